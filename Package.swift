@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "undead",
+  products: [
+    .library(name: "Undead", targets: ["Undead"]),
+    .library(name: "UndeadReport", targets: ["UndeadReport"]),
+    .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
+    .executable(name: "undead", targets: ["UndeadTool"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
+    .target(name: "CUndead", cSettings: [.headerSearchPath(".")]),
+    .target(
+      name: "UndeadPreload",
+      dependencies: ["CUndead"],
+      // A preloaded library must not drag the Swift runtime into bash or into a static program.
+      // Only this product carries unsafe flags, so packages may depend on the others by version.
+      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib"])]),
+    .target(name: "UndeadReport"),
+    .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
+    .executableTarget(
+      name: "UndeadTool",
+      dependencies: [
+        "UndeadReport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"]),
+    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
+    .testTarget(name: "UndeadTests", dependencies: ["Undead"]),
+    .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,35 @@
+// The memory map and the loaded images of this process, read without malloc.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+  uintptr_t low, high;
+  bool readable, writable, executable;
+} undead_mapping;
+
+// Reads /proc/self/maps again. Not thread-safe: the scan's thread only.
+bool undead_maps_refresh(void);
+const undead_mapping *undead_mapping_of(uintptr_t address);
+bool undead_is_readable(uintptr_t address, size_t size);
+bool undead_is_executable(uintptr_t address);
+
+typedef struct {
+  uintptr_t low, high;      // all loaded segments
+  uintptr_t bias;           // add to an address of the file
+  char path[512];
+  char build_id[44];        // hex, "" if there is none
+  bool toolchain;           // part of the Swift toolchain or of the system's C libraries, not of the program
+} undead_module;
+
+// Lists the loaded images again (dl_iterate_phdr). The scan's thread only.
+void undead_modules_refresh(void);
+size_t undead_module_count(void);
+const undead_module *undead_module_at(size_t index);
+const undead_module *undead_module_of(uintptr_t address);
+
+// Symbols of an image from .symtab (else .dynsym), by mapping the file. Addresses are those of this process.
+uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size);
+// The function or object that contains `address` ("" if unknown); the text is valid until undead_modules_refresh.
+const char *undead_symbol_name(uintptr_t address, uintptr_t *start);

@@ -1,0 +1,38 @@
+// The table of live blocks: one 32-bit word for each 16-byte granule of the address space.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A word that is not 0 stands at the granule where a live block starts.
+// Bits 0-27: backtrace id (1 = "live, no backtrace"). Bit 31: mark of the scan. Bits 28-30: reserved, 0.
+#define UNDEAD_WORD_BACKTRACE 0x0FFFFFFFu
+#define UNDEAD_WORD_MARK 0x80000000u
+#define UNDEAD_BACKTRACE_NONE 1u
+
+#define UNDEAD_LEAF_SHIFT 26                                   // one leaf covers 64 MiB
+#define UNDEAD_LEAF_GRANULES (1ull << (UNDEAD_LEAF_SHIFT - 4))  // words in a leaf
+#define UNDEAD_LEAF_COUNT (1ull << (47 - UNDEAD_LEAF_SHIFT))
+#define UNDEAD_TOUCH_SHIFT 9                                   // one 'touched' byte for 512 granules
+
+typedef struct {
+  uint32_t word[UNDEAD_LEAF_GRANULES];
+  uint8_t touched[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];
+} undead_leaf;
+
+extern undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
+
+// The word of the granule that holds `address`, or NULL if nothing was ever allocated near it.
+static inline uint32_t *undead_registry_slot(uintptr_t address) {
+  uintptr_t index = address >> UNDEAD_LEAF_SHIFT;
+  if (__builtin_expect(index >= UNDEAD_LEAF_COUNT, 0)) return NULL;
+  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+  return leaf ? &leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)] : NULL;
+}
+
+// Bytes that the program may use of the block at `block` (malloc_usable_size).
+size_t undead_block_size(uintptr_t block);
+
+// Calls `visit` for every live block, in address order, until it returns false. Reads no block memory itself.
+typedef bool (*undead_block_visitor)(void *context, uintptr_t block, uint32_t *word);
+void undead_registry_each(undead_block_visitor visit, void *context);

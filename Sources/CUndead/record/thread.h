@@ -1,0 +1,13 @@
+// What the instrument keeps for each thread. Initial-exec TLS: the same offset from the thread pointer everywhere.
+#pragma once
+#include <stdint.h>
+
+typedef struct {
+  volatile uint32_t in_hook;   // > 0 while the thread is inside an allocator hook: it must not be kept stopped there
+  volatile uint32_t ignored;   // > 0: allocations of this thread are the tool's own and are not registered
+} undead_thread_state;
+
+extern __thread undead_thread_state undead_thread __attribute__((tls_model("initial-exec")));
+
+// `undead_thread` of the thread whose thread pointer (fs base) is `thread_pointer`; readable while that thread lives.
+undead_thread_state *undead_thread_of(uintptr_t thread_pointer);

@@ -1,0 +1,53 @@
+// What is known about the layout of a type of Swift object, by its isa. Built outside of the stopped world (it asks
+// the Swift runtime), read by the scan without locks.
+#pragma once
+#include "scan/result.h"
+#include <stddef.h>
+
+typedef enum {
+  UNDEAD_CATEGORY_NONE = 0,
+  UNDEAD_CATEGORY_FOUNDATION_TIMER,
+  UNDEAD_CATEGORY_CF,                    // Foundation.__NSCFType and toll-free bridged boxes
+  UNDEAD_CATEGORY_DISPATCH_SOURCE,       // the Swift wrapper
+  UNDEAD_CATEGORY_OBSERVER_TABLE,        // _DictionaryStorage of NotificationCenter's closures
+  UNDEAD_CATEGORY_OBSERVER_TOKEN,
+  UNDEAD_CATEGORY_TASK,
+  UNDEAD_CATEGORY_TASK_SLAB,
+} undead_category;
+
+typedef struct {
+  uintptr_t isa;
+  uint8_t kind;              // undead_kind
+  uint8_t category;          // undead_category
+  bool user_type;            // declared outside of the toolchain's libraries
+  uint16_t skip_count;       // words that hold weak or unowned references: not to be followed
+  const uint32_t *skip;      // their offsets, ascending
+} undead_layout;
+
+// Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.
+// Needs the memory map (undead_maps_refresh); takes no lock, allocates nothing, never faults.
+undead_kind undead_classify(uintptr_t isa, uint64_t size);
+
+// Finds the runtime's symbols in this process; false if no Swift runtime is loaded. Idempotent.
+bool undead_runtime_find(void);
+
+// Computes the layouts of `count` isas that are not known yet. Takes runtime locks: the world must be running.
+void undead_layouts_add(const uintptr_t *isas, size_t count);
+// Lock-free; NULL if the isa is not known.
+const undead_layout *undead_layout_of(uintptr_t isa);
+
+// Naming, after the world runs again. Texts go to `text` (always terminated), UTF-8; return the length.
+// Only reads memory of nodes in the state LEAKED, RAW or SUPPORT (which nobody can change); of others, by layout.
+size_t undead_name_node(const undead_scan_result *result, uint32_t node, char *text, size_t size);
+// Return addresses that explain a node better than its allocation: the async frames of a task (innermost first).
+uint32_t undead_node_frames(const undead_scan_result *result, uint32_t node, uintptr_t *frames, uint32_t max);
+
+typedef struct {
+  char label[512];       // field path: "delegate", "state.pending[3].handler", "captured self"; "" if unknown
+  char type[512];        // declared type of the innermost field, "" if unknown
+  uint8_t ownership;     // 0 strong, 1 weak, 2 unowned, 3 unowned(unsafe) or Unmanaged
+  uintptr_t function;    // function of the closure value stored in the field, 0 if it is none
+} undead_edge_name;
+void undead_name_edge(const undead_scan_result *result, uint32_t edge, undead_edge_name *name);
+// Symbol or section that owns a global root ("App.cache", module path if unknown).
+size_t undead_name_root(const undead_scan_result *result, uint32_t path, char *text, size_t size);

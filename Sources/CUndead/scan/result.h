@@ -1,0 +1,104 @@
+// What a scan hands to the naming and writing layers. Everything here lives in mmapped memory owned by the scan.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  UNDEAD_KIND_OTHER = 0,   // C memory, or raw memory of Swift
+  UNDEAD_KIND_CLASS,       // instance of a Swift class
+  UNDEAD_KIND_CONTEXT,     // closure context or local box (metadata kind 0x400)
+  UNDEAD_KIND_GENERIC_BOX, // 0x500
+  UNDEAD_KIND_ERROR,       // 0x501
+  UNDEAD_KIND_TASK,        // 0x502
+  UNDEAD_KIND_JOB,         // 0x503
+  UNDEAD_KIND_SIDE_TABLE,  // weak-reference side table: never scanned, never reported
+} undead_kind;
+
+typedef enum {
+  UNDEAD_STATE_LEAKED = 1,   // Swift object that nothing reaches
+  UNDEAD_STATE_RAW = 2,      // unreachable memory that Swift code allocated itself
+  UNDEAD_STATE_SUPPORT = 3,  // unreachable C block between leaked objects, or pointing to them
+  UNDEAD_STATE_SUSPECT = 4,  // reachable object held only by something that fires or waits, and that holds it back
+  UNDEAD_STATE_LIVE = 5,     // reachable, listed because it is on a retain path
+} undead_state;
+
+typedef struct {
+  uintptr_t address;
+  uint64_t size;        // usable bytes
+  uintptr_t isa;        // first word at the time of the scan
+  uint64_t refcount;    // second word at the time of the scan
+  uint32_t backtrace;   // id in the backtrace store
+  uint8_t kind;         // undead_kind
+  uint8_t state;        // undead_state
+  uint16_t flags;
+} undead_node;
+
+// One pointer from a node to a node. Edges are sorted by `from`, then by `offset`.
+typedef struct {
+  uint32_t from, to;     // indices of nodes
+  uint32_t offset;       // of the word in `from`
+  uint32_t flags;        // UNDEAD_EDGE_*
+  uintptr_t value;       // the raw word (tag bits included)
+  uintptr_t companion;   // the word before it (function of a closure value), 0 if there is none
+} undead_edge;
+#define UNDEAD_EDGE_WEAK 1u       // weak, unowned: does not keep `to` alive
+#define UNDEAD_EDGE_IMPLIED 2u    // not a pointer in memory (observer token -> registered closure)
+
+typedef enum {
+  UNDEAD_ROOT_GLOBAL = 1, UNDEAD_ROOT_STACK, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_REGISTER, UNDEAD_ROOT_RUN_LOOP,
+} undead_root_kind;
+
+// A retain path: a root, the node that it holds, then edges (indices) to the node at its end.
+typedef struct {
+  uint32_t root_kind;     // undead_root_kind
+  uint32_t thread;        // tid of the thread for stack, thread local, register; else 0
+  uintptr_t root_address; // address of the word that holds the first node (0 for registers)
+  uint32_t first_node;
+  uint32_t first_step, step_count;   // range in `steps` (edge indices)
+  uint32_t end_node;
+} undead_path;
+
+typedef enum {
+  UNDEAD_SUSPECT_TIMER = 1, UNDEAD_SUSPECT_SOURCE = 2, UNDEAD_SUSPECT_OBSERVER = 3, UNDEAD_SUSPECT_TASK = 4,
+} undead_suspect_kind;
+
+typedef struct {
+  uint32_t kind;       // undead_suspect_kind
+  uint32_t node;       // the object of the program
+  uint32_t mechanism;  // the node of the timer, source, closure registration or task
+  uint32_t path;       // index in `paths`, or UINT32_MAX
+} undead_suspect;
+
+typedef struct {
+  undead_node *nodes;       uint32_t node_count;
+  undead_edge *edges;       uint32_t edge_count;
+  undead_path *paths;       uint32_t path_count;
+  uint32_t *steps;          uint32_t step_count;
+  undead_suspect *suspects; uint32_t suspect_count;
+  uint64_t live_blocks, live_bytes;
+  uint64_t unreachable_c_blocks, unreachable_c_bytes;   // counted, not listed as leaks
+  uint64_t dropped_nodes;       // findings beyond the node limit
+  uint64_t pause_nanoseconds;   // how long the program's threads stood still
+  uint64_t scan_nanoseconds;    // whole scan
+  uint32_t thread_count;
+  uint32_t stop_method;         // 1 ptrace, 2 signals
+  uint32_t error;               // 0, or an undead_scan_error: then the result is incomplete and must be reported so
+  char message[200];            // for error != 0: what happened, in one line
+} undead_scan_result;
+
+typedef enum { UNDEAD_SCAN_IN_PLACE = 0, UNDEAD_SCAN_FORK = 1 } undead_scan_mode;
+
+typedef struct {
+  undead_scan_mode mode;
+  bool suspects;                     // look for suspects too
+  const uintptr_t *watched;          // addresses of objects whose retain paths are wanted, or NULL
+  uint32_t watched_count;
+  // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
+  int32_t caller_tid;
+  uintptr_t caller_sp;
+  uintptr_t caller_registers[8];     // rbx rbp r12 r13 r14 r15 at that point
+} undead_scan_options;
+
+// Runs a scan from the calling thread, which must be the tool's own (it is not a root). Never fails silently.
+undead_scan_result *undead_scan(const undead_scan_options *options);
+void undead_scan_free(undead_scan_result *result);

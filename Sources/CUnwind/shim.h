@@ -1,0 +1,3 @@
+#pragma once
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
