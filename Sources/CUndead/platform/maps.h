@@ -14,6 +14,8 @@ bool undead_maps_refresh(void);
 const undead_mapping *undead_mapping_of(uintptr_t address);
 bool undead_is_readable(uintptr_t address, size_t size);
 bool undead_is_executable(uintptr_t address);
+// Path of the file mapped at `address`, as the kernel tells it (" (deleted)" included); false if there is none.
+bool undead_mapping_path(uintptr_t address, char *text, size_t size);
 
 typedef struct {
   uintptr_t low, high;      // all loaded segments

@@ -1,0 +1,175 @@
+#define _GNU_SOURCE
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "platform/modules.h"
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static undead_module *modules;
+static size_t module_count, module_capacity;
+static size_t last_hit;
+
+// Names of libraries that come with a toolchain wherever they lie, for programs deployed with copies of them.
+static const char *const toolchain_names[] = {
+  "libFoundation", "lib_Foundation", "libdispatch.", "libBlocksRuntime.", "libXCTest.", "libTesting.", "lib_Testing",
+  "lib_InternalSwift", "libUndeadPreload.", "linux-vdso.", "linux-gate.", "ld-linux", "libc.so", "libm.so", "libdl.so",
+  "libpthread.so", "librt.so", "libutil.so", "libresolv.so", "libstdc++.", "libgcc_s.", "libc++.", "libc++abi.",
+  "libunwind.", "liblzma.", "libatomic.",
+};
+
+static bool has_prefix(const char *text, const char *prefix) {
+  return !strncmp(text, prefix, strlen(prefix));
+}
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static bool in_directory(const char *path, const char *directory) {
+  return has_prefix(path, directory);
+}
+
+// A library of the system is not of the program, unless it is itself written in Swift.
+static bool needs_swift(const struct dl_phdr_info *info) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const ElfW(Dyn) *dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    const char *strings = NULL;
+    for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
+      if (entry->d_tag == DT_STRTAB) strings = (const char *)entry->d_un.d_ptr;
+    // The loader has relocated the address of the strings, except in images that it may not write to (the vDSO).
+    if (!strings || (uintptr_t)strings < info->dlpi_addr) return false;
+    for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
+      if (entry->d_tag == DT_NEEDED && has_prefix(strings + entry->d_un.d_val, "libswiftCore.")) return true;
+  }
+  return false;
+}
+
+static bool is_toolchain(const char *path, const struct dl_phdr_info *info) {
+  const char *name = base_name(path);
+  // "libswiftCore.so", "libswift_Concurrency.so": a lower-case letter after "libswift" is somebody's own library.
+  if (has_prefix(name, "libswift") && !(name[8] >= 'a' && name[8] <= 'z')) return true;
+  for (size_t i = 0; i < sizeof toolchain_names / sizeof *toolchain_names; i++)
+    if (has_prefix(name, toolchain_names[i])) return true;
+  if (strstr(path, "/usr/lib/swift/linux/") || strstr(path, "/usr/lib/swift/host/")) return true;
+  bool system = in_directory(path, "/lib/") || in_directory(path, "/lib64/") || in_directory(path, "/usr/lib/")
+    || in_directory(path, "/usr/lib64/");
+  return system && !needs_swift(info);
+}
+
+// Build ids are 20 bytes (SHA-1) as a rule; a longer one is cut to the size of the field.
+static void read_build_id(const struct dl_phdr_info *info, undead_module *module) {
+  static const char digits[] = "0123456789abcdef";
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_NOTE) continue;
+    const char *note = (const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    const char *end = note + info->dlpi_phdr[i].p_memsz;
+    size_t length;
+    const uint8_t *id = undead_build_id_note(note, (size_t)(end - note), &length);
+    if (!id) continue;
+    if (length > (sizeof module->build_id - 1) / 2) length = (sizeof module->build_id - 1) / 2;
+    for (size_t k = 0; k < length; k++) {
+      module->build_id[2 * k] = digits[id[k] >> 4];
+      module->build_id[2 * k + 1] = digits[id[k] & 15];
+    }
+    return;
+  }
+}
+
+const uint8_t *undead_build_id_note(const char *notes, size_t size, size_t *length) {
+  size_t offset = 0;
+  while (size - offset >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) header;
+    memcpy(&header, notes + offset, sizeof header);
+    size_t name = offset + sizeof header;
+    uint64_t body = name + (((uint64_t)header.n_namesz + 3) & ~3ull);
+    uint64_t next = body + (((uint64_t)header.n_descsz + 3) & ~3ull);
+    if (next > size) return NULL;
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && !memcmp(notes + name, "GNU", 4)) {
+      *length = header.n_descsz;
+      return (const uint8_t *)notes + body;
+    }
+    offset = (size_t)next;
+  }
+  return NULL;
+}
+
+static void read_path(const struct dl_phdr_info *info, undead_module *module) {
+  const char *name = info->dlpi_name;
+  if (name && name[0] == '/') {
+    snprintf(module->path, sizeof module->path, "%s", name);
+  } else if (!name || !name[0]) {
+    ssize_t length = readlink("/proc/self/exe", module->path, sizeof module->path - 1);
+    module->path[length > 0 ? length : 0] = 0;
+  } else if (strchr(name, '/') == NULL || !undead_mapping_path(module->low, module->path, sizeof module->path)) {
+    snprintf(module->path, sizeof module->path, "%s", name);
+  }
+}
+
+static bool grow(void) {
+  size_t capacity = module_capacity ? module_capacity * 2 : 64;
+  undead_module *larger = undead_map(capacity * sizeof *larger);
+  if (!larger) return false;
+  if (modules) {
+    memcpy(larger, modules, module_count * sizeof *larger);
+    undead_unmap(modules, module_capacity * sizeof *larger);
+  }
+  modules = larger;
+  module_capacity = capacity;
+  return true;
+}
+
+static int add_module(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size, (void)context;
+  uintptr_t low = UINTPTR_MAX, high = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+    if (start < low) low = start;
+    if (start + segment->p_memsz > high) high = start + segment->p_memsz;
+  }
+  if (low >= high) return 0;
+  if (module_count == module_capacity && !grow()) return 1;
+  undead_module *module = &modules[module_count];
+  memset(module, 0, sizeof *module);
+  module->low = low;
+  module->high = high;
+  module->bias = info->dlpi_addr;
+  read_path(info, module);
+  read_build_id(info, module);
+  module->toolchain = is_toolchain(module->path, info) && module_count > 0;
+  module_count++;
+  return 0;
+}
+
+void undead_modules_refresh(void) {
+  int saved = errno;
+  undead_symbols_forget();
+  module_count = 0;
+  last_hit = 0;
+  dl_iterate_phdr(add_module, NULL);
+  errno = saved;
+}
+
+size_t undead_module_count(void) { return module_count; }
+
+const undead_module *undead_module_at(size_t index) {
+  return index < module_count ? &modules[index] : NULL;
+}
+
+const undead_module *undead_module_of(uintptr_t address) {
+  if (last_hit < module_count && modules[last_hit].low <= address && address < modules[last_hit].high)
+    return &modules[last_hit];
+  for (size_t i = 0; i < module_count; i++) {
+    if (address < modules[i].low || address >= modules[i].high) continue;
+    last_hit = i;
+    return &modules[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,249 @@
+#define _GNU_SOURCE
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "platform/modules.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The symbol table of one image, in its mapped file. Both indexes are built when they are first needed.
+typedef struct {
+  const undead_module *module;
+  const char *file;          // NULL: the file cannot be used
+  size_t file_size;
+  const Elf64_Sym *symbols;
+  size_t symbol_count;
+  const char *strings;
+  size_t strings_size;
+  uint64_t *by_address;      // address in the file (upper half), index of the symbol (lower half), ascending
+  size_t by_address_count;
+  uint32_t *by_name;         // open hash of indices + 1
+  size_t by_name_size;       // power of two
+} symbol_table;
+
+static symbol_table *tables;
+static size_t table_count, table_capacity;
+
+static bool in_file(const symbol_table *table, uint64_t offset, uint64_t size) {
+  return offset <= table->file_size && size <= table->file_size - offset;
+}
+
+static const Elf64_Shdr *section_headers(const symbol_table *table, size_t *count) {
+  const Elf64_Ehdr *header = (const void *)table->file;
+  if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff % 8) return NULL;
+  if (!in_file(table, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr))) return NULL;
+  *count = header->e_shnum;
+  return (const void *)(table->file + header->e_shoff);
+}
+
+static bool build_id_matches(const symbol_table *table, const Elf64_Phdr *segments, size_t count) {
+  const char *expected = table->module->build_id;
+  for (size_t i = 0; i < count; i++) {
+    if (segments[i].p_type != PT_NOTE || !in_file(table, segments[i].p_offset, segments[i].p_filesz)) continue;
+    size_t length;
+    const uint8_t *id = undead_build_id_note(table->file + segments[i].p_offset, segments[i].p_filesz, &length);
+    if (!id) continue;
+    static const char digits[] = "0123456789abcdef";
+    for (size_t k = 0; k < length && expected[2 * k]; k++)
+      if (expected[2 * k] != digits[id[k] >> 4] || expected[2 * k + 1] != digits[id[k] & 15]) return false;
+    return expected[0] != 0;
+  }
+  return expected[0] == 0;
+}
+
+// True if the file on disk is the one that was loaded: a rebuilt or updated one would give wrong names.
+static bool is_loaded_file(const symbol_table *table) {
+  if (table->file_size < sizeof(Elf64_Ehdr)) return false;
+  const Elf64_Ehdr *header = (const void *)table->file;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64) return false;
+  if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff % 8) return false;
+  size_t bytes = header->e_phnum * sizeof(Elf64_Phdr);
+  if (!in_file(table, header->e_phoff, bytes)) return false;
+  const Elf64_Phdr *segments = (const void *)(table->file + header->e_phoff);
+  if (!build_id_matches(table, segments, header->e_phnum)) return false;
+  // The first page of an image holds the headers as a rule, and these hold the size and place of everything else.
+  uintptr_t low = table->module->low;
+  if (!undead_is_readable(low, sizeof *header) || memcmp((void *)low, ELFMAG, SELFMAG)) return true;
+  if (memcmp((void *)low, header, sizeof *header)) return false;
+  return !undead_is_readable(low + header->e_phoff, bytes)
+    || !memcmp((void *)(low + header->e_phoff), segments, bytes);
+}
+
+static bool use_section(symbol_table *table, const Elf64_Shdr *sections, size_t count, uint32_t type) {
+  for (size_t i = 0; i < count; i++) {
+    const Elf64_Shdr *section = &sections[i];
+    if (section->sh_type != type || section->sh_link >= count || section->sh_offset % 8) continue;
+    const Elf64_Shdr *strings = &sections[section->sh_link];
+    if (!in_file(table, section->sh_offset, section->sh_size)) continue;
+    if (!in_file(table, strings->sh_offset, strings->sh_size) || !strings->sh_size) continue;
+    if (table->file[strings->sh_offset + strings->sh_size - 1] != 0) continue;
+    table->symbols = (const void *)(table->file + section->sh_offset);
+    table->symbol_count = section->sh_size / sizeof(Elf64_Sym);
+    table->strings = table->file + strings->sh_offset;
+    table->strings_size = strings->sh_size;
+    return table->symbol_count > 1 && table->symbol_count < UINT32_MAX;
+  }
+  return false;
+}
+
+static void open_file(symbol_table *table) {
+  const undead_module *module = table->module;
+  // The link leads to the program even if its file was deleted or replaced since.
+  bool program = module == undead_module_at(0);
+  int descriptor = open(program ? "/proc/self/exe" : module->path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat status;
+  void *file = MAP_FAILED;
+  if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+    file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  close(descriptor);
+  if (file == MAP_FAILED) return;
+  table->file = file;
+  table->file_size = (size_t)status.st_size;
+  size_t count = 0;
+  const Elf64_Shdr *sections = is_loaded_file(table) ? section_headers(table, &count) : NULL;
+  if (sections && (use_section(table, sections, count, SHT_SYMTAB) || use_section(table, sections, count, SHT_DYNSYM)))
+    return;
+  munmap(file, table->file_size);
+  table->file = NULL;
+  table->symbol_count = 0;
+}
+
+static symbol_table *table_of(const undead_module *module) {
+  for (size_t i = 0; i < table_count; i++)
+    if (tables[i].module == module) return &tables[i];
+  if (table_count == table_capacity) {
+    size_t capacity = table_capacity ? table_capacity * 2 : 64;
+    symbol_table *larger = undead_map(capacity * sizeof *larger);
+    if (!larger) return NULL;
+    if (tables) {
+      memcpy(larger, tables, table_count * sizeof *larger);
+      undead_unmap(tables, table_capacity * sizeof *larger);
+    }
+    tables = larger;
+    table_capacity = capacity;
+  }
+  symbol_table *table = &tables[table_count++];
+  memset(table, 0, sizeof *table);
+  table->module = module;
+  int saved = errno;
+  open_file(table);
+  errno = saved;
+  return table;
+}
+
+static bool is_named_place(const symbol_table *table, const Elf64_Sym *symbol) {
+  unsigned type = ELF64_ST_TYPE(symbol->st_info);
+  return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS && symbol->st_name != 0
+    && symbol->st_name < table->strings_size
+    && (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE || type == STT_GNU_IFUNC);
+}
+
+static uint32_t hash_name(const char *name) {
+  uint32_t hash = 2166136261u;
+  for (; *name; name++) hash = (hash ^ (uint8_t)*name) * 16777619u;
+  return hash;
+}
+
+static bool build_name_index(symbol_table *table) {
+  size_t size = 64;
+  while (size < table->symbol_count * 2) size *= 2;
+  uint32_t *index = undead_map(size * sizeof *index);
+  if (!index) return false;
+  for (size_t i = 0; i < table->symbol_count; i++) {
+    if (!is_named_place(table, &table->symbols[i])) continue;
+    size_t slot = hash_name(table->strings + table->symbols[i].st_name) & (size - 1);
+    while (index[slot]) slot = (slot + 1) & (size - 1);
+    index[slot] = (uint32_t)i + 1;
+  }
+  table->by_name = index;
+  table->by_name_size = size;
+  return true;
+}
+
+uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size) {
+  symbol_table *table = module ? table_of(module) : NULL;
+  if (!table || !table->symbol_count || (!table->by_name && !build_name_index(table))) return 0;
+  size_t slot = hash_name(name) & (table->by_name_size - 1);
+  for (; table->by_name[slot]; slot = (slot + 1) & (table->by_name_size - 1)) {
+    const Elf64_Sym *symbol = &table->symbols[table->by_name[slot] - 1];
+    if (strcmp(table->strings + symbol->st_name, name)) continue;
+    if (size) *size = symbol->st_size;
+    return module->bias + symbol->st_value;
+  }
+  return 0;
+}
+
+// Sorts by the upper half, which holds addresses: eight bits a pass, least significant first.
+static uint64_t *sort_by_upper_half(uint64_t *keys, uint64_t *spare, size_t count) {
+  for (int shift = 32; shift < 64; shift += 8) {
+    size_t start[257] = {0};
+    for (size_t i = 0; i < count; i++) start[(keys[i] >> shift & 255) + 1]++;
+    for (int digit = 0; digit < 256; digit++) start[digit + 1] += start[digit];
+    for (size_t i = 0; i < count; i++) spare[start[keys[i] >> shift & 255]++] = keys[i];
+    uint64_t *sorted = spare;
+    spare = keys;
+    keys = sorted;
+  }
+  return keys;
+}
+
+static bool build_address_index(symbol_table *table) {
+  size_t bytes = table->symbol_count * sizeof(uint64_t);
+  uint64_t *keys = undead_map(bytes), *spare = undead_map(bytes);
+  if (!keys || !spare) {
+    if (keys) undead_unmap(keys, bytes);
+    if (spare) undead_unmap(spare, bytes);
+    return false;
+  }
+  size_t count = 0;
+  uint64_t base = table->module->low - table->module->bias;
+  for (size_t i = 0; i < table->symbol_count; i++) {
+    const Elf64_Sym *symbol = &table->symbols[i];
+    uint64_t address = symbol->st_value - base;
+    if (is_named_place(table, symbol) && symbol->st_value >= base && address <= UINT32_MAX)
+      keys[count++] = address << 32 | i;
+  }
+  table->by_address = sort_by_upper_half(keys, spare, count);
+  table->by_address_count = count;
+  undead_unmap(table->by_address == keys ? spare : keys, bytes);
+  return true;
+}
+
+const char *undead_symbol_name(uintptr_t address, uintptr_t *start) {
+  if (start) *start = 0;
+  const undead_module *module = undead_module_of(address);
+  symbol_table *table = module ? table_of(module) : NULL;
+  if (!table || !table->symbol_count || (!table->by_address && !build_address_index(table))) return "";
+  uint64_t offset = address - module->low;
+  size_t low = 0, high = table->by_address_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (table->by_address[middle] >> 32 <= offset) low = middle + 1;
+    else high = middle;
+  }
+  // A local label without a size may lie inside of the symbol that is looked for.
+  for (int tries = 0; low > 0 && tries < 16; tries++) {
+    uint64_t key = table->by_address[--low];
+    const Elf64_Sym *symbol = &table->symbols[key & UINT32_MAX];
+    uint64_t distance = offset - (key >> 32);
+    if (distance >= symbol->st_size && (distance != 0 || symbol->st_size)) continue;
+    if (start) *start = module->bias + symbol->st_value;
+    return table->strings + symbol->st_name;
+  }
+  return "";
+}
+
+void undead_symbols_forget(void) {
+  for (size_t i = 0; i < table_count; i++) {
+    symbol_table *table = &tables[i];
+    if (table->file) munmap((void *)table->file, table->file_size);
+    if (table->by_address) undead_unmap(table->by_address, table->symbol_count * sizeof(uint64_t));
+    if (table->by_name) undead_unmap(table->by_name, table->by_name_size * sizeof(uint32_t));
+  }
+  table_count = 0;
+}
