@@ -1,0 +1,90 @@
+/// One function of a backtrace, as it is shown and written to JSON.
+public struct Frame: Hashable, Sendable {
+  /// Demangled function name; `module+0xoffset` where no name is known.
+  public var symbol: String
+  /// Source file as the compiler recorded it.
+  public var file: String?
+  /// Line in `file`, from 1.
+  public var line: Int?
+  /// File name of the executable or library, without its directory.
+  public var module: String
+  /// Offset of the instruction from the start of the module, in bytes.
+  public var offset: UInt64
+  /// True for a call that the compiler inlined into the next frame.
+  public var inlined: Bool
+  /// True for code of the toolchain or the operating system, false for code of the program.
+  public var system: Bool
+
+  /// Makes a frame; see the properties for the meaning of each part.
+  public init(
+    symbol: String, file: String? = nil, line: Int? = nil, module: String, offset: UInt64 = 0, inlined: Bool = false,
+    system: Bool = false
+  ) {
+    self.symbol = symbol
+    self.file = file
+    self.line = line
+    self.module = module
+    self.offset = offset
+    self.inlined = inlined
+    self.system = system
+  }
+}
+
+extension Frame: Codable {
+  private enum Key: String, CodingKey {
+    case symbol, file, line, module, offset, inlined, system
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: Key.self)
+    symbol = try values.decode(String.self, forKey: .symbol)
+    file = try values.decodeIfPresent(String.self, forKey: .file)
+    line = try values.decodeIfPresent(Int.self, forKey: .line)
+    module = try values.decodeIfPresent(String.self, forKey: .module) ?? ""
+    offset = try values.decodeIfPresent(UInt64.self, forKey: .offset) ?? 0
+    inlined = try values.decodeIfPresent(Bool.self, forKey: .inlined) ?? false
+    system = try values.decodeIfPresent(Bool.self, forKey: .system) ?? false
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: Key.self)
+    try values.encode(symbol, forKey: .symbol)
+    try values.encodeIfPresent(file, forKey: .file)
+    try values.encodeIfPresent(line, forKey: .line)
+    try values.encode(module, forKey: .module)
+    try values.encode(offset, forKey: .offset)
+    if inlined { try values.encode(true, forKey: .inlined) }
+    if system { try values.encode(true, forKey: .system) }
+  }
+}
+
+/// A list of frames, innermost first.
+public struct Backtrace: Codable, Hashable, Sendable {
+  /// The frames, innermost first.
+  public var frames: [Frame]
+
+  /// Makes a backtrace of the given frames, innermost first.
+  public init(frames: [Frame] = []) {
+    self.frames = frames
+  }
+}
+
+/// What is known about code addresses: for each one its frames, innermost inlined first.
+///
+/// The key is the address that is looked up: the return address minus 1 for the frames of a backtrace, the exact
+/// address for the function of a closure. ``Snapshot/lookupAddresses`` lists all that a report needs.
+public struct SymbolTable: Sendable, Equatable {
+  /// Frames by looked-up address, innermost inlined first.
+  public var frames: [UInt64: [Frame]]
+
+  /// Makes a table of the given frames.
+  public init(_ frames: [UInt64: [Frame]] = [:]) {
+    self.frames = frames
+  }
+
+  /// The frames of a looked-up address; nil if nothing is known about it.
+  public subscript(address: UInt64) -> [Frame]? {
+    get { frames[address] }
+    set { frames[address] = newValue }
+  }
+}

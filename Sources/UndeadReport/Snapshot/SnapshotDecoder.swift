@@ -1,0 +1,249 @@
+import Foundation
+
+extension Snapshot {
+  /// Reads a snapshot from the bytes of a file, which need not be trusted.
+  ///
+  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  public init(decoding bytes: some ContiguousBytes) throws(SnapshotError) {
+    let result = bytes.withUnsafeBytes { bytes in
+      Result { () throws(SnapshotError) in
+        var decoder = try SnapshotDecoder(bytes)
+        return try decoder.decode()
+      }
+    }
+    self = try result.get()
+  }
+
+  /// Reads a snapshot file.
+  ///
+  /// - Throws: ``SnapshotError``; `unreadable` if the file cannot be read at all.
+  public init(contentsOfFile path: String) throws(SnapshotError) {
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+    } catch {
+      throw SnapshotError(.unreadable, byte: 0, "the file cannot be read: \(error.localizedDescription)")
+    }
+    try self.init(decoding: data)
+  }
+}
+
+/// Turns the sections of a snapshot file into values and checks every reference between them.
+struct SnapshotDecoder {
+  private let bytes: UnsafeRawBufferPointer
+  private let sections: SnapshotSections
+  private var snapshot = Snapshot()
+  private var texts: [StringID: String] = [:]
+
+  init(_ bytes: UnsafeRawBufferPointer) throws(SnapshotError) {
+    self.bytes = bytes
+    sections = try SnapshotSections(bytes)
+  }
+
+  /// One entry of a section.
+  struct Entry {
+    let bytes: UnsafeRawBufferPointer
+    let offset: Int
+
+    func u32(_ field: Int) -> UInt32 { SnapshotSections.load(bytes, offset + field) }
+    func u64(_ field: Int) -> UInt64 { SnapshotSections.load(bytes, offset + field) }
+  }
+
+  mutating func decode() throws(SnapshotError) -> Snapshot {
+    snapshot.isComplete = sections.flags & SnapshotFormat.completeFlag != 0
+    try decodeStrings()
+    try decodeFacts()
+    try decodeGraph()
+    try decodePaths()
+    try decodeSymbols()
+    return snapshot
+  }
+
+  private func entries<T>(
+    _ kind: SnapshotFormat.Section, _ make: (Entry) throws(SnapshotError) -> T
+  ) throws(SnapshotError) -> [T] {
+    let section = sections[kind]
+    var result: [T] = []
+    result.reserveCapacity(section.count)
+    for number in 0..<section.count {
+      result.append(try make(Entry(bytes: bytes, offset: section.offset + number * section.entrySize)))
+    }
+    return result
+  }
+
+  // MARK: References
+
+  private func string(_ entry: Entry, _ field: Int) throws(SnapshotError) -> StringID {
+    let id = entry.u32(field)
+    guard Int(id) < snapshot.strings.bytes.count else {
+      throw SnapshotError(
+        .damaged, byte: entry.offset + field,
+        "string \(id) lies outside of the \(snapshot.strings.bytes.count) bytes of strings")
+    }
+    return id
+  }
+
+  private mutating func text(_ entry: Entry, _ field: Int) throws(SnapshotError) -> String {
+    let id = try string(entry, field)
+    if let known = texts[id] { return known }
+    let text = snapshot.strings[id]
+    texts[id] = text
+    return text
+  }
+
+  private func index(
+    _ entry: Entry, _ field: Int, below count: Int, of section: String, allowNone: Bool = true
+  ) throws(SnapshotError) -> Snapshot.Index {
+    let index = entry.u32(field)
+    guard Int(index) < count || (allowNone && index == Snapshot.none) else {
+      throw SnapshotError(
+        .damaged, byte: entry.offset + field, "entry \(index) of \(section) is meant, there are \(count)")
+    }
+    return index
+  }
+
+  private func checkRange(
+    _ entry: Entry, _ field: Int, first: UInt32, count: UInt32, in total: Int, of section: String
+  ) throws(SnapshotError) {
+    guard UInt64(first) + UInt64(count) <= UInt64(total) else {
+      throw SnapshotError(
+        .damaged, byte: entry.offset + field,
+        "\(count) entries of \(section) from \(first) are meant, there are \(total)")
+    }
+  }
+
+  // MARK: Sections
+
+  private mutating func decodeStrings() throws(SnapshotError) {
+    let section = sections[.strings]
+    guard section.count > 0 else { return }
+    let slice = UnsafeRawBufferPointer(rebasing: bytes[section.offset..<(section.offset + section.count)])
+    guard slice[0] == 0 else {
+      throw SnapshotError(.damaged, byte: section.offset, "the strings do not start with the empty one")
+    }
+    guard slice[slice.count - 1] == 0 else {
+      throw SnapshotError(.damaged, byte: section.offset + section.count - 1, "the last string has no end")
+    }
+    var start = 0
+    for (position, byte) in slice.enumerated() where byte == 0 {
+      guard position - start <= SnapshotFormat.longestString else {
+        throw SnapshotError(
+          .damaged, byte: section.offset + start, "a string is longer than \(SnapshotFormat.longestString) bytes")
+      }
+      start = position + 1
+    }
+    snapshot.strings = StringTable(validated: [UInt8](slice))
+  }
+
+  private mutating func decodeFacts() throws(SnapshotError) {
+    snapshot.metadata = try entriesWithText(.metadata) { (decoder, entry) throws(SnapshotError) in
+      Snapshot.MetadataEntry(key: try decoder.text(entry, 0), value: try decoder.text(entry, 4))
+    }
+    snapshot.counters = try entriesWithText(.counters) { (decoder, entry) throws(SnapshotError) in
+      Snapshot.Counter(key: try decoder.text(entry, 0), value: entry.u64(8))
+    }
+    snapshot.modules = try entriesWithText(.modules) { (decoder, entry) throws(SnapshotError) in
+      Snapshot.Module(
+        low: entry.u64(0), high: entry.u64(8), bias: entry.u64(16), path: try decoder.text(entry, 24),
+        buildID: try decoder.text(entry, 28), flags: entry.u32(32))
+    }
+    snapshot.notes = try entries(.notes) { (entry) throws(SnapshotError) in try string(entry, 0) }
+  }
+
+  private mutating func entriesWithText<T>(
+    _ kind: SnapshotFormat.Section, _ make: (inout SnapshotDecoder, Entry) throws(SnapshotError) -> T
+  ) throws(SnapshotError) -> [T] {
+    let section = sections[kind]
+    var result: [T] = []
+    result.reserveCapacity(section.count)
+    for number in 0..<section.count {
+      result.append(try make(&self, Entry(bytes: bytes, offset: section.offset + number * section.entrySize)))
+    }
+    return result
+  }
+
+  private mutating func decodeGraph() throws(SnapshotError) {
+    snapshot.types = try entries(.types) { (entry) throws(SnapshotError) in
+      Snapshot.TypeRecord(
+        isa: entry.u64(0), name: try string(entry, 8), kind: Snapshot.Kind(rawValue: entry.u32(12)),
+        flags: entry.u32(16))
+    }
+    snapshot.frames = try entries(.frames) { (entry) throws(SnapshotError) in entry.u64(0) }
+    snapshot.stacks = try entries(.stacks) { (entry) throws(SnapshotError) in
+      let stack = Snapshot.Stack(first: entry.u32(0), count: entry.u32(4))
+      try checkRange(entry, 0, first: stack.first, count: stack.count, in: snapshot.frames.count, of: "FRAMES")
+      return stack
+    }
+    snapshot.nodes = try entries(.nodes) { (entry) throws(SnapshotError) in
+      Snapshot.Node(
+        address: entry.u64(0), size: entry.u64(8),
+        type: try index(entry, 16, below: snapshot.types.count, of: "TYPES"),
+        stack: try index(entry, 20, below: snapshot.stacks.count, of: "STACKS"),
+        explanation: try index(entry, 24, below: snapshot.stacks.count, of: "STACKS"),
+        state: Snapshot.State(rawValue: entry.u32(28)), flags: entry.u32(32))
+    }
+    snapshot.edges = try decodeEdges()
+  }
+
+  private func decodeEdges() throws(SnapshotError) -> [Snapshot.Edge] {
+    let count = snapshot.nodes.count
+    var last: (from: UInt32, offset: UInt32) = (0, 0)
+    return try entries(.edges) { (entry) throws(SnapshotError) in
+      let edge = Snapshot.Edge(
+        from: try index(entry, 0, below: count, of: "NODES", allowNone: false),
+        to: try index(entry, 4, below: count, of: "NODES", allowNone: false), offset: entry.u32(8),
+        label: try string(entry, 12), declaredType: try string(entry, 16), ownership: entry.u32(20),
+        function: entry.u64(24), flags: entry.u32(32))
+      guard last <= (edge.from, edge.offset) else {
+        throw SnapshotError(.damaged, byte: entry.offset, "the edges are not sorted by node and offset")
+      }
+      last = (edge.from, edge.offset)
+      return edge
+    }
+  }
+
+  private mutating func decodePaths() throws(SnapshotError) {
+    let nodes = snapshot.nodes.count
+    snapshot.steps = try entries(.steps) { (entry) throws(SnapshotError) in
+      try index(entry, 0, below: snapshot.edges.count, of: "EDGES", allowNone: false)
+    }
+    snapshot.paths = try entries(.paths) { (entry) throws(SnapshotError) in
+      let path = Snapshot.Path(
+        rootKind: entry.u32(0), rootName: try string(entry, 4), rootAddress: entry.u64(8), thread: entry.u32(16),
+        firstNode: try index(entry, 20, below: nodes, of: "NODES"), firstStep: entry.u32(24),
+        stepCount: entry.u32(28), endNode: try index(entry, 32, below: nodes, of: "NODES"))
+      try checkRange(
+        entry, 24, first: path.firstStep, count: path.stepCount, in: snapshot.steps.count, of: "STEPS")
+      return path
+    }
+    snapshot.suspects = try entries(.suspects) { (entry) throws(SnapshotError) in
+      Snapshot.SuspectRecord(
+        kind: entry.u32(0), node: try index(entry, 4, below: nodes, of: "NODES", allowNone: false),
+        mechanism: try index(entry, 8, below: nodes, of: "NODES"),
+        path: try index(entry, 12, below: snapshot.paths.count, of: "PATHS"))
+    }
+  }
+
+  private mutating func decodeSymbols() throws(SnapshotError) {
+    let frames = try entriesWithText(.symbolFrames) { (decoder, entry) throws(SnapshotError) in
+      let file = try decoder.text(entry, 4)
+      let line = entry.u32(8)
+      return Frame(
+        symbol: try decoder.text(entry, 0), file: file.isEmpty ? nil : file, line: line == 0 ? nil : Int(line),
+        module: try decoder.text(entry, 16), offset: entry.u64(24), inlined: entry.u32(20) & 1 != 0)
+    }
+    let section = sections[.symbols]
+    var used = 0
+    for number in 0..<section.count {
+      let entry = Entry(bytes: bytes, offset: section.offset + number * section.entrySize)
+      let (first, count) = (entry.u32(8), entry.u32(12))
+      try checkRange(entry, 8, first: first, count: count, in: frames.count, of: "SYMBOL FRAMES")
+      // Addresses may share frames, but a small file must not expand without bound.
+      used += Int(count)
+      guard used <= frames.count + 64 * section.count else {
+        throw SnapshotError(.damaged, byte: entry.offset + 12, "the symbols share more frames than any program has")
+      }
+      snapshot.symbols[entry.u64(0)] = Array(frames[Int(first)..<(Int(first) + Int(count))])
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+extension Snapshot {
+  /// The snapshot as the bytes of a file that every reader of its version takes; the same bytes for the same value.
+  public func encoded() -> Data {
+    var encoder = SnapshotEncoder(self)
+    return encoder.encode()
+  }
+}
+
+/// Writes the sections of a snapshot, then the header around them.
+private struct SnapshotEncoder {
+  private let snapshot: Snapshot
+  private var strings: StringInterner
+  private var table: [(kind: SnapshotFormat.Section, bytes: [UInt8])] = []
+
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    strings = StringInterner(snapshot.strings)
+  }
+
+  mutating func encode() -> Data {
+    addFacts()
+    addGraph()
+    addPaths()
+    addSymbols()
+    table.insert((.strings, strings.table.bytes), at: 0)
+    return assemble()
+  }
+
+  /// Little-endian bytes of entries.
+  struct Writer {
+    var bytes: [UInt8] = []
+
+    mutating func u32(_ values: UInt32...) {
+      for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+    }
+
+    mutating func u64(_ values: UInt64...) {
+      for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+    }
+  }
+
+  private mutating func add<T>(_ kind: SnapshotFormat.Section, _ items: [T], _ write: (inout Writer, T) -> Void) {
+    guard !items.isEmpty else { return }
+    var writer = Writer()
+    writer.bytes.reserveCapacity(items.count * kind.entrySize)
+    for item in items { write(&writer, item) }
+    assert(writer.bytes.count == items.count * kind.entrySize)
+    table.append((kind, writer.bytes))
+  }
+
+  private mutating func addFacts() {
+    let metadata = snapshot.metadata.map { (strings.intern($0.key), strings.intern($0.value)) }
+    add(.metadata, metadata) { $0.u32($1.0, $1.1) }
+    let counters = snapshot.counters.map { (strings.intern($0.key), $0.value) }
+    add(.counters, counters) {
+      $0.u32($1.0, 0)
+      $0.u64($1.1)
+    }
+    let modules = snapshot.modules.map { ($0, strings.intern($0.path), strings.intern($0.buildID)) }
+    add(.modules, modules) { writer, module in
+      writer.u64(module.0.low, module.0.high, module.0.bias)
+      writer.u32(module.1, module.2, module.0.flags, 0)
+    }
+    add(.notes, snapshot.notes) { $0.u32($1) }
+  }
+
+  private mutating func addGraph() {
+    add(.types, snapshot.types) {
+      $0.u64($1.isa)
+      $0.u32($1.name, $1.kind.rawValue, $1.flags, 0)
+    }
+    add(.nodes, snapshot.nodes) {
+      $0.u64($1.address, $1.size)
+      $0.u32($1.type, $1.stack, $1.explanation, $1.state.rawValue, $1.flags, 0)
+    }
+    add(.edges, snapshot.edges) {
+      $0.u32($1.from, $1.to, $1.offset, $1.label, $1.declaredType, $1.ownership)
+      $0.u64($1.function)
+      $0.u32($1.flags, 0)
+    }
+    add(.stacks, snapshot.stacks) { $0.u32($1.first, $1.count) }
+    add(.frames, snapshot.frames) { $0.u64($1) }
+  }
+
+  private mutating func addPaths() {
+    add(.paths, snapshot.paths) {
+      $0.u32($1.rootKind, $1.rootName)
+      $0.u64($1.rootAddress)
+      $0.u32($1.thread, $1.firstNode, $1.firstStep, $1.stepCount, $1.endNode, 0)
+    }
+    add(.steps, snapshot.steps) { $0.u32($1) }
+    add(.suspects, snapshot.suspects) { $0.u32($1.kind, $1.node, $1.mechanism, $1.path) }
+  }
+
+  private mutating func addSymbols() {
+    let symbols = snapshot.symbols.frames.sorted { $0.key < $1.key }
+    var first: UInt32 = 0
+    let ranges = symbols.map { entry -> (UInt64, UInt32, UInt32) in
+      defer { first += UInt32(entry.value.count) }
+      return (entry.key, first, UInt32(entry.value.count))
+    }
+    add(.symbols, ranges) {
+      $0.u64($1.0)
+      $0.u32($1.1, $1.2)
+    }
+    let frames = symbols.flatMap(\.value).map { frame in
+      (frame, strings.intern(frame.symbol), strings.intern(frame.file ?? ""), strings.intern(frame.module))
+    }
+    add(.symbolFrames, frames) { writer, entry in
+      let line = UInt32(clamping: entry.0.line ?? 0)
+      writer.u32(entry.1, entry.2, line, 0, entry.3, entry.0.inlined ? 1 : 0)
+      writer.u64(entry.0.offset)
+    }
+  }
+
+  private func assemble() -> Data {
+    let start = SnapshotFormat.headerSize + table.count * SnapshotFormat.sectionEntrySize
+    var directory = Writer()
+    var body: [UInt8] = []
+    body.reserveCapacity(table.reduce(0) { $0 + $1.bytes.count + 8 })
+    for (kind, bytes) in table {
+      let entrySize = kind.entrySize
+      directory.u32(kind.rawValue, UInt32(entrySize))
+      directory.u64(UInt64(start + body.count), UInt64(bytes.count), UInt64(bytes.count / entrySize))
+      body += bytes
+      while body.count % 8 != 0 { body.append(0) }
+    }
+    var header = Writer()
+    header.bytes = SnapshotFormat.magic
+    header.u32(Snapshot.formatVersion, UInt32(SnapshotFormat.headerSize))
+    header.u64(UInt64(start + body.count), 0)
+    header.u32(UInt32(table.count), snapshot.isComplete ? SnapshotFormat.completeFlag : 0)
+    header.u32(SnapshotFormat.byteOrderMark, SnapshotFormat.pointerSize)
+    header.u64(0, 0)
+    var file = header.bytes + directory.bytes + body
+    let checksum = file.withUnsafeBytes { SnapshotFormat.checksum($0) }
+    withUnsafeBytes(of: checksum.littleEndian) { file.replaceSubrange(24..<32, with: $0) }
+    return Data(file)
+  }
+}

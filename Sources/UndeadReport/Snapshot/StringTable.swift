@@ -1,0 +1,52 @@
+/// Byte offset of a zero-terminated string in the STRINGS section; 0 is the empty string.
+public typealias StringID = UInt32
+
+/// The strings of a snapshot: bytes in one block, each string made only when it is asked for.
+public struct StringTable: Sendable, Equatable {
+  /// The section as it stands in the file: starts and ends with a zero.
+  private(set) var bytes: [UInt8]
+
+  /// Makes a table that holds only the empty string.
+  public init() {
+    bytes = [0]
+  }
+
+  /// Takes over the bytes of a section that starts and ends with a zero.
+  init(validated bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// The string at an offset; bytes that are not UTF-8 are replaced. An offset outside gives the empty string.
+  public subscript(id: StringID) -> String {
+    let start = Int(id)
+    guard start > 0, start < bytes.count, let end = bytes[start...].firstIndex(of: 0) else { return "" }
+    return String(decoding: bytes[start..<end], as: UTF8.self)
+  }
+
+  /// Appends a string and returns its offset; does not look for one that is already there.
+  public mutating func append(_ text: String) -> StringID {
+    let clean = text.utf8.prefix { $0 != 0 }
+    guard !clean.isEmpty else { return 0 }
+    let id = StringID(bytes.count)
+    bytes.append(contentsOf: clean)
+    bytes.append(0)
+    return id
+  }
+}
+
+/// Appends strings to a table so that equal ones share one place.
+struct StringInterner {
+  private(set) var table: StringTable
+  private var known: [String: StringID] = ["": 0]
+
+  init(_ table: StringTable = StringTable()) {
+    self.table = table
+  }
+
+  mutating func intern(_ text: String) -> StringID {
+    if let id = known[text] { return id }
+    let id = table.append(text)
+    known[text] = id
+    return id
+  }
+}
