@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+uint32_t undead_maps_generation;
+
 static undead_mapping *mappings;
 static size_t mapping_count, mapping_capacity;
 static size_t last_hit;
@@ -100,6 +102,7 @@ static bool add_mapping(void *context, const maps_line *line) {
 
 bool undead_maps_refresh(void) {
   int saved = errno;
+  undead_maps_generation++;
   mapping_count = 0;
   last_hit = 0;
   bool ok = each_line(add_mapping, NULL) && mapping_count > 0;

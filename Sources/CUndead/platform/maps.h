@@ -11,6 +11,7 @@ typedef struct {
 
 // Reads /proc/self/maps again. Not thread-safe: the scan's thread only.
 bool undead_maps_refresh(void);
+extern uint32_t undead_maps_generation;   // counts the refreshes
 const undead_mapping *undead_mapping_of(uintptr_t address);
 bool undead_is_readable(uintptr_t address, size_t size);
 bool undead_is_executable(uintptr_t address);
