@@ -1,0 +1,161 @@
+// Every number about the layout of the Swift runtime's data, 64-bit, without Objective-C. Names in comments are of the
+// runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeTests.
+#pragma once
+
+enum {
+  // MetadataKind.def, MetadataValues.h: MetadataKind.
+  ABI_KIND_CLASS = 0,
+  ABI_KIND_STRUCT = 0x200,
+  ABI_KIND_ENUM = 0x201,
+  ABI_KIND_OPTIONAL = 0x202,
+  ABI_KIND_FOREIGN_CLASS = 0x203,
+  ABI_KIND_OPAQUE = 0x300,
+  ABI_KIND_TUPLE = 0x301,
+  ABI_KIND_FUNCTION = 0x302,
+  ABI_KIND_EXISTENTIAL = 0x303,
+  ABI_KIND_METATYPE = 0x304,
+  ABI_KIND_EXISTENTIAL_METATYPE = 0x306,
+  ABI_KIND_EXTENDED_EXISTENTIAL = 0x307,
+  ABI_KIND_FIXED_ARRAY = 0x308,
+  ABI_KIND_HEAP_LOCAL_VARIABLE = 0x400,
+  ABI_KIND_HEAP_GENERIC_LOCAL_VARIABLE = 0x500,
+  ABI_KIND_ERROR_OBJECT = 0x501,
+  ABI_KIND_TASK = 0x502,
+  ABI_KIND_JOB = 0x503,
+
+  // Metadata.h: TargetHeapMetadataHeader, in front of the address point.
+  ABI_METADATA_DESTROY = -16,
+  ABI_METADATA_VALUE_WITNESSES = -8,
+
+  // Metadata.h: TargetClassMetadata.
+  ABI_CLASS_SUPER = 8,
+  ABI_CLASS_ADDRESS_POINT = 20,    // InstanceAddressPoint, u32
+  ABI_CLASS_INSTANCE_SIZE = 24,    // u32
+  ABI_CLASS_ALIGN_MASK = 28,       // u16
+  ABI_CLASS_SIZE = 32,             // of the metadata, u32
+  ABI_CLASS_CLASS_ADDRESS_POINT = 36,
+  ABI_CLASS_DESCRIPTOR = 40,
+  ABI_CLASS_HEADER_BYTES = 56,
+
+  // Metadata.h: TargetValueMetadata, TargetTupleTypeMetadata, TargetExistentialTypeMetadata...
+  ABI_VALUE_DESCRIPTOR = 8,
+  ABI_VALUE_GENERIC_ARGUMENTS = 16,
+  ABI_TUPLE_COUNT = 8,
+  ABI_TUPLE_LABELS = 16,
+  ABI_TUPLE_ELEMENTS = 24,
+  ABI_TUPLE_ELEMENT_BYTES = 16,    // {type, offset}
+  ABI_EXISTENTIAL_FLAGS = 8,       // ExistentialTypeFlags, u32
+  ABI_EXTENDED_EXISTENTIAL_SHAPE = 8,
+  ABI_FIXED_ARRAY_COUNT = 8,
+  ABI_FIXED_ARRAY_ELEMENT = 16,
+
+  // Metadata.h: TargetHeapLocalVariableMetadata, GenericBoxHeapMetadata (Heap.cpp).
+  ABI_CONTEXT_FIRST_CAPTURE = 8,   // u32
+  ABI_CONTEXT_CAPTURES = 16,       // CaptureDescriptor, may be null
+  ABI_BOX_VALUE_OFFSET = 8,        // u32
+  ABI_BOX_TYPE = 16,
+
+  // RemoteInspection/Records.h: CaptureDescriptor.
+  ABI_CAPTURES_TYPE_COUNT = 0,
+  ABI_CAPTURES_SOURCE_COUNT = 4,
+  ABI_CAPTURES_BINDING_COUNT = 8,
+  ABI_CAPTURES_TYPES = 12,         // relative pointers to mangled names
+
+  // ErrorObject.h: SwiftError.
+  ABI_ERROR_TYPE = 16,
+  ABI_ERROR_VALUE = 32,            // then aligned for the type
+
+  // HeapObject.h.
+  ABI_OBJECT_REFCOUNT = 8,
+  ABI_OBJECT_HEADER = 16,
+
+  // ValueWitness.def.
+  ABI_WITNESS_SIZE = 64,
+  ABI_WITNESS_STRIDE = 72,
+  ABI_WITNESS_FLAGS = 80,          // u32
+  ABI_WITNESS_GET_ENUM_TAG = 88,
+  ABI_WITNESS_PROJECT_ENUM = 96,
+  ABI_WITNESS_BYTES = 88,
+  ABI_WITNESS_ENUM_BYTES = 112,
+
+  // MetadataValues.h: ContextDescriptorFlags; Metadata.h: TargetContextDescriptor and its heirs.
+  ABI_CONTEXT_KIND_MASK = 0x1F,
+  ABI_CONTEXT_MODULE = 0,
+  ABI_CONTEXT_EXTENSION = 1,
+  ABI_CONTEXT_ANONYMOUS = 2,
+  ABI_CONTEXT_PROTOCOL = 3,
+  ABI_CONTEXT_OPAQUE_TYPE = 4,
+  ABI_CONTEXT_CLASS = 16,
+  ABI_CONTEXT_STRUCT = 17,
+  ABI_CONTEXT_ENUM = 18,
+  ABI_CONTEXT_GENERIC = 0x80,
+  ABI_CONTEXT_RESILIENT_SUPERCLASS = 1 << 29,  // TypeContextDescriptorFlags::Class_HasResilientSuperclass
+  ABI_DESCRIPTOR_PARENT = 4,
+  ABI_DESCRIPTOR_NAME = 8,
+  ABI_DESCRIPTOR_FIELDS = 16,
+  ABI_CLASS_DESCRIPTOR_BOUNDS = 24,            // negative size in words, or the resilient bounds
+  ABI_CLASS_DESCRIPTOR_POSITIVE = 28,          // MetadataPositiveSizeInWords
+  ABI_CLASS_DESCRIPTOR_MEMBERS = 32,           // NumImmediateMembers
+  ABI_CLASS_DESCRIPTOR_FIELD_COUNT = 36,
+  ABI_CLASS_DESCRIPTOR_FIELD_VECTOR = 40,      // FieldOffsetVectorOffset, words
+  ABI_CLASS_DESCRIPTOR_BYTES = 44,
+  ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR = 24,     // FieldOffsetVectorOffset, words, of u32
+  ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES = 20,      // NumPayloadCasesAndPayloadSizeOffset, lower 24 bits
+  ABI_ENUM_PAYLOAD_CASES_MASK = 0x00FFFFFF,
+
+  // RemoteInspection/Records.h: FieldDescriptor, FieldRecord.
+  ABI_FIELDS_COUNT = 12,
+  ABI_FIELDS_RECORDS = 16,
+  ABI_FIELD_RECORD_BYTES = 12,
+  ABI_FIELD_RECORD_FLAGS = 0,
+  ABI_FIELD_RECORD_TYPE = 4,
+  ABI_FIELD_RECORD_NAME = 8,
+  ABI_FIELD_INDIRECT_CASE = 1,
+
+  // ABI/Task.h and TaskPrivate.h: AsyncTask.
+  ABI_TASK_FLAGS = 32,
+  ABI_TASK_ID = 36,
+  ABI_TASK_RESUME_FUNCTION = 56,
+  ABI_TASK_RESUME_CONTEXT = 64,
+
+  // ABI/Task.h: AsyncContext.
+  ABI_ASYNC_CONTEXT_PARENT = 0,
+  ABI_ASYNC_CONTEXT_RESUME = 8,
+
+  // StackAllocator.h: Slab.
+  ABI_SLAB_METADATA = 0,
+  ABI_SLAB_NEXT = 8,
+  ABI_SLAB_CAPACITY = 16,          // u32
+  ABI_SLAB_USED = 20,              // u32
+  ABI_SLAB_HEADER = 32,
+};
+
+// MetadataValues.h: TargetValueWitnessFlags.
+#define ABI_WITNESS_NON_INLINE 0x00020000u
+#define ABI_WITNESS_HAS_ENUM 0x00200000u
+#define ABI_WITNESS_ALIGN_MASK 0x000000FFu
+#define ABI_WITNESS_NON_POD 0x00010000u
+
+// MetadataValues.h: ExistentialTypeFlags. A set bit 31 means that values of any kind conform, not only classes.
+#define ABI_EXISTENTIAL_NOT_CLASS 0x80000000u
+#define ABI_EXISTENTIAL_SPECIAL_MASK 0x3F000000u
+#define ABI_EXISTENTIAL_ERROR 0x01000000u
+
+// MetadataValues.h: ExtendedExistentialTypeShapeFlags, special kind.
+#define ABI_SHAPE_KIND_MASK 0xFFu
+#define ABI_SHAPE_OPAQUE 0u
+#define ABI_SHAPE_CLASS 1u
+
+// Existentials: three words of buffer (a boxed value when it does not fit), the type, the witness tables.
+#define ABI_EXISTENTIAL_BUFFER_BYTES 24u
+#define ABI_EXISTENTIAL_TYPE 24u
+
+// RefCount.h: RefCountBitOffsets<8>, RefCountBitsT.
+#define ABI_REFCOUNT_DEINITING (1ull << 32)
+#define ABI_REFCOUNT_SIDE_TABLE_MASK 0x3FFFFFFFFFFFFFFFull
+
+// Demangling: bytes 0x01-0x17 are followed by a relative pointer, 0x18-0x1F by an absolute one (Demangler.cpp).
+#define ABI_SYMBOLIC_RELATIVE_LAST 0x17
+#define ABI_SYMBOLIC_LAST 0x1F
+#define ABI_SYMBOLIC_DIRECT_CONTEXT 0x01
+#define ABI_SYMBOLIC_INDIRECT_CONTEXT 0x02
