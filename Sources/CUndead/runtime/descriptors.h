@@ -1,0 +1,41 @@
+// Nominal types and mangled names, read statically: nothing here calls the runtime.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A mangled type name in an image: its bytes contain symbolic references.
+typedef struct {
+  uintptr_t address;
+  size_t length;          // 0: unreadable
+  char operators[2];      // the last two bytes that are no part of a reference, e.g. "Xw"
+  bool ends_in_reference;
+} undead_mangled;
+undead_mangled undead_mangled_at(uintptr_t address);
+
+typedef enum { UNDEAD_STRONG = 0, UNDEAD_WEAK = 1, UNDEAD_UNOWNED = 2, UNDEAD_UNMANAGED = 3 } undead_ownership;
+undead_ownership undead_mangled_ownership(const undead_mangled *name);
+
+// What the words of a value of this type can hold, as far as the name tells.
+typedef enum {
+  UNDEAD_WORDS_STRONG,     // no weak or unowned reference
+  UNDEAD_WORDS_SKIP_FIRST, // is itself a weak or unowned reference
+  UNDEAD_WORDS_RESOLVE,    // may contain one: the type must be looked at
+} undead_words;
+undead_words undead_mangled_words(const undead_mangled *name, bool generic);
+
+uint32_t undead_descriptor_kind(uintptr_t descriptor);    // ABI_CONTEXT_*
+const char *undead_descriptor_name(uintptr_t descriptor); // "Timer", "" if it has none
+const char *undead_descriptor_module(uintptr_t descriptor);
+bool undead_descriptor_is(uintptr_t descriptor, const char *module, const char *name);
+// True for types of the toolchain's modules, wherever they were linked.
+bool undead_descriptor_is_toolchain(uintptr_t descriptor);
+// False if no field of the type, looked at deeply, can be weak or unowned.
+bool undead_descriptor_may_skip(uintptr_t descriptor);
+
+typedef struct {
+  uintptr_t fields, first_record;
+  uint32_t count;
+} undead_records;
+// The field records of a nominal type; none if reflection metadata was stripped.
+undead_records undead_records_of(uintptr_t descriptor);

@@ -1,0 +1,245 @@
+#define _GNU_SOURCE
+#include "runtime/types.h"
+#include "platform/maps.h"
+#include "runtime/abi.h"
+#include "runtime/memory_reader.h"
+#include "runtime/runtime.h"
+#include <stdio.h>
+
+enum { MAX_FIELD_NAME = 4096, MAX_ELEMENTS = 4096, MAX_VALUE_SIZE = 1 << 30 };
+
+static const undead_fields no_fields;
+
+uint32_t undead_type_kind(uintptr_t type) {
+  if (!type || (type & 7) || !undead_is_readable(type - 8, 24)) return UINT32_MAX;
+  uintptr_t kind = read_word(type);
+  return kind <= ABI_KIND_JOB ? (uint32_t)kind : UINT32_MAX;
+}
+
+uintptr_t undead_type_descriptor(uintptr_t type) {
+  switch (undead_type_kind(type)) {
+  case ABI_KIND_CLASS: return read_word(type + ABI_CLASS_DESCRIPTOR);
+  case ABI_KIND_STRUCT: case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: return read_word(type + ABI_VALUE_DESCRIPTOR);
+  default: return 0;
+  }
+}
+
+bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags) {
+  if (undead_type_kind(type) == UINT32_MAX) return false;
+  uintptr_t witnesses = read_word(type + ABI_METADATA_VALUE_WITNESSES);
+  if (!witnesses || (witnesses & 7) || !undead_is_readable(witnesses, ABI_WITNESS_BYTES)) return false;
+  *size = read_word(witnesses + ABI_WITNESS_SIZE);
+  *stride = read_word(witnesses + ABI_WITNESS_STRIDE);
+  *flags = read_u32(witnesses + ABI_WITNESS_FLAGS);
+  return *size <= MAX_VALUE_SIZE && *stride <= MAX_VALUE_SIZE * 2ull;
+}
+
+uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments) {
+  if (!name->length || !undead_runtime.type_by_mangled_name) return 0;
+  uintptr_t type = (uintptr_t)undead_runtime.type_by_mangled_name(
+    (const char *)name->address, name->length, (const void *)descriptor, (const void *const *)arguments);
+  size_t size, stride;
+  uint32_t flags;
+  return undead_type_layout(type, &size, &stride, &flags) ? type : 0;
+}
+
+static undead_fields *new_fields(uint32_t count) {
+  undead_fields *fields = undead_keep(sizeof *fields + count * sizeof fields->field[0]);
+  if (fields) fields->count = count;
+  return fields;
+}
+
+// Storage of a reference that is not strong: one word, then the witness tables of a protocol type.
+static size_t size_of_field(const undead_field *field) {
+  size_t size = 0, stride;
+  uint32_t flags;
+  if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) return size;
+  return 8;
+}
+
+static void read_record(undead_field *field, uintptr_t record, uintptr_t descriptor, uintptr_t arguments) {
+  bool generic = read_u32(descriptor) & ABI_CONTEXT_GENERIC;
+  const char *name = read_text(read_relative(record + ABI_FIELD_RECORD_NAME), MAX_FIELD_NAME);
+  uintptr_t type = read_relative(record + ABI_FIELD_RECORD_TYPE);
+  field->name = name ? name : "";
+  field->indirect = read_u32(record + ABI_FIELD_RECORD_FLAGS) & ABI_FIELD_INDIRECT_CASE;
+  if (type) {
+    field->mangled = undead_mangled_at(type);
+    field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
+    field->type = undead_type_of_name(&field->mangled, descriptor, generic ? arguments : 0);
+  }
+  field->size = field->indirect ? 8 : type ? (uint32_t)size_of_field(field) : 0;
+}
+
+// Where a class keeps its field offsets and generic arguments, in bytes from the address point.
+static bool class_members(uintptr_t isa, uintptr_t descriptor, uintptr_t *vector, uintptr_t *arguments) {
+  uint32_t offset = read_u32(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_VECTOR);
+  intptr_t immediate;
+  *vector = *arguments = 0;
+  if (read_u32(descriptor) & ABI_CONTEXT_RESILIENT_SUPERCLASS) {
+    uintptr_t bounds = read_relative(descriptor + ABI_CLASS_DESCRIPTOR_BOUNDS);
+    immediate = (intptr_t)read_word(bounds);
+    if (!bounds || immediate <= 0) return false;
+    *vector = isa + (uintptr_t)immediate + offset * 8ul;
+  } else {
+    immediate = ((intptr_t)read_u32(descriptor + ABI_CLASS_DESCRIPTOR_POSITIVE)
+                 - (intptr_t)read_u32(descriptor + ABI_CLASS_DESCRIPTOR_MEMBERS)) * 8;
+    *vector = isa + offset * 8ul;
+  }
+  *arguments = isa + (uintptr_t)immediate;
+  return offset != 0 && *arguments > isa && (uint32_t)(*vector - isa) <= read_u32(isa + ABI_CLASS_SIZE);
+}
+
+uintptr_t undead_class_arguments(uintptr_t isa) {
+  uintptr_t descriptor = read_word(isa + ABI_CLASS_DESCRIPTOR), vector, arguments = 0;
+  if (!(read_u32(descriptor) & ABI_CONTEXT_GENERIC)) return 0;
+  class_members(isa, descriptor, &vector, &arguments);
+  return arguments;
+}
+
+static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor) {
+  undead_records records = undead_records_of(descriptor);
+  uintptr_t vector, arguments;
+  if (!records.count || !class_members(isa, descriptor, &vector, &arguments)) return &no_fields;
+  undead_fields *fields = new_fields(records.count);
+  for (uint32_t i = 0; fields && i < records.count; i++) {
+    undead_field *field = &fields->field[i];
+    read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments);
+    field->offset = (uint32_t)read_word(vector + i * 8ul);
+  }
+  return fields ? fields : &no_fields;
+}
+
+static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, bool is_struct) {
+  undead_records records = undead_records_of(descriptor);
+  uint32_t vector = read_u32(descriptor + ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR);
+  if (!records.count || (is_struct && !vector)) return &no_fields;
+  undead_fields *fields = new_fields(records.count);
+  for (uint32_t i = 0; fields && i < records.count; i++) {
+    undead_field *field = &fields->field[i];
+    read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor,
+                type + ABI_VALUE_GENERIC_ARGUMENTS);
+    field->offset = is_struct ? read_u32(type + vector * 8ul + i * 4ul) : 0;
+  }
+  return fields ? fields : &no_fields;
+}
+
+// Labels stand in one text, each followed by a space; an element without one has only the space.
+static const char *tuple_label(const char *labels, uint32_t index) {
+  for (uint32_t i = 0; labels && i < index; i++) labels = *(labels = strchrnul(labels, ' ')) ? labels + 1 : NULL;
+  size_t length = labels ? (size_t)(strchrnul(labels, ' ') - labels) : 0;
+  size_t size = length ? length + 1 : 12;
+  char *label = undead_keep(size);
+  if (!label) return "";
+  if (length) memcpy(label, labels, length);
+  else snprintf(label, size, "%u", index);
+  return label;
+}
+
+static const undead_fields *read_tuple(uintptr_t type) {
+  uintptr_t count = read_word(type + ABI_TUPLE_COUNT);
+  if (count > MAX_ELEMENTS || !undead_is_readable(type + ABI_TUPLE_ELEMENTS, count * ABI_TUPLE_ELEMENT_BYTES))
+    return &no_fields;
+  undead_fields *fields = new_fields((uint32_t)count);
+  const char *labels = read_text(read_word(type + ABI_TUPLE_LABELS), MAX_FIELD_NAME);
+  for (uint32_t i = 0; fields && i < count; i++) {
+    undead_field *field = &fields->field[i];
+    uintptr_t element = type + ABI_TUPLE_ELEMENTS + i * (uintptr_t)ABI_TUPLE_ELEMENT_BYTES;
+    field->type = read_word(element);
+    field->offset = read_u32(element + 8);
+    field->size = (uint32_t)size_of_field(field);
+    field->name = tuple_label(labels, i);
+  }
+  return fields ? fields : &no_fields;
+}
+
+const undead_fields *undead_fields_of(uintptr_t type) {
+  static undead_word_map known;
+  uintptr_t found;
+  if (!type) return &no_fields;
+  if (undead_word_map_get(&known, type, &found)) return (const undead_fields *)found;
+  const undead_fields *fields = &no_fields;
+  uintptr_t descriptor = undead_type_descriptor(type);
+  bool described = undead_descriptor_kind(descriptor) != UINT32_MAX;
+  switch (undead_type_kind(type)) {
+  case ABI_KIND_CLASS: if (described) fields = read_class(type, descriptor); break;
+  case ABI_KIND_STRUCT: if (described) fields = read_value(type, descriptor, true); break;
+  case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: if (described) fields = read_value(type, descriptor, false); break;
+  case ABI_KIND_TUPLE: fields = read_tuple(type); break;
+  default: break;
+  }
+  undead_word_map_set(&known, type, (uintptr_t)fields);
+  return fields;
+}
+
+// A captured variable is a pointer to its box.
+static bool is_box(const undead_mangled *name) {
+  return name->operators[0] == 'X' && name->operators[1] && strchr("bxX", name->operators[1]);
+}
+
+// Attributes of a lowered function type ("Ieg_": I, attributes, _), NULL if the name is not of one.
+static const char *lowered_function(const undead_mangled *name) {
+  if (name->ends_in_reference || name->operators[1] != '_') return NULL;
+  const char *start = (const char *)name->address, *text = start + name->length - 1;
+  while (text > start && ((text[-1] >= 'a' && text[-1] <= 'z') || (text[-1] >= 'A' && text[-1] <= 'Z')) && *text != 'I')
+    text--;
+  return *text == 'I' ? text + 1 : NULL;
+}
+
+// Bytes of a captured value whose type the runtime cannot or need not build; 0 if they are not known.
+static size_t fixed_capture_size(const undead_mangled *name) {
+  const char *attributes = lowered_function(name);
+  // Callee convention, then the representation: blocks and C functions are one word, Swift functions have a context.
+  if (attributes) return attributes[strcspn(attributes, "gxyt_")] == 't'
+    || strchr("BC", attributes[strcspn(attributes, "gxyt_") + 1]) ? 8 : 16;
+  bool pointer = is_box(name) || undead_mangled_ownership(name) != UNDEAD_STRONG
+    || (!name->ends_in_reference && name->operators[1] == 'C');
+  return pointer ? 8 : 0;
+}
+
+// The runtime lays captures out in order, each aligned for its type (GenHeap.cpp, HeapLayout).
+static const undead_fields *read_captures(uintptr_t isa) {
+  uintptr_t captures = read_word(isa + ABI_CONTEXT_CAPTURES);
+  uint32_t count = captures ? read_u32(captures + ABI_CAPTURES_TYPE_COUNT) : 0;
+  uint32_t bindings = captures ? read_u32(captures + ABI_CAPTURES_BINDING_COUNT) : 0;
+  uint32_t first = read_u32(isa + ABI_CONTEXT_FIRST_CAPTURE);
+  if (!count || count > MAX_ELEMENTS || bindings > MAX_ELEMENTS || first > MAX_VALUE_SIZE) return &no_fields;
+  if (!undead_is_readable(captures + ABI_CAPTURES_TYPES, count * 4ul)) return &no_fields;
+  undead_fields *fields = new_fields(count);
+  size_t next = first + bindings * 8ul;
+  bool certain = true;
+  for (uint32_t i = 0; fields && i < count; i++) {
+    undead_field *field = &fields->field[i];
+    size_t size = 8, stride, align = 7;
+    uint32_t flags;
+    field->mangled = undead_mangled_at(read_relative(captures + ABI_CAPTURES_TYPES + i * 4ul));
+    field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
+    field->indirect = is_box(&field->mangled);
+    field->name = "";
+    if (!field->indirect) field->type = undead_type_of_name(&field->mangled, 0, 0);
+    if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;
+    else if (!(size = fixed_capture_size(&field->mangled))) certain = false;
+    next = (next + align) & ~align;
+    field->offset = certain ? (uint32_t)next : UINT32_MAX;
+    field->size = (uint32_t)size;
+    next += size;
+  }
+  return fields ? fields : &no_fields;
+}
+
+const undead_fields *undead_captures_of(uintptr_t isa) {
+  static undead_word_map known;
+  uintptr_t found;
+  if (undead_word_map_get(&known, isa, &found)) return (const undead_fields *)found;
+  const undead_fields *fields = read_captures(isa);
+  undead_word_map_set(&known, isa, (uintptr_t)fields);
+  return fields;
+}
+
+const undead_field *undead_field_at(const undead_fields *fields, size_t offset) {
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const undead_field *field = &fields->field[i];
+    if (field->offset != UINT32_MAX && field->offset <= offset && offset - field->offset < field->size) return field;
+  }
+  return NULL;
+}

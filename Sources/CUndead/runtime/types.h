@@ -1,0 +1,33 @@
+// Metadata of types: their fields with offsets, asked from the runtime once and kept.
+#pragma once
+#include "runtime/descriptors.h"
+
+typedef struct {
+  uint32_t offset;       // in the value (of a class: in the instance)
+  uint32_t size;         // bytes, without padding
+  const char *name;      // "" if it has none
+  uintptr_t type;        // metadata, 0 if it could not be resolved
+  undead_mangled mangled; // address 0 for tuples
+  uint8_t ownership;     // undead_ownership
+  bool indirect;         // enum case whose payload is in a box
+} undead_field;
+
+typedef struct {
+  uint32_t count;
+  undead_field field[];
+} undead_fields;
+
+uint32_t undead_type_kind(uintptr_t type);        // ABI_KIND_*, UINT32_MAX if it is not readable metadata
+uintptr_t undead_type_descriptor(uintptr_t type); // of a class, struct or enum, else 0
+// Size and alignment mask of a value; false if the metadata is not complete.
+bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags);
+// Where the generic arguments of a class stand (types first, in the order of its parameters), 0 if it is not generic.
+uintptr_t undead_class_arguments(uintptr_t isa);
+// Own fields of a class (not those of its superclass), fields of a struct or tuple, cases of an enum. Never NULL.
+const undead_fields *undead_fields_of(uintptr_t type);
+// Captures of a closure context or local box; those after one whose size is unknown have the offset UINT32_MAX.
+const undead_fields *undead_captures_of(uintptr_t isa);
+// The field that holds `offset`, or NULL.
+const undead_field *undead_field_at(const undead_fields *fields, size_t offset);
+// A type from its mangled name; 0 if it cannot be resolved.
+uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments);
