@@ -124,6 +124,15 @@ const undead_mapping *undead_mapping_of(uintptr_t address) {
   return &mappings[low];
 }
 
+size_t undead_mapping_count(void) {
+  return mapping_count;
+}
+
+const undead_mapping *undead_mapping_at(size_t index) {
+  assert(index < mapping_count);
+  return &mappings[index];
+}
+
 bool undead_is_readable(uintptr_t address, size_t size) {
   const undead_mapping *mapping = undead_mapping_of(address);
   uintptr_t end = address + size;

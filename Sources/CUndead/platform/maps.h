@@ -13,6 +13,8 @@ typedef struct {
 bool undead_maps_refresh(void);
 extern uint32_t undead_maps_generation;   // counts the refreshes
 const undead_mapping *undead_mapping_of(uintptr_t address);
+size_t undead_mapping_count(void);
+const undead_mapping *undead_mapping_at(size_t index);   // in address order
 bool undead_is_readable(uintptr_t address, size_t size);
 bool undead_is_executable(uintptr_t address);
 // Path of the file mapped at `address`, as the kernel tells it (" (deleted)" included); false if there is none.
