@@ -1,0 +1,95 @@
+/// A function or object that the symbol table of a file names.
+package struct ELFSymbol: Equatable {
+  package let name: String
+  /// As linked; add the load bias for the address in a process.
+  package let address: UInt64
+  /// In bytes; 0 if the file does not say.
+  package let size: UInt64
+}
+
+extension ELFFile {
+  private static let sectionSymbols: UInt32 = 2
+  private static let sectionDynamicSymbols: UInt32 = 11
+
+  /// Calls `visit` with the name, type, address and size of each symbol that the file defines.
+  private func eachSymbol(
+    inSectionsOf type: UInt32, _ visit: (_ name: UInt64, _ type: UInt8, _ address: UInt64, _ size: UInt64) -> Bool
+  ) {
+    for table in sections where table.type == type && table.entrySize >= 24 && Int(table.link) < sections.count {
+      let strings = sections[Int(table.link)]
+      for index in 0..<table.size / table.entrySize {
+        let start = table.offset &+ index &* table.entrySize
+        guard let name = file.read(UInt32.self, at: start), let info = file.read(UInt8.self, at: start &+ 4),
+          let section = file.read(UInt16.self, at: start &+ 6), let address = file.read(UInt64.self, at: start &+ 8),
+          let size = file.read(UInt64.self, at: start &+ 16)
+        else { break }
+        let isDefined = section != 0
+        if isDefined, UInt64(name) < strings.size, !visit(strings.offset &+ UInt64(name), info & 0xF, address, size) {
+          return
+        }
+      }
+    }
+  }
+
+  /// Which of `names` the file itself defines.
+  package func defined(among names: Set<String>) -> Set<String> {
+    var found: Set<String> = []
+    // The dynamic table is the smaller one, and a stripped program has no other.
+    for type in [Self.sectionDynamicSymbols, Self.sectionSymbols] where found.count < names.count {
+      eachSymbol(inSectionsOf: type) { name, _, _, _ in
+        if let name = file.text(at: name), names.contains(name) { found.insert(name) }
+        return found.count < names.count
+      }
+    }
+    return found
+  }
+
+  /// All functions that the file names, by address; of several at one address the longest.
+  package func functions() -> ELFFunctionTable {
+    var entries: [ELFFunctionTable.Entry] = []
+    let function: UInt8 = 2
+    let indirectFunction: UInt8 = 10
+    for type in [Self.sectionSymbols, Self.sectionDynamicSymbols] where entries.isEmpty {
+      eachSymbol(inSectionsOf: type) { name, type, address, size in
+        if type == function || type == indirectFunction {
+          entries.append(.init(address: address, size: size, name: name))
+        }
+        return true
+      }
+    }
+    return ELFFunctionTable(file: file, entries: entries)
+  }
+}
+
+/// Finds the function that contains an address.
+package struct ELFFunctionTable {
+  struct Entry {
+    let address: UInt64
+    let size: UInt64
+    let name: UInt64
+  }
+
+  private let file: MappedFile
+  private let entries: [Entry]
+
+  init(file: MappedFile, entries: [Entry]) {
+    self.file = file
+    self.entries = entries.sorted { ($0.address, $0.size, $1.name) < ($1.address, $1.size, $0.name) }
+  }
+
+  /// The function that contains `address` (as linked), or nil if no symbol covers it.
+  package func function(at address: UInt64) -> ELFSymbol? {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].address <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0 else { return nil }
+    let entry = entries[low - 1]
+    // Hand-written assembly has no size: such a symbol reaches to the next one.
+    guard entry.size == 0 || address - entry.address < entry.size, let name = file.text(at: entry.name), !name.isEmpty
+    else { return nil }
+    return ELFSymbol(name: name, address: entry.address, size: entry.size)
+  }
+}

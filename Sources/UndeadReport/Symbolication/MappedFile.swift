@@ -1,0 +1,74 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file mapped into memory to be read only; every access is checked against the size of the file.
+///
+/// Not thread-safe: use one from one thread at a time.
+package final class MappedFile {
+  private let bytes: UnsafeRawBufferPointer
+
+  /// Size in bytes.
+  package var count: Int { bytes.count }
+
+  /// Maps `path`.
+  ///
+  /// - Throws: `FileProblem` if the file cannot be opened or is not a regular file.
+  package init(path: String) throws(FileProblem) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw FileProblem(path: path, code: errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw FileProblem(path: path, code: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw FileProblem(path: path, code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+    }
+    let size = Int(status.st_size)
+    guard size > 0 else {
+      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+      return
+    }
+    guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+      throw FileProblem(path: path, code: errno)
+    }
+    bytes = UnsafeRawBufferPointer(start: address, count: size)
+  }
+
+  deinit {
+    if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
+  }
+
+  /// The number at `offset`, or nil if the file ends before it.
+  package func read<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, at offset: UInt64) -> Number? {
+    guard let start = Int(exactly: offset), start <= bytes.count - MemoryLayout<Number>.size else { return nil }
+    return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: Number.self))
+  }
+
+  /// The zero-terminated text at `offset`, or nil if no terminator follows before `limit` (or the end of the file).
+  package func text(at offset: UInt64, limit: UInt64 = .max) -> String? {
+    guard let start = Int(exactly: offset), start < bytes.count else { return nil }
+    let end = Int(min(UInt64(bytes.count), limit))
+    guard start < end, let terminator = bytes[start..<end].firstIndex(of: 0) else { return nil }
+    return String(decoding: bytes[start..<terminator], as: UTF8.self)
+  }
+
+  /// `size` bytes from `offset` on, or nil if the file has fewer.
+  package func slice(at offset: UInt64, size: UInt64) -> Slice<UnsafeRawBufferPointer>? {
+    guard let start = Int(exactly: offset), let size = Int(exactly: size), start <= bytes.count,
+      size <= bytes.count - start
+    else { return nil }
+    return bytes[start..<start + size]
+  }
+}
+
+/// Why a file could not be read.
+package struct FileProblem: Error, Equatable {
+  package let path: String
+  /// The `errno` of the call that failed.
+  package let code: Int32
+
+  /// The system's own words for `code`.
+  package var reason: String { String(cString: strerror(code)) }
+}

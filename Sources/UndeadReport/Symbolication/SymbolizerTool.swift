@@ -1,0 +1,156 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// LLVM's `llvm-symbolizer`, which knows files, lines and inlined calls.
+struct SymbolizerTool {
+  let path: String
+
+  /// An address to look up in a file.
+  struct Request: Hashable {
+    var file: String
+    /// As linked, not as loaded.
+    var address: UInt64
+  }
+
+  /// One line of the tool's JSON.
+  private struct Answer: Decodable {
+    struct Symbol: Decodable {
+      var FunctionName: String?
+      var FileName: String?
+      var Line: Int?
+      var Column: Int?
+    }
+    var Symbol: [Symbol]?
+  }
+
+  /// A function at an address, innermost inlined first.
+  struct Location: Equatable {
+    /// Mangled; "" if it is not known.
+    var function: String
+    var file: String?
+    var line: Int?
+  }
+
+  // MARK: Finding it
+
+  /// Finds the tool: the one that `UNDEAD_SYMBOLIZER` names, the one beside `swift`, in `PATH`, or of a system's LLVM.
+  ///
+  /// - Parameters:
+  ///   - environment: gives the value of a variable.
+  /// - Returns: nil if there is none.
+  static func find(environment: (String) -> String?) -> SymbolizerTool? {
+    if let chosen = environment("UNDEAD_SYMBOLIZER") {
+      return access(chosen, X_OK) == 0 ? SymbolizerTool(path: chosen) : nil
+    }
+    let directories = (environment("PATH") ?? "").split(separator: ":").map(String.init)
+    let name = "llvm-symbolizer"
+    var candidates: [String] = []
+    if let swift = directories.map({ "\($0)/swift" }).first(where: { access($0, X_OK) == 0 }),
+      let resolved = realpath(swift, nil)
+    {
+      candidates.append("\(String(cString: resolved).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))/\(name)")
+      free(resolved)
+    }
+    candidates += directories.map { "\($0)/\(name)" }
+    // Debian and its relatives keep the versions apart; the newest first.
+    candidates += stride(from: 40, through: 9, by: -1).map { "/usr/lib/llvm-\($0)/bin/\(name)" }
+    return candidates.first { access($0, X_OK) == 0 }.map { SymbolizerTool(path: $0) }
+  }
+
+  // MARK: Running it
+
+  /// Looks up all requests in one run.
+  ///
+  /// - Returns: what is known of each request, in order; a shorter list if the tool failed on the way.
+  func locations(of requests: [Request]) -> [[Location]] {
+    guard !requests.isEmpty else { return [] }
+    let input = requests.map { "\"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
+    let plain = ["--output-style=JSON", "--inlines"]
+    // Older ones do not know the option, and answer nothing at all.
+    var output = run(plain + ["--skip-line-zero"], input: input)
+    if output.isEmpty { output = run(plain, input: input) }
+    let decoder = JSONDecoder()
+    var locations: [[Location]] = []
+    for line in output.split(separator: UInt8(ascii: "\n")) {
+      guard let answer = try? decoder.decode(Answer.self, from: Data(line)) else { break }
+      locations.append((answer.Symbol ?? []).map(Self.location))
+    }
+    return Array(locations.prefix(requests.count))
+  }
+
+  private static func location(_ symbol: Answer.Symbol) -> Location {
+    var location = Location(function: symbol.FunctionName ?? "", file: nil, line: nil)
+    if let file = symbol.FileName, !file.isEmpty, !file.hasSuffix("<compiler-generated>"), file != "??" {
+      location.file = file
+      if let line = symbol.Line, line > 0 { location.line = line }
+    }
+    return location
+  }
+
+  /// Runs the tool with `input` and returns what it writes; empty if it cannot run.
+  private func run(_ options: [String], input: String) -> [UInt8] {
+    guard let requests = Self.temporaryFile(holding: input) else { return [] }
+    defer { close(requests) }
+    var ends: [Int32] = [0, 0]
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { return [] }
+    defer { close(ends[0]) }
+    let pid = start(options, input: requests, output: ends[1])
+    close(ends[1])
+    guard let pid else { return [] }
+    let output = Self.readAll(ends[0])
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+    return output
+  }
+
+  private func start(_ options: [String], input: Int32, output: Int32) -> pid_t? {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + options).map { strdup($0) } + [nil]
+    // It must not ask servers for debug information, nor be instrumented itself.
+    let hidden = ["DEBUGINFOD_URLS", "LD_PRELOAD", "UNDEAD_SESSION", "LLVM_SYMBOLIZER_OPTS"]
+    var environment: [UnsafeMutablePointer<CChar>?] =
+      ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
+      .map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { (arguments + environment).forEach { free($0) } }
+    var pid: pid_t = 0
+    return posix_spawn(&pid, path, &actions, nil, &arguments, &environment) == 0 ? pid : nil
+  }
+
+  /// An unnamed file, so that a tool that answers before it has read everything cannot block us.
+  private static func temporaryFile(holding text: String) -> Int32? {
+    guard let stream = tmpfile() else { return nil }
+    defer { fclose(stream) }
+    let bytes = Array(text.utf8)
+    guard fwrite(bytes, 1, bytes.count, stream) == bytes.count, fflush(stream) == 0 else { return nil }
+    rewind(stream)
+    let descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0)
+    return descriptor >= 0 ? descriptor : nil
+  }
+
+  private static func readAll(_ descriptor: Int32) -> [UInt8] {
+    var output: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count > 0 {
+        output.append(contentsOf: chunk[0..<count])
+      } else if count == 0 || errno != EINTR {
+        return output
+      }
+    }
+  }
+}
