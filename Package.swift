@@ -33,6 +33,7 @@ let package = Package(
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadTests", dependencies: ["Undead"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
+    .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,128 @@
+import Foundation
+
+/// How a process ended and what it wrote.
+struct Outcome: Sendable {
+  enum Ending: Equatable, Sendable {
+    case exit(Int32)
+    case signal(Int32)
+  }
+  var ending: Ending
+  var output: String
+  var errors: String
+}
+
+struct ChildError: Error, CustomStringConvertible {
+  var description: String
+}
+
+/// Runs a command of `/bin/sh` in a process group of its own, with its output in files.
+/// - Parameters:
+///   - environment: added to the environment of this process.
+///   - deadline: when the whole group is killed and an error is thrown.
+func runShell(
+  _ command: String, environment: [String: String] = [:], deadline: Duration = .seconds(120)
+) async throws -> Outcome {
+  let directory = try TemporaryDirectory()
+  var actions = posix_spawn_file_actions_t()
+  var attributes = posix_spawnattr_t()
+  posix_spawn_file_actions_init(&actions)
+  posix_spawnattr_init(&attributes)
+  defer {
+    posix_spawn_file_actions_destroy(&actions)
+    posix_spawnattr_destroy(&attributes)
+  }
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+  posix_spawn_file_actions_addopen(&actions, 1, directory.path("output"), O_WRONLY | O_CREAT, 0o600)
+  posix_spawn_file_actions_addopen(&actions, 2, directory.path("errors"), O_WRONLY | O_CREAT, 0o600)
+  var noSignals = sigset_t()
+  var allSignals = sigset_t()
+  sigemptyset(&noSignals)
+  sigfillset(&allSignals)
+  posix_spawnattr_setsigmask(&attributes, &noSignals)
+  posix_spawnattr_setsigdefault(&attributes, &allSignals)
+  let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+  posix_spawnattr_setflags(&attributes, Int16(flags))
+
+  let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+  let strings = ["/bin/sh", "-c", command].map { (word: String) in strdup(word) }
+  let pairs = variables.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") }
+  defer { for string in strings + pairs { free(string) } }
+  var child = pid_t()
+  let failure = posix_spawn(&child, "/bin/sh", &actions, &attributes, strings + [nil], pairs + [nil])
+  guard failure == 0 else {
+    throw ChildError(description: "cannot start /bin/sh: \(String(cString: strerror(failure)))")
+  }
+
+  let status = try await wait(for: child, command: command, deadline: deadline)
+  let ending: Outcome.Ending = status & 0x7f == 0 ? .exit((status >> 8) & 0xff) : .signal(status & 0x7f)
+  return Outcome(ending: ending, output: directory.contents("output"), errors: directory.contents("errors"))
+}
+
+private func wait(for child: pid_t, command: String, deadline: Duration) async throws -> Int32 {
+  let end = ContinuousClock.now + deadline
+  var status: Int32 = 0
+  while waitpid(child, &status, WNOHANG) == 0 {
+    if ContinuousClock.now > end {
+      kill(-child, SIGKILL)
+      waitpid(child, &status, 0)
+      throw ChildError(description: "not over after \(deadline): \(command)")
+    }
+    // A cancelled sleep only makes this loop turn faster until the deadline.
+    try? await Task.sleep(for: .milliseconds(5))
+  }
+  return status
+}
+
+/// A directory that goes away with the value that made it.
+final class TemporaryDirectory: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("undead-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+  func contents(_ name: String) -> String {
+    (try? Data(contentsOf: url.appendingPathComponent(name))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+}
+
+/// Lets only so many run at a time: compilers and programs with hundreds of threads do not mix well.
+actor Gate {
+  private var free: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ count: Int) { free = count }
+
+  func enter() async {
+    if free > 0 {
+      free -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  func leave() {
+    if waiting.isEmpty {
+      free += 1
+    } else {
+      waiting.removeFirst().resume()
+    }
+  }
+
+  nonisolated func pass<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+    await enter()
+    do {
+      let value = try await body()
+      await leave()
+      return value
+    } catch {
+      await leave()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// A program of the corpus in one configuration.
+struct Program: Sendable, CustomTestStringConvertible {
+  enum Configuration: String, Sendable, CaseIterable {
+    case debug
+    case release
+
+    var flags: [String] { self == .debug ? ["-g", "-Onone"] : ["-g", "-O"] }
+  }
+
+  /// The main source: a file of its own, or `main.swift` in a directory.
+  let source: URL
+  let configuration: Configuration
+
+  var testDescription: String { "\(name) (\(configuration.rawValue))" }
+  var name: String {
+    let isDirectory = source.lastPathComponent == "main.swift"
+    return (isDirectory ? source.deletingLastPathComponent() : source).deletingPathExtension().lastPathComponent
+  }
+
+  /// Every program under a folder of `Programs`, in both configurations, in a fixed order.
+  static func all(in folder: String) -> [Program] {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs/\(folder)")
+    let manager = FileManager.default
+    let entries = (try? manager.contentsOfDirectory(at: root, includingPropertiesForKeys: nil)) ?? []
+    let filter = ProcessInfo.processInfo.environment["UNDEAD_CORPUS"]
+    return entries.compactMap { entry -> URL? in
+      if entry.pathExtension == "swift" { return entry }
+      let main = entry.appendingPathComponent("main.swift")
+      return manager.fileExists(atPath: main.path) ? main : nil
+    }
+    .filter { url in filter.map { url.path.contains($0) } ?? true }
+    .sorted { $0.path < $1.path }
+    .flatMap { url in Configuration.allCases.map { Program(source: url, configuration: $0) } }
+  }
+}
+
+/// A program that was compiled.
+struct BuiltProgram: Sendable {
+  let executable: URL
+  let expectation: Expectation
+  let judge: Judge
+}
+
+extension Program {
+  /// Compiles the program, or finds it in the cache under the hash of its sources and flags.
+  func build() async throws -> BuiltProgram {
+    let text = try String(contentsOf: source, encoding: .utf8)
+    let expectation = try Expectation(source: text)
+    let plugin = expectation.plugin.map { source.deletingLastPathComponent().appendingPathComponent($0) }
+    let sources = [source] + (plugin.map { [$0] } ?? [])
+    let flags = configuration.flags + expectation.flags
+    let digest = try Self.digest(of: sources, and: flags + [expectation.module, Self.compiler])
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("undead-corpus/\(name)-\(digest)")
+    let executable = directory.appendingPathComponent(name)
+    if !FileManager.default.isExecutableFile(atPath: executable.path) {
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+      if let plugin {
+        let library = directory.appendingPathComponent("lib\(plugin.deletingPathExtension().lastPathComponent).so")
+        try await compile(plugin, to: library, flags: configuration.flags + ["-emit-library"])
+      }
+      try await compile(source, to: executable, flags: flags + ["-module-name", expectation.module])
+    }
+    let judge = Judge(
+      expectation: expectation, markers: try Self.markers(in: sources), mainFile: source.lastPathComponent)
+    return BuiltProgram(executable: executable, expectation: expectation, judge: judge)
+  }
+
+  private func compile(_ source: URL, to product: URL, flags: [String]) async throws {
+    let unfinished = product.path + ".\(UUID().uuidString)"
+    let words = [Self.compiler] + flags + [source.path, "-o", unfinished]
+    let outcome = try await runShell(words.map(quoted).joined(separator: " "), deadline: .seconds(300))
+    guard outcome.ending == .exit(0) else {
+      throw ChildError(description: "cannot compile \(source.path): \(outcome.errors)\(outcome.output)")
+    }
+    guard rename(unfinished, product.path) == 0 else {
+      throw ChildError(description: "cannot rename \(unfinished): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  private static let compiler = ProcessInfo.processInfo.environment["SWIFT_EXEC"] ?? "swiftc"
+
+  private static func digest(of sources: [URL], and words: [String]) throws -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for data in try sources.map({ try Data(contentsOf: $0) }) + words.map({ Data($0.utf8) }) {
+      for byte in data { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+    return String(hash, radix: 16)
+  }
+
+  private static func markers(in sources: [URL]) throws -> [String: Set<Int>] {
+    var markers: [String: Set<Int>] = [:]
+    for source in sources {
+      let lines = try String(contentsOf: source, encoding: .utf8).split(
+        separator: "\n", omittingEmptySubsequences: false)
+      for (number, line) in lines.enumerated() {
+        guard let mark = line.range(of: "// @") else { continue }
+        markers["\(source.lastPathComponent):\(line[mark.upperBound...])", default: []].insert(number + 1)
+      }
+    }
+    return markers
+  }
+}
+
+/// The word as `/bin/sh` reads it back.
+func quoted(_ word: String) -> String { "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'" }

@@ -1,0 +1,120 @@
+import Foundation
+
+/// What a program of the corpus must lead to, as told by the comments at the top of its source.
+///
+/// One directive a line, each starting with `// `:
+///
+///     EXPECT silent                      no leak, no suspect
+///     EXPECT leak KEY=VALUE...           a group in `leaks`; also `known` and `suspect`, joined by `|` where either will do
+///     EXPECT any                         only the program's own behaviour is checked
+///     EXPECT unchecked                   the program ended without a check, and the report says so
+///     EXPECT exit N / EXPECT signal N    how the program ends; exit 0 otherwise
+///     MODULE Name, FLAGS ..., ARGS ...   module name (App), compiler flags, arguments ($DIRECTORY: where it was built)
+///     SHELL text                         shell command with $RUN for the program, started by the tool or not
+///     PLUGIN File.swift                  source of a dynamic library that is built beside the program
+///
+/// Keys of a group, with alternatives joined by `|` and lists by `,`: `kind`; `types` (each is among the types of the
+/// group, `*` matches anything); `fields` (each begins the field of an edge of the cycle, `a~b` also contains `b`);
+/// `also` (types of `alsoLeaked`); `count`; `at` (an allocation frame is on a line marked `// @name`); `closure` (part of
+/// the symbol of a closure in the cycle).
+struct Expectation: Equatable {
+  struct Group: Equatable {
+    var sections: Set<String> = []
+    var values: [String: String] = [:]
+
+    /// The alternatives of each element of the list under `key`.
+    func list(_ key: String) -> [[String]] {
+      guard let value = values[key] else { return [] }
+      return Self.split(value, at: ",").map { $0.split(separator: "|").map(String.init) }
+    }
+
+    /// Splits at a separator that is outside of angle brackets and parentheses.
+    private static func split(_ text: String, at separator: Character) -> [String] {
+      var parts = [""]
+      var depth = 0
+      for character in text {
+        if "<(".contains(character) { depth += 1 }
+        if ">)".contains(character) { depth -= 1 }
+        if character == separator && depth == 0 {
+          parts.append("")
+        } else {
+          parts[parts.count - 1].append(character)
+        }
+      }
+      return parts
+    }
+  }
+
+  enum Ending: Equatable {
+    case exit(Int32)
+    case signal(Int32)
+  }
+
+  enum Check: Equatable {
+    case report
+    case programOnly
+    case unchecked
+  }
+
+  var groups: [Group] = []
+  var ending = Ending.exit(0)
+  var check = Check.report
+  var module = "App"
+  var flags: [String] = []
+  var arguments: String?
+  var shell = "exec $RUN"
+  var plugin: String?
+
+  struct Mistake: Error, CustomStringConvertible {
+    var line: String
+    var description: String { "cannot read the directive: \(line)" }
+  }
+
+  /// Reads the directives in the comments before the first line of code.
+  /// - Throws: `Mistake` for a directive that is not in the grammar, or if nothing is expected.
+  init(source: String) throws {
+    var expectsSomething = false
+    for line in source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+      guard line.hasPrefix("//") else { break }
+      let words = line.dropFirst(2).split(separator: " ").map(String.init)
+      guard let directive = words.first else { continue }
+      let rest = words.dropFirst().joined(separator: " ")
+      switch directive {
+      case "EXPECT":
+        try expect(Array(words.dropFirst()), line)
+        expectsSomething = true
+      case "MODULE": module = rest
+      case "FLAGS": flags = Array(words.dropFirst())
+      case "ARGS": arguments = rest
+      case "SHELL": shell = rest
+      case "PLUGIN": plugin = rest
+      default: continue
+      }
+    }
+    guard expectsSomething else { throw Mistake(line: "no EXPECT") }
+  }
+
+  private mutating func expect(_ words: [String], _ line: String) throws {
+    guard let subject = words.first else { throw Mistake(line: line) }
+    switch subject {
+    case "silent": check = .report
+    case "any": check = .programOnly
+    case "unchecked": check = .unchecked
+    case "exit", "signal":
+      guard words.count == 2, let number = Int32(words[1]) else { throw Mistake(line: line) }
+      ending = subject == "exit" ? .exit(number) : .signal(number)
+    default:
+      var group = Group(sections: Set(subject.split(separator: "|").map(String.init)))
+      guard group.sections.isSubset(of: ["leak", "known", "suspect"]) else { throw Mistake(line: line) }
+      for word in words.dropFirst() {
+        guard let sign = word.firstIndex(of: "=") else { throw Mistake(line: line) }
+        let key = String(word[..<sign])
+        guard Self.keys.contains(key) else { throw Mistake(line: line) }
+        group.values[key] = String(word[word.index(after: sign)...])
+      }
+      groups.append(group)
+    }
+  }
+
+  private static let keys: Set = ["kind", "types", "fields", "also", "count", "at", "closure"]
+}

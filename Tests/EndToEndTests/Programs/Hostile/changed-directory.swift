@@ -1,0 +1,13 @@
+// The program changes its directory, its mask and its root's view of the world before it ends.
+// EXPECT silent
+import Glibc
+
+var template = Array("/tmp/undead-XXXXXX".utf8CString)
+mkdtemp(&template)
+chdir(template)
+rmdir(template)
+umask(0o777)
+setenv("TMPDIR", "/nonexistent", 1)
+setenv("HOME", "/nonexistent", 1)
+clearenv()
+print("moved")

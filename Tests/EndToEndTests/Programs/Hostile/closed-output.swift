@@ -1,0 +1,6 @@
+// Standard output is closed.
+// EXPECT silent
+// SHELL exec $RUN >&-
+import Glibc
+
+for number in 0..<10_000 { print("line", number) }

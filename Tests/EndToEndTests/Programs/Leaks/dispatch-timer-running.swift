@@ -1,0 +1,23 @@
+// A running dispatch timer whose handler captures the owner.
+// EXPECT suspect kind=heldByDispatchSource types=App.Heartbeat count=3
+import Dispatch
+import Glibc
+
+final class Heartbeat {
+  var beats = 0
+  let source = DispatchSource.makeTimerSource()
+  func start() {
+    source.setEventHandler { self.beats += 1 }
+    source.schedule(deadline: .now() + 500, repeating: 500)
+    source.resume()
+  }
+  deinit { source.cancel() }
+}
+@inline(never) @_optimize(none) func use(_ object: AnyObject) {}
+@inline(never) func begin() {
+  let heartbeat = Heartbeat()
+  heartbeat.start()
+  use(heartbeat)
+}
+for _ in 0..<3 { begin() }
+usleep(100_000)

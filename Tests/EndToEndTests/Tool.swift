@@ -1,0 +1,44 @@
+import Foundation
+
+/// The tool under test.
+enum Tool {
+  /// From `UNDEAD_TOOL`, else the one that was built beside the test bundle.
+  static let path: String = {
+    if let path = ProcessInfo.processInfo.environment["UNDEAD_TOOL"] { return path }
+    let bundle =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("undead").path
+  }()
+
+  /// How many programs run or compile at a time (`UNDEAD_JOBS`).
+  static let gate = Gate(ProcessInfo.processInfo.environment["UNDEAD_JOBS"].flatMap(Int.init) ?? 2)
+
+  /// How often every program is run; all runs must give the same answer (`UNDEAD_REPEAT`).
+  static let repetitions = ProcessInfo.processInfo.environment["UNDEAD_REPEAT"].flatMap(Int.init) ?? 1
+}
+
+extension BuiltProgram {
+  private var commandLine: String {
+    let directory = executable.deletingLastPathComponent().path
+    let arguments = expectation.arguments.map { " " + $0.replacingOccurrences(of: "$DIRECTORY", with: directory) }
+    return quoted(executable.path) + (arguments ?? "")
+  }
+
+  /// Runs the program as its author would.
+  func runAlone() async throws -> Outcome {
+    try await runShell(expectation.shell.replacingOccurrences(of: "$RUN", with: commandLine))
+  }
+
+  /// Runs the program under the tool; the report is nil if no file was written.
+  func runUnderTool(environment: [String: String] = [:]) async throws -> (outcome: Outcome, report: Data?) {
+    let directory = try TemporaryDirectory()
+    let file = directory.path("report.json")
+    let run = "\(quoted(Tool.path)) run --format json --output \(quoted(file)) -- \(commandLine)"
+    let outcome = try await runShell(
+      expectation.shell.replacingOccurrences(of: "$RUN", with: run), environment: environment)
+    return (outcome, try? Data(contentsOf: URL(fileURLWithPath: file)))
+  }
+
+  /// Whether the exit status that is seen is that of the program and not of a shell around it.
+  var showsStatus: Bool { expectation.shell.hasPrefix("exec ") || expectation.shell.contains("; exec ") }
+}
