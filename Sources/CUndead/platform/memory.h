@@ -1,7 +1,10 @@
 // Memory of the instrument itself: only mmap, never malloc.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#pragma GCC visibility push(hidden)
 
 void *undead_map(size_t bytes);                  // zeroed, NULL if there is none; not committed until touched
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
@@ -9,3 +12,14 @@ void undead_unmap(void *address, size_t bytes);
 
 // True if `address` lies in memory obtained here: the scan must not take it for a root.
 int undead_owns_memory(uintptr_t address);
+
+// Adds memory that was not obtained here (large static tables) to what undead_owns_memory knows.
+bool undead_own_memory(const void *address, size_t bytes);
+
+// The `index`-th owned range, from 0; false behind the last one. A range of length 0 was given back.
+bool undead_owned_range(size_t index, uintptr_t *low, uintptr_t *high);
+
+// True if the page of `address` can be read. Asks the kernel (about 100 ns); async-signal-safe, keeps errno.
+bool undead_page_is_readable(uintptr_t address);
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 // A word that is not 0 stands at the granule where a live block starts.
 // Bits 0-27: backtrace id (1 = "live, no backtrace"). Bit 31: mark of the scan. Bits 28-30: reserved, 0.
 #define UNDEAD_WORD_BACKTRACE 0x0FFFFFFFu
@@ -36,3 +38,11 @@ size_t undead_block_size(uintptr_t block);
 // Calls `visit` for every live block, in address order, until it returns false. Reads no block memory itself.
 typedef bool (*undead_block_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_registry_each(undead_block_visitor visit, void *context);
+
+// Creates the leaf for `address` if there is none, and returns the address's slot; NULL (counted) without memory.
+uint32_t *undead_registry_slot_slow(uintptr_t address);
+
+// Blocks that could not be registered because there was no memory for the table.
+uint64_t undead_registry_dropped(void);
+
+#pragma GCC visibility pop

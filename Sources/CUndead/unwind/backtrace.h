@@ -1,6 +1,10 @@
 // Backtraces: capture on the hot path, and the store that shares common outer frames.
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#pragma GCC visibility push(hidden)
 
 // Captures the caller's stack from the given state (return address, stack pointer after the return, frame pointer)
 // and returns its id in the store, or UNDEAD_BACKTRACE_NONE if backtraces are off or the store is full (counted).
@@ -17,3 +21,18 @@ uint32_t undead_backtrace_libunwind(uintptr_t *frames, uint32_t max);
 uint32_t undead_backtrace_count(void);
 uint64_t undead_backtrace_dropped(void);
 uint64_t undead_backtrace_bytes(void);
+// Captures that met a stack deeper than is kept, or ended early because a frame could not be unwound.
+uint64_t undead_backtrace_truncated(void);
+
+// Loads libunwind privately (dlopen, so that its _Unwind_* never stand before libgcc's); true if it is there. Call it
+// outside of hooks, after the constructors. Until then frames that need it end a backtrace.
+bool undead_backtrace_load_libunwind(void);
+
+// Forgets unwind rules because images may have been unloaded. Any thread.
+void undead_backtrace_forget_images(void);
+
+// In the child of a fork: frees the caches of threads that are gone, and stops using libunwind, whose locks one of
+// them may have held.
+void undead_backtrace_after_fork_in_child(void);
+
+#pragma GCC visibility pop

@@ -1,0 +1,188 @@
+// The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
+// very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
+#define _GNU_SOURCE
+#include "record/mode.h"
+#include "record/registry.h"
+#include "record/thread.h"
+#include "unwind/backtrace.h"
+#include "unwind/compare.h"
+#include <errno.h>
+#include <stddef.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(leak_sanitizer)
+#define UNDEAD_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDEAD_SANITIZER 1
+#endif
+
+#ifdef UNDEAD_SANITIZER
+const bool undead_hooks_available = false;
+#else
+const bool undead_hooks_available = true;
+
+#ifdef __clang__
+#define UNDEAD_HOOK __attribute__((visibility("default"), noinline, no_builtin))
+#else
+#define UNDEAD_HOOK __attribute__((visibility("default"), noinline))
+#endif
+#define UNDEAD_INLINE static inline __attribute__((always_inline))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void *__libc_valloc(size_t size);
+extern void *__libc_pvalloc(size_t size);
+extern void __libc_free(void *block);
+
+// A hook's frame: where it returns to and the frame pointer that it saved. Keeps the hook's own frame out.
+typedef struct {
+  uintptr_t saved_frame_pointer, return_address;
+} hook_frame;
+#define HOOK_FRAME ((const hook_frame *)__builtin_frame_address(0))
+
+UNDEAD_INLINE void set_word(void *block, uint32_t word) {
+  uint32_t *slot = undead_registry_slot((uintptr_t)block);
+  if (UNLIKELY(!slot)) slot = undead_registry_slot_slow((uintptr_t)block);
+  if (UNLIKELY(!slot)) return;
+  uintptr_t group = ((uintptr_t)block & ((1ull << UNDEAD_LEAF_SHIFT) - 1)) >> (4 + UNDEAD_TOUCH_SHIFT);
+  uint8_t *touched = &undead_leaves[(uintptr_t)block >> UNDEAD_LEAF_SHIFT]->touched[group];
+  if (UNLIKELY(!*touched)) *touched = 1;
+  // The word belongs to whoever owns the block, so there is nobody to race with but a scan.
+  __atomic_store_n(slot, word, __ATOMIC_RELEASE);
+}
+
+// Registers a new block; false if recording is off or the thread is the tool's own.
+UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
+  int32_t mode = undead_record_mode;
+  if (UNLIKELY(mode <= UNDEAD_RECORD_OFF)) {
+    mode = undead_record_decide();
+    if (mode == UNDEAD_RECORD_OFF) return false;
+  }
+  if (UNLIKELY(undead_thread.ignored)) return false;
+  uint32_t word = UNDEAD_BACKTRACE_NONE;
+  if (LIKELY(mode >= UNDEAD_RECORD_BACKTRACES)) {
+    word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+    if (UNLIKELY(mode == UNDEAD_RECORD_COMPARE)) undead_compare(word, frame->return_address);
+  }
+  set_word(block, word);
+  return true;
+}
+
+// Takes the block out of the registry; returns its word, 0 if it was unknown.
+UNDEAD_INLINE uint32_t forget(void *block) {
+  uint32_t *slot = undead_registry_slot((uintptr_t)block);
+  if (UNLIKELY(!slot)) return 0;
+  uint32_t word = *slot;
+  if (LIKELY(word)) __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
+  return word;
+}
+
+UNDEAD_INLINE void enter(void) {
+  undead_thread.in_hook++;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+UNDEAD_INLINE void leave(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  undead_thread.in_hook--;
+}
+
+UNDEAD_HOOK void *malloc(size_t size) {
+  enter();
+  void *block = __libc_malloc(size);
+  if (LIKELY(block)) record(block, HOOK_FRAME);
+  leave();
+  return block;
+}
+
+UNDEAD_HOOK void free(void *block) {
+  if (!block) return;
+  enter();
+  forget(block);
+  __libc_free(block);
+  leave();
+}
+
+UNDEAD_HOOK void *calloc(size_t count, size_t size) {
+  enter();
+  void *block = __libc_calloc(count, size);
+  if (LIKELY(block)) record(block, HOOK_FRAME);
+  leave();
+  return block;
+}
+
+UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
+  enter();
+  // Before the call: afterwards the address may already be another thread's.
+  uint32_t word = old ? forget(old) : 0;
+  void *block = __libc_realloc(old, size);
+  if (LIKELY(block)) {
+    // A known block stays known, also while nothing new is recorded.
+    if (!record(block, frame) && word) set_word(block, word & UNDEAD_WORD_BACKTRACE);
+  } else if (word && size != 0) {
+    set_word(old, word);   // it failed and the old block is still there; size 0 freed it
+  }
+  leave();
+  return block;
+}
+
+UNDEAD_HOOK void *realloc(void *old, size_t size) {
+  return resize(old, size, HOOK_FRAME);
+}
+
+UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
+  size_t total;
+  if (__builtin_mul_overflow(count, size, &total)) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  return resize(old, total, HOOK_FRAME);
+}
+
+UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
+  enter();
+  void *block = __libc_memalign(alignment, size);
+  if (LIKELY(block)) record(block, frame);
+  leave();
+  return block;
+}
+
+UNDEAD_HOOK void *memalign(size_t alignment, size_t size) {
+  return allocate_aligned(alignment, size, HOOK_FRAME);
+}
+
+UNDEAD_HOOK void *aligned_alloc(size_t alignment, size_t size) {
+  return allocate_aligned(alignment, size, HOOK_FRAME);
+}
+
+UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
+  if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
+  void *block = allocate_aligned(alignment, size, HOOK_FRAME);
+  if (!block) return ENOMEM;
+  *result = block;
+  return 0;
+}
+
+UNDEAD_HOOK void *valloc(size_t size) {
+  enter();
+  void *block = __libc_valloc(size);
+  if (LIKELY(block)) record(block, HOOK_FRAME);
+  leave();
+  return block;
+}
+
+UNDEAD_HOOK void *pvalloc(size_t size) {
+  enter();
+  void *block = __libc_pvalloc(size);
+  if (LIKELY(block)) record(block, HOOK_FRAME);
+  leave();
+  return block;
+}
+#endif

@@ -1,0 +1,70 @@
+#define _GNU_SOURCE
+#include "record/mode.h"
+#include "unwind/backtrace.h"
+#include <string.h>
+#include <unistd.h>
+
+volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
+uint32_t undead_record_depth = UNDEAD_DEPTH_DEFAULT;
+
+// The value of an environment variable, or NULL; getenv may be interposed, and is not there before libc is ready.
+static const char *setting(const char *name) {
+  size_t length = strlen(name);
+  for (char **entry = environ; entry && *entry; entry++)
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+  return NULL;
+}
+
+static bool is_zero(const char *text) {
+  return text && strcmp(text, "0") == 0;
+}
+
+static uint32_t parse_depth(const char *text) {
+  if (!text || !*text) return UNDEAD_DEPTH_DEFAULT;
+  uint32_t depth = 0;
+  for (; *text >= '0' && *text <= '9'; text++) {
+    depth = depth * 10 + (uint32_t)(*text - '0');
+    if (depth > UNDEAD_DEPTH_LIMIT) return UNDEAD_DEPTH_LIMIT;
+  }
+  return *text == 0 && depth > 0 ? depth : UNDEAD_DEPTH_DEFAULT;
+}
+
+static bool is_preload(void) {
+  return &undead_is_preload && undead_is_preload;
+}
+
+static undead_mode mode_with_backtraces(void) {
+  if (is_zero(setting("UNDEAD_BACKTRACES"))) return UNDEAD_RECORD_BLOCKS;
+  const char *compare = setting("UNDEAD_COMPARE");
+  return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
+}
+
+int32_t undead_record_decide(void) {
+  int32_t mode = undead_record_mode;
+  if (mode != UNDEAD_RECORD_UNDECIDED) return mode;
+  // Before libc has its environment the dynamic loader allocates a few blocks: known, but without backtraces.
+  if (!environ) return is_preload() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
+  undead_record_depth = parse_depth(setting("UNDEAD_DEPTH"));
+  const char *wanted = setting("UNDEAD");
+  bool on = is_preload() ? !is_zero(wanted) : wanted && strcmp(wanted, "1") == 0;
+  int32_t expected = UNDEAD_RECORD_UNDECIDED;
+  int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
+  if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return expected;
+  return decided;
+}
+
+void undead_record_start(undead_mode mode) {
+  undead_record_decide();
+  // Libraries may have come and gone unseen while recording was off.
+  undead_backtrace_forget_images();
+  __atomic_store_n(&undead_record_mode, mode, __ATOMIC_RELEASE);
+}
+
+void undead_record_stop(void) {
+  __atomic_store_n(&undead_record_mode, UNDEAD_RECORD_OFF, __ATOMIC_RELEASE);
+}
+
+void undead_record_after_fork_in_child(void) {
+  undead_backtrace_after_fork_in_child();
+}

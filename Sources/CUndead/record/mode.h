@@ -1,0 +1,38 @@
+// Whether and how allocations are recorded.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef enum {
+  UNDEAD_RECORD_UNDECIDED = -1,   // nobody asked yet: the environment decides at the first allocation
+  UNDEAD_RECORD_OFF = 0,
+  UNDEAD_RECORD_BLOCKS = 1,       // blocks without backtraces
+  UNDEAD_RECORD_BACKTRACES = 2,
+  UNDEAD_RECORD_COMPARE = 3,      // backtraces, some of them compared with libunwind's (for tests)
+} undead_mode;
+
+#define UNDEAD_DEPTH_DEFAULT 256
+#define UNDEAD_DEPTH_LIMIT 256
+
+// Defined, as 1, by the preload library only: it records from the first allocation on.
+extern const int undead_is_preload __attribute__((weak));
+
+extern volatile int32_t undead_record_mode;
+extern uint32_t undead_record_depth;   // frames kept of each backtrace
+
+// False where the hooks are compiled out because a sanitizer owns the allocator.
+extern const bool undead_hooks_available;
+
+// Reads the environment (without malloc) and sets the mode, unless it is decided already. Returns the mode to use now.
+int32_t undead_record_decide(void);
+
+// Switches recording on or off; blocks allocated while it was off stay unknown. Any thread, any time.
+void undead_record_start(undead_mode mode);
+void undead_record_stop(void);
+
+// Call in the child of a fork: forgets what belonged to the threads that the child does not have.
+void undead_record_after_fork_in_child(void);
+
+#pragma GCC visibility pop

@@ -1,0 +1,69 @@
+#define _GNU_SOURCE
+#include "record/registry.h"
+#include "platform/memory.h"
+#include <malloc.h>
+
+undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
+
+// One bit a leaf, and one bit a word of those, so that the 16 MiB of `undead_leaves` need not be read to list them.
+#define BITMAP_WORDS (UNDEAD_LEAF_COUNT / 64)
+static uint64_t leaf_bits[BITMAP_WORDS];
+static uint64_t leaf_summary[BITMAP_WORDS / 64];
+static uint64_t dropped;
+
+static void note_leaf(uintptr_t index) {
+  static uint32_t table_owned;
+  if (!__atomic_exchange_n(&table_owned, 1, __ATOMIC_RELAXED)) undead_own_memory(undead_leaves, sizeof undead_leaves);
+  __atomic_fetch_or(&leaf_bits[index / 64], 1ull << (index % 64), __ATOMIC_RELEASE);
+  __atomic_fetch_or(&leaf_summary[index / 4096], 1ull << (index / 64 % 64), __ATOMIC_RELEASE);
+}
+
+uint32_t *undead_registry_slot_slow(uintptr_t address) {
+  uintptr_t index = address >> UNDEAD_LEAF_SHIFT;
+  undead_leaf *fresh = index < UNDEAD_LEAF_COUNT ? undead_map(sizeof(undead_leaf)) : NULL;
+  if (!fresh) {
+    __atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
+    return NULL;
+  }
+  undead_leaf *expected = NULL;
+  if (__atomic_compare_exchange_n(&undead_leaves[index], &expected, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    note_leaf(index);
+  else
+    undead_unmap(fresh, sizeof(undead_leaf));
+  return undead_registry_slot(address);
+}
+
+uint64_t undead_registry_dropped(void) {
+  return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
+}
+
+size_t undead_block_size(uintptr_t block) {
+  // The chunk header may be damaged by an overflow of the block before: never believe more than an address space.
+  size_t size = malloc_usable_size((void *)block);
+  return size < (1ull << 47) - block ? size : 0;
+}
+
+static bool visit_group(undead_leaf *leaf, uintptr_t base, uint64_t group, undead_block_visitor visit, void *context) {
+  uint64_t first = group << UNDEAD_TOUCH_SHIFT;
+  for (uint64_t granule = first; granule < first + (1ull << UNDEAD_TOUCH_SHIFT); granule++) {
+    if (!__atomic_load_n(&leaf->word[granule], __ATOMIC_RELAXED)) continue;
+    if (!visit(context, base + (granule << 4), &leaf->word[granule])) return false;
+  }
+  return true;
+}
+
+static bool visit_leaf(uintptr_t index, undead_block_visitor visit, void *context) {
+  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+  for (uint64_t group = 0; group < sizeof leaf->touched; group++)
+    if (leaf->touched[group] && !visit_group(leaf, index << UNDEAD_LEAF_SHIFT, group, visit, context)) return false;
+  return true;
+}
+
+void undead_registry_each(undead_block_visitor visit, void *context) {
+  for (uintptr_t part = 0; part < BITMAP_WORDS / 64; part++)
+    for (uint64_t words = __atomic_load_n(&leaf_summary[part], __ATOMIC_ACQUIRE); words; words &= words - 1) {
+      uintptr_t word = part * 64 + (uintptr_t)__builtin_ctzll(words);
+      for (uint64_t bits = __atomic_load_n(&leaf_bits[word], __ATOMIC_ACQUIRE); bits; bits &= bits - 1)
+        if (!visit_leaf(word * 64 + (uintptr_t)__builtin_ctzll(bits), visit, context)) return;
+    }
+}

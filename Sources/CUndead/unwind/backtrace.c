@@ -1,0 +1,172 @@
+#include "unwind/backtrace.h"
+#include "record/mode.h"
+#include "record/registry.h"
+#include "unwind/cache_pool.h"
+#include "unwind/images.h"
+#include "unwind/libunwind.h"
+#include "unwind/stack.h"
+#include "unwind/store.h"
+#include <assert.h>
+
+static uint64_t dropped, truncated;
+static uint32_t rules_epoch;
+
+static void count(uint64_t *counter) {
+  __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t undead_backtrace_dropped(void) {
+  return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
+}
+
+uint64_t undead_backtrace_truncated(void) {
+  return __atomic_load_n(&truncated, __ATOMIC_RELAXED);
+}
+
+#if defined(__x86_64__)
+
+static uint32_t store(const uint32_t *indices, uint32_t frames) {
+  uint32_t node = UNDEAD_TRIE_ROOT;
+  while (frames > 0 && node) node = undead_store_child(node, indices[--frames]);
+  if (node) return node;
+  count(&dropped);
+  return UNDEAD_BACKTRACE_NONE;
+}
+
+// Captures with libunwind into the scratch of `cache`; returns how many frames it found from `pc` on.
+static uint32_t walk_with_libunwind(undead_unwind_cache *cache, uintptr_t pc) {
+  uint32_t found = undead_backtrace_libunwind(cache->addresses, UNDEAD_DEPTH_LIMIT), first = 0;
+  while (first < found && cache->addresses[first] != pc) first++;
+  undead_rule rule = 0;
+  for (uint32_t index = first; index < found; index++) {
+    // The frame that a signal interrupted has not called anything: point behind its instruction.
+    uintptr_t address = cache->addresses[index] + (rule & UNDEAD_RULE_SIGNAL ? 1 : 0);
+    uint32_t pc_index = undead_pc_find(address, &rule);
+    if (pc_index == UNDEAD_PC_NONE) return 0;
+    cache->indices[index - first] = pc_index;   // never overtakes the addresses, which are twice as long
+  }
+  return found - first;
+}
+
+static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cache *scratch, undead_frame frame) {
+  uint32_t frames = 0;
+  undead_walk_end end = undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
+  if (end == UNDEAD_WALK_LOST) {
+    // libunwind needs some KiB of stack, which an alternate signal stack may not have.
+    uint32_t better = undead_stack_covers(thread, frame.sp) ? walk_with_libunwind(scratch, frame.pc) : 0;
+    if (better) return store(scratch->indices, better);
+    undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
+  }
+  if (end != UNDEAD_WALK_COMPLETE) count(&truncated);
+  return store(scratch->indices, frames);
+}
+
+static uint32_t capture_cached(undead_unwind_cache *cache, const undead_thread_state *thread, undead_frame frame) {
+  cache->busy = 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t epoch = __atomic_load_n(&rules_epoch, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(cache->epoch != epoch, 0)) {
+    cache->epoch = epoch;
+    cache->count = 0;
+    cache->cut = false;
+  }
+  uint32_t id = undead_capture_cached(cache, thread->stack_high, frame);
+  if (__builtin_expect(id && cache->cut, 0)) count(&truncated);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  cache->busy = 0;
+  return id;
+}
+
+// Whatever the fast way does not do: the first capture of a thread, odd stacks, odd frames, captures within captures.
+static __attribute__((noinline)) uint32_t capture_slow(undead_thread_state *thread, undead_frame frame) {
+  if (!undead_pc_table_prepare() || !undead_store_prepare()) {
+    count(&dropped);
+    return UNDEAD_BACKTRACE_NONE;
+  }
+  undead_unwind_cache *cache = thread->unwind_cache;
+  if (!cache && !thread->without_cache && undead_stack_covers(thread, frame.sp)) {
+    cache = undead_cache_of_thread(thread);
+    uint32_t id = cache ? capture_cached(cache, thread, frame) : 0;
+    if (id) return id;
+  }
+  bool borrowed = !cache || cache->busy;
+  undead_unwind_cache *scratch = borrowed ? undead_cache_claim() : cache;
+  if (!scratch) {
+    count(&dropped);
+    return UNDEAD_BACKTRACE_NONE;
+  }
+  scratch->busy = 1;
+  uint32_t id = capture_uncached(thread, scratch, frame);
+  scratch->busy = 0;
+  if (borrowed) undead_cache_release(scratch);
+  return id;
+}
+
+uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  undead_thread_state *thread = &undead_thread;
+  undead_frame frame = {pc, sp, bp};
+  // New code is mapped only after the loader allocated for it, and by then the old is gone from its tables.
+  if (__builtin_expect(undead_is_loader(pc), 0) && undead_images_changed()) undead_backtrace_forget_images();
+  undead_unwind_cache *cache = thread->unwind_cache;
+  if (__builtin_expect(cache && !cache->busy, 1) && undead_stack_covers(thread, sp)) {
+    uint32_t id = capture_cached(cache, thread, frame);
+    if (__builtin_expect(id != 0, 1)) return id;
+  }
+  return capture_slow(thread, frame);
+}
+
+void undead_backtrace_forget_images(void) {
+  undead_images_forget();
+  undead_pc_table_forget_rules();
+  __atomic_fetch_add(&rules_epoch, 1, __ATOMIC_ACQ_REL);
+}
+
+void undead_backtrace_after_fork_in_child(void) {
+  undead_libunwind_forbid();
+  undead_cache_pool_after_fork_in_child(undead_thread.unwind_cache);
+}
+
+uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
+  if (!undead_trie || id >= undead_store_count()) return 0;
+  if (max > undead_record_depth) max = undead_record_depth;
+  uint32_t found = 0;
+  for (; id > UNDEAD_TRIE_ROOT && found < max; id = undead_trie[id].parent)
+    frames[found++] = undead_pcs[undead_trie[id].pc_index].pc;
+  return found;
+}
+
+uint32_t undead_backtrace_count(void) {
+  return undead_trie ? undead_store_count() : 0;
+}
+
+uint64_t undead_backtrace_bytes(void) {
+  return undead_backtrace_count() * sizeof(undead_trie_node) + undead_pc_table_bytes();
+}
+
+#else
+
+uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)pc, (void)sp, (void)bp;
+  return UNDEAD_BACKTRACE_NONE;
+}
+
+void undead_backtrace_forget_images(void) {}
+
+void undead_backtrace_after_fork_in_child(void) {
+  undead_libunwind_forbid();
+}
+
+uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
+  (void)id, (void)frames, (void)max;
+  return 0;
+}
+
+uint32_t undead_backtrace_count(void) {
+  return 0;
+}
+
+uint64_t undead_backtrace_bytes(void) {
+  return 0;
+}
+
+#endif

@@ -1,0 +1,18 @@
+// Where the threads' unwind caches come from, and go to when a thread ends.
+#pragma once
+#include "record/thread.h"
+#include "unwind/capture_x86_64.h"
+
+#pragma GCC visibility push(hidden)
+
+// A cache for a moment, NULL if there is none left. Lock-free.
+undead_unwind_cache *undead_cache_claim(void);
+void undead_cache_release(undead_unwind_cache *cache);
+
+// The calling thread's own cache, given back when the thread ends; NULL if it cannot have one.
+undead_unwind_cache *undead_cache_of_thread(undead_thread_state *thread);
+
+// In the child of a fork: only the calling thread's cache is still in use.
+void undead_cache_pool_after_fork_in_child(undead_unwind_cache *own);
+
+#pragma GCC visibility pop

@@ -1,0 +1,361 @@
+// A small interpreter of .eh_frame: computes the rule of one instruction. Only the CFA, rbp and the return address are
+// followed; what needs another register is left to libunwind.
+#define _GNU_SOURCE
+#if defined(__x86_64__)
+#include "platform/memory.h"
+#include "unwind/dwarf_reader.h"
+#include "unwind/images.h"
+#include "unwind/rule_x86_64.h"
+#include <string.h>
+
+enum { REGISTER_RBP = 6, REGISTER_RSP = 7, REGISTER_RIP = 16 };
+
+// An address or a number that is known but for the value of one register at run time.
+typedef struct {
+  enum { VALUE_ODD, VALUE_NUMBER, VALUE_RSP, VALUE_RBP, VALUE_AT_RBP } base;   // AT_RBP: the word at rbp + offset
+  int64_t offset;
+} symbolic_value;
+
+typedef struct {
+  symbolic_value cfa;
+  enum { SAVED_NOWHERE, SAVED_AT_CFA, SAVED_AT_RBP, SAVED_ODD } rbp;
+  int64_t rbp_offset;
+  enum { RETURN_ODD, RETURN_AT_CFA, RETURN_UNDEFINED } return_address;
+} row;
+
+typedef struct {
+  const uint8_t *instructions, *end;
+  uint64_t code_factor;
+  int64_t data_factor;
+  uint8_t pointer_encoding;
+  bool augmented, signal_frame;
+} common_entry;
+
+#define STATE_DEPTH 8
+typedef struct {
+  uintptr_t pc, location;
+  const common_entry *common;
+  row current, initial, remembered[STATE_DEPTH];
+  unsigned depth;
+  bool odd;        // something that this interpreter does not know
+  bool finished;   // the row for `pc` is complete
+} machine;
+
+static symbolic_value operate(uint8_t operation, symbolic_value left, symbolic_value right) {
+  symbolic_value odd = {VALUE_ODD, 0};
+  if (operation == DW_OP_plus && left.base == VALUE_NUMBER && right.base != VALUE_ODD && right.base != VALUE_AT_RBP)
+    return (symbolic_value){right.base, left.offset + right.offset};
+  if (right.base != VALUE_NUMBER || left.base == VALUE_ODD || left.base == VALUE_AT_RBP) return odd;
+  if (operation == DW_OP_plus) return (symbolic_value){left.base, left.offset + right.offset};
+  if (operation == DW_OP_minus) return (symbolic_value){left.base, left.offset - right.offset};
+  if (left.base != VALUE_NUMBER) return odd;
+  switch (operation) {
+  case DW_OP_and: return (symbolic_value){VALUE_NUMBER, left.offset & right.offset};
+  case DW_OP_ge: return (symbolic_value){VALUE_NUMBER, left.offset >= right.offset};
+  case DW_OP_shl:
+    return right.offset >= 0 && right.offset < 63
+               ? (symbolic_value){VALUE_NUMBER, (int64_t)((uint64_t)left.offset << right.offset)}
+               : odd;
+  default: return odd;
+  }
+}
+
+// Pushes the constant or register of an operation; false if the operation is neither.
+static bool push_operand(dwarf_reader *reader, uint8_t operation, uintptr_t pc, symbolic_value *value) {
+  value->base = VALUE_NUMBER;
+  if (operation >= DW_OP_lit0 && operation < DW_OP_lit0 + 32) {
+    value->offset = operation - DW_OP_lit0;
+  } else if (operation >= DW_OP_breg0 && operation < DW_OP_breg0 + 32) {
+    int number = operation - DW_OP_breg0;
+    value->offset = dwarf_sleb(reader);
+    if (number == REGISTER_RIP) value->offset += (int64_t)pc;
+    else value->base = number == REGISTER_RSP ? VALUE_RSP : number == REGISTER_RBP ? VALUE_RBP : VALUE_ODD;
+  } else if (operation == DW_OP_const1u) {
+    value->offset = dwarf_u8(reader);
+  } else if (operation == DW_OP_const1s) {
+    value->offset = (int8_t)dwarf_u8(reader);
+  } else if (operation == DW_OP_constu) {
+    value->offset = (int64_t)dwarf_uleb(reader);
+  } else if (operation == DW_OP_consts) {
+    value->offset = dwarf_sleb(reader);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static symbolic_value evaluate(const uint8_t *start, uint64_t length, uintptr_t pc) {
+  symbolic_value odd = {VALUE_ODD, 0}, stack[8], operand;
+  unsigned depth = 0;
+  dwarf_reader reader = {start, start + length, false};
+  while (reader.at < reader.end) {
+    uint8_t operation = dwarf_u8(&reader);
+    if (push_operand(&reader, operation, pc, &operand)) {
+      if (depth == 8) return odd;
+      stack[depth++] = operand;
+    } else if (operation == DW_OP_deref && depth > 0 && stack[depth - 1].base == VALUE_RBP) {
+      stack[depth - 1].base = VALUE_AT_RBP;
+    } else if (operation == DW_OP_plus_uconst && depth > 0 && stack[depth - 1].base != VALUE_AT_RBP) {
+      stack[depth - 1].offset += (int64_t)dwarf_uleb(&reader);
+    } else if (depth >= 2) {
+      depth--;
+      stack[depth - 1] = operate(operation, stack[depth - 1], stack[depth]);
+    } else {
+      return odd;
+    }
+  }
+  return depth == 1 && !reader.failed ? stack[0] : odd;
+}
+
+static symbolic_value register_value(uint64_t number, int64_t offset) {
+  if (number == REGISTER_RSP) return (symbolic_value){VALUE_RSP, offset};
+  if (number == REGISTER_RBP) return (symbolic_value){VALUE_RBP, offset};
+  return (symbolic_value){VALUE_ODD, offset};
+}
+
+static void set_offset(row *current, uint64_t number, int64_t offset) {
+  if (number == REGISTER_RBP) {
+    current->rbp = SAVED_AT_CFA;
+    current->rbp_offset = offset;
+  } else if (number == REGISTER_RIP) {
+    current->return_address = offset == -8 ? RETURN_AT_CFA : RETURN_ODD;
+  }
+}
+
+static void set_odd(row *current, uint64_t number) {
+  if (number == REGISTER_RBP) current->rbp = SAVED_ODD;
+  if (number == REGISTER_RIP) current->return_address = RETURN_ODD;
+}
+
+static void restore(machine *m, uint64_t number) {
+  if (number == REGISTER_RBP) {
+    m->current.rbp = m->initial.rbp;
+    m->current.rbp_offset = m->initial.rbp_offset;
+  } else if (number == REGISTER_RIP) {
+    m->current.return_address = m->initial.return_address;
+  }
+}
+
+static void set_undefined(row *current, uint64_t number) {
+  if (number == REGISTER_RBP) current->rbp = SAVED_NOWHERE;
+  if (number == REGISTER_RIP) current->return_address = RETURN_UNDEFINED;
+}
+
+static void advance(machine *m, uintptr_t location) {
+  if (location > m->pc) m->finished = true;
+  else m->location = location;
+}
+
+static void set_expression(machine *m, dwarf_reader *reader, bool is_value) {
+  uint64_t number = dwarf_uleb(reader), length = dwarf_uleb(reader);
+  const uint8_t *start = dwarf_skip(reader, length);
+  if (!start) return;
+  symbolic_value slot = evaluate(start, length, m->pc);
+  if (number == REGISTER_RBP && !is_value && slot.base == VALUE_RBP) {
+    m->current.rbp = SAVED_AT_RBP;
+    m->current.rbp_offset = slot.offset;
+  } else {
+    set_odd(&m->current, number);
+  }
+}
+
+static void remember(machine *m) {
+  if (m->depth == STATE_DEPTH) m->odd = true;
+  else m->remembered[m->depth++] = m->current;
+}
+
+static void recall(machine *m) {
+  if (m->depth == 0) m->odd = true;
+  else m->current = m->remembered[--m->depth];
+}
+
+static void define_cfa(machine *m, uint8_t instruction, dwarf_reader *reader) {
+  row *current = &m->current;
+  int64_t factor = m->common->data_factor;
+  uint64_t number, length;
+  const uint8_t *start;
+  switch (instruction) {
+  case DW_CFA_def_cfa:
+    number = dwarf_uleb(reader);
+    current->cfa = register_value(number, (int64_t)dwarf_uleb(reader));
+    break;
+  case DW_CFA_def_cfa_sf:
+    number = dwarf_uleb(reader);
+    current->cfa = register_value(number, dwarf_sleb(reader) * factor);
+    break;
+  case DW_CFA_def_cfa_register:
+    current->cfa = register_value(dwarf_uleb(reader), current->cfa.offset);
+    break;
+  case DW_CFA_def_cfa_offset: current->cfa.offset = (int64_t)dwarf_uleb(reader); break;
+  case DW_CFA_def_cfa_offset_sf: current->cfa.offset = dwarf_sleb(reader) * factor; break;
+  case DW_CFA_def_cfa_expression:
+    length = dwarf_uleb(reader);
+    start = dwarf_skip(reader, length);
+    if (start) current->cfa = evaluate(start, length, m->pc);
+    break;
+  default: m->odd = true;
+  }
+}
+
+// The instructions whose operands are not in the opcode itself.
+static void step_extended(machine *m, uint8_t instruction, dwarf_reader *reader) {
+  int64_t factor = m->common->data_factor;
+  uint64_t number;
+  switch (instruction) {
+  case DW_CFA_nop: break;
+  case DW_CFA_set_loc: advance(m, dwarf_encoded(reader, m->common->pointer_encoding, 0)); break;
+  case DW_CFA_advance_loc1: advance(m, m->location + dwarf_u8(reader) * m->common->code_factor); break;
+  case DW_CFA_advance_loc2: advance(m, m->location + dwarf_u16(reader) * m->common->code_factor); break;
+  case DW_CFA_advance_loc4: advance(m, m->location + dwarf_u32(reader) * m->common->code_factor); break;
+  case DW_CFA_offset_extended:
+    number = dwarf_uleb(reader);
+    set_offset(&m->current, number, (int64_t)dwarf_uleb(reader) * factor);
+    break;
+  case DW_CFA_offset_extended_sf:
+    number = dwarf_uleb(reader);
+    set_offset(&m->current, number, dwarf_sleb(reader) * factor);
+    break;
+  case DW_CFA_restore_extended: restore(m, dwarf_uleb(reader)); break;
+  case DW_CFA_undefined: set_undefined(&m->current, dwarf_uleb(reader)); break;
+  case DW_CFA_same_value:
+    number = dwarf_uleb(reader);
+    if (number == REGISTER_RBP) m->current.rbp = SAVED_NOWHERE;
+    else set_odd(&m->current, number);
+    break;
+  case DW_CFA_register:
+  case DW_CFA_val_offset:
+  case DW_CFA_val_offset_sf:
+    set_odd(&m->current, dwarf_uleb(reader));
+    dwarf_uleb(reader);
+    break;
+  case DW_CFA_remember_state: remember(m); break;
+  case DW_CFA_restore_state: recall(m); break;
+  case DW_CFA_expression: set_expression(m, reader, false); break;
+  case DW_CFA_val_expression: set_expression(m, reader, true); break;
+  case DW_CFA_GNU_args_size: dwarf_uleb(reader); break;
+  default: define_cfa(m, instruction, reader);
+  }
+}
+
+static void run(machine *m, const uint8_t *start, const uint8_t *end) {
+  dwarf_reader reader = {start, end, false};
+  while (reader.at < reader.end && !m->finished && !m->odd) {
+    uint8_t instruction = dwarf_u8(&reader);
+    uint8_t low = instruction & 63;
+    switch (instruction >> 6) {
+    case 1: advance(m, m->location + low * m->common->code_factor); break;
+    case 2: set_offset(&m->current, low, (int64_t)dwarf_uleb(&reader) * m->common->data_factor); break;
+    case 3: restore(m, low); break;
+    default: step_extended(m, low, &reader);
+    }
+    if (reader.failed) m->odd = true;
+  }
+}
+
+static bool read_common_entry(const uint8_t *entry, common_entry *common) {
+  uint32_t length;
+  memcpy(&length, entry, 4);
+  if (length == 0xFFFFFFFF) return false;
+  dwarf_reader reader = {entry + 8, entry + 4 + length, false};
+  uint8_t version = dwarf_u8(&reader);
+  const char *augmentation = (const char *)reader.at;
+  dwarf_skip(&reader, strlen(augmentation) + 1);
+  *common = (common_entry){.end = reader.end, .augmented = augmentation[0] == 'z'};
+  common->code_factor = dwarf_uleb(&reader);
+  common->data_factor = dwarf_sleb(&reader);
+  uint64_t return_register = version == 1 ? dwarf_u8(&reader) : dwarf_uleb(&reader);
+  if (return_register != REGISTER_RIP || (augmentation[0] && !common->augmented)) return false;
+  uint64_t data_length = common->augmented ? dwarf_uleb(&reader) : 0;
+  common->instructions = reader.at + data_length;
+  for (const char *letter = augmentation; *letter; letter++) {
+    if (*letter == 'R') common->pointer_encoding = dwarf_u8(&reader);
+    else if (*letter == 'P') dwarf_encoded(&reader, dwarf_u8(&reader) & 0x7F, 0);
+    else if (*letter == 'L') dwarf_u8(&reader);
+    else if (*letter == 'S') common->signal_frame = true;
+    else if (*letter != 'z') return false;
+  }
+  return !reader.failed;
+}
+
+static undead_rule special(uint64_t kind) {
+  return undead_rule_make(UNDEAD_RULE_SPECIAL | kind, 0, 0);
+}
+
+static undead_rule rule_of_row(const row *current) {
+  if (current->return_address == RETURN_UNDEFINED) return special(UNDEAD_RULE_STOP);
+  if (current->return_address != RETURN_AT_CFA || current->rbp == SAVED_ODD) return special(UNDEAD_RULE_UNKNOWN);
+  if (current->cfa.base == VALUE_AT_RBP) {
+    int64_t offset = -current->cfa.offset;
+    bool fits = offset >= 0 && offset <= UNDEAD_RULE_FIELD && current->rbp == SAVED_AT_RBP && current->rbp_offset == 0;
+    return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_DEREF, (uint64_t)offset, 0)
+                : special(UNDEAD_RULE_UNKNOWN);
+  }
+  bool by_rbp = current->cfa.base == VALUE_RBP;
+  if (!by_rbp && current->cfa.base != VALUE_RSP) return special(UNDEAD_RULE_UNKNOWN);
+  int64_t offset = current->cfa.offset;
+  int64_t saved = current->rbp == SAVED_AT_CFA ? -current->rbp_offset : 0;
+  if (current->rbp == SAVED_AT_RBP) saved = by_rbp ? offset - current->rbp_offset : -1;
+  if (offset < 8 || offset > UNDEAD_RULE_FIELD || saved < 0 || saved > UNDEAD_RULE_FIELD)
+    return special(UNDEAD_RULE_UNKNOWN);
+  return undead_rule_make(by_rbp ? UNDEAD_RULE_BP : 0, (uint64_t)offset, (uint64_t)saved);
+}
+
+// Functions without unwind information occur in the toolchain's libraries; they begin with a frame pointer prologue
+// ("push rbp; mov rbp, rsp"). Looks for it between `low`, where the function before ends, and `pc`.
+static undead_rule rule_without_entry(uintptr_t pc, uintptr_t low) {
+  static const uint8_t prologue[4] = {0x55, 0x48, 0x89, 0xE5};
+  const uintptr_t far = 16384, near = 1024;
+  undead_rule found = undead_rule_make(UNDEAD_RULE_BP | UNDEAD_RULE_GUESS, 16, 16);
+  uintptr_t page = pc & ~(uintptr_t)4095;
+  for (uintptr_t at = pc & ~(uintptr_t)15; at >= low && pc - at < far; at -= 16) {
+    if (at < page && !undead_page_is_readable(page = at & ~(uintptr_t)4095)) break;
+    if (memcmp((const void *)at, prologue, sizeof prologue) == 0) return found;
+  }
+  for (uintptr_t at = pc - sizeof prologue; at >= low && at >= page && pc - at < near; at--)
+    if (memcmp((const void *)at, prologue, sizeof prologue) == 0) return found;
+  return special(UNDEAD_RULE_UNKNOWN);
+}
+
+// The entry of the sorted table in .eh_frame_hdr that may cover `pc`; NULL if there is none.
+static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
+  const uint8_t *header = image->eh_frame_hdr;
+  if (!header || header[0] != 1 || header[3] != (DW_EH_PE_datarel | DW_EH_PE_sdata4)) return NULL;
+  dwarf_reader reader = {header + 4, header + 4 + 16, false};
+  dwarf_encoded(&reader, header[1], (uintptr_t)header);
+  uintptr_t count = dwarf_encoded(&reader, header[2], (uintptr_t)header);
+  const int32_t *table = (const int32_t *)reader.at;
+  uintptr_t low = 0, high = count;
+  while (low < high) {
+    uintptr_t middle = (low + high) / 2;
+    if ((uintptr_t)header + (uintptr_t)(intptr_t)table[2 * middle] <= pc) low = middle + 1;
+    else high = middle;
+  }
+  return low ? header + table[2 * (low - 1) + 1] : NULL;
+}
+
+undead_rule undead_rule_compute(uintptr_t pc) {
+  undead_image image;
+  if (!undead_image_find(pc, &image)) return special(UNDEAD_RULE_UNKNOWN);
+  const uint8_t *entry = find_entry(&image, pc);
+  if (!entry) return rule_without_entry(pc, image.low);
+  uint32_t length, back;
+  memcpy(&length, entry, 4);
+  memcpy(&back, entry + 4, 4);
+  common_entry common;
+  if (length == 0xFFFFFFFF || !read_common_entry(entry + 4 - back, &common)) return special(UNDEAD_RULE_UNKNOWN);
+  dwarf_reader reader = {entry + 8, entry + 4 + length, false};
+  uintptr_t start = dwarf_encoded(&reader, common.pointer_encoding, 0);
+  uintptr_t size = dwarf_encoded(&reader, common.pointer_encoding & 0x0F, 0);
+  if (pc < start || reader.failed) return special(UNDEAD_RULE_UNKNOWN);
+  if (pc >= start + size) return rule_without_entry(pc, start + size);
+  if (common.signal_frame) return special(UNDEAD_RULE_SIGNAL);
+  if (common.augmented) dwarf_skip(&reader, dwarf_uleb(&reader));
+
+  machine m = {.pc = pc, .location = start, .common = &common};
+  m.current = (row){.cfa = {VALUE_RSP, 8}, .rbp = SAVED_NOWHERE, .return_address = RETURN_ODD};
+  run(&m, common.instructions, common.end);
+  m.initial = m.current;
+  if (!m.finished) run(&m, reader.at, reader.end);
+  return m.odd ? special(UNDEAD_RULE_UNKNOWN) : rule_of_row(&m.current);
+}
+#endif

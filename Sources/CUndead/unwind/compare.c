@@ -1,0 +1,87 @@
+#define _GNU_SOURCE
+#include "unwind/compare.h"
+#include "platform/memory.h"
+#include "record/mode.h"
+#include "record/thread.h"
+#include "unwind/backtrace.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FRAMES 256u
+#define KEPT_DIFFERENCES 16u
+
+typedef struct {
+  uint32_t own_count, reference_count, first_difference;
+  uintptr_t own[MAX_FRAMES], reference[MAX_FRAMES];
+} difference;
+
+static difference *differences;
+static uint64_t captured, compared, differing, interval = 1;
+
+static void keep(const difference *found) {
+  uint64_t index = __atomic_fetch_add(&differing, 1, __ATOMIC_RELAXED);
+  if (differences && index < KEPT_DIFFERENCES) differences[index] = *found;
+}
+
+// The address after a signal trampoline is one further here, see backtrace.h.
+static bool is_equal(const difference *found, uint32_t index) {
+  uintptr_t own = found->own[index], reference = found->reference[index];
+  return own == reference || (index > 0 && own == reference + 1);
+}
+
+void undead_compare(uint32_t id, uintptr_t pc) {
+  if (__atomic_fetch_add(&captured, 1, __ATOMIC_RELAXED) % interval != 0 || undead_thread.ignored) return;
+  undead_thread.ignored++;
+  difference *found = undead_map(sizeof *found);
+  uintptr_t *reference = undead_map((MAX_FRAMES + 16) * sizeof *reference);
+  uint32_t count = undead_backtrace_libunwind(reference, MAX_FRAMES + 16), first = 0;
+  while (first < count && reference[first] != pc) first++;
+  if (first < count) {
+    found->reference_count = count - first < MAX_FRAMES ? count - first : MAX_FRAMES;
+    memcpy(found->reference, reference + first, found->reference_count * sizeof *reference);
+    found->own_count = undead_backtrace_frames(id, found->own, MAX_FRAMES);
+    uint32_t shorter = found->own_count < found->reference_count ? found->own_count : found->reference_count;
+    uint32_t index = 0;
+    while (index < shorter && is_equal(found, index)) index++;
+    found->first_difference = index;
+    __atomic_fetch_add(&compared, 1, __ATOMIC_RELAXED);
+    if (index < shorter || found->own_count != found->reference_count) keep(found);
+  }
+  undead_unmap(reference, (MAX_FRAMES + 16) * sizeof *reference);
+  undead_unmap(found, sizeof *found);
+  undead_thread.ignored--;
+}
+
+static void print_frames(const char *title, const uintptr_t *frames, uint32_t count, uint32_t from) {
+  uint32_t start = from > 2 ? from - 2 : 0;
+  for (uint32_t index = start; index < count && index < start + 6; index++) {
+    Dl_info info = {0};
+    bool known = dladdr((void *)(frames[index] - 1), &info) != 0;
+    dprintf(STDERR_FILENO, "  %s[%u] %#lx %s %s\n", title, index, frames[index], known ? info.dli_fname : "?",
+            known && info.dli_sname ? info.dli_sname : "?");
+  }
+}
+
+__attribute__((constructor)) static void prepare(void) {
+  if (undead_record_decide() != UNDEAD_RECORD_COMPARE) return;
+  const char *text = getenv("UNDEAD_COMPARE");
+  if (text && atoi(text) > 1) interval = (uint64_t)atoi(text);
+  differences = undead_map(KEPT_DIFFERENCES * sizeof *differences);
+  undead_backtrace_load_libunwind();
+}
+
+__attribute__((destructor)) static void report(void) {
+  if (undead_record_mode != UNDEAD_RECORD_COMPARE) return;
+  undead_record_stop();
+  dprintf(STDERR_FILENO, "undead: compared %lu of %lu backtraces, %lu differ\n", compared, captured, differing);
+  for (uint64_t index = 0; index < differing && index < KEPT_DIFFERENCES && differences; index++) {
+    const difference *found = &differences[index];
+    dprintf(STDERR_FILENO, " difference at frame %u of %u, reference has %u\n", found->first_difference,
+            found->own_count, found->reference_count);
+    print_frames("own", found->own, found->own_count, found->first_difference);
+    print_frames("ref", found->reference, found->reference_count, found->first_difference);
+  }
+}

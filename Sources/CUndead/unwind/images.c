@@ -1,0 +1,84 @@
+#define _GNU_SOURCE
+#include "unwind/images.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/auxv.h>
+
+#define IMAGE_LIMIT 1024
+
+typedef struct {
+  uintptr_t low, high, link_map, eh_frame_hdr;
+} seen_image;
+
+// Append-only between two calls of undead_images_forget; `low` is written last.
+static seen_image seen[IMAGE_LIMIT];
+static uint32_t seen_count;
+static uintptr_t loader_low, loader_high;
+
+static bool find(uintptr_t pc, seen_image *image) {
+  struct dl_find_object found;
+  if (_dl_find_object((void *)pc, &found) != 0) return false;
+  image->low = (uintptr_t)found.dlfo_map_start;
+  image->high = (uintptr_t)found.dlfo_map_end;
+  image->link_map = (uintptr_t)found.dlfo_link_map;
+  image->eh_frame_hdr = (uintptr_t)found.dlfo_eh_frame;
+  return true;
+}
+
+static void remember(const seen_image *image) {
+  uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
+  for (uint32_t index = 0; index < count && index < IMAGE_LIMIT; index++)
+    if (__atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE) == image->low) return;
+  // Two threads may add the same image: harmless. Beyond the limit "changed" is always answered with yes.
+  uint32_t index = __atomic_fetch_add(&seen_count, 1, __ATOMIC_ACQ_REL);
+  if (index >= IMAGE_LIMIT) return;
+  seen[index].high = image->high;
+  seen[index].link_map = image->link_map;
+  seen[index].eh_frame_hdr = image->eh_frame_hdr;
+  __atomic_store_n(&seen[index].low, image->low, __ATOMIC_RELEASE);
+}
+
+bool undead_image_find(uintptr_t pc, undead_image *image) {
+  seen_image found;
+  if (!find(pc, &found)) return false;
+  remember(&found);
+  *image = (undead_image){found.low, found.high, (const uint8_t *)found.eh_frame_hdr};
+  return true;
+}
+
+static void find_loader(void) {
+  int saved = errno;
+  seen_image loader;
+  uintptr_t base = getauxval(AT_BASE);
+  bool known = base && find(base, &loader);
+  errno = saved;
+  // An empty range that is not zero, so that a program without a loader does not search again.
+  __atomic_store_n(&loader_low, known ? loader.low : 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&loader_high, known ? loader.high : 1, __ATOMIC_RELEASE);
+}
+
+bool undead_is_loader(uintptr_t pc) {
+  if (__builtin_expect(!__atomic_load_n(&loader_high, __ATOMIC_ACQUIRE), 0)) find_loader();
+  return pc - loader_low < loader_high - loader_low;
+}
+
+bool undead_images_changed(void) {
+  uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
+  if (count > IMAGE_LIMIT) return true;
+  for (uint32_t index = 0; index < count; index++) {
+    uintptr_t low = __atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE);
+    seen_image now;
+    if (low == 0) continue;
+    if (!find(low, &now) || now.low != low || now.high != seen[index].high || now.link_map != seen[index].link_map ||
+        now.eh_frame_hdr != seen[index].eh_frame_hdr)
+      return true;
+  }
+  return false;
+}
+
+void undead_images_forget(void) {
+  uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
+  for (uint32_t index = 0; index < count && index < IMAGE_LIMIT; index++)
+    __atomic_store_n(&seen[index].low, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&seen_count, 0, __ATOMIC_RELEASE);
+}

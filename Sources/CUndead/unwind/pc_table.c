@@ -1,0 +1,71 @@
+#include "unwind/pc_table.h"
+#include "platform/memory.h"
+
+undead_pc_entry *undead_pcs;
+
+enum { TIERS = 3 };
+static const uint8_t tier_bits[TIERS] = {UNDEAD_PC_FIRST_BITS, UNDEAD_PC_SECOND_BITS, UNDEAD_PC_THIRD_BITS};
+static const uint32_t tier_start[TIERS] = {
+    0, 1u << UNDEAD_PC_FIRST_BITS, (1u << UNDEAD_PC_FIRST_BITS) + (1u << UNDEAD_PC_SECOND_BITS)};
+static uint32_t tier_used[TIERS];
+
+#define TABLE_ENTRIES \
+  ((1ull << UNDEAD_PC_FIRST_BITS) + (1ull << UNDEAD_PC_SECOND_BITS) + (1ull << UNDEAD_PC_THIRD_BITS))
+
+bool undead_pc_table_prepare(void) {
+  if (__atomic_load_n(&undead_pcs, __ATOMIC_ACQUIRE)) return true;
+  undead_pc_entry *fresh = undead_map(TABLE_ENTRIES * sizeof(undead_pc_entry)), *expected = 0;
+  if (!fresh) return false;
+  if (!__atomic_compare_exchange_n(&undead_pcs, &expected, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    undead_unmap(fresh, TABLE_ENTRIES * sizeof(undead_pc_entry));
+  return true;
+}
+
+// The entry of `pc` in one table, claimed if it is not there; UNDEAD_PC_NONE if the table takes no more.
+static uint32_t find_in_tier(int tier, uintptr_t pc) {
+  uint32_t size = 1u << tier_bits[tier], start = tier_start[tier];
+  uint32_t at = (uint32_t)(undead_pc_hash(pc) >> (64 - tier_bits[tier]));
+  for (;; at = (at + 1) & (size - 1)) {
+    uintptr_t *slot = &undead_pcs[start + at].pc;
+    uintptr_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (found == pc) return start + at;
+    if (found) continue;
+    if (__atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED) >= size / 2) return UNDEAD_PC_NONE;
+    if (__atomic_compare_exchange_n(slot, &found, pc, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      __atomic_fetch_add(&tier_used[tier], 1, __ATOMIC_RELAXED);
+      return start + at;
+    }
+    if (found == pc) return start + at;
+  }
+}
+
+uint32_t undead_pc_find_slow(uintptr_t pc, undead_rule *rule) {
+  for (int tier = 0; tier < TIERS; tier++) {
+    uint32_t index = find_in_tier(tier, pc);
+    if (index == UNDEAD_PC_NONE) continue;
+    *rule = __atomic_load_n(&undead_pcs[index].rule, __ATOMIC_ACQUIRE);
+    if (!*rule) {
+      *rule = undead_rule_compute(pc - 1);
+      __atomic_store_n(&undead_pcs[index].rule, *rule, __ATOMIC_RELEASE);
+    }
+    return index;
+  }
+  return UNDEAD_PC_NONE;
+}
+
+void undead_pc_table_forget_rules(void) {
+  if (!undead_pcs) return;
+  for (int tier = 0; tier < TIERS; tier++) {
+    if (!__atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED)) return;
+    for (uint32_t at = 0; at < 1u << tier_bits[tier]; at++) {
+      undead_pc_entry *entry = &undead_pcs[tier_start[tier] + at];
+      if (entry->pc) __atomic_store_n(&entry->rule, 0, __ATOMIC_RELEASE);
+    }
+  }
+}
+
+uint64_t undead_pc_table_bytes(void) {
+  uint64_t used = 0;
+  for (int tier = 0; tier < TIERS; tier++) used += __atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED);
+  return used * sizeof(undead_pc_entry);
+}

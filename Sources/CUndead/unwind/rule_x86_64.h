@@ -1,0 +1,39 @@
+// How to get from a frame to its caller on x86-64, packed into one word for each return address.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// Plain rule: CFA = (BP ? rbp : rsp) + offset, the return address is at CFA - 8, and the caller's rbp is at
+// CFA - saved, or still in rbp if `saved` is 0. 0 is "not computed yet".
+typedef uint64_t undead_rule;
+
+#define UNDEAD_RULE_VALID 1u
+#define UNDEAD_RULE_BP 2u         // the CFA is relative to rbp
+#define UNDEAD_RULE_SPECIAL 4u    // not a plain rule: one of the following says which
+#define UNDEAD_RULE_STOP 8u       // outermost frame: the return address is undefined
+#define UNDEAD_RULE_UNKNOWN 16u   // nothing here can unwind it, libunwind may
+#define UNDEAD_RULE_SIGNAL 32u    // signal trampoline: rsp points to the ucontext
+#define UNDEAD_RULE_DEREF 64u     // CFA = *(rbp - offset), the caller's rbp is at rbp: realigned stack
+#define UNDEAD_RULE_GUESS 128u    // function without unwind information, but with a frame pointer prologue
+
+#define UNDEAD_RULE_FIELD 0xFFFFFFu   // largest value of `offset` and of `saved`
+
+static inline __attribute__((always_inline)) uint64_t undead_rule_offset(undead_rule rule) {
+  return (rule >> 8) & UNDEAD_RULE_FIELD;
+}
+
+// Distance of the slot that holds the caller's rbp below the CFA.
+static inline __attribute__((always_inline)) uint64_t undead_rule_saved(undead_rule rule) {
+  return rule >> 32;
+}
+
+static inline undead_rule undead_rule_make(uint64_t flags, uint64_t offset, uint64_t saved) {
+  return flags | UNDEAD_RULE_VALID | (offset << 8) | (saved << 32);
+}
+
+// Computes the rule for the instruction at `pc` from the unwind tables of its image. Takes no lock, allocates nothing.
+undead_rule undead_rule_compute(uintptr_t pc);
+
+#pragma GCC visibility pop

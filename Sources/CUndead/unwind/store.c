@@ -1,0 +1,91 @@
+#define _GNU_SOURCE
+#include "unwind/store.h"
+#include "platform/memory.h"
+#include <assert.h>
+#include <sys/resource.h>
+
+undead_trie_node *undead_trie;
+
+// A list of siblings longer than this goes on in a fan: sixteen lists in the place of four nodes, told apart by four
+// bits of the hash.
+#define LIST_LIMIT 6u
+#define FAN_NODES 4u
+#define FAN_LEVELS 8u
+
+#define DEFAULT_BYTES (1ull << 30)
+static uint32_t next_node = UNDEAD_TRIE_ROOT + 1;
+static uint32_t node_limit;
+
+// Under a limit of the address space most of it belongs to the program.
+static uint64_t bytes_allowed(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return DEFAULT_BYTES;
+  uint64_t share = limit.rlim_cur / 16;
+  return share < DEFAULT_BYTES ? share : DEFAULT_BYTES;
+}
+
+bool undead_store_prepare(void) {
+  if (__atomic_load_n(&undead_trie, __ATOMIC_ACQUIRE)) return true;
+  undead_trie_node *fresh = 0, *expected = 0;
+  uint64_t bytes = bytes_allowed();
+  while (!(fresh = undead_map(bytes)))
+    if ((bytes /= 2) < 1 << 16) return false;
+  if (__atomic_compare_exchange_n(&undead_trie, &expected, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    __atomic_store_n(&node_limit, (uint32_t)(bytes / sizeof(undead_trie_node)), __ATOMIC_RELEASE);
+  else
+    undead_unmap(fresh, bytes);
+  return true;
+}
+
+uint32_t undead_store_count(void) {
+  uint32_t count = __atomic_load_n(&next_node, __ATOMIC_ACQUIRE);
+  return count < node_limit ? count : node_limit;
+}
+
+static uint32_t take_nodes(uint32_t count) {
+  uint32_t limit = __atomic_load_n(&node_limit, __ATOMIC_ACQUIRE);
+  uint32_t first = __atomic_load_n(&next_node, __ATOMIC_RELAXED);
+  do {
+    if (first + count > limit) return 0;
+  } while (!__atomic_compare_exchange_n(&next_node, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  return first;
+}
+
+static uint32_t hash(uint32_t pc_index) {
+  uint32_t mixed = pc_index * 0x9E3779B1u;
+  return mixed ^ (mixed >> 15);
+}
+
+// Puts a new node or fan at the end of a list. Lists only grow at the end, so whoever fails here finds what the other
+// thread added, and no child is ever there twice.
+static uint32_t append(uint32_t *link, uint32_t parent, uint32_t pc_index, bool fan) {
+  uint32_t fresh = take_nodes(fan ? FAN_NODES : 1), expected = 0;
+  if (!fresh) return 0;
+  if (!fan) undead_trie[fresh] = (undead_trie_node){.parent = parent, .pc_index = pc_index};
+  uint32_t value = fan ? fresh | UNDEAD_FAN_BIT : fresh;
+  if (__atomic_compare_exchange_n(link, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return value;
+  return expected;
+}
+
+uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
+  uint32_t *link = &undead_trie[parent].child;
+  uint32_t bits = hash(pc_index), length = 0, level = 0;
+  for (;;) {
+    uint32_t value = __atomic_load_n(link, __ATOMIC_ACQUIRE);
+    if (!value) {
+      value = append(link, parent, pc_index, length >= LIST_LIMIT && level < FAN_LEVELS);
+      if (!value) return 0;
+    }
+    if (value & UNDEAD_FAN_BIT) {
+      uint32_t *heads = (uint32_t *)&undead_trie[value & ~UNDEAD_FAN_BIT];
+      link = &heads[(bits >> (4 * level)) & 15];
+      level++;
+      length = 0;
+      continue;
+    }
+    assert(undead_trie[value].parent == parent);
+    if (undead_trie[value].pc_index == pc_index) return value;
+    link = &undead_trie[value].sibling;
+    length++;
+  }
+}

@@ -1,0 +1,36 @@
+// The store of backtraces: a trie from the outermost frame inwards. The id of a backtrace is the node of its innermost
+// frame. Nodes are only ever added, without locks, so that a fork, a signal or a stop finds it whole at any moment.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  uint32_t parent;
+  uint32_t pc_index;
+  uint32_t child;     // first of its children: a node or a fan (UNDEAD_FAN_BIT), 0 if there is none
+  uint32_t sibling;   // next child of the parent, likewise
+} undead_trie_node;
+
+#define UNDEAD_TRIE_ROOT 1u   // the empty backtrace: UNDEAD_BACKTRACE_NONE
+#define UNDEAD_FAN_BIT 0x80000000u
+
+extern undead_trie_node *undead_trie;
+
+uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index);
+
+// The node for `pc_index` called from `parent`, added if new; 0 if the store is full.
+static inline __attribute__((always_inline)) uint32_t undead_store_child(uint32_t parent, uint32_t pc_index) {
+  uint32_t first = __atomic_load_n(&undead_trie[parent].child, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(!(first & UNDEAD_FAN_BIT) && undead_trie[first].pc_index == pc_index && first, 1)) return first;
+  return undead_store_child_slow(parent, pc_index);
+}
+
+// Maps the store; false without memory. Any thread, any number of times.
+bool undead_store_prepare(void);
+
+// Nodes in use, counting the two reserved ones.
+uint32_t undead_store_count(void);
+
+#pragma GCC visibility pop

@@ -1,0 +1,80 @@
+#define _GNU_SOURCE
+#if defined(__x86_64__)
+#include "unwind/walk_x86_64.h"
+#include "platform/memory.h"
+#include "unwind/images.h"
+#include "unwind/stack.h"
+#include <ucontext.h>
+
+#define MAX_FRAME_BYTES (64ull << 20)
+
+typedef struct {
+  undead_thread_state *thread;
+  uintptr_t page;   // the last page that the kernel called readable
+} reader;
+
+static bool is_readable(reader *r, uintptr_t address, size_t size) {
+  if (address & 7) return false;
+  uintptr_t last = address + size - 1;
+  if (undead_stack_covers(r->thread, address) && last < r->thread->stack_high) return true;
+  for (uintptr_t page = address & ~(uintptr_t)4095; page <= last; page += 4096) {
+    if (page == r->page) continue;
+    if (!undead_page_is_readable(page)) return false;
+    r->page = page;
+  }
+  return true;
+}
+
+// The interrupted frame: its address is one further, since every address kept here is that of the next instruction.
+static bool step_signal(reader *r, undead_frame *frame) {
+  if (!is_readable(r, frame->sp, sizeof(ucontext_t))) return false;
+  const greg_t *registers = ((const ucontext_t *)frame->sp)->uc_mcontext.gregs;
+  *frame = (undead_frame){(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP],
+                          (uintptr_t)registers[REG_RBP]};
+  return true;
+}
+
+static bool step_realigned(reader *r, undead_frame *frame, undead_rule rule) {
+  uintptr_t slot = frame->bp - undead_rule_offset(rule);
+  if (!is_readable(r, slot, 8) || !is_readable(r, frame->bp, 8)) return false;
+  uintptr_t cfa = *(const uintptr_t *)slot;
+  if (cfa <= frame->sp || !is_readable(r, cfa - 8, 8)) return false;
+  *frame = (undead_frame){*(const uintptr_t *)(cfa - 8), cfa, *(const uintptr_t *)frame->bp};
+  return true;
+}
+
+static bool step_plain(reader *r, undead_frame *frame, undead_rule rule) {
+  uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
+  uintptr_t saved = undead_rule_saved(rule), bp = frame->bp;
+  if (cfa <= frame->sp || cfa - frame->sp > MAX_FRAME_BYTES || !is_readable(r, cfa - 8, 8)) return false;
+  if (saved) {
+    if (!is_readable(r, cfa - saved, 8)) return false;
+    bp = *(const uintptr_t *)(cfa - saved);
+  }
+  *frame = (undead_frame){*(const uintptr_t *)(cfa - 8), cfa, bp};
+  return true;
+}
+
+undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uint32_t *indices, uint32_t max,
+                            uint32_t *count) {
+  reader r = {thread, 0};
+  bool guessed = false;
+  for (*count = 0; *count < max;) {
+    if (!frame.pc) return UNDEAD_WALK_COMPLETE;
+    undead_image image;
+    if (guessed && !undead_image_find(frame.pc, &image)) return UNDEAD_WALK_LOST;
+    undead_rule rule;
+    uint32_t index = undead_pc_find(frame.pc, &rule);
+    if (index == UNDEAD_PC_NONE) return UNDEAD_WALK_LOST;
+    indices[(*count)++] = index;
+    if (rule & UNDEAD_RULE_STOP) return UNDEAD_WALK_COMPLETE;
+    if (rule & UNDEAD_RULE_UNKNOWN) return UNDEAD_WALK_LOST;
+    bool ok = rule & UNDEAD_RULE_SIGNAL  ? step_signal(&r, &frame)
+              : rule & UNDEAD_RULE_DEREF ? step_realigned(&r, &frame, rule)
+                                         : step_plain(&r, &frame, rule);
+    if (!ok) return UNDEAD_WALK_LOST;
+    guessed = rule & UNDEAD_RULE_GUESS;
+  }
+  return UNDEAD_WALK_DEEP;
+}
+#endif

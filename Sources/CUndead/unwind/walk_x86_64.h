@@ -1,0 +1,24 @@
+// Walks a stack frame by frame, without a cache: exact on any stack, also in a signal handler.
+#pragma once
+#include "record/thread.h"
+#include "unwind/pc_table.h"
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// A frame: the return address into it, the stack pointer after that return, and its rbp at that moment.
+typedef struct {
+  uintptr_t pc, sp, bp;
+} undead_frame;
+
+typedef enum {
+  UNDEAD_WALK_COMPLETE,   // ended at the outermost frame
+  UNDEAD_WALK_DEEP,       // `max` frames were found and there are more
+  UNDEAD_WALK_LOST,       // a frame cannot be unwound by the rules
+} undead_walk_end;
+
+// Writes the indices of the return addresses, innermost first. `*count` is what was found, also on UNDEAD_WALK_LOST.
+undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uint32_t *indices, uint32_t max,
+                            uint32_t *count);
+
+#pragma GCC visibility pop
