@@ -112,6 +112,21 @@ enum {
   ABI_FIELD_RECORD_NAME = 8,
   ABI_FIELD_INDIRECT_CASE = 1,
 
+  // ContiguousArrayBuffer.swift: __ContiguousArrayStorageBase. Elements follow, aligned for their type.
+  ABI_ARRAY_COUNT = 16,
+  ABI_ARRAY_ELEMENTS = 32,
+
+  // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
+  ABI_DICTIONARY_KEYS = 48,        // address of the first key
+  ABI_DICTIONARY_VALUES = 56,
+  ABI_DICTIONARY_HEADER = 64,
+  ABI_SET_ELEMENTS = 48,
+  ABI_SET_HEADER = 56,
+
+  // CFRuntime.h (Foundation): CFRuntimeBase; the type id of an object is in bits 8 to 23 of the third word.
+  ABI_CF_INFO = 16,
+  ABI_CF_CLASS_NAME = 8,           // CFRuntimeClass.className
+
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
   ABI_TASK_FLAGS = 32,
   ABI_TASK_ID = 36,

@@ -15,6 +15,7 @@ typedef struct {
   undead_type_name_pair (*type_name)(const void *type, bool qualified);
   uintptr_t slab_isa;      // first word of a task's memory slab, 0 if unknown
   uintptr_t uint64_type;   // metadata of Swift.UInt64
+  const void *(*cf_class)(uintptr_t type_id);   // CFRuntimeClass of Core Foundation in Foundation, NULL if there is none
 } undead_runtime_functions;
 
 extern undead_runtime_functions undead_runtime;

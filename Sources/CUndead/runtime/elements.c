@@ -1,0 +1,96 @@
+#define _GNU_SOURCE
+#include "runtime/abi.h"
+#include "runtime/memory_reader.h"
+#include "runtime/naming.h"
+
+// The class of the object or the nearest superclass that Swift's library declares under `name`, 0 if there is none.
+static uintptr_t ancestor_named(uintptr_t isa, const char *name) {
+  for (int depth = 0; isa && depth < 64; depth++, isa = read_word(isa + ABI_CLASS_SUPER))
+    if (undead_descriptor_is(read_word(isa + ABI_CLASS_DESCRIPTOR), "Swift", name)) return isa;
+  return 0;
+}
+
+static uintptr_t argument_of(uintptr_t isa, uintptr_t index) {
+  uintptr_t arguments = undead_class_arguments(isa);
+  return arguments ? read_word(arguments + index * 8) : 0;
+}
+
+typedef struct {
+  const undead_node *node;
+  undead_edge_name *name;
+  undead_text *label;
+  const undead_edge *edge;
+} element_query;
+
+// Names a word in elements of `type` that start at `first`. `label` NULL: by index.
+static bool name_element(const element_query *query, uintptr_t type, size_t first, const char *label) {
+  size_t size, stride;
+  uint32_t flags;
+  if (query->edge->offset < first || !undead_type_layout(type, &size, &stride, &flags) || !stride) return false;
+  size_t index = (query->edge->offset - first) / stride, start = first + index * stride;
+  if (label) text_add(query->label, label);
+  else {
+    text_add(query->label, "[");
+    text_add_number(query->label, index);
+    text_add(query->label, "]");
+  }
+  undead_text text = text_in(query->name->type, sizeof query->name->type);
+  undead_add_type_name(&text, type);
+  bool readable = undead_node_is_frozen(query->node) && start + size <= query->node->size;
+  undead_value value = {type, readable ? query->node->address + start : 0, query->edge->offset - start};
+  undead_name_in_value(query->name, query->label, value, query->edge);
+  return true;
+}
+
+static size_t aligned_for(size_t offset, uintptr_t type) {
+  size_t size, stride;
+  uint32_t flags;
+  if (!undead_type_layout(type, &size, &stride, &flags)) return offset;
+  size_t mask = flags & ABI_WITNESS_ALIGN_MASK;
+  return (offset + mask) & ~mask;
+}
+
+// Slots of hash tables have no stable order: they are not numbered.
+static bool name_dictionary_word(const element_query *query, uintptr_t isa) {
+  uintptr_t starts[2];
+  const undead_node *node = query->node;
+  if (!undead_copy_memory(node->address + ABI_DICTIONARY_KEYS, starts, sizeof starts)) return false;
+  uintptr_t keys = starts[0] - node->address, values = starts[1] - node->address;
+  if (keys < ABI_DICTIONARY_HEADER || keys > values || values > node->size) return false;
+  if (query->edge->offset >= values) return name_element(query, argument_of(isa, 1), values, "[value]");
+  return name_element(query, argument_of(isa, 0), keys, "[key]");
+}
+
+static bool name_set_word(const element_query *query, uintptr_t isa) {
+  uintptr_t start;
+  const undead_node *node = query->node;
+  if (!undead_copy_memory(node->address + ABI_SET_ELEMENTS, &start, sizeof start)) return false;
+  uintptr_t elements = start - node->address;
+  if (elements < ABI_SET_HEADER || elements > node->size) return false;
+  return name_element(query, argument_of(isa, 0), elements, "[element]");
+}
+
+static bool name_buffer_word(const element_query *query, uintptr_t isa) {
+  uintptr_t header = argument_of(isa, 0), element = argument_of(isa, 1);
+  size_t size, stride;
+  uint32_t flags;
+  if (!undead_type_layout(header, &size, &stride, &flags)) return false;
+  size_t end = aligned_for(ABI_OBJECT_HEADER, header) + size;
+  // A subclass may add stored properties in front of the elements.
+  size_t instance = read_u32(query->node->isa + ABI_CLASS_INSTANCE_SIZE);
+  return name_element(query, element, aligned_for(instance > end ? instance : end, element), NULL);
+}
+
+bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, undead_text *label,
+                             const undead_edge *edge) {
+  element_query query = {node, name, label, edge};
+  uintptr_t isa;
+  if ((isa = ancestor_named(node->isa, "_ContiguousArrayStorage"))) {
+    uintptr_t element = argument_of(isa, 0);
+    return name_element(&query, element, aligned_for(ABI_ARRAY_ELEMENTS, element), NULL);
+  }
+  if ((isa = ancestor_named(node->isa, "_DictionaryStorage"))) return name_dictionary_word(&query, isa);
+  if ((isa = ancestor_named(node->isa, "_SetStorage"))) return name_set_word(&query, isa);
+  if ((isa = ancestor_named(node->isa, "ManagedBuffer"))) return name_buffer_word(&query, isa);
+  return false;
+}

@@ -1,0 +1,83 @@
+#define _GNU_SOURCE
+#include "platform/maps.h"
+#include "runtime/abi.h"
+#include "runtime/memory_reader.h"
+#include "runtime/naming.h"
+#include "runtime/runtime.h"
+
+enum { MAX_CF_TYPE_ID = 1024 };
+
+// Words of framework objects that hold an object of the program.
+static const struct {
+  const char *type;
+  uint32_t offset;
+  const char *label;
+} known_words[] = {
+  {"CFRunLoopTimer", 144, "context.info"},   // CFRunLoop.c: __CFRunLoopTimer
+  {"dispatch source", 88, "refs"},           // source_internal.h: ds_refs
+  {"dispatch source", 72, "finalizer context"},
+};
+
+static bool starts_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
+
+static const char *name_of_cf_object(const undead_node *node) {
+  uintptr_t info;
+  const undead_layout *layout = undead_layout_of(node->isa);
+  if (!layout || layout->category != UNDEAD_CATEGORY_CF || !undead_runtime.cf_class) return NULL;
+  if (!undead_copy_memory(node->address + ABI_CF_INFO, &info, sizeof info)) return NULL;
+  uintptr_t type_id = info >> 8 & 0xFFFF;
+  if (type_id == 0 || type_id > MAX_CF_TYPE_ID) return NULL;
+  uintptr_t description = (uintptr_t)undead_runtime.cf_class(type_id);
+  return description ? read_text(read_word(description + ABI_CF_CLASS_NAME), 256) : NULL;
+}
+
+// "__OS_dispatch_queue_serial_vtable" -> "dispatch queue serial".
+static void add_vtable_name(undead_text *text, const char *symbol) {
+  const char *name = symbol + strlen("__OS_");
+  size_t length = strlen(name) - strlen("_vtable");
+  for (size_t i = 0; i < length; i++) text_add_bytes(text, name[i] == '_' ? " " : &name[i], 1);
+}
+
+static bool add_dispatch_name(undead_text *text, uintptr_t first_word) {
+  const undead_module *module = undead_module_of(first_word);
+  if (!module || !(strstr(module->path, "libdispatch.") || module == undead_module_at(0))) return false;
+  uintptr_t start;
+  const char *symbol = undead_symbol_name(first_word, &start);
+  size_t length = strlen(symbol);
+  if (starts_with(symbol, "__OS_dispatch_") && length > 20 && !strcmp(symbol + length - 7, "_vtable"))
+    add_vtable_name(text, symbol);
+  else if (starts_with(symbol, "_dispatch_source_type_")) text_add(text, "dispatch source refs");
+  else if (starts_with(symbol, "_dispatch_continuation_vtables")) text_add(text, "dispatch continuation");
+  else return false;
+  return true;
+}
+
+bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
+  const char *cf_name = name_of_cf_object(node);
+  if (cf_name) {
+    text_add(text, cf_name);
+    return true;
+  }
+  if (node->kind != UNDEAD_KIND_OTHER || !node->isa) return false;
+  if (node->isa == undead_runtime.slab_isa) {
+    text_add(text, "async frames");
+    return true;
+  }
+  if (add_dispatch_name(text, node->isa)) return true;
+  uintptr_t start;
+  if (!undead_module_of(node->isa) || strcmp(undead_symbol_name(node->isa, &start), "_NSConcreteMallocBlock")) return false;
+  text_add(text, "C block");
+  return true;
+}
+
+bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint32_t offset) {
+  char name[64];
+  undead_text text = text_in(name, sizeof name);
+  if (!undead_add_foreign_name(&text, node)) return false;
+  for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
+    if (strcmp(known_words[i].type, name) || known_words[i].offset != offset) continue;
+    text_add(label, known_words[i].label);
+    return true;
+  }
+  return false;
+}

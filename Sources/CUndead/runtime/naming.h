@@ -1,0 +1,38 @@
+// What the naming files share.
+#pragma once
+#include "runtime/layout.h"
+#include "runtime/text.h"
+#include "runtime/types.h"
+
+// The module-qualified name of a type, as Swift prints it, but the same in every run. Nothing if it has none.
+void undead_add_type_name(undead_text *text, uintptr_t type);
+
+// True if nobody can change the memory of the node: it may be read and its enum tags asked for.
+bool undead_node_is_frozen(const undead_node *node);
+// Copies memory that may change or vanish meanwhile; false if it could not be read.
+bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
+
+typedef enum { UNDEAD_ROLE_UNKNOWN, UNDEAD_ROLE_BOX, UNDEAD_ROLE_CLOSURE } undead_context_role;
+// Whether contexts with this isa hold a variable or the captures of a closure, as far as the edges tell.
+undead_context_role undead_role_of_context(const undead_scan_result *result, uintptr_t isa);
+
+// A value on the way from an object to one of its words.
+typedef struct {
+  uintptr_t type;       // its metadata
+  uintptr_t memory;     // its address, 0 if it must not be read
+  size_t offset;        // of the word in it
+} undead_value;
+// Follows a value down to the word: appends to the label, sets type, ownership and function.
+void undead_name_in_value(undead_edge_name *name, undead_text *label, undead_value value, const undead_edge *edge);
+// The same, from a field of the value or object at `memory`.
+void undead_name_in_field(undead_edge_name *name, undead_text *label, const undead_field *field, uintptr_t memory,
+                          size_t offset, const undead_edge *edge);
+
+// Elements that stand behind the stored properties of arrays, dictionaries, sets and managed buffers.
+bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, undead_text *label,
+                             const undead_edge *edge);
+
+// Names of objects that are not Swift's: Core Foundation, libdispatch, blocks. False if it is none of these.
+bool undead_add_foreign_name(undead_text *text, const undead_node *node);
+// Known words of such an object; false if this is none.
+bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint32_t offset);

@@ -1,0 +1,195 @@
+#define _GNU_SOURCE
+#include "runtime/abi.h"
+#include "runtime/memory_reader.h"
+#include "runtime/naming.h"
+#include "runtime/runtime.h"
+
+enum { MAX_DEPTH = 24, MAX_ENUM_BYTES = 1024 };
+
+// The state of one descent. Payloads of enums are looked at in a copy, from which the tag bits are removed.
+typedef struct {
+  undead_edge_name *name;
+  undead_text *label;
+  const undead_edge *edge;
+  undead_value value;
+  bool silent;                 // within a type of the toolchain: its private fields tell nobody anything
+  bool copied;
+  _Alignas(16) unsigned char copy[MAX_ENUM_BYTES + 64];
+} descent;
+
+static void set_type(descent *walk, uintptr_t type) {
+  undead_text text = text_in(walk->name->type, sizeof walk->name->type);
+  undead_add_type_name(&text, type);
+}
+
+static void add_component(descent *walk, const char *name) {
+  if (!name[0]) return;
+  if (walk->label->length) text_add(walk->label, ".");
+  static const char lazy[] = "$__lazy_storage_$_";
+  bool is_lazy = !strncmp(name, lazy, sizeof lazy - 1);
+  text_add(walk->label, is_lazy ? name + sizeof lazy - 1 : name);
+  if (is_lazy) text_add(walk->label, " (lazy)");
+}
+
+// Steps into a field; false if the walk ends there.
+static bool enter_field(descent *walk, const undead_field *field, bool named) {
+  if (named && !walk->silent) {
+    add_component(walk, field->name);
+    set_type(walk, field->type);
+  }
+  walk->value.offset -= field->offset;
+  if (walk->value.memory) walk->value.memory += field->offset;
+  if (field->ownership != UNDEAD_STRONG) {
+    walk->name->ownership = field->ownership;
+    return false;
+  }
+  walk->value.type = field->type;
+  return field->type != 0 && !field->indirect;
+}
+
+static bool enter_struct(descent *walk) {
+  uintptr_t descriptor = undead_type_descriptor(walk->value.type);
+  const char *name = undead_descriptor_name(descriptor);
+  if (undead_descriptor_is_toolchain(descriptor)) {
+    if (!strcmp(name, "Unmanaged")) {
+      walk->name->ownership = UNDEAD_UNMANAGED;
+      return false;
+    }
+    walk->silent = true;
+    // Mutex<Value> keeps the value in raw storage, which has no field records.
+    if (!strcmp(name, "_Cell")) {
+      walk->value.type = read_word(walk->value.type + ABI_VALUE_GENERIC_ARGUMENTS);
+      walk->silent = false;
+      return walk->value.type != 0;
+    }
+  } else {
+    walk->silent = false;
+  }
+  const undead_field *field = undead_field_at(undead_fields_of(walk->value.type), walk->value.offset);
+  return field && enter_field(walk, field, true);
+}
+
+static bool enter_tuple(descent *walk) {
+  const undead_field *field = undead_field_at(undead_fields_of(walk->value.type), walk->value.offset);
+  return field && enter_field(walk, field, true);
+}
+
+static bool has_payload(const undead_field *field) { return field->mangled.length != 0; }
+
+// The case whose payload the word belongs to, without looking at the value: only if no other one reaches so far.
+static const undead_field *only_case(const undead_fields *cases, size_t offset) {
+  const undead_field *found = NULL;
+  for (uint32_t i = 0; i < cases->count; i++) {
+    const undead_field *field = &cases->field[i];
+    if (!has_payload(field) || field->size <= offset) continue;
+    if (found) return NULL;
+    found = field;
+  }
+  return found;
+}
+
+// The current case of an enum with several payloads, told by its type's own witness from a copy of the value, which
+// then loses its tag bits. The witness is compiler-generated layout code: it reads the bits and nothing else.
+static const undead_field *current_case(descent *walk, const undead_fields *cases) {
+  size_t size, stride;
+  uint32_t flags;
+  uintptr_t type = walk->value.type, witnesses = read_word(type + ABI_METADATA_VALUE_WITNESSES);
+  if (!walk->value.memory || !undead_type_layout(type, &size, &stride, &flags)) return NULL;
+  if (!(flags & ABI_WITNESS_HAS_ENUM) || size > MAX_ENUM_BYTES) return NULL;
+  uintptr_t tag_function = read_word(witnesses + ABI_WITNESS_GET_ENUM_TAG);
+  uintptr_t project_function = read_word(witnesses + ABI_WITNESS_PROJECT_ENUM);
+  if (!undead_is_executable(tag_function) || !undead_is_executable(project_function)) return NULL;
+  if (!undead_is_readable(walk->value.memory, size) && !walk->copied) return NULL;
+  memmove(walk->copy, (const void *)walk->value.memory, size);
+  walk->copied = true;
+  walk->value.memory = (uintptr_t)walk->copy;
+  unsigned tag = ((unsigned (*)(const void *, const void *))tag_function)(walk->copy, (const void *)type);
+  if (tag >= cases->count || !has_payload(&cases->field[tag])) return NULL;
+  ((void (*)(void *, const void *))project_function)(walk->copy, (const void *)type);
+  return &cases->field[tag];
+}
+
+static bool enter_enum(descent *walk) {
+  bool optional = undead_type_kind(walk->value.type) == ABI_KIND_OPTIONAL;
+  const undead_fields *cases = undead_fields_of(walk->value.type);
+  const undead_field *field = only_case(cases, walk->value.offset);
+  uint32_t payloads = 0;
+  for (uint32_t i = 0; i < cases->count; i++) payloads += has_payload(&cases->field[i]);
+  if (payloads > 1) {
+    const undead_field *current = current_case(walk, cases);
+    if (current) field = current;
+  }
+  if (!field) return false;
+  bool toolchain = undead_descriptor_is_toolchain(undead_type_descriptor(walk->value.type));
+  if (!toolchain) walk->silent = false;
+  if (!optional && !walk->silent) {
+    add_component(walk, field->name);
+    if (field->type) set_type(walk, field->type);
+  }
+  return enter_field(walk, field, false);
+}
+
+static bool enter_existential(descent *walk) {
+  uint32_t flags = read_u32(walk->value.type + ABI_EXISTENTIAL_FLAGS);
+  bool opaque = (flags & ABI_EXISTENTIAL_NOT_CLASS) && !(flags & ABI_EXISTENTIAL_SPECIAL_MASK);
+  if (undead_type_kind(walk->value.type) == ABI_KIND_EXTENDED_EXISTENTIAL) {
+    uintptr_t shape = read_word(walk->value.type + ABI_EXTENDED_EXISTENTIAL_SHAPE);
+    opaque = shape && (read_u32(shape) & ABI_SHAPE_KIND_MASK) == ABI_SHAPE_OPAQUE;
+  }
+  if (!opaque || walk->value.offset >= ABI_EXISTENTIAL_BUFFER_BYTES || !walk->value.memory) return false;
+  uintptr_t place = walk->value.memory + ABI_EXISTENTIAL_TYPE;
+  uintptr_t type = walk->copied ? *(const uintptr_t *)place : read_word(place);
+  size_t size, stride;
+  uint32_t value_flags;
+  if (!undead_type_layout(type, &size, &stride, &value_flags) || (value_flags & ABI_WITNESS_NON_INLINE)) return false;
+  walk->value.type = type;
+  walk->silent = false;
+  return true;
+}
+
+static bool enter_fixed_array(descent *walk) {
+  uintptr_t element = read_word(walk->value.type + ABI_FIXED_ARRAY_ELEMENT);
+  size_t size, stride;
+  uint32_t flags;
+  if (!undead_type_layout(element, &size, &stride, &flags) || !stride) return false;
+  size_t index = walk->value.offset / stride;
+  text_add(walk->label, "[");
+  text_add_number(walk->label, index);
+  text_add(walk->label, "]");
+  walk->value.offset -= index * stride;
+  if (walk->value.memory) walk->value.memory += index * stride;
+  walk->value.type = element;
+  walk->silent = false;
+  set_type(walk, element);
+  return true;
+}
+
+static bool step(descent *walk) {
+  switch (undead_type_kind(walk->value.type)) {
+  case ABI_KIND_STRUCT: return enter_struct(walk);
+  case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: return enter_enum(walk);
+  case ABI_KIND_TUPLE: return enter_tuple(walk);
+  case ABI_KIND_EXISTENTIAL: case ABI_KIND_EXTENDED_EXISTENTIAL: return enter_existential(walk);
+  case ABI_KIND_FIXED_ARRAY: return enter_fixed_array(walk);
+  case ABI_KIND_FUNCTION:
+    // A function value is its code and, in the second word, its context.
+    if (walk->value.offset == 8 && undead_is_executable(walk->edge->companion))
+      walk->name->function = walk->edge->companion;
+    return false;
+  default: return false;
+  }
+}
+
+void undead_name_in_value(undead_edge_name *name, undead_text *label, undead_value value, const undead_edge *edge) {
+  descent walk = {.name = name, .label = label, .edge = edge, .value = value};
+  for (int depth = 0; depth < MAX_DEPTH && step(&walk); depth++) {
+  }
+}
+
+void undead_name_in_field(undead_edge_name *name, undead_text *label, const undead_field *field, uintptr_t memory,
+                          size_t offset, const undead_edge *edge) {
+  descent walk = {.name = name, .label = label, .edge = edge, .value = {0, memory, offset}};
+  if (!enter_field(&walk, field, true)) return;
+  for (int depth = 0; depth < MAX_DEPTH && step(&walk); depth++) {
+  }
+}
