@@ -1,0 +1,195 @@
+/// What to do about the patterns of leaks that are known. The first entry that has something to say is taken.
+enum Advice {
+  private typealias Rule = @Sendable (LeakFacts) -> String?
+
+  /// What to do about a leak; nil if its pattern is not known.
+  static func text(for facts: LeakFacts) -> String? {
+    for rule in facts.isCycle ? cycleRules : unreferencedRules {
+      if let text = rule(facts) { return text }
+    }
+    return nil
+  }
+
+  /// What to do about an object that something that fires or waits holds.
+  static func text(for kind: Suspect.Kind, holdsBack: [Reference]) -> String? {
+    let field = holdsBack.first.map { " `\($0.field)`" } ?? ""
+    switch kind {
+    case .timer:
+      return "the timer holds the object that holds it\(field), so deinit never runs and cannot stop it: capture "
+        + "`self` weakly in its block, and call invalidate() when the owner goes away"
+    case .dispatchSource:
+      return "the handler of the dispatch source\(field) captures its owner strongly: capture `self` weakly, and call "
+        + "cancel() when the owner goes away"
+    case .observer:
+      return "the block registered with NotificationCenter captures the object that keeps its token\(field): capture "
+        + "`self` weakly, and call removeObserver(_:) when the owner goes away"
+    case .task:
+      return "the task waits and holds the object that holds it\(field): capture `self` weakly in the task, and cancel "
+        + "it when the owner goes away"
+    default:
+      return nil
+    }
+  }
+
+  private static let unreferencedRules: [Rule] = [timer, waitingTask, rawMemory, passRetained, loneClosure]
+
+  private static let cycleRules: [Rule] = [
+    timer, taskCycle, dispatchSource, observer, lazyClosure, ownClosure, closureInCycle, collectionOfSelf, selfReference,
+    backReference, boxedPayload, actor, anyCycle,
+  ]
+
+  private static let weakly = "capture it weakly (`[weak self]`)"
+
+  private static func timer(_ facts: LeakFacts) -> String? {
+    guard facts.mentions("Foundation.Timer") || facts.mentions("CFRunLoopTimer") else { return nil }
+    return "Foundation's Timer on Linux never releases its block, not even after invalidate(): capture `self` weakly "
+      + "in the block, so that only the timer is lost"
+  }
+
+  private static func waitingTask(_ facts: LeakFacts) -> String? {
+    guard facts.rootRole == .task else { return nil }
+    let symbols = facts.suspended?.frames.map(\.symbol) ?? []
+    let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
+    if symbols.contains(where: { $0.contains("Continuation") && $0.contains("with") }) {
+      return "the task waits\(place) for a continuation that nobody can resume any more: resume it exactly once on "
+        + "every path, also when its owner goes away"
+    }
+    if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
+      return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
+    }
+    return "the task is suspended\(place) and nobody can resume it any more: resume its continuation, or finish the "
+      + "stream that it waits for"
+  }
+
+  private static func rawMemory(_ facts: LeakFacts) -> String? {
+    guard facts.rootType == NodeNames.rawMemory else { return nil }
+    return "memory taken by hand (UnsafeMutablePointer.allocate or the like) is never given back: call deallocate() "
+      + "on every path, deinitialize(count:) before it if it holds objects"
+  }
+
+  private static func passRetained(_ facts: LeakFacts) -> String? {
+    guard facts.rootRole == .program || facts.rootRole == .toolchain else { return nil }
+    return "nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(), "
+      + "or a context handed to C code that never gave it back (takeRetainedValue)"
+  }
+
+  private static func loneClosure(_ facts: LeakFacts) -> String? {
+    guard facts.rootRole == .context else { return nil }
+    return "a closure that nothing refers to was never released: look for one handed to C code, to a queue that never "
+      + "runs, or retained by hand"
+  }
+
+  private static func taskCycle(_ facts: LeakFacts) -> String? {
+    guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
+    if facts.suspended?.frames.contains(where: { $0.symbol.contains("Continuation") }) ?? false {
+      return "the task waits for a continuation that only the cycle itself holds: resume it when the owner is done, "
+        + "and capture `self` weakly in the task"
+    }
+    return "the task that `\(reference.field)` leads to captures its owner and never ends: capture `self` weakly in "
+      + "the task, and cancel it when the owner goes away"
+  }
+
+  private static func dispatchSource(_ facts: LeakFacts) -> String? {
+    guard facts.references.contains(where: { $0.type.hasPrefix("Dispatch.DispatchSource") }) else { return nil }
+    return "the handler of the dispatch source captures its owner: capture `self` weakly, and call cancel() when the "
+      + "owner goes away"
+  }
+
+  private static func observer(_ facts: LeakFacts) -> String? {
+    guard facts.references.contains(where: { $0.type.contains("NSNotificationReceiver") || $0.type.contains("Observ") }),
+      facts.references.contains(where: { $0.type.hasPrefix("Foundation.") })
+    else { return nil }
+    return "the observer's block captures the object that keeps its token: capture `self` weakly, and call "
+      + "removeObserver(_:) when the owner goes away"
+  }
+
+  private static func lazyClosure(_ facts: LeakFacts) -> String? {
+    guard let reference = facts.references.first(where: { $0.closure != nil && facts.lazyFields.contains($0.field) })
+    else { return nil }
+    return "the closure in the lazy property `\(reference.field)` captures \(captured(reference)) strongly and is kept: "
+      + weakly
+  }
+
+  private static func ownClosure(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first, reference.closure != nil else {
+      return nil
+    }
+    return "closure stored in `\(reference.field)` captures \(captured(reference)) strongly: \(weakly)"
+  }
+
+  private static func closureInCycle(_ facts: LeakFacts) -> String? {
+    guard let reference = facts.references.first(where: { $0.closure != nil }) else { return nil }
+    return "the closure stored in `\(reference.field)` of \(reference.type) captures \(captured(reference)) strongly: "
+      + "capture it weakly"
+  }
+
+  private static func captured(_ reference: Reference) -> String {
+    reference.captures.map { "`\($0)`" } ?? "the object that holds it"
+  }
+
+  private static func collectionOfSelf(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first, reference.field.contains("[") else {
+      return nil
+    }
+    return "`\(collection(reference.field))` holds the very object that it belongs to: remove it from there before the "
+      + "last use, or keep it weakly"
+  }
+
+  private static func selfReference(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first else { return nil }
+    return "`\(reference.field)` refers to the object itself: make it `weak`, or set it to nil when the object is done"
+  }
+
+  /// Words in the names of fields that refer to who made or owns the object.
+  private static let backWords: Set<String> = [
+    "delegate", "parent", "owner", "superview", "container", "presenter", "coordinator", "source", "target", "listener",
+    "previous", "prev", "back", "host", "manager", "controller", "observer", "context", "enclosing", "outer", "tree",
+    "document", "session", "router", "backref", "up", "root",
+  ]
+
+  private static func backReference(_ facts: LeakFacts) -> String? {
+    guard let reference = facts.references.first(where: { isBackReference($0.field) }) else { return nil }
+    return "`\(reference.field)` of \(reference.type) refers back to what holds it: declare it `weak` "
+      + "(`unowned` if it never outlives that object)"
+  }
+
+  /// True if the last word of the field's name, as in `dataSource` or `itemDelegate`, is one of those.
+  private static func isBackReference(_ field: String) -> Bool {
+    guard !field.hasSuffix("]") else { return false }
+    let name = field.split(separator: ".").last.map(String.init) ?? field
+    let word = name.lastIndex { $0.isUppercase }.map { String(name[$0...]) } ?? name
+    return backWords.contains(word.lowercased()) || backWords.contains(name.lowercased())
+  }
+
+  private static func boxedPayload(_ facts: LeakFacts) -> String? {
+    guard facts.roles.contains(.box), let reference = facts.references.first else { return nil }
+    return "`\(reference.field)` of \(reference.type) holds the way back in a boxed value (an indirect enum case or an "
+      + "existential): keep one of these references weakly: \(choices(facts))"
+  }
+
+  private static func actor(_ facts: LeakFacts) -> String? {
+    guard facts.references.contains(where: { $0.type.hasSuffix("Actor") }) else { return nil }
+    return "an actor is counted like a class: make one of these references `weak`: \(choices(facts))"
+  }
+
+  private static func anyCycle(_ facts: LeakFacts) -> String? {
+    guard !facts.references.isEmpty else { return nil }
+    return "make one of these references `weak` or `unowned`, or set it to nil when the objects are done: "
+      + choices(facts)
+  }
+
+  private static func choices(_ facts: LeakFacts) -> String {
+    var names: [String] = []
+    for reference in facts.references {
+      let name = "`\(reference.type).\(collection(reference.field))`"
+      if !names.contains(name) { names.append(name) }
+    }
+    let shown = names.prefix(3).joined(separator: ", ")
+    return names.count > 3 ? shown + ", ..." : shown
+  }
+
+  /// The collection that an element belongs to: `children[2].item` -> `children`.
+  private static func collection(_ field: String) -> String {
+    String(field.prefix { $0 != "[" })
+  }
+}

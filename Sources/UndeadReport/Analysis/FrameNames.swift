@@ -1,0 +1,75 @@
+/// Frames of the code addresses of a snapshot, each address resolved once.
+struct FrameNames {
+  private let snapshot: Snapshot
+  private let symbols: SymbolTable
+  private let modules: [Snapshot.Module]
+  private var resolved: [UInt64: [Frame]] = [:]
+  private var siteHashes: [Snapshot.Index: StableHash] = [:]
+
+  init(_ snapshot: Snapshot, symbols: SymbolTable) {
+    self.snapshot = snapshot
+    self.symbols = symbols
+    modules = snapshot.modules.sorted { $0.low < $1.low }
+  }
+
+  /// The frames of a stack, innermost first.
+  mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
+    Backtrace(frames: snapshot.addresses(ofStack: stack).flatMap { $0 == 0 ? [] : frames(at: $0 - 1) })
+  }
+
+  /// The function of a closure; nil if there is none.
+  mutating func closure(at address: UInt64) -> Frame? {
+    guard address != 0 else { return nil }
+    let frames = frames(at: address)
+    // The forwarder that the compiler puts before a closure has no line of its own.
+    var frame = frames.first { $0.symbol.contains("closure #") && $0.line != nil } ?? frames.last
+    if let symbol = frame?.symbol { frame?.symbol = SymbolText.withoutThunks(symbol) }
+    frame?.inlined = false
+    return frame
+  }
+
+  /// Hash of the functions of the program that led to an allocation, the same in every run.
+  mutating func siteHash(_ stack: Snapshot.Index) -> StableHash {
+    if let known = siteHashes[stack] { return known }
+    let frames = backtrace(stack).frames
+    var functions: [String] = frames.lazy.filter { !$0.system }.map { SymbolText.withoutThunks($0.symbol) }
+    if functions.isEmpty, let first = frames.first(where: { !SymbolText.isRuntimeEntry($0.symbol) }) {
+      functions = [first.symbol]
+    }
+    var hash = StableHash()
+    var seen = Set<String>()
+    // Each function once: how deep a recursion went is not what tells two leaks apart.
+    for function in functions where seen.insert(function).inserted { hash.mix(StableHash(function)) }
+    siteHashes[stack] = hash
+    return hash
+  }
+
+  private mutating func frames(at address: UInt64) -> [Frame] {
+    if let known = resolved[address] { return known }
+    let module = module(at: address)
+    let name = module.map { SymbolText.fileName($0.path) } ?? ""
+    var frames = symbols[address] ?? []
+    if frames.isEmpty {
+      let offset = address &- (module?.bias ?? 0)
+      let symbol = "\(name.isEmpty ? "unknown code" : name)+0x\(String(offset, radix: 16))"
+      frames = [Frame(symbol: symbol, module: name, offset: offset)]
+    }
+    for position in frames.indices {
+      let known = SymbolText.fileName(frames[position].module)
+      frames[position].module = known.isEmpty ? name : known
+      frames[position].system = module?.isSystem ?? false || SymbolText.isToolchain(frames[position])
+    }
+    resolved[address] = frames
+    return frames
+  }
+
+  private func module(at address: UInt64) -> Snapshot.Module? {
+    var (low, high) = (0, modules.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if modules[middle].low <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, address < modules[low - 1].high else { return nil }
+    return modules[low - 1]
+  }
+}

@@ -1,0 +1,53 @@
+/// Brings the groups of several processes together and puts the worst first.
+struct GroupMerger {
+  private var leakGroups: [String: Leak] = [:]
+  private var knownGroups: [String: Leak] = [:]
+  private var suspectGroups: [String: Suspect] = [:]
+
+  mutating func add(_ analysis: ProcessAnalysis) {
+    for leak in analysis.leaks { Self.merge(leak, into: &leakGroups) }
+    for leak in analysis.knownLeaks { Self.merge(leak, into: &knownGroups) }
+    for suspect in analysis.suspects { merge(suspect) }
+  }
+
+  var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }
+  var knownLeaks: [Leak] { knownGroups.values.sorted(by: Self.worstFirst) }
+  var suspects: [Suspect] {
+    suspectGroups.values.sorted { ($1.count, $1.totalBytes, $0.signature) < ($0.count, $0.totalBytes, $1.signature) }
+  }
+
+  private static func worstFirst(_ a: Leak, _ b: Leak) -> Bool {
+    (b.totalBytes, b.count, a.signature) < (a.totalBytes, a.count, b.signature)
+  }
+
+  private static func merge(_ leak: Leak, into groups: inout [String: Leak]) {
+    guard var group = groups[leak.signature] else {
+      groups[leak.signature] = leak
+      return
+    }
+    group.count += leak.count
+    group.objectCount += leak.objectCount
+    group.totalBytes.addSaturating(UInt64(clamping: leak.totalBytes))
+    if group.objects.count < LeakGroup.sampleLimit { group.objects += leak.objects }
+    var types = Dictionary(group.alsoLeaked.map { ($0.type, $0) }) { first, _ in first }
+    for other in leak.alsoLeaked {
+      var total = types[other.type] ?? TypeCount(type: other.type, count: 0, bytes: 0)
+      total.count += other.count
+      total.bytes.addSaturating(UInt64(clamping: other.bytes))
+      types[other.type] = total
+    }
+    group.alsoLeaked = types.values.sorted(by: TypeCount.mostBytesFirst)
+    groups[leak.signature] = group
+  }
+
+  private mutating func merge(_ suspect: Suspect) {
+    guard var group = suspectGroups[suspect.signature] else {
+      suspectGroups[suspect.signature] = suspect
+      return
+    }
+    group.count += suspect.count
+    group.totalBytes.addSaturating(UInt64(clamping: suspect.totalBytes))
+    if group.objects.count < LeakGroup.sampleLimit { group.objects += suspect.objects }
+    suspectGroups[suspect.signature] = group
+  }
+}

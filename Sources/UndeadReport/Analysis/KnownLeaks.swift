@@ -1,0 +1,38 @@
+/// Leaks of the toolchain that a program cannot help. They are told apart, never hidden.
+enum KnownLeaks {
+  private struct Entry: Sendable {
+    var reason: String
+    var matches: @Sendable (LeakFacts) -> Bool
+  }
+
+  private static let table: [Entry] = [
+    Entry(
+      reason: "XCTest never releases a test case and its run, nor what the stored properties of the test case hold",
+      matches: { $0.isTestCase }),
+    Entry(
+      reason: "XCTest's own bookkeeping",
+      matches: { !$0.holdsProgramObject && ($0.rootType.hasPrefix("XCTest.") || $0.isAllocated(in: "libXCTest")) }),
+    Entry(
+      reason: "Foundation's Timer on Linux is never released after it fired or was invalidated; "
+        + "it holds no object of the program",
+      matches: { !$0.holdsProgramObject && ($0.mentions("Foundation.Timer") || $0.mentions("CFRunLoopTimer")) }),
+    Entry(
+      reason: "allocated by the toolchain's libraries for themselves: no function of the program took part",
+      matches: { !$0.holdsProgramObject && $0.isAllocatedByToolchainAlone }),
+  ]
+
+  /// Why the program cannot help a leak; nil if it can.
+  static func reason(for facts: LeakFacts) -> String? {
+    table.first { $0.matches(facts) }?.reason
+  }
+}
+
+extension LeakFacts {
+  fileprivate func isAllocated(in library: String) -> Bool {
+    allocation.frames.first { !SymbolText.isRuntimeEntry($0.symbol) }?.module.hasPrefix(library) ?? false
+  }
+
+  fileprivate var isAllocatedByToolchainAlone: Bool {
+    !allocation.frames.isEmpty && allocation.frames.allSatisfy(\.system) && suspended?.frames.isEmpty ?? true
+  }
+}

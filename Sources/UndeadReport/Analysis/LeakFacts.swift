@@ -1,0 +1,24 @@
+/// What the tables of advice and of known leaks judge a leak by.
+struct LeakFacts {
+  var isCycle: Bool
+  /// The cycle, or the path from the object that nothing refers to.
+  var references: [Reference]
+  /// Fields of the cycle that are `lazy`.
+  var lazyFields: Set<String>
+  var rootType: String
+  var rootRole: NodeRole
+  /// Roles of all nodes of the cycle, folded ones included.
+  var roles: Set<NodeRole>
+  /// Types of everything that leaked together.
+  var types: Set<String>
+  /// True if an object of a type of the program leaked.
+  var holdsProgramObject: Bool
+  /// True if the cycle is the one of a test case and its run.
+  var isTestCase: Bool
+  var allocation: Backtrace
+  var suspended: Backtrace?
+
+  func mentions(_ part: String) -> Bool {
+    types.contains { $0.contains(part) }
+  }
+}

@@ -1,0 +1,154 @@
+/// How much a block says to the programmer.
+enum NodeRole: UInt8 {
+  /// An object of a type that the program declares.
+  case program
+  /// An object of the toolchain.
+  case toolchain
+  case task
+  /// Element storage of an array, set or dictionary.
+  case storage
+  /// A closure context or the box of a captured variable.
+  case context
+  /// The box of an indirect enum payload, existential or error.
+  case box
+  /// Raw memory, or a block of C code.
+  case memory
+
+  /// False for what the compiler makes between two objects: it is folded into the reference.
+  var isVisible: Bool { self == .program || self == .toolchain || self == .task }
+
+  /// False for memory that no reference count keeps alive.
+  var isCounted: Bool { self != .memory }
+}
+
+/// Names, roles and hashes of the nodes and fields of a snapshot, each made once.
+struct NodeNames {
+  private struct TypeFacts {
+    var name: String
+    var hash: StableHash
+    var role: NodeRole
+    var isOfProgram: Bool
+  }
+
+  private let snapshot: Snapshot
+  private let types: [TypeFacts]
+  private var labelHashes: [StringID: StableHash] = [:]
+
+  static let rawMemory = "raw memory"
+  static let foreignMemory = "C memory"
+
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    var texts: [StringID: String] = [:]
+    types = snapshot.types.map { type in
+      let text = texts[type.name] ?? Self.clean(snapshot.strings[type.name])
+      texts[type.name] = text
+      let name = text.isEmpty ? Self.fallback(for: type.kind) : text
+      let role = Self.role(of: type, name: name)
+      return TypeFacts(name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram)
+    }
+  }
+
+  /// Name of the type of a node.
+  func type(of node: Int) -> String {
+    let record = snapshot.nodes[node]
+    if record.state == .raw { return Self.rawMemory }
+    return record.type == Snapshot.none ? Self.foreignMemory : types[Int(record.type)].name
+  }
+
+  /// Role of a node.
+  func role(of node: Int) -> NodeRole {
+    let record = snapshot.nodes[node]
+    if record.state == .raw || record.type == Snapshot.none { return .memory }
+    return types[Int(record.type)].role
+  }
+
+  /// True if the node's type is declared by the program.
+  func isOfProgram(_ node: Int) -> Bool {
+    let record = snapshot.nodes[node]
+    return record.state != .raw && record.type != Snapshot.none && types[Int(record.type)].isOfProgram
+  }
+
+  /// Hash of the type, the same in every run; one for all blocks that are not shown.
+  func typeHash(of node: Int) -> StableHash {
+    let record = snapshot.nodes[node]
+    guard record.state != .raw, record.type != Snapshot.none else { return StableHash() }
+    let type = types[Int(record.type)]
+    return type.role.isVisible ? type.hash : StableHash()
+  }
+
+  /// Hash of the field of a reference, the same for all elements of a collection.
+  mutating func labelHash(of edge: Int) -> StableHash {
+    let id = snapshot.edges[edge].label
+    if let known = labelHashes[id] { return known }
+    let hash = StableHash(Self.withoutIndices(snapshot.strings[id]))
+    labelHashes[id] = hash
+    return hash
+  }
+
+  /// Name of the field of a reference; empty where none is known.
+  func label(of edge: Int) -> String {
+    snapshot.strings[snapshot.edges[edge].label].replacing(Self.lazyPrefix, with: "")
+  }
+
+  /// True if a name of the field is known.
+  func hasLabel(_ edge: Int) -> Bool { snapshot.edges[edge].label != 0 }
+
+  /// True for the storage of a lazy property.
+  func isLazy(_ edge: Int) -> Bool { snapshot.strings[snapshot.edges[edge].label].contains(Self.lazyPrefix) }
+
+  /// What the compiler puts before the name of a lazy property.
+  private static let lazyPrefix = "$__lazy_storage_$_"
+
+  private static func fallback(for kind: Snapshot.Kind) -> String {
+    switch kind {
+    case .object: "unknown class"
+    case .context: "closure context"
+    case .genericBox: "box"
+    case .errorBox: "error"
+    case .task: "Task"
+    case .job: "job"
+    case .sideTable: "weak reference table"
+    default: foreignMemory
+    }
+  }
+
+  private static let storageTypes = [
+    "Swift._ContiguousArrayStorage", "Swift._DictionaryStorage", "Swift._SetStorage",
+  ]
+
+  private static func role(of type: Snapshot.TypeRecord, name: String) -> NodeRole {
+    switch type.kind {
+    case .object where storageTypes.contains(where: name.hasPrefix): .storage
+    case .object: type.isOfProgram ? .program : .toolchain
+    case .context: .context
+    case .genericBox, .errorBox: .box
+    case .task: .task
+    default: .memory
+    }
+  }
+
+  /// Takes out what the runtime puts into the names of private and local types and that changes with each run.
+  static func clean(_ name: String) -> String {
+    var result = name
+    while let start = result.firstRange(of: "(unknown context at $") {
+      guard let close = result[start.upperBound...].firstIndex(of: ")") else { break }
+      var end = result.index(after: close)
+      if end < result.endIndex, result[end] == "." { end = result.index(after: end) }
+      result.removeSubrange(start.lowerBound..<end)
+    }
+    return result
+  }
+
+  /// Replaces `[12]` by `[]`: which element it is differs from run to run.
+  static func withoutIndices(_ label: String) -> String {
+    var result = ""
+    var depth = 0
+    for character in label {
+      if character == "]" { depth -= 1 }
+      if depth <= 0 { result.append(character) }
+      if character == "[" { depth += 1 }
+    }
+    return result
+  }
+}

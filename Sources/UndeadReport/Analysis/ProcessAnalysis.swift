@@ -1,0 +1,176 @@
+/// The findings in the snapshot of one process, before suppressions.
+struct ProcessAnalysis {
+  private(set) var leaks: [Leak] = []
+  private(set) var knownLeaks: [Leak] = []
+  private(set) var suspects: [Suspect] = []
+
+  private let snapshot: Snapshot
+  private let chain: ReferenceChain
+  private var names: NodeNames
+  private var frames: FrameNames
+
+  /// Objects that a process and the children that it forked have in common.
+  struct Identity: Hashable {
+    var address: UInt64
+    var type: String
+    var stack: [UInt64]
+  }
+
+  /// - Parameter inherited: what the parent's report covers, for a child that was forked.
+  init(_ snapshot: Snapshot, symbols: SymbolTable, inherited: Set<Identity> = []) {
+    self.snapshot = snapshot
+    chain = ReferenceChain(snapshot)
+    names = NodeNames(snapshot)
+    frames = FrameNames(snapshot, symbols: symbols)
+    findLeaks(inherited)
+    var builder = SuspectBuilder(snapshot, names: names, frames: frames)
+    suspects = builder.build()
+  }
+
+  /// What leaked in a process, to be left out of the report of its children.
+  static func identities(_ snapshot: Snapshot) -> Set<Identity> {
+    let names = NodeNames(snapshot)
+    var result = Set<Identity>()
+    for (node, record) in snapshot.nodes.enumerated() where record.state == .leaked || record.state == .raw {
+      result.insert(identity(node, snapshot, names))
+    }
+    return result
+  }
+
+  private static func identity(_ node: Int, _ snapshot: Snapshot, _ names: NodeNames) -> Identity {
+    let record = snapshot.nodes[node]
+    return Identity(
+      address: record.address, type: names.type(of: node), stack: Array(snapshot.addresses(ofStack: record.stack)))
+  }
+
+  private mutating func findLeaks(_ inherited: Set<Identity>) {
+    var finder = LeakFinder(snapshot, &names)
+    let allNames = names
+    let grouping = LeakGrouping(snapshot, finder, &names, &frames) { [snapshot] root in
+      !inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, allNames))
+    }
+    for group in grouping.groups { add(group, &finder) }
+  }
+
+  private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder) {
+    let instance = finder.leaks[group.samples[0]]
+    let blocks = finder.blocks(of: group.samples[0])
+    let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
+    let references = chain.references(instance.cycle.isEmpty ? path : instance.cycle, names, &frames)
+    let facts = facts(instance, group, references, finder)
+    let root = snapshot.nodes[instance.root]
+    var leak = Leak(
+      signature: group.signature.hexadecimal, kind: facts.isCycle ? .retainCycle : .unreferenced, count: group.count,
+      objectCount: group.objectCount, totalBytes: group.bytes, objects: objects(group, finder),
+      alsoLeaked: group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst), allocation: facts.allocation,
+      suspended: root.explanation == Snapshot.none ? nil : facts.suspended, advice: Advice.text(for: facts))
+    if facts.isCycle { leak.cycle = references }
+    if !path.isEmpty, let end = path.last.map(finder.graph.end) {
+      leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]
+    }
+    let inner = innerCycles(blocks, outside: instance.component, &finder)
+    if !inner.isEmpty { leak.innerCycles = inner }
+    leak.reason = KnownLeaks.reason(for: facts)
+    if leak.reason == nil {
+      leaks.append(leak)
+    } else {
+      leak.advice = nil
+      knownLeaks.append(leak)
+    }
+  }
+
+  private mutating func facts(
+    _ leak: LeakInstance, _ group: LeakGroup, _ references: [Reference], _ finder: LeakFinder
+  ) -> LeakFacts {
+    let nodes = leak.cycle.isEmpty ? [leak.root] : leak.cycle.map(finder.graph.source)
+    let record = snapshot.nodes[leak.root]
+    let explained = nodes.first { snapshot.nodes[$0].explanation != Snapshot.none }
+    // Not every block of the toolchain has a stack: then the next object of the cycle tells more.
+    let allocated = nodes.first { snapshot.nodes[$0].stack != Snapshot.none }
+    return LeakFacts(
+      isCycle: !leak.cycle.isEmpty, references: references,
+      lazyFields: Set(leak.cycle.filter(names.isLazy).map(names.label)), rootType: names.type(of: leak.root),
+      rootRole: names.role(of: leak.root), roles: Set(nodes.map(names.role)),
+      types: Set(group.alsoLeaked.keys).union(nodes.map(names.type)),
+      holdsProgramObject: group.holdsProgramObject, isTestCase: isTestCase(references),
+      allocation: frames.backtrace(allocated.map { snapshot.nodes[$0].stack } ?? record.stack),
+      suspended: explained.map { frames.backtrace(snapshot.nodes[$0].explanation) })
+  }
+
+  /// XCTest's runs and test cases hold each other by these fields.
+  private func isTestCase(_ references: [Reference]) -> Bool {
+    let own = references.filter { !$0.type.hasPrefix("XCTest.") }
+    return own.count < references.count && own.allSatisfy { $0.field == "testRun" || $0.field == "_testRun" }
+  }
+
+  /// Roots of some leaks of the group, then the other objects of the first one's cycle.
+  private func objects(_ group: LeakGroup, _ finder: LeakFinder) -> [LeakedObject] {
+    var nodes = group.samples.map { finder.leaks[$0].root }
+    let cycle = finder.leaks[group.samples[0]].cycle.map(finder.graph.source)
+    for node in cycle where nodes.count < 8 && !nodes.contains(node) && names.role(of: node).isVisible {
+      nodes.append(node)
+    }
+    return nodes.map { LeakedObject(snapshot.nodes[$0], type: names.type(of: $0)) }
+  }
+
+  /// Shortest way from an object that says little to an object of the program; empty if there is none.
+  private func pathToProgram(from root: Int, _ finder: LeakFinder) -> [Int] {
+    guard names.role(of: root) != .program else { return [] }
+    var reached: [Int: Int] = [root: -1]
+    var queue = [root]
+    var next = 0
+    while next < queue.count {
+      let node = queue[next]
+      next += 1
+      for edge in finder.graph.edges(of: node) where finder.graph.follows(edge) {
+        let end = finder.graph.end(of: edge)
+        guard reached[end] == nil else { continue }
+        reached[end] = edge
+        if names.role(of: end) == .program {
+          var path: [Int] = []
+          var step = end
+          while let edge = reached[step], edge >= 0 {
+            path.append(edge)
+            step = finder.graph.source(of: edge)
+          }
+          return path.reversed()
+        }
+        queue.append(end)
+      }
+    }
+    return []
+  }
+
+  private static let innerCycleLimit = 3
+
+  /// Cycles through objects of the program that hang off a leak, each shape once.
+  private mutating func innerCycles(
+    _ blocks: [Int], outside component: Int, _ finder: inout LeakFinder
+  ) -> [[Reference]] {
+    var seenComponents: Set<Int32> = [Int32(component)]
+    var seenShapes = Set<StableHash>()
+    var result: [[Reference]] = []
+    for node in blocks where names.role(of: node) == .program {
+      guard result.count < Self.innerCycleLimit else { break }
+      let other = finder.components.component[node]
+      guard seenComponents.insert(other).inserted else { continue }
+      let cycle = finder.cycle(in: Int(other), &names)
+      guard !cycle.isEmpty else { continue }
+      guard seenShapes.insert(CycleFinder.hash(of: cycle, from: finder.graph, &names)).inserted else { continue }
+      result.append(chain.references(cycle, names, &frames))
+    }
+    return result
+  }
+}
+
+extension LeakedObject {
+  init(_ node: Snapshot.Node, type: String) {
+    self.init(type: type, address: "0x" + String(node.address, radix: 16), size: Int(clamping: node.size))
+  }
+}
+
+extension TypeCount {
+  static func mostBytesFirst(_ a: TypeCount, _ b: TypeCount) -> Bool {
+    (b.bytes, b.count, a.type) < (a.bytes, a.count, b.type)
+  }
+}

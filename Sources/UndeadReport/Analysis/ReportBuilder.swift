@@ -1,0 +1,141 @@
+/// What a report is made of: the snapshot of a process, and names for its code addresses.
+public struct ReportInput: Sendable {
+  public var snapshot: Snapshot
+  public var symbols: SymbolTable
+
+  /// Takes a snapshot and a table of symbols; by default the one that was saved with it.
+  public init(_ snapshot: Snapshot, symbols: SymbolTable? = nil) {
+    self.snapshot = snapshot
+    self.symbols = symbols ?? snapshot.symbols
+  }
+}
+
+/// What a report shows and what it leaves out.
+public struct ReportOptions: Sendable {
+  /// Groups of fewer leaks are left out, and counted in the notes.
+  public var minCount = 1
+  public var suppressions = Suppressions()
+
+  public init(minCount: Int = 1, suppressions: Suppressions = Suppressions()) {
+    self.minCount = minCount
+    self.suppressions = suppressions
+  }
+}
+
+/// What makes a run fail.
+public enum FailureCondition: String, Sendable, CaseIterable {
+  case leaks, suspects, known, zombies, incomplete
+
+  /// What fails a run unless the user says otherwise.
+  public static let standard: Set<FailureCondition> = [.leaks, .zombies]
+}
+
+extension LeakReport {
+  /// Analyses the snapshots of a program and of its children: the first one is the program's.
+  ///
+  /// Deterministic: the same snapshots give the same report. A leak that a forked child inherited counts once.
+  public init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions(), tool: Tool = Tool()) {
+    self.init(tool: tool)
+    if let first = inputs.first { process = Process(first.snapshot) }
+    var merger = GroupMerger()
+    for input in inputs {
+      let inherited = Self.inherited(by: input.snapshot, inputs)
+      merger.add(ProcessAnalysis(input.snapshot, symbols: input.symbols, inherited: inherited))
+    }
+    (leaks, knownLeaks, suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
+    addMeasurements(inputs.map(\.snapshot))
+    apply(options)
+  }
+
+  /// True if the report holds something that the given conditions call a failure.
+  public func fails(on conditions: Set<FailureCondition> = FailureCondition.standard) -> Bool {
+    conditions.contains { condition in
+      switch condition {
+      case .leaks: !leaks.isEmpty
+      case .suspects: !suspects.isEmpty
+      case .known: !knownLeaks.isEmpty
+      case .zombies: !zombies.isEmpty
+      case .incomplete: !summary.complete
+      }
+    }
+  }
+
+  /// Applies suppressions and the minimum count, also to a report that was read from a file.
+  public mutating func apply(_ options: ReportOptions) {
+    var filter = SuppressionFilter(options.suppressions)
+    leaks.removeAll { filter.removes($0) }
+    suspects.removeAll { filter.removes($0) }
+    summary.suppressed += filter.suppressed
+    let before = leaks.count + suspects.count
+    leaks.removeAll { $0.count < options.minCount }
+    suspects.removeAll { $0.count < options.minCount }
+    let hidden = before - leaks.count - suspects.count
+    if hidden > 0 {
+      summary.notes.append(
+        "\(hidden) group\(hidden == 1 ? " is" : "s are") not shown: fewer than \(options.minCount) leaks of the kind")
+    }
+    summary.notes += filter.notes
+    updateCounts()
+  }
+
+  private static func inherited(
+    by snapshot: Snapshot, _ inputs: [ReportInput]
+  ) -> Set<ProcessAnalysis.Identity> {
+    guard let parent = snapshot.metadata("forkedFrom") else { return [] }
+    let parents = inputs.filter { $0.snapshot.metadata("pid") == parent && $0.snapshot != snapshot }
+    return parents.reduce(into: []) { $0.formUnion(ProcessAnalysis.identities($1.snapshot)) }
+  }
+
+  private mutating func addMeasurements(_ snapshots: [Snapshot]) {
+    for snapshot in snapshots {
+      summary.liveBlocks.addSaturating(snapshot.counter("liveBlocks"))
+      summary.liveBytes.addSaturating(snapshot.counter("liveBytes"))
+      summary.pauseMilliseconds += Self.milliseconds(snapshot.counter("pauseNanoseconds"))
+      summary.scanMilliseconds += Self.milliseconds(snapshot.counter("scanNanoseconds"))
+      summary.complete = summary.complete && snapshot.isComplete
+      let prefix = snapshots.count > 1 ? "process \(snapshot.metadata("pid") ?? "?"): " : ""
+      summary.notes += Self.notes(on: snapshot).map { prefix + $0 }
+    }
+    if snapshots.count > 1 {
+      let others = snapshots.dropFirst().map { snapshot in
+        "\(SymbolText.fileName(snapshot.metadata("path") ?? "?")) (pid \(snapshot.metadata("pid") ?? "?"))"
+      }
+      summary.notes.append("also checked: " + others.joined(separator: ", "))
+    }
+  }
+
+  private static func milliseconds(_ nanoseconds: UInt64) -> Double {
+    // Whole microseconds read better, and print the same everywhere.
+    Double(nanoseconds / 1000) / 1000
+  }
+
+  private static func notes(on snapshot: Snapshot) -> [String] {
+    var notes = snapshot.notes.map { snapshot.strings[$0] }
+    if !snapshot.isComplete { notes.append("the check is incomplete: leaks may be missing from this report") }
+    let blocks = snapshot.counter("unreachableCBlocks")
+    if blocks > 0 {
+      notes.append(
+        "\(blocks) unreachable block\(blocks == 1 ? "" : "s") of C code (\(snapshot.counter("unreachableCBytes")) "
+          + "bytes) are not listed: only C tools can tell whether they are leaks")
+    }
+    let nodes = snapshot.counter("droppedNodes")
+    if nodes > 0 { notes.append("\(nodes) more leaked objects did not fit into the snapshot: the counts are too low") }
+    let stacks = snapshot.counter("droppedBacktraces")
+    if stacks > 0 { notes.append("\(stacks) allocations have no backtrace: the store was full") }
+    return notes
+  }
+}
+
+extension LeakReport.Process {
+  /// The process that a snapshot tells about.
+  public init(_ snapshot: Snapshot) {
+    self.init(
+      path: snapshot.metadata("path") ?? "",
+      arguments: snapshot.metadata.filter { $0.key == "argument" }.map(\.value),
+      pid: snapshot.metadata("pid").flatMap(Int.init) ?? 0,
+      exitStatus: snapshot.metadata("exitStatus").flatMap(Int.init),
+      signal: snapshot.metadata("signal").flatMap(Int.init),
+      startedAt: Timestamp.text(secondsSince1970: snapshot.metadata("startedAt") ?? ""),
+      durationSeconds: snapshot.metadata("durationSeconds").flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil } ?? 0)
+  }
+}

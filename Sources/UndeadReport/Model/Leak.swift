@@ -1,0 +1,182 @@
+/// A group of leaks of one signature.
+public struct Leak: Codable, Sendable, Equatable {
+  /// Why the objects leaked; a reader must expect kinds that it does not know.
+  public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+    public var rawValue: String
+
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// Objects that hold each other.
+    public static let retainCycle = Kind(rawValue: "retainCycle")
+    /// An object or raw memory that nothing refers to.
+    public static let unreferenced = Kind(rawValue: "unreferenced")
+    /// Reachable, but its owner scope ended.
+    public static let abandoned = Kind(rawValue: "abandoned")
+  }
+
+  /// 16 hex digits, the same from run to run and machine to machine.
+  public var signature: String
+  public var kind: Kind
+  /// Leaks of this group.
+  public var count: Int
+  /// Swift objects and blocks of raw memory of all leaks of the group, with what hangs off them.
+  public var objectCount: Int
+  /// Bytes of all leaks of the group, with what hangs off them.
+  public var totalBytes: Int
+  /// A few objects, roots of the leaks first.
+  public var objects: [LeakedObject]
+  /// The references of the cycle in order, back to the first object; only for retain cycles.
+  public var cycle: [Reference]?
+  /// From a root, or from the object that nothing refers to, to the object of the program.
+  public var retainPath: [PathStep]?
+  /// Cycles among the objects that hang off the leak: they would leak also if it were mended.
+  public var innerCycles: [[Reference]]?
+  /// What leaked with it, by type, the most bytes first.
+  public var alsoLeaked: [TypeCount]
+  /// The owner scope that ended; only for abandoned objects.
+  public var scope: Scope?
+  public var allocation: Backtrace
+  /// Where a leaked task waits.
+  public var suspended: Backtrace?
+  /// What to do, where the pattern is known.
+  public var advice: String?
+  /// Why the program cannot help it; only for known leaks.
+  public var reason: String?
+
+  /// Makes a group; see the properties for the meaning of each part.
+  public init(
+    signature: String, kind: Kind, count: Int = 1, objectCount: Int = 1, totalBytes: Int,
+    objects: [LeakedObject] = [], cycle: [Reference]? = nil, retainPath: [PathStep]? = nil,
+    innerCycles: [[Reference]]? = nil, alsoLeaked: [TypeCount] = [], scope: Scope? = nil,
+    allocation: Backtrace = Backtrace(), suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil
+  ) {
+    self.signature = signature
+    self.kind = kind
+    self.count = count
+    self.objectCount = objectCount
+    self.totalBytes = totalBytes
+    self.objects = objects
+    self.cycle = cycle
+    self.retainPath = retainPath
+    self.innerCycles = innerCycles
+    self.alsoLeaked = alsoLeaked
+    self.scope = scope
+    self.allocation = allocation
+    self.suspended = suspended
+    self.advice = advice
+    self.reason = reason
+  }
+
+  /// An owner scope and where it ended.
+  public struct Scope: Codable, Sendable, Equatable {
+    public var name: String
+    public var backtrace: Backtrace
+
+    public init(name: String, backtrace: Backtrace) {
+      self.name = name
+      self.backtrace = backtrace
+    }
+  }
+}
+
+/// A block that leaked.
+public struct LeakedObject: Codable, Sendable, Hashable {
+  /// Module-qualified type name, or `raw memory`.
+  public var type: String
+  /// Hexadecimal, with `0x`.
+  public var address: String
+  /// Usable bytes.
+  public var size: Int
+
+  public init(type: String, address: String, size: Int) {
+    self.type = type
+    self.address = address
+    self.size = size
+  }
+}
+
+/// How many blocks of a type there are, and their bytes.
+public struct TypeCount: Codable, Sendable, Hashable {
+  public var type: String
+  public var count: Int
+  public var bytes: Int
+
+  public init(type: String, count: Int, bytes: Int) {
+    self.type = type
+    self.count = count
+    self.bytes = bytes
+  }
+}
+
+/// A strong reference from a field of an object to the next object of a cycle or path.
+public struct Reference: Codable, Sendable, Hashable {
+  /// Type of the object that holds the reference.
+  public var type: String
+  /// Field that holds it, with the path inside of it: `children[2].handler`.
+  public var field: String
+  /// Declared type of the field.
+  public var fieldType: String?
+  /// The closure that the field holds, as the function that its braces make.
+  public var closure: Frame?
+  /// What the closure captures that leads on.
+  public var captures: String?
+
+  public init(
+    type: String, field: String, fieldType: String? = nil, closure: Frame? = nil, captures: String? = nil
+  ) {
+    self.type = type
+    self.field = field
+    self.fieldType = fieldType
+    self.closure = closure
+    self.captures = captures
+  }
+}
+
+/// A step of a retain path; the last one is the object at its end, with an empty field.
+public struct PathStep: Codable, Sendable, Hashable {
+  /// Where a path starts.
+  public struct Root: Codable, Sendable, Hashable {
+    /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
+    public var kind: String
+    public var name: String
+
+    public init(kind: String, name: String) {
+      self.kind = kind
+      self.name = name
+    }
+  }
+
+  /// The root that holds the object of this step; only for the first step.
+  public var root: Root?
+  public var type: String
+  public var field: String
+  public var fieldType: String?
+  public var closure: Frame?
+  public var captures: String?
+
+  public init(
+    root: Root? = nil, type: String, field: String, fieldType: String? = nil, closure: Frame? = nil,
+    captures: String? = nil
+  ) {
+    self.root = root
+    self.type = type
+    self.field = field
+    self.fieldType = fieldType
+    self.closure = closure
+    self.captures = captures
+  }
+
+  /// Makes a step of a reference.
+  public init(root: Root? = nil, _ reference: Reference) {
+    self.init(
+      root: root, type: reference.type, field: reference.field, fieldType: reference.fieldType,
+      closure: reference.closure, captures: reference.captures)
+  }
+
+  /// The reference that the step follows.
+  public var reference: Reference {
+    Reference(type: type, field: field, fieldType: fieldType, closure: closure, captures: captures)
+  }
+}

@@ -1,0 +1,130 @@
+/// The result of a check: what leaked, what is suspected, what is known, and how complete the check was.
+///
+/// Encodes to and decodes from the JSON of `Documentation/report-schema.md`; keys that it does not know are ignored.
+public struct LeakReport: Codable, Sendable, Equatable {
+  /// The version of the JSON schema that this code writes, and the highest that it reads.
+  public static let schemaVersion = 1
+
+  public var schemaVersion = LeakReport.schemaVersion
+  public var tool: Tool
+  public var process: Process
+  public var summary: Summary
+  public var leaks: [Leak]
+  public var suspects: [Suspect]
+  public var knownLeaks: [Leak]
+  public var zombies: [Zombie]
+  public var diagnostics: [Diagnostic]
+
+  /// Makes a report; the counts of `summary` are taken as they are.
+  public init(
+    tool: Tool = Tool(), process: Process = Process(), summary: Summary = Summary(), leaks: [Leak] = [],
+    suspects: [Suspect] = [], knownLeaks: [Leak] = [], zombies: [Zombie] = [], diagnostics: [Diagnostic] = []
+  ) {
+    self.tool = tool
+    self.process = process
+    self.summary = summary
+    self.leaks = leaks
+    self.suspects = suspects
+    self.knownLeaks = knownLeaks
+    self.zombies = zombies
+    self.diagnostics = diagnostics
+  }
+
+  /// The program that made the report.
+  public struct Tool: Codable, Sendable, Equatable {
+    public var name: String
+    public var version: String
+
+    public init(name: String = "undead", version: String = "0.1.0") {
+      self.name = name
+      self.version = version
+    }
+  }
+
+  /// The process that was checked.
+  public struct Process: Codable, Sendable, Equatable {
+    public var path: String
+    public var arguments: [String]
+    public var pid: Int
+    /// Exit status, if the process exited.
+    public var exitStatus: Int?
+    /// Number of the signal, if one ended the process.
+    public var signal: Int?
+    /// Start in UTC, ISO 8601.
+    public var startedAt: String
+    public var durationSeconds: Double
+
+    public init(
+      path: String = "", arguments: [String] = [], pid: Int = 0, exitStatus: Int? = nil, signal: Int? = nil,
+      startedAt: String = "", durationSeconds: Double = 0
+    ) {
+      self.path = path
+      self.arguments = arguments
+      self.pid = pid
+      self.exitStatus = exitStatus
+      self.signal = signal
+      self.startedAt = startedAt
+      self.durationSeconds = durationSeconds
+    }
+  }
+
+  /// The numbers of a check.
+  public struct Summary: Codable, Sendable, Equatable {
+    /// Groups in `leaks`.
+    public var leaks = 0
+    /// Swift objects and blocks of raw memory in `leaks`.
+    public var leakedObjects = 0
+    /// Bytes of everything in `leaks`.
+    public var leakedBytes = 0
+    /// Groups in `suspects`.
+    public var suspects = 0
+    public var zombies = 0
+    public var diagnostics = 0
+    /// Groups that a suppression took out.
+    public var suppressed = 0
+    public var liveBlocks = 0
+    public var liveBytes = 0
+    public var pauseMilliseconds = 0.0
+    public var scanMilliseconds = 0.0
+    /// False if no check was made, or it could not look at everything; `notes` says why.
+    public var complete = true
+    public var notes: [String] = []
+
+    public init() {}
+  }
+}
+
+extension LeakReport {
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    schemaVersion = try values.decode(Int.self, forKey: .schemaVersion)
+    guard schemaVersion <= LeakReport.schemaVersion else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .schemaVersion, in: values,
+        debugDescription: "the report has schema version \(schemaVersion), this undead reads up to "
+          + "\(LeakReport.schemaVersion): read it with the version that wrote it")
+    }
+    tool = try values.decode(Tool.self, forKey: .tool)
+    process = try values.decode(Process.self, forKey: .process)
+    summary = try values.decode(Summary.self, forKey: .summary)
+    leaks = try values.decode([Leak].self, forKey: .leaks)
+    suspects = try values.decodeIfPresent([Suspect].self, forKey: .suspects) ?? []
+    knownLeaks = try values.decodeIfPresent([Leak].self, forKey: .knownLeaks) ?? []
+    zombies = try values.decodeIfPresent([Zombie].self, forKey: .zombies) ?? []
+    diagnostics = try values.decodeIfPresent([Diagnostic].self, forKey: .diagnostics) ?? []
+  }
+
+  /// Brings the counts of the summary in line with the lists.
+  public mutating func updateCounts() {
+    summary.leaks = leaks.count
+    summary.leakedObjects = 0
+    summary.leakedBytes = 0
+    for leak in leaks {
+      summary.leakedObjects.addSaturating(UInt64(clamping: leak.objectCount))
+      summary.leakedBytes.addSaturating(UInt64(clamping: leak.totalBytes))
+    }
+    summary.suspects = suspects.count
+    summary.zombies = zombies.count
+    summary.diagnostics = diagnostics.count
+  }
+}

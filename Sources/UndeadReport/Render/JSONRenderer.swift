@@ -1,0 +1,57 @@
+import Foundation
+
+/// Writes and reads reports as JSON, the same bytes for the same report.
+public enum JSONRenderer {
+  /// The report as pretty-printed JSON with sorted keys and a newline at the end.
+  public static func render(_ report: LeakReport) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    var data = try encoder.encode(report)
+    data.append(UInt8(ascii: "\n"))
+    return data
+  }
+
+  /// Reads a report.
+  ///
+  /// - Throws: ``ReportFileError`` that says what is wrong and what to do.
+  public static func parse(_ data: Data) throws(ReportFileError) -> LeakReport {
+    do {
+      return try JSONDecoder().decode(LeakReport.self, from: data)
+    } catch let error as DecodingError {
+      throw ReportFileError(error)
+    } catch {
+      throw ReportFileError(message: "the report cannot be read: \(error)")
+    }
+  }
+}
+
+/// Why a file could not be read as a JSON report.
+public struct ReportFileError: Error, Sendable, Equatable, CustomStringConvertible {
+  public var message: String
+
+  public init(message: String) {
+    self.message = message
+  }
+
+  init(_ error: DecodingError) {
+    func place(_ context: DecodingError.Context) -> String {
+      let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
+      return path.isEmpty ? "" : " at \(path.drop { $0 == "." })"
+    }
+    let hint = "; give a JSON report that undead wrote"
+    switch error {
+    case .keyNotFound(let key, let context):
+      message = "not a report of undead: the key \"\(key.stringValue)\" is missing\(place(context))\(hint)"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      message = "not a report of undead: unexpected value\(place(context))\(hint)"
+    case .dataCorrupted(let context) where context.codingPath.last?.stringValue == "schemaVersion":
+      message = context.debugDescription
+    case .dataCorrupted(let context):
+      message = "not valid JSON\(place(context)): \(context.debugDescription)\(hint)"
+    @unknown default:
+      message = "the report cannot be read: \(error)\(hint)"
+    }
+  }
+
+  public var description: String { message }
+}

@@ -1,0 +1,67 @@
+/// Takes suppressed groups out of a report and counts what each rule did.
+struct SuppressionFilter {
+  private let suppressions: Suppressions
+  private var uses: [Int]
+  private(set) var suppressed = 0
+
+  init(_ suppressions: Suppressions) {
+    self.suppressions = suppressions
+    uses = [Int](repeating: 0, count: suppressions.rules.count)
+  }
+
+  /// What the rules look at in a group.
+  private struct Subject {
+    var frames: [Frame]
+    var types: [String]
+    var references: [Reference]
+  }
+
+  mutating func removes(_ leak: Leak) -> Bool {
+    let references = (leak.cycle ?? []) + (leak.retainPath ?? []).map(\.reference)
+    return removes(
+      Subject(
+        frames: leak.allocation.frames + (leak.suspended?.frames ?? []),
+        types: leak.objects.map(\.type) + references.map(\.type), references: references))
+  }
+
+  mutating func removes(_ suspect: Suspect) -> Bool {
+    let references = suspect.retainPath.map(\.reference) + (suspect.holdsBack ?? [])
+    return removes(
+      Subject(
+        frames: suspect.allocation.frames + (suspect.suspended?.frames ?? []),
+        types: suspect.objects.map(\.type), references: references))
+  }
+
+  private mutating func removes(_ subject: Subject) -> Bool {
+    guard let rule = suppressions.rules.firstIndex(where: { Self.matches($0, subject) }) else { return false }
+    uses[rule] += 1
+    suppressed += 1
+    return true
+  }
+
+  private static func matches(_ rule: Suppressions.Rule, _ subject: Subject) -> Bool {
+    let matches = rule.matcher.matches
+    switch rule.subject {
+    case .leak:
+      return subject.frames.contains { matches($0.symbol) || matches($0.file ?? "") || matches($0.module) }
+    case .type:
+      return subject.types.contains(where: matches)
+    case .field:
+      return subject.references.contains {
+        !$0.field.isEmpty && (matches($0.field) || matches("\($0.type).\($0.field)"))
+      }
+    case .module:
+      return subject.frames.contains { !$0.system && matches($0.module) }
+        || subject.types.contains { type in type.firstIndex(of: ".").map { matches(String(type[..<$0])) } ?? false }
+    }
+  }
+
+  /// What each rule did, in the order of the files; rules that did nothing are said to be unused.
+  var notes: [String] {
+    zip(suppressions.rules, uses).map { rule, count in
+      guard count > 0 else { return "unused suppression \(rule.description): remove it, or check its spelling" }
+      let groups = count == 1 ? "1 group" : "\(count) groups"
+      return "suppressed \(groups) by \(rule.description)" + (rule.reason.map { ": \($0)" } ?? "")
+    }
+  }
+}
