@@ -4,9 +4,13 @@ import Foundation
 public enum JSONRenderer {
   /// The report as pretty-printed JSON with sorted keys and a newline at the end.
   public static func render(_ report: LeakReport) throws -> Data {
+    try encode(report)
+  }
+
+  static func encode(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(report)
+    var data = try encoder.encode(value)
     data.append(UInt8(ascii: "\n"))
     return data
   }

@@ -1,0 +1,40 @@
+/// Frames and stacks as text.
+enum StackText {
+  /// The function as the programmer knows it.
+  static func function(_ frame: Frame) -> String {
+    SymbolText.withoutThunks(frame.symbol)
+  }
+
+  /// " at file:line", or " (module)" where no line is known.
+  static func place(_ frame: Frame, _ options: TextOptions) -> String {
+    guard let file = frame.file else { return frame.module.isEmpty ? "" : " (\(frame.module))" }
+    return " at " + TextStyle.place.apply(frame.line.map { "\(file):\($0)" } ?? file, options)
+  }
+
+  /// The lines of a stack: what every allocation goes through is left out, and no more frames than asked for.
+  static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
+    var first = 0
+    if !options.allFrames {
+      first = backtrace.frames.firstIndex { !isNoise($0) } ?? 0
+    }
+    let frames = backtrace.frames[first...]
+    var lines = frames.prefix(max(options.depth, 0)).enumerated().map { number, frame in
+      let text = "#\(number)".padded(to: 3) + " " + function(frame) + (frame.inlined ? " [inlined]" : "")
+      let style: TextStyle? = frame.system ? .faint : nil
+      return "    " + (style?.apply(text, options) ?? text) + place(frame, options)
+    }
+    let hidden = frames.count - lines.count
+    if hidden > 0 { lines.append("    ... \(Quantity.of(hidden, "more frame"))") }
+    return lines
+  }
+
+  private static func isNoise(_ frame: Frame) -> Bool {
+    SymbolText.isRuntimeEntry(frame.symbol) || SymbolText.isAllocatingInitializer(frame.symbol)
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String {
+    count >= width ? self : self + String(repeating: " ", count: width - count)
+  }
+}

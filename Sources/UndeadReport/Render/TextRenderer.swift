@@ -1,0 +1,263 @@
+/// Writes a report for people: one block a group, the worst first, the summary in the last line.
+public struct TextRenderer {
+  private let options: TextOptions
+  private var lines: [String] = []
+
+  private init(_ options: TextOptions) {
+    self.options = options
+  }
+
+  /// The report as text that ends with a newline; the same text for the same report and options.
+  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+    var renderer = TextRenderer(options)
+    renderer.addFindings(report)
+    renderer.addNotes(report)
+    renderer.lines.append(renderer.summary(report))
+    return renderer.lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The block of one group.
+  static func block(_ leak: Leak, title: String, options: TextOptions) -> [String] {
+    var renderer = TextRenderer(options)
+    renderer.addLeak(leak, title: title, style: .alarm)
+    return renderer.lines
+  }
+
+  private mutating func addFindings(_ report: LeakReport) {
+    for (number, leak) in report.leaks.enumerated() {
+      addLeak(leak, title: "LEAK \(number + 1) of \(report.leaks.count)", style: .alarm)
+    }
+    for (number, zombie) in report.zombies.enumerated() {
+      addZombie(zombie, title: "ZOMBIE \(number + 1) of \(report.zombies.count)")
+    }
+    for (number, suspect) in report.suspects.enumerated() {
+      addSuspect(suspect, title: "SUSPECT \(number + 1) of \(report.suspects.count)")
+    }
+    for diagnostic in report.diagnostics { addDiagnostic(diagnostic) }
+    addKnown(report.knownLeaks)
+  }
+
+  // MARK: Leaks
+
+  private mutating func addLeak(_ leak: Leak, title: String, style: TextStyle) {
+    let times = leak.count == 1 ? "" : ", \(leak.count) times"
+    let size = "\(Quantity.of(leak.objectCount, "object")), \(Quantity.bytes(leak.totalBytes))"
+    lines.append(style.apply(title, options) + "  " + TextStyle.heading.apply(heading(leak) + times, options) + "  (\(size))")
+    lines.append("")
+    if let cycle = leak.cycle {
+      addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
+    } else {
+      addPath(leak)
+    }
+    lines.append("")
+    for cycle in leak.innerCycles ?? [] {
+      lines.append("  it holds another cycle, which leaks also without it:")
+      addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
+      lines.append("")
+    }
+    addSite(leak.allocation, suspended: leak.suspended)
+    addAlsoLeaked(leak.alsoLeaked)
+    addAdvice(leak.advice)
+    addStack(leak.allocation)
+    lines.append("")
+  }
+
+  private func heading(_ leak: Leak) -> String {
+    let type = leak.objects.first?.type ?? "object"
+    return switch leak.kind {
+    case .retainCycle: "retain cycle of \(type)"
+    case .unreferenced where type == NodeNames.rawMemory: "raw memory that nothing refers to"
+    case .unreferenced: "\(type) that nothing refers to"
+    case .abandoned: "\(type) outlives its scope" + (leak.scope.map { " \"\($0.name)\"" } ?? "")
+    default: "\(leak.kind.rawValue) \(type)"
+    }
+  }
+
+  private mutating func addPath(_ leak: Leak) {
+    guard let path = leak.retainPath, let last = path.last else {
+      lines.append("    " + TextStyle.type.apply(leak.objects.first?.type ?? "", options))
+      return
+    }
+    addRoot(path.first?.root)
+    addReferences(path.dropLast().map(\.reference), end: last.type, closing: false)
+  }
+
+  private mutating func addRoot(_ root: PathStep.Root?) {
+    guard let root else { return }
+    let kind =
+      switch root.kind {
+      case "threadLocal": "thread-local"
+      case "runLoop": "run loop"
+      default: root.kind
+      }
+    lines.append("    " + TextStyle.faint.apply("[\(kind)]", options) + (root.name.isEmpty ? "" : " \(root.name)"))
+  }
+
+  private static let chainLimit = 12
+
+  /// Draws references as a chain: the first type, then for each field the type that it leads to.
+  private mutating func addReferences(_ references: [Reference], end: String, closing: Bool) {
+    guard let first = references.first else {
+      lines.append("    " + TextStyle.type.apply(end, options))
+      return
+    }
+    lines.append("    " + TextStyle.type.apply(first.type, options))
+    let shown = Self.chainLimit / 2
+    for (number, reference) in references.enumerated() {
+      if references.count > Self.chainLimit, number >= shown, number < references.count - shown {
+        if number == shown { lines.append("      ... \(references.count - 2 * shown) more references ...") }
+        continue
+      }
+      let isLast = number == references.count - 1
+      let next = isLast ? end : references[number + 1].type
+      addReference(reference, to: next + (isLast && closing ? "  \u{21BA}" : ""))
+    }
+  }
+
+  private mutating func addReference(_ reference: Reference, to next: String) {
+    let field = TextStyle.field.apply(".\(reference.field)", options)
+    let target = TextStyle.type.apply(next, options)
+    guard let closure = reference.closure else {
+      lines.append("      \(field) \u{2192} \(target)")
+      return
+    }
+    lines.append("      \(field) \u{2192} \(StackText.function(closure))\(StackText.place(closure, options))")
+    let captures = reference.captures.map { "captures \(TextStyle.field.apply($0, options))" } ?? "which holds"
+    lines.append("          \(captures) \u{2192} \(target)")
+  }
+
+  private mutating func addSite(_ allocation: Backtrace, suspended: Backtrace?) {
+    if let frame = suspended?.firstOwnFrame ?? suspended?.frames.first {
+      lines.append("  waits in   " + StackText.function(frame) + StackText.place(frame, options))
+    }
+    guard let frame = allocation.firstOwnFrame ?? allocation.frames.first else {
+      lines.append("  allocated  " + TextStyle.faint.apply("at an unknown place: no backtrace was recorded", options))
+      return
+    }
+    lines.append("  allocated  in " + StackText.function(frame) + StackText.place(frame, options))
+  }
+
+  private static let typeLimit = 4
+
+  private mutating func addAlsoLeaked(_ types: [TypeCount]) {
+    guard !types.isEmpty else { return }
+    var texts = types.prefix(Self.typeLimit).map { type in
+      "\(type.count) \u{D7} \(type.type) (\(Quantity.bytes(type.bytes)))"
+    }
+    if types.count > Self.typeLimit { texts.append("\(Quantity.of(types.count - Self.typeLimit, "more type"))") }
+    lines.append("  with it    " + texts.joined(separator: ", "))
+  }
+
+  private mutating func addAdvice(_ advice: String?) {
+    guard let advice else { return }
+    lines.append("  " + TextStyle.good.apply("advice", options) + "     " + advice)
+  }
+
+  private mutating func addStack(_ backtrace: Backtrace) {
+    guard options.stacks else { return }
+    lines += StackText.lines(backtrace, options)
+  }
+
+  // MARK: The rest
+
+  private mutating func addSuspect(_ suspect: Suspect, title: String) {
+    let times = suspect.count == 1 ? "" : ", \(suspect.count) times"
+    let type = suspect.objects.first?.type ?? "object"
+    let heading = "\(type) held only by \(Self.holder(suspect.kind))\(times)"
+    lines.append(
+      TextStyle.warning.apply(title, options) + "  " + TextStyle.heading.apply(heading, options)
+        + "  (\(Quantity.bytes(suspect.totalBytes)))")
+    lines.append("")
+    addRoot(suspect.retainPath.first?.root)
+    addReferences(
+      suspect.retainPath.dropLast().map(\.reference), end: suspect.retainPath.last?.type ?? type, closing: false)
+    if let back = suspect.holdsBack, let first = back.first {
+      lines.append("    and \(first.type) holds that thing itself:")
+      addReferences(back, end: Self.holderType(suspect.kind), closing: false)
+    }
+    lines.append("")
+    addSite(suspect.allocation, suspended: suspect.suspended)
+    addAdvice(suspect.advice)
+    addStack(suspect.allocation)
+    lines.append("")
+  }
+
+  private static func holder(_ kind: Suspect.Kind) -> String {
+    switch kind {
+    case .timer: "a timer that it holds itself"
+    case .dispatchSource: "a dispatch source that it holds itself"
+    case .observer: "an observer registration that it holds itself"
+    case .task: "a waiting task that it holds itself"
+    default: "something that it holds itself"
+    }
+  }
+
+  private static func holderType(_ kind: Suspect.Kind) -> String {
+    switch kind {
+    case .timer: "the timer"
+    case .dispatchSource: "the dispatch source"
+    case .observer: "the registration"
+    case .task: "the task"
+    default: "what holds it"
+    }
+  }
+
+  private mutating func addZombie(_ zombie: Zombie, title: String) {
+    let times = zombie.count == 1 ? "" : ", \(zombie.count) times"
+    lines.append(
+      TextStyle.alarm.apply(title, options) + "  " + TextStyle.heading.apply(zombie.message + times, options)
+        + "  (\(zombie.type) \(zombie.address), thread \(zombie.thread))")
+    for (name, backtrace) in [
+      ("used", zombie.access), ("freed", zombie.deallocation), ("allocated", zombie.allocation),
+    ] {
+      lines.append("")
+      let frame = backtrace.firstOwnFrame ?? backtrace.frames.first
+      let place = frame.map { StackText.function($0) + StackText.place($0, options) } ?? "at an unknown place"
+      lines.append("  \(name) in \(place)")
+      addStack(backtrace)
+    }
+    lines.append("")
+  }
+
+  private mutating func addDiagnostic(_ diagnostic: Diagnostic) {
+    lines.append(TextStyle.warning.apply("DIAGNOSTIC", options) + "  \(diagnostic.message)")
+    if !diagnostic.details.isEmpty { lines.append("  \(diagnostic.details)") }
+    if let backtrace = diagnostic.backtrace { addStack(backtrace) }
+    lines.append("")
+  }
+
+  private mutating func addKnown(_ leaks: [Leak]) {
+    guard !leaks.isEmpty else { return }
+    lines.append(TextStyle.heading.apply("KNOWN LEAKS of the toolchain, which the program cannot help", options))
+    for leak in leaks {
+      let type = leak.objects.first?.type ?? "object"
+      lines.append("  \(leak.count) \u{D7} \(type) (\(Quantity.bytes(leak.totalBytes))): \(leak.reason ?? "")")
+    }
+    lines.append("")
+  }
+
+  private mutating func addNotes(_ report: LeakReport) {
+    for note in report.summary.notes { lines.append("note: \(note)") }
+    if !report.summary.notes.isEmpty, lines.count > report.summary.notes.count { lines.append("") }
+  }
+
+  private func summary(_ report: LeakReport) -> String {
+    let summary = report.summary
+    var parts: [String] = []
+    if summary.leaks == 0 {
+      parts.append(summary.complete ? "no leaks" : "no leaks found, but the check is incomplete")
+    } else {
+      let size = "\(Quantity.of(summary.leakedObjects, "object")), \(Quantity.of(summary.leakedBytes, "byte"))"
+      parts.append("\(Quantity.of(summary.leaks, "leak")) (\(size))")
+    }
+    if summary.zombies > 0 { parts.append(Quantity.of(summary.zombies, "zombie")) }
+    parts.append(Quantity.of(summary.suspects, "suspect"))
+    parts.append("\(report.knownLeaks.count) known")
+    parts.append("\(summary.suppressed) suppressed")
+    if summary.diagnostics > 0 { parts.append(Quantity.of(summary.diagnostics, "diagnostic")) }
+    if summary.leaks > 0, !summary.complete { parts.append("check incomplete") }
+    let isClean = summary.leaks == 0 && summary.zombies == 0 && summary.complete
+    let style: TextStyle = isClean ? .good : summary.leaks + summary.zombies > 0 ? .alarm : .warning
+    return style.apply("undead: " + parts.joined(separator: ", "), options)
+  }
+}

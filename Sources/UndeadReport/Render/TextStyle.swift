@@ -1,0 +1,56 @@
+/// What a text report shows, and how.
+public struct TextOptions: Sendable {
+  /// Escape sequences for a terminal; the caller decides, and obeys NO_COLOR.
+  public var color = false
+  /// False: only the allocation site, not the whole stack.
+  public var stacks = true
+  /// Most frames of a stack that are shown.
+  public var depth = 16
+  /// Also the frames of the toolchain at the inner end of a stack.
+  public var allFrames = false
+
+  public init(color: Bool = false, stacks: Bool = true, depth: Int = 16, allFrames: Bool = false) {
+    self.color = color
+    self.stacks = stacks
+    self.depth = depth
+    self.allFrames = allFrames
+  }
+}
+
+/// Roles of text in a report, each with its colour on a terminal.
+enum TextStyle: String {
+  case heading = "1"
+  case alarm = "1;31"
+  case warning = "1;33"
+  case good = "1;32"
+  case type = "36"
+  case field = "1;35"
+  case place = "4"
+  case faint = "2"
+
+  func apply(_ text: String, _ options: TextOptions) -> String {
+    options.color && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// Words for numbers.
+enum Quantity {
+  /// "1 object", "2 objects".
+  static func of(_ count: Int, _ noun: String) -> String {
+    count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+  }
+
+  /// "320 bytes", "9.4 KB"; 1 KB is 1024 bytes.
+  static func bytes(_ count: Int) -> String {
+    guard count >= 10240 else { return of(count, "byte") }
+    var amount = Double(count) / 1024
+    for unit in ["KB", "MB", "GB"] {
+      if amount < 1024 || unit == "GB" {
+        let tenths = Int((min(amount, 1e15) * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
+      }
+      amount /= 1024
+    }
+    return of(count, "byte")
+  }
+}
