@@ -1,5 +1,6 @@
 // A signal handler that allocates on an alternate stack, at a high rate.
 // EXPECT silent
+// FLAGS -enforce-exclusivity=unchecked
 import Glibc
 
 nonisolated(unsafe) var calls = 0

@@ -1,5 +1,6 @@
 // The program profiles itself: SIGPROF with a handler, setitimer, and blocked signals in threads.
 // EXPECT silent
+// FLAGS -enforce-exclusivity=unchecked
 import Glibc
 
 nonisolated(unsafe) var ticks = 0
