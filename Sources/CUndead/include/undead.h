@@ -1,0 +1,57 @@
+// The interface of the instrument: everything that Swift code, or C code outside of this target, may call.
+// All functions are thread-safe, keep errno, and may be called whether or not the instrument is active.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UNDEAD_VERSION "0.1.0"
+
+// Version of the instrument, such as "0.1.0".
+const char *undead_version(void);
+
+// True while allocations are recorded, so that snapshots are complete from that moment on.
+bool undead_is_active(void);
+
+// Why nothing is recorded, in one sentence for the user; "" while the instrument is active. Valid forever.
+const char *undead_inactive_reason(void);
+
+// Starts recording in a program that links Undead; blocks allocated before stay unknown. Returns false if the
+// instrument cannot work here: undead_inactive_reason() says why. Does nothing if it is active already.
+bool undead_start(void);
+
+// Stops recording and forgets the recorded blocks. Does nothing if the instrument is not active.
+void undead_stop(void);
+
+// What the instrument holds at this moment. Counts of blocks and bytes are those of the program, not of Undead.
+typedef struct {
+  uint64_t backtraces;          // distinct nodes in the backtrace store
+  uint64_t backtrace_bytes;     // memory of that store
+  uint64_t dropped_backtraces;  // backtraces that did not fit in
+  uint32_t snapshots;           // snapshots completed in this process
+  uint32_t failed_snapshots;    // snapshots that were begun and could not be completed
+} undead_statistics;
+
+// Fills in `statistics`.
+void undead_read_statistics(undead_statistics *statistics);
+
+// Finds the leaks of this process and writes them to the snapshot file `path` (replaced when complete, never left
+// half written). The calling thread waits; the others stand still while the objects are marked. Returns true, or
+// false with the reason as a sentence in `message` (`message_size` bytes with the terminating zero; may be NULL).
+bool undead_snapshot_write(const char *path, char *message, size_t message_size);
+
+// The same, to memory: sets `*bytes` and `*size`. The memory belongs to the caller until undead_snapshot_release.
+bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t message_size);
+
+// Gives back what undead_snapshot_copy returned, with the same size. NULL is allowed.
+void undead_snapshot_release(void *bytes, size_t size);
+
+// For tests. No stable interface.
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,189 @@
+#define _GNU_SOURCE
+#include "session/check.h"
+#include "platform/maps.h"
+#include "record/thread.h"
+#include "runtime/layout.h"
+#include "session/final_signal.h"
+#include "session/session.h"
+#include "session/settings.h"
+#include "session/snapshot.h"
+#include "session/state_file.h"
+#include "session/text.h"
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { IDLE, CLAIMED, RUNNING, DONE };
+
+// A check that shows no sign of life for so long is given up, so that the program can end.
+#define PATIENCE_SECONDS 120
+
+static undead_check the_check;
+static uint32_t phase = IDLE;
+static uint32_t completed, failed;
+
+uint32_t undead_check_completed(void) { return __atomic_load_n(&completed, __ATOMIC_RELAXED); }
+uint32_t undead_check_failed(void) { return __atomic_load_n(&failed, __ATOMIC_RELAXED); }
+
+static void set_phase(uint32_t value) {
+  __atomic_store_n(&phase, value, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static int64_t seconds(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec;
+}
+
+// Waits until the phase is none of `first` and `second`; false after too long without progress.
+static bool wait_while(uint32_t first, uint32_t second) {
+  uint64_t activity = undead_state_activity();
+  int64_t since = seconds();
+  uint32_t now;
+  while ((now = __atomic_load_n(&phase, __ATOMIC_ACQUIRE)) == first || now == second) {
+    struct timespec slice = {.tv_sec = 1};
+    syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, now, &slice, NULL, 0);
+    if (undead_state_activity() != activity) {
+      activity = undead_state_activity();
+      since = seconds();
+    }
+    if (seconds() - since > PATIENCE_SECONDS) return false;
+  }
+  return true;
+}
+
+undead_check *undead_check_try_claim(void) {
+  uint32_t expected = IDLE;
+  if (!__atomic_compare_exchange_n(&phase, &expected, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return NULL;
+  memset(&the_check, 0, sizeof(the_check));
+  return &the_check;
+}
+
+undead_check *undead_check_claim(void) {
+  for (;;) {
+    undead_check *check = undead_check_try_claim();
+    if (check) return check;
+    uint32_t now = __atomic_load_n(&phase, __ATOMIC_ACQUIRE);
+    if (now != IDLE && !wait_while(now, now)) return NULL;
+  }
+}
+
+bool undead_check_end_with(int signal) {
+  if (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) != RUNNING) return false;
+  int none = 0;
+  int *final_signal = &the_check.final_signal;
+  if (!__atomic_compare_exchange_n(final_signal, &none, signal, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return false;
+  // If it ended in between it may not have seen the signal.
+  return __atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING;
+}
+
+void undead_check_release(undead_check *check) {
+  (void)check;
+  set_phase(IDLE);
+}
+
+void undead_check_reset(void) { __atomic_store_n(&phase, IDLE, __ATOMIC_RELEASE); }
+
+// The thread gets an empty descriptor table of its own: what it opens is never seen by the program, and it keeps
+// nothing of the program's open.
+static void leave_descriptors_alone(void) {
+  const unsigned unshare_table = 1u << 1;   // CLOSE_RANGE_UNSHARE
+  unsigned first = undead_settings_get()->verbose ? STDERR_FILENO + 1 : 0;
+  syscall(SYS_close_range, first, ~0u, unshare_table);
+}
+
+static bool look_for_leaks(undead_check *check) {
+  undead_state_set_step("finding the Swift runtime");
+  undead_modules_refresh();
+  check->without_swift = !undead_runtime_find();
+  if (check->without_swift) {
+    undead_text_copy(check->message, sizeof(check->message), "the program does not use the Swift runtime");
+    return false;
+  }
+  undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
+  undead_state_set_step("scanning");
+  undead_scan_result *result = undead_scan(&check->options);
+  if (!result) {
+    undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");
+    return false;
+  }
+  bool written = undead_snapshot_make(check, result);
+  undead_scan_free(result);
+  return written;
+}
+
+static void note_outcome(undead_check *check) {
+  __atomic_add_fetch(check->succeeded ? &completed : &failed, 1, __ATOMIC_RELAXED);
+  if (!check->succeeded) undead_say("no snapshot: ", check->message);
+  if (!check->in_session) return;
+  undead_state_set_step("");
+  bool goes_on = check->unattended && !check->final_signal;
+  if (check->without_swift) undead_state_set_stage(UNDEAD_STAGE_STOOD_ASIDE, check->message);
+  else if (!check->succeeded) undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  else undead_state_set_stage(goes_on ? UNDEAD_STAGE_RECORDING : UNDEAD_STAGE_WRITTEN, NULL);
+}
+
+static void *run(void *argument) {
+  undead_check *check = argument;
+  undead_thread.ignored++;
+  leave_descriptors_alone();
+  if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
+  check->succeeded = look_for_leaks(check);
+  note_outcome(check);
+  if (check->in_session && strcmp(check->trigger, "request") == 0)
+    __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
+  // Before the signal is asked for: one that comes later finds the check done.
+  bool unattended = check->unattended;
+  set_phase(unattended && !check->final_signal ? IDLE : DONE);
+  int signal = __atomic_load_n(&check->final_signal, __ATOMIC_ACQUIRE);
+  if (signal) undead_die_of(signal);
+  if (signal && unattended) set_phase(IDLE);
+  undead_thread.ignored--;
+  return NULL;
+}
+
+static int create_thread(undead_check *check) {
+  // Naming asks the Swift runtime, which recurses; under a memory limit less must do.
+  static const size_t stack_sizes[] = {8u << 20, 1u << 20, 256u << 10};
+  int error = EAGAIN;
+  for (size_t i = 0; i < sizeof(stack_sizes) / sizeof(stack_sizes[0]) && error != 0; i++) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, stack_sizes[i]);
+    error = pthread_create(&thread, &attributes, run, check);
+    pthread_attr_destroy(&attributes);
+  }
+  return error;
+}
+
+bool undead_check_start(undead_check *check) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);   // the new thread inherits it
+  undead_thread.ignored++;
+  __atomic_store_n(&phase, RUNNING, __ATOMIC_RELEASE);
+  int error = create_thread(check);
+  undead_thread.ignored--;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) return true;
+  __atomic_store_n(&phase, CLAIMED, __ATOMIC_RELEASE);
+  undead_text_copy(check->message, sizeof(check->message), "the thread for the scan could not be created: ");
+  undead_text text = {check->message, sizeof(check->message), strlen(check->message)};
+  undead_text_add(&text, strerrordesc_np(error));
+  return false;
+}
+
+bool undead_check_wait(undead_check *check) {
+  if (wait_while(RUNNING, RUNNING)) return true;
+  undead_text_copy(check->message, sizeof(check->message), "the search for leaks made no progress any more");
+  return false;
+}

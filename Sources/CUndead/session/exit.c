@@ -1,0 +1,148 @@
+#define _GNU_SOURCE
+#include "session/exit.h"
+#include "record/thread.h"
+#include "session/check.h"
+#include "session/interpose.h"
+#include "session/interrupted.h"
+#include "session/session.h"
+#include "session/settings.h"
+#include "session/state_file.h"
+#include "session/text.h"
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+extern int __cxa_atexit(void (*handler)(void *), void *argument, void *library);
+
+// Where this thread called exit(), if it did so itself.
+static __thread undead_call_site exit_call __attribute__((tls_model("initial-exec")));
+
+undead_call_site undead_main_call;
+
+enum { ALIVE, CHECKING, CHECKED };
+static uint32_t stage = ALIVE;
+
+int undead_exit_under_way(void) { return __atomic_load_n(&stage, __ATOMIC_ACQUIRE) != ALIVE; }
+
+void undead_exit_reset(void) { __atomic_store_n(&stage, ALIVE, __ATOMIC_RELEASE); }
+
+// Main has returned if the slot of its return address holds another one: that of the call of exit() that followed.
+static bool main_has_returned(void) {
+  if (undead_main_call.sp == 0 || syscall(SYS_gettid) != getpid()) return false;
+  return *(const uintptr_t *)(undead_main_call.sp - 8) != undead_main_call.return_address;
+}
+
+// The thread that ends the program waits in our handler: what lies below its call of exit() is not the program's.
+static void describe_caller(undead_scan_options *options) {
+  const undead_call_site *site = exit_call.sp ? &exit_call : main_has_returned() ? &undead_main_call : NULL;
+  if (!site) return;
+  options->caller_tid = (int32_t)syscall(SYS_gettid);
+  options->caller_sp = site->sp;
+  for (int i = 0; i < 6; i++) options->caller_registers[i] = site->registers[i];
+}
+
+static void check_at_exit(void) {
+  undead_check *check = undead_check_claim();
+  if (!check) {
+    undead_state_set_stage(UNDEAD_STAGE_FAILED, "an earlier search for leaks did not come to an end");
+    return;
+  }
+  const undead_settings *settings = undead_settings_get();
+  undead_text_copy(check->trigger, sizeof(check->trigger), "exit");
+  check->in_session = true;
+  check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
+  check->options.suspects = settings->suspects;
+  describe_caller(&check->options);
+  if (!undead_check_start(check) || !undead_check_wait(check))
+    undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  else
+    undead_check_release(check);
+}
+
+// Another thread called exit() too: it must not pull the libraries away from under the scan.
+static void wait_for_check(void) {
+  while (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKING) {
+    struct timespec slice = {.tv_sec = 1};
+    syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, CHECKING, &slice, NULL, 0);
+  }
+}
+
+static void at_exit(void *unused) {
+  (void)unused;
+  int saved_errno = errno;
+  undead_process process = undead_process_now();
+  if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
+  if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
+  uint32_t expected = ALIVE;
+  if (!__atomic_compare_exchange_n(&stage, &expected, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    wait_for_check();
+  } else {
+    const char *obstacle = undead_exit_obstacle();
+    if (obstacle) undead_state_set_stage(UNDEAD_STAGE_FAILED, obstacle);
+    else check_at_exit();
+    __atomic_store_n(&stage, CHECKED, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+  }
+  errno = saved_errno;
+}
+
+void undead_exit_register(void) {
+  // Each thread that calls exit() takes handlers off the list: the spare ones hold the later threads back.
+  enum { THREADS_HELD_BACK = 4 };
+  for (int i = 0; i < THREADS_HELD_BACK; i++) __cxa_atexit(at_exit, NULL, NULL);
+}
+
+typedef void (*exit_function)(int) __attribute__((noreturn));
+static exit_function next_exit, next__exit, next__Exit, next_quick_exit;
+
+// Called by the stub that interposes exit(); returns the function to go on with.
+__attribute__((visibility("hidden"))) exit_function undead_exit_called(const undead_call_site *site);
+exit_function undead_exit_called(const undead_call_site *site) {
+  if (exit_call.sp == 0) exit_call = *site;
+  return UNDEAD_NEXT(next_exit, "exit");
+}
+
+void undead_exit_find_next(void) {
+  (void)UNDEAD_NEXT(next_exit, "exit");
+  (void)UNDEAD_NEXT(next__exit, "_exit");
+  (void)UNDEAD_NEXT(next__Exit, "_Exit");
+  (void)UNDEAD_NEXT(next_quick_exit, "quick_exit");
+}
+
+static void note_unchecked_exit(const char *how) {
+  if (!undead_session_in_charge() || undead_exit_under_way()) return;
+  undead_process process = undead_process_now();
+  if (process == UNDEAD_PROCESS_BORROWED) return;
+  if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
+  if (undead_state_get()->stage == UNDEAD_STAGE_RECORDING) undead_state_set_stage(UNDEAD_STAGE_UNCHECKED, how);
+}
+
+static _Noreturn void end_process(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+__attribute__((visibility("default"))) _Noreturn void _exit(int status) {
+  note_unchecked_exit("the program ended by _exit()");
+  exit_function next = UNDEAD_NEXT(next__exit, "_exit");
+  if (next) next(status);
+  end_process(status);
+}
+
+__attribute__((visibility("default"))) _Noreturn void _Exit(int status) {
+  note_unchecked_exit("the program ended by _Exit()");
+  exit_function next = UNDEAD_NEXT(next__Exit, "_Exit");
+  if (next) next(status);
+  end_process(status);
+}
+
+__attribute__((visibility("default"))) _Noreturn void quick_exit(int status) {
+  note_unchecked_exit("the program ended by quick_exit()");
+  exit_function next = UNDEAD_NEXT(next_quick_exit, "quick_exit");
+  if (next) next(status);
+  end_process(status);
+}

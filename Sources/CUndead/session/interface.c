@@ -1,0 +1,83 @@
+// The public functions of include/undead.h that look at the process.
+#define _GNU_SOURCE
+#include "include/undead.h"
+#include "platform/memory.h"
+#include "session/check.h"
+#include "session/session.h"
+#include "session/settings.h"
+#include "session/text.h"
+#include "unwind/backtrace.h"
+#include <errno.h>
+#include <string.h>
+
+const char *undead_version(void) { return UNDEAD_VERSION; }
+
+void undead_read_statistics(undead_statistics *statistics) {
+  *statistics = (undead_statistics){
+      .backtraces = undead_backtrace_count(),
+      .backtrace_bytes = undead_backtrace_bytes(),
+      .dropped_backtraces = undead_backtrace_dropped(),
+      .snapshots = undead_check_completed(),
+      .failed_snapshots = undead_check_failed(),
+  };
+}
+
+// Runs a claimed check to its end; false with the reason in the check.
+static bool run(undead_check *check) {
+  const undead_settings *settings = undead_settings_get();
+  undead_text_copy(check->trigger, sizeof(check->trigger), "api");
+  check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
+  check->options.suspects = settings->suspects;
+  return undead_check_start(check) && undead_check_wait(check) && check->succeeded;
+}
+
+static undead_check *claim(char *message, size_t message_size) {
+  if (message) undead_text_copy(message, message_size, undead_inactive_reason());
+  if (!undead_is_active()) return NULL;
+  undead_check *check = undead_check_claim();
+  if (!check && message) undead_text_copy(message, message_size, "an earlier snapshot did not come to an end");
+  return check;
+}
+
+bool undead_snapshot_write(const char *path, char *message, size_t message_size) {
+  int saved_errno = errno;
+  undead_check *check = claim(message, message_size);
+  bool succeeded = false;
+  if (check) {
+    if (strlen(path) < sizeof(check->path)) {
+      undead_text_copy(check->path, sizeof(check->path), path);
+      succeeded = run(check);
+    } else {
+      undead_text_copy(check->message, sizeof(check->message), "the path of the snapshot file is too long");
+    }
+    if (!succeeded && message) undead_text_copy(message, message_size, check->message);
+    undead_check_release(check);
+  }
+  errno = saved_errno;
+  return succeeded;
+}
+
+bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t message_size) {
+  int saved_errno = errno;
+  *bytes = NULL;
+  *size = 0;
+  undead_check *check = claim(message, message_size);
+  bool succeeded = false;
+  if (check) {
+    check->to_memory = true;
+    succeeded = run(check);
+    if (succeeded) {
+      *bytes = check->bytes;
+      *size = check->size;
+    } else if (message) {
+      undead_text_copy(message, message_size, check->message);
+    }
+    undead_check_release(check);
+  }
+  errno = saved_errno;
+  return succeeded;
+}
+
+void undead_snapshot_release(void *bytes, size_t size) {
+  if (bytes) undead_unmap(bytes, (size + 4095) & ~(size_t)4095);
+}

@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "session/interrupted.h"
+#include "record/thread.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern void *__libc_malloc(size_t size);
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
+
+typedef struct {
+  uintptr_t low, high;
+} range;
+
+static range loader, libc;
+// System calls of libc that are made with the lock of the stack cache held.
+static range locked_calls[3];
+// fork() holds the locks of malloc between our handlers.
+static __thread volatile bool forking __attribute__((tls_model("initial-exec")));
+
+static void enter_fork(void) { forking = true; }
+static void leave_fork(void) { forking = false; }
+
+static bool contains(range range, uintptr_t address) { return address >= range.low && address < range.high; }
+
+static int find_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
+  (void)size;
+  (void)unused;
+  range image = {UINTPTR_MAX, 0};
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+    if (header->p_type != PT_LOAD) continue;
+    uintptr_t low = info->dlpi_addr + header->p_vaddr;
+    if (low < image.low) image.low = low;
+    if (low + header->p_memsz > image.high) image.high = low + header->p_memsz;
+  }
+  if (contains(image, (uintptr_t)&_r_debug)) loader = image;
+  if (contains(image, (uintptr_t)__libc_malloc)) libc = image;
+  return 0;
+}
+
+void undead_interrupted_prepare(void) {
+  // Longer than any of these functions; a neighbour taken for one of them only delays the check.
+  enum { STUB_BYTES = 96 };
+  static const char *const names[] = {"munmap", "mprotect", "madvise"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    uintptr_t start = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
+    locked_calls[i] = (range){start, start + STUB_BYTES};
+  }
+  dl_iterate_phdr(find_ranges, NULL);
+  // Registered before the program's own, so innermost: what they do is not mistaken for fork's work.
+  __register_atfork(enter_fork, leave_fork, leave_fork, NULL);
+}
+
+#if defined(__x86_64__)
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+static const uint8_t syscall_instruction[2] = {0x0f, 0x05};
+
+// `pc` is that of a thread that waits in the kernel: after the instruction, or on it if the call is to start again.
+static bool is_at_system_call(uintptr_t pc) {
+  return memcmp((const void *)(pc - 2), syscall_instruction, 2) == 0 ||
+         memcmp((const void *)pc, syscall_instruction, 2) == 0;
+}
+
+static bool is_safe_at(uintptr_t pc) {
+  if (contains(loader, pc)) return false;
+  if (!contains(libc, pc)) return true;
+  for (size_t i = 0; i < sizeof(locked_calls) / sizeof(locked_calls[0]); i++)
+    if (contains(locked_calls[i], pc)) return false;
+  return is_at_system_call(pc);
+}
+
+bool undead_interrupted_safely(const void *context) {
+  const ucontext_t *interrupted = context;
+  if (undead_thread.in_hook > 0 || undead_thread.ignored > 0 || forking) return false;
+  return is_safe_at((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP]);
+}
+
+const char *undead_exit_obstacle(void) {
+  if (undead_thread.in_hook > 0)
+    return "exit() was called in a signal handler that interrupted the allocator: no check is possible there";
+  if (forking) return "exit() was called in a signal handler that interrupted fork(): no check is possible there";
+  return NULL;
+}
+
+void undead_restart_system_call(void *context) {
+  ucontext_t *interrupted = context;
+  greg_t *registers = interrupted->uc_mcontext.gregs;
+  const uint8_t *pc = (const uint8_t *)registers[REG_RIP];
+  if (registers[REG_RAX] != -EINTR || !contains(libc, (uintptr_t)pc)) return;
+  if (memcmp(pc - 2, syscall_instruction, 2) != 0) return;
+  // The number is known only where it is loaded right before: mov $number, %eax.
+  uint32_t number;
+  if (pc[-7] != 0xb8) return;
+  memcpy(&number, pc - 6, sizeof(number));
+  if (number == SYS_nanosleep && registers[REG_RSI]) registers[REG_RDI] = registers[REG_RSI];
+  bool relative = number == SYS_clock_nanosleep && (registers[REG_RSI] & TIMER_ABSTIME) == 0;
+  if (relative && registers[REG_R10]) registers[REG_RDX] = registers[REG_R10];
+  registers[REG_RAX] = number;
+  registers[REG_RIP] -= 2;
+}
+#else
+bool undead_interrupted_safely(const void *context) {
+  (void)context;
+  return undead_thread.in_hook == 0 && undead_thread.ignored == 0 && !forking;
+}
+
+const char *undead_exit_obstacle(void) {
+  return undead_thread.in_hook > 0 ? "exit() was called in a signal handler that interrupted the allocator" : NULL;
+}
+
+void undead_restart_system_call(void *context) { (void)context; }
+#endif

@@ -1,0 +1,131 @@
+#define _GNU_SOURCE
+#include "session/process_facts.h"
+#include "include/undead.h"
+#include "session/session.h"
+#include "session/text.h"
+#include "unwind/backtrace.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARGUMENT_BYTES (256u << 10)
+
+static void add_meta(undead_facts *facts, const char *key, const char *value) {
+  uint32_t pair[2] = {undead_string_add(facts->strings, key), undead_string_add(facts->strings, value)};
+  if (!undead_vector_append(&facts->meta, pair, sizeof(pair))) facts->failed = true;
+}
+
+static void add_number(undead_facts *facts, const char *key, int64_t number) {
+  char digits[32];
+  undead_text text = undead_text_in(digits, sizeof(digits));
+  undead_text_number(&text, number);
+  add_meta(facts, key, digits);
+}
+
+// A time in nanoseconds, as seconds with three decimals.
+static void add_seconds(undead_facts *facts, const char *key, uint64_t nanoseconds) {
+  char digits[40];
+  undead_text text = undead_text_in(digits, sizeof(digits));
+  undead_text_number(&text, (int64_t)(nanoseconds / 1000000000));
+  undead_text_add(&text, ".");
+  uint64_t thousandths = nanoseconds / 1000000 % 1000;
+  for (uint64_t place = 100; place > 0; place /= 10) undead_text_number(&text, (int64_t)(thousandths / place % 10));
+  add_meta(facts, key, digits);
+}
+
+static void add_counter(undead_facts *facts, const char *key, uint64_t number) {
+  struct {
+    uint32_t key, unused;
+    uint64_t number;
+  } entry = {undead_string_add(facts->strings, key), 0, number};
+  if (!undead_vector_append(&facts->counters, &entry, sizeof(entry))) facts->failed = true;
+}
+
+static void add_note(undead_facts *facts, const char *note) {
+  uint32_t string = undead_string_add(facts->strings, note);
+  if (!undead_vector_append(&facts->notes, &string, sizeof(string))) facts->failed = true;
+}
+
+static void add_path(undead_facts *facts) {
+  char path[4096];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  path[length > 0 ? length : 0] = 0;
+  add_meta(facts, "path", path);
+}
+
+static void add_arguments(undead_facts *facts) {
+  int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  undead_vector text = {0};
+  ssize_t got = 1;
+  while (got > 0 && text.size < ARGUMENT_BYTES && undead_vector_reserve(&text, 4097)) {
+    got = read(file, text.bytes + text.size, 4096);
+    if (got > 0) text.size += (size_t)got;
+    else if (got < 0 && errno == EINTR) got = 1;
+  }
+  close(file);
+  // The zero after the last one is there even if the text was cut off: the memory is fresh.
+  for (size_t at = 0; at < text.size;) {
+    const char *argument = (const char *)text.bytes + at;
+    add_meta(facts, "argument", argument);
+    while (text.bytes[at] != 0) at++;
+    at++;
+  }
+  undead_vector_free(&text);
+}
+
+static void add_runtime(undead_facts *facts) {
+  Dl_info info;
+  const void *retain = dlsym(RTLD_DEFAULT, "swift_retain");
+  if (retain && dladdr(retain, &info) && info.dli_fname) add_meta(facts, "swiftRuntime", info.dli_fname);
+}
+
+static void add_times(undead_facts *facts) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t start = undead_session_start_time();
+  uint64_t end = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  add_seconds(facts, "startedAt", start);
+  add_seconds(facts, "durationSeconds", end > start ? end - start : 0);
+}
+
+static void collect_counters(undead_facts *facts, const undead_scan_result *result) {
+  add_counter(facts, "liveBlocks", result->live_blocks);
+  add_counter(facts, "liveBytes", result->live_bytes);
+  add_counter(facts, "pauseNanoseconds", result->pause_nanoseconds);
+  add_counter(facts, "scanNanoseconds", result->scan_nanoseconds);
+  add_counter(facts, "unreachableCBlocks", result->unreachable_c_blocks);
+  add_counter(facts, "unreachableCBytes", result->unreachable_c_bytes);
+  add_counter(facts, "droppedBacktraces", undead_backtrace_dropped());
+  add_counter(facts, "droppedNodes", result->dropped_nodes);
+  add_counter(facts, "backtraceBytes", undead_backtrace_bytes());
+  add_counter(facts, "threads", result->thread_count);
+}
+
+void undead_facts_collect(undead_facts *facts, const char *trigger, const undead_scan_result *result) {
+  add_path(facts);
+  add_arguments(facts);
+  add_number(facts, "pid", getpid());
+  add_number(facts, "parentPid", getppid());
+  if (undead_session_forked_from()) add_number(facts, "forkedFrom", undead_session_forked_from());
+  add_times(facts);
+  add_meta(facts, "trigger", trigger);
+#if defined(__x86_64__)
+  add_meta(facts, "architecture", "x86_64");
+#elif defined(__aarch64__)
+  add_meta(facts, "architecture", "aarch64");
+#endif
+  add_meta(facts, "stopMethod", result->stop_method == 2 ? "signals" : "ptrace");
+  add_meta(facts, "toolVersion", UNDEAD_VERSION);
+  add_runtime(facts);
+  collect_counters(facts, result);
+  if (result->error != 0) add_note(facts, result->message);
+}
+
+void undead_facts_free(undead_facts *facts) {
+  undead_vector_free(&facts->meta);
+  undead_vector_free(&facts->counters);
+  undead_vector_free(&facts->notes);
+}

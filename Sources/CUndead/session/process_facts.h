@@ -1,0 +1,19 @@
+// What a snapshot says about its process: the sections META, COUNTERS and NOTES.
+#pragma once
+#include "scan/result.h"
+#include "session/string_table.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  undead_string_table *strings;
+  undead_vector meta;       // pairs of strings
+  undead_vector counters;   // string, 0, 64-bit number
+  undead_vector notes;      // strings
+  bool failed;
+} undead_facts;
+
+void undead_facts_collect(undead_facts *facts, const char *trigger, const undead_scan_result *result);
+void undead_facts_free(undead_facts *facts);
+
+#pragma GCC visibility pop

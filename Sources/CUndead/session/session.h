@@ -1,0 +1,49 @@
+// The life of the instrument in one process: it starts before main, and looks for leaks when the program ends.
+#pragma once
+#include "scan/result.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// 1 in the library made for LD_PRELOAD, 0 in a program or library that links Undead.
+extern const int undead_is_preload;
+
+// Reads the settings, decides whether this copy of the instrument works here, and begins the state file. Idempotent.
+void undead_session_prepare(void);
+
+// True if this copy records for a session (UNDEAD_SESSION), and so must write a snapshot when the program ends.
+bool undead_session_in_charge(void);
+
+typedef enum {
+  UNDEAD_PROCESS_OWN,        // the process that the session was prepared in, or one that was adopted
+  UNDEAD_PROCESS_FORKED,     // a forked copy that no fork handler announced (_Fork, clone)
+  UNDEAD_PROCESS_BORROWED,   // a vfork child: our memory is its parent's and must not be changed
+} undead_process;
+
+// Which process runs this code. Async-signal-safe.
+undead_process undead_process_now(void);
+
+// After a fork: gives the child its own state file. Async-signal-safe.
+void undead_session_adopt_child(void);
+// Process that the session belongs to, and the one that it was forked from without exec (0: none).
+int32_t undead_session_pid(void);
+int32_t undead_session_forked_from(void);
+
+// When this process started, or was forked, in nanoseconds since 1970.
+uint64_t undead_session_start_time(void);
+
+// Registers what must run when the program ends. Called with one thread, right before the program's main.
+void undead_session_before_main(void);
+
+// Why this copy does nothing, "" if it works.
+const char *undead_session_reason(void);
+void undead_session_set_reason(const char *reason);
+
+// Why the instrument cannot work in this process, in one sentence, or NULL if it can.
+const char *undead_stand_aside_reason(void);
+
+// In the preloaded library: leaves the session to the copy that is linked into the program. Found by its name.
+__attribute__((visibility("default"))) void undead_session_yield(void);
+
+#pragma GCC visibility pop

@@ -1,0 +1,69 @@
+#define _GNU_SOURCE
+#include "session/signal_functions.h"
+#include "session/interpose.h"
+#include "session/signals.h"
+#include <stddef.h>
+#include <string.h>
+
+typedef void (*handler)(int);
+typedef int (*sigaction_function)(int, const struct sigaction *, struct sigaction *);
+typedef handler (*signal_function)(int, handler);
+
+static sigaction_function next_sigaction;
+static signal_function next_signal, next_sysv_signal, next___sysv_signal, next_sigset;
+
+void undead_signal_find_next(void) {
+  (void)UNDEAD_NEXT(next_sigaction, "sigaction");
+  (void)UNDEAD_NEXT(next_signal, "signal");
+  (void)UNDEAD_NEXT(next_sysv_signal, "sysv_signal");
+  (void)UNDEAD_NEXT(next___sysv_signal, "__sysv_signal");
+  (void)UNDEAD_NEXT(next_sigset, "sigset");
+}
+
+int undead_signal_set_action(int number, const struct sigaction *action, struct sigaction *old) {
+  return UNDEAD_NEXT(next_sigaction, "sigaction")(number, action, old);
+}
+
+void undead_signal_restore_default(int number) {
+  struct sigaction action = {0};
+  action.sa_handler = SIG_DFL;
+  undead_signal_set_action(number, &action, NULL);
+}
+
+__attribute__((visibility("default"))) int sigaction(
+    int number, const struct sigaction *action, struct sigaction *old) {
+  // The caller may use one structure for both.
+  bool to_default = action && action->sa_handler == SIG_DFL;
+  int result = undead_signal_set_action(number, action, old);
+  if (result != 0) return result;
+  if (old && undead_signal_handler_is_ours((const void *)old->sa_sigaction)) {
+    memset(old, 0, sizeof(*old));
+    old->sa_handler = SIG_DFL;
+  }
+  if (to_default && undead_signal_is_managed(number)) undead_signal_manage(number);
+  return result;
+}
+
+static handler set_handler(signal_function next, int number, handler wanted) {
+  handler old = next(number, wanted);
+  if (old == SIG_ERR) return old;
+  if (undead_signal_handler_is_ours((const void *)old)) old = SIG_DFL;
+  if (wanted == SIG_DFL && undead_signal_is_managed(number)) undead_signal_manage(number);
+  return old;
+}
+
+__attribute__((visibility("default"))) handler signal(int number, handler wanted) {
+  return set_handler(UNDEAD_NEXT(next_signal, "signal"), number, wanted);
+}
+
+__attribute__((visibility("default"))) handler sysv_signal(int number, handler wanted) {
+  return set_handler(UNDEAD_NEXT(next_sysv_signal, "sysv_signal"), number, wanted);
+}
+
+__attribute__((visibility("default"))) handler __sysv_signal(int number, handler wanted) {
+  return set_handler(UNDEAD_NEXT(next___sysv_signal, "__sysv_signal"), number, wanted);
+}
+
+__attribute__((visibility("default"))) handler sigset(int number, handler wanted) {
+  return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted);
+}

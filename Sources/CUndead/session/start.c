@@ -1,0 +1,187 @@
+#define _GNU_SOURCE
+#include "include/undead.h"
+#include "record/mode.h"
+#include "session/check.h"
+#include "session/exit.h"
+#include "session/interrupted.h"
+#include "session/session.h"
+#include "session/settings.h"
+#include "session/signal_functions.h"
+#include "session/signals.h"
+#include "session/state_file.h"
+#include "session/text.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+__attribute__((weak)) const int undead_is_preload = 0;
+
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
+
+static bool prepared;
+static bool in_charge;
+static char reason[512] = "recording was not started: call undead_start() or set UNDEAD=1";
+static int32_t session_pid;
+static int32_t forked_from;
+static uint64_t start_time;
+// One page that a fork wipes and a vfork does not: tells a copy of our memory from our memory itself.
+static volatile uint32_t *fork_mark;
+
+bool undead_session_in_charge(void) { return in_charge; }
+int32_t undead_session_pid(void) { return session_pid; }
+int32_t undead_session_forked_from(void) { return forked_from; }
+uint64_t undead_session_start_time(void) { return start_time; }
+const char *undead_session_reason(void) { return reason; }
+void undead_session_set_reason(const char *text) { undead_text_copy(reason, sizeof(reason), text); }
+
+static void note_start_time(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_REALTIME, &now);
+  start_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void make_fork_mark(void) {
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  fork_mark = page;
+  *fork_mark = 1;
+  madvise(page, 4096, MADV_WIPEONFORK);
+}
+
+undead_process undead_process_now(void) {
+  if (getpid() == session_pid) return UNDEAD_PROCESS_OWN;
+  return fork_mark && *fork_mark == 0 ? UNDEAD_PROCESS_FORKED : UNDEAD_PROCESS_BORROWED;
+}
+
+void undead_session_adopt_child(void) {
+  int saved_errno = errno;
+  forked_from = session_pid;
+  session_pid = getpid();
+  note_start_time();
+  if (fork_mark) *fork_mark = 1;
+  undead_check_reset();
+  undead_exit_reset();
+  undead_signals_reset();
+  if (undead_state_open(undead_settings_get()->directory, true, false, start_time)) {
+    undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
+  } else {
+    undead_state_close();
+    in_charge = false;
+  }
+  errno = saved_errno;
+}
+
+static void after_fork(void) {
+  undead_record_after_fork_in_child();
+  if (in_charge) undead_session_adopt_child();
+}
+
+static void stand_aside(const char *why) {
+  undead_session_set_reason(why);
+  undead_state_set_stage(UNDEAD_STAGE_STOOD_ASIDE, why);
+  undead_say("stands aside: ", why);
+  undead_record_stop();
+}
+
+// A program that links Undead keeps its own copy in charge, also when the tool preloaded another one.
+static void take_over_from_preload(void) {
+  void (*yield)(void) = (void (*)(void))dlsym(RTLD_NEXT, "undead_session_yield");
+  if (yield) yield();
+  else dlerror();
+}
+
+void undead_session_yield(void) {
+  if (!undead_is_preload) return;
+  undead_session_set_reason("a copy of Undead that is linked into the program is in charge");
+  undead_record_stop();
+  undead_state_close();
+  in_charge = false;
+}
+
+// Returns why it is not possible, or NULL.
+static const char *begin_recording(void) {
+  if (!undead_hooks_available) return "the program is built with a sanitizer, which replaces the allocator";
+  const char *why = undead_stand_aside_reason();
+  if (why) return why;
+  if (undead_record_decide() <= UNDEAD_RECORD_OFF)
+    undead_record_start(undead_settings_get()->backtraces ? UNDEAD_RECORD_BACKTRACES : UNDEAD_RECORD_BLOCKS);
+  static bool registered;
+  if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL)) __register_atfork(NULL, NULL, after_fork, NULL);
+  undead_session_set_reason("");
+  return NULL;
+}
+
+static void begin_session(const char *directory, bool same_image) {
+  if (!undead_state_open(directory, false, same_image, start_time)) {
+    undead_session_set_reason("the session directory cannot be written");
+    undead_say("the session directory cannot be written: ", directory);
+    undead_record_stop();
+    return;
+  }
+  const char *why = begin_recording();
+  if (why) {
+    stand_aside(why);
+    return;
+  }
+  make_fork_mark();
+  in_charge = true;
+  undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
+}
+
+void undead_session_prepare(void) {
+  if (prepared) return;
+  prepared = true;
+  int saved_errno = errno;
+  session_pid = getpid();
+  note_start_time();
+  const undead_settings *settings = undead_settings_get();
+  if (settings->turned_off) {
+    if (settings->directory[0]) undead_state_open(settings->directory, false, false, start_time);
+    stand_aside("it was turned off by UNDEAD=0");
+  } else if (settings->directory[0]) {
+    if (!undead_is_preload) take_over_from_preload();
+    begin_session(settings->directory, !undead_is_preload && undead_state_exists(settings->directory));
+  } else if (settings->turned_on) {
+    const char *why = begin_recording();
+    if (why) stand_aside(why);
+  }
+  errno = saved_errno;
+}
+
+__attribute__((constructor)) static void prepare_at_load(void) { undead_session_prepare(); }
+
+void undead_session_before_main(void) {
+  if (!in_charge) return;
+  int saved_errno = errno;
+  undead_exit_find_next();
+  undead_signal_find_next();
+  undead_interrupted_prepare();
+  undead_exit_register();
+  undead_signals_begin();
+  errno = saved_errno;
+}
+
+bool undead_start(void) {
+  int saved_errno = errno;
+  undead_session_prepare();
+  bool works = !undead_settings_get()->turned_off;
+  if (works && !undead_is_active()) {
+    const char *why = begin_recording();
+    if (why) undead_session_set_reason(why);
+    works = !why;
+  }
+  errno = saved_errno;
+  return works;
+}
+
+void undead_stop(void) {
+  if (!undead_is_active()) return;
+  undead_record_stop();
+  undead_session_set_reason("recording was stopped by undead_stop()");
+}
+
+bool undead_is_active(void) { return undead_record_mode > UNDEAD_RECORD_OFF; }
+
+const char *undead_inactive_reason(void) { return undead_is_active() ? "" : reason; }

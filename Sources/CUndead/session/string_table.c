@@ -1,0 +1,24 @@
+#include "session/string_table.h"
+#include <string.h>
+
+uint32_t undead_string_add(undead_string_table *table, const char *string) {
+  // Offset 0 is the empty string.
+  if (table->bytes.size == 0 && !undead_vector_append(&table->bytes, "", 1)) table->failed = true;
+  if (!string || *string == 0 || table->failed) return 0;
+  size_t length = strlen(string);
+  uint64_t first = undead_hash(string, length, 1), second = undead_hash(string, length, 2);
+  uint32_t known = undead_index_find(&table->offsets, first, second);
+  if (known != UNDEAD_NO_INDEX) return known;
+  size_t offset = table->bytes.size;
+  if (offset + length >= UINT32_MAX || !undead_vector_append(&table->bytes, string, length + 1) ||
+      !undead_index_add(&table->offsets, first, second, (uint32_t)offset)) {
+    table->failed = true;
+    return 0;
+  }
+  return (uint32_t)offset;
+}
+
+void undead_strings_free(undead_string_table *table) {
+  undead_vector_free(&table->bytes);
+  undead_index_free(&table->offsets);
+}

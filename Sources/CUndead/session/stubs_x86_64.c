@@ -1,0 +1,73 @@
+// Interposed entry points that must see the callee-saved registers as their caller left them, for x86-64.
+#include "session/exit.h"
+#include <stddef.h>
+
+#if defined(__x86_64__)
+_Static_assert(offsetof(undead_call_site, sp) == 48 && offsetof(undead_call_site, return_address) == 56, "used below");
+
+// The call site is built on the stack: 64 bytes, the argument of exit at 64, and padding to align the call.
+__asm__(
+    ".text\n"
+    ".globl exit\n"
+    ".type exit, @function\n"
+    "exit:\n"
+    ".cfi_startproc\n"
+    "  subq $88, %rsp\n"
+    ".cfi_adjust_cfa_offset 88\n"
+    "  movq %rbx, 0(%rsp)\n"
+    "  movq %rbp, 8(%rsp)\n"
+    "  movq %r12, 16(%rsp)\n"
+    "  movq %r13, 24(%rsp)\n"
+    "  movq %r14, 32(%rsp)\n"
+    "  movq %r15, 40(%rsp)\n"
+    "  leaq 96(%rsp), %rax\n"
+    "  movq %rax, 48(%rsp)\n"
+    "  movq 88(%rsp), %rax\n"
+    "  movq %rax, 56(%rsp)\n"
+    "  movl %edi, 64(%rsp)\n"
+    "  movq %rsp, %rdi\n"
+    "  call undead_exit_called\n"
+    "  movl 64(%rsp), %edi\n"
+    "  addq $88, %rsp\n"
+    ".cfi_adjust_cfa_offset -88\n"
+    "  jmp *%rax\n"
+    ".cfi_endproc\n"
+    ".size exit, .-exit\n");
+
+// Stands in for main: notes where it was called from, lets the session begin, and jumps to the real one, so that no
+// frame of ours is on the stack while the program runs.
+__asm__(
+    ".text\n"
+    ".globl undead_main_stub\n"
+    ".hidden undead_main_stub\n"
+    ".type undead_main_stub, @function\n"
+    "undead_main_stub:\n"
+    ".cfi_startproc\n"
+    "  subq $104, %rsp\n"
+    ".cfi_adjust_cfa_offset 104\n"
+    "  movq %rbx, 0(%rsp)\n"
+    "  movq %rbp, 8(%rsp)\n"
+    "  movq %r12, 16(%rsp)\n"
+    "  movq %r13, 24(%rsp)\n"
+    "  movq %r14, 32(%rsp)\n"
+    "  movq %r15, 40(%rsp)\n"
+    "  leaq 112(%rsp), %rax\n"
+    "  movq %rax, 48(%rsp)\n"
+    "  movq 104(%rsp), %rax\n"
+    "  movq %rax, 56(%rsp)\n"
+    "  movq %rdi, 64(%rsp)\n"
+    "  movq %rsi, 72(%rsp)\n"
+    "  movq %rdx, 80(%rsp)\n"
+    "  movq %rsp, %rdi\n"
+    "  call undead_main_called\n"
+    "  movq 64(%rsp), %rdi\n"
+    "  movq 72(%rsp), %rsi\n"
+    "  movq 80(%rsp), %rdx\n"
+    "  addq $104, %rsp\n"
+    ".cfi_adjust_cfa_offset -104\n"
+    "  jmp *%rax\n"
+    ".cfi_endproc\n"
+    ".size undead_main_stub, .-undead_main_stub\n"
+    ".section .note.GNU-stack,\"\",@progbits\n"
+    ".text\n");
+#endif
