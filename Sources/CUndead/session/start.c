@@ -2,6 +2,7 @@
 #include "include/undead.h"
 #include "record/mode.h"
 #include "session/check.h"
+#include "session/exec.h"
 #include "session/exit.h"
 #include "session/interrupted.h"
 #include "session/session.h"
@@ -157,6 +158,7 @@ void undead_session_before_main(void) {
   int saved_errno = errno;
   undead_exit_find_next();
   undead_signal_find_next();
+  undead_exec_find_next();
   undead_interrupted_prepare();
   undead_exit_register();
   undead_signals_begin();
