@@ -11,19 +11,36 @@ typedef struct {
   uintptr_t low, high;
 } memory_range;
 
-// Append-only but for ranges given back, so that it can be read without a lock in a stopped world.
+// Read without a lock in a stopped world: an entry counts while its `high` is set. Slots given back are used again.
 static memory_range ranges[RANGE_LIMIT];
 static uint32_t range_count;
 
-bool undead_own_memory(const void *address, size_t bytes) {
-  uint32_t index = __atomic_fetch_add(&range_count, 1, __ATOMIC_ACQ_REL);
-  if (index >= RANGE_LIMIT) {
-    __atomic_store_n(&range_count, RANGE_LIMIT, __ATOMIC_RELEASE);
+static uint32_t used_ranges(void) {
+  uint32_t count = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
+  return count < RANGE_LIMIT ? count : RANGE_LIMIT;
+}
+
+static bool take_slot(uint32_t index, uintptr_t address, size_t bytes) {
+  uintptr_t free_slot = 0;
+  if (!__atomic_compare_exchange_n(&ranges[index].low, &free_slot, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return false;
-  }
-  __atomic_store_n(&ranges[index].low, (uintptr_t)address, __ATOMIC_RELAXED);
-  __atomic_store_n(&ranges[index].high, (uintptr_t)address + bytes, __ATOMIC_RELEASE);
+  __atomic_store_n(&ranges[index].high, address + bytes, __ATOMIC_RELEASE);
   return true;
+}
+
+bool undead_own_memory(const void *address, size_t bytes) {
+  uint32_t count = used_ranges();
+  for (uint32_t index = 0; index < count; index++)
+    if (ranges[index].low == 0 && take_slot(index, (uintptr_t)address, bytes)) return true;
+  for (;;) {
+    uint32_t index = __atomic_fetch_add(&range_count, 1, __ATOMIC_ACQ_REL);
+    if (index >= RANGE_LIMIT) {
+      __atomic_store_n(&range_count, RANGE_LIMIT, __ATOMIC_RELEASE);
+      return false;
+    }
+    // Another thread may have found the new slot free in its search.
+    if (take_slot(index, (uintptr_t)address, bytes)) return true;
+  }
 }
 
 static void *map(size_t bytes, int sharing) {
@@ -49,11 +66,6 @@ void *undead_map(size_t bytes) {
 
 void *undead_map_shared(size_t bytes) {
   return map(bytes, MAP_SHARED);
-}
-
-static uint32_t used_ranges(void) {
-  uint32_t count = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
-  return count < RANGE_LIMIT ? count : RANGE_LIMIT;
 }
 
 void undead_unmap(void *address, size_t bytes) {

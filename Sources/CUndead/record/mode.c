@@ -46,7 +46,9 @@ int32_t undead_record_decide(void) {
   if (!environ) return is_preload() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
   undead_record_depth = parse_depth(setting("UNDEAD_DEPTH"));
   const char *wanted = setting("UNDEAD");
-  bool on = is_preload() ? !is_zero(wanted) : wanted && strcmp(wanted, "1") == 0;
+  // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
+  bool session = is_preload() || setting("UNDEAD_SESSION");
+  bool on = session ? !is_zero(wanted) : wanted && strcmp(wanted, "1") == 0;
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
