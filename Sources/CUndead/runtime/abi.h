@@ -117,6 +117,7 @@ enum {
   ABI_ARRAY_ELEMENTS = 32,
 
   // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
+  ABI_HASH_SEED = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
   ABI_DICTIONARY_VALUES = 56,
   ABI_DICTIONARY_HEADER = 64,
@@ -164,6 +165,9 @@ enum {
 // Existentials: three words of buffer (a boxed value when it does not fit), the type, the witness tables.
 #define ABI_EXISTENTIAL_BUFFER_BYTES 24u
 #define ABI_EXISTENTIAL_TYPE 24u
+
+// GenericContext.h: GenericParamDescriptor of a type parameter with a metadata argument.
+#define ABI_GENERIC_PARAMETER_KEY_TYPE 0x80
 
 // RefCount.h: RefCountBitOffsets<8>, RefCountBitsT.
 #define ABI_REFCOUNT_DEINITING (1ull << 32)

@@ -60,14 +60,22 @@ static bool ends_in_one_pointer(const undead_mangled *name) {
   return before == 'X' && strchr("BCEfKLAzxXlbp", last) != NULL;
 }
 
+bool undead_mangled_is_one_object(const undead_mangled *name) {
+  if (name->length < 2) return false;
+  const char *bytes = (const char *)name->address;
+  char last = name->ends_in_reference ? 0 : name->operators[1];
+  // A tuple, a function type, a metatype or a lowered type may start with a class, too.
+  if (last && !strchr("Gg", last)) return false;
+  if (bytes[0] == 'S' && strchr("aDh", bytes[1]) && name->length > 3 && bytes[2] == 'y') return true;
+  return undead_descriptor_kind(referenced_context(name->address)) == ABI_CONTEXT_CLASS;
+}
+
 undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
   undead_ownership ownership = undead_mangled_ownership(name);
   if (ownership == UNDEAD_WEAK || ownership == UNDEAD_UNOWNED) return UNDEAD_WORDS_SKIP_FIRST;
   if (ownership == UNDEAD_UNMANAGED || name->length == 0 || ends_in_one_pointer(name)) return UNDEAD_WORDS_STRONG;
   const uint8_t *bytes = (const uint8_t *)name->address;
-  // Array, Dictionary and Set are one pointer, whatever they hold.
-  if (name->length > 3 && bytes[0] == 'S' && strchr("aDh", bytes[1]) && bytes[2] == 'y'
-      && (name->operators[1] == 'G' || name->operators[1] == 'g')) return UNDEAD_WORDS_STRONG;
+  if (undead_mangled_is_one_object(name)) return UNDEAD_WORDS_STRONG;
   for (size_t i = 0; i < name->length;) {
     size_t reference = reference_bytes(bytes[i]);
     if (!reference) {
@@ -77,7 +85,6 @@ undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
     }
     uintptr_t context = referenced_context(name->address + i);
     uint32_t kind = undead_descriptor_kind(context);
-    if (kind == ABI_CONTEXT_CLASS && i == 0 && name->operators[1] != 't') return UNDEAD_WORDS_STRONG;
     if ((kind == ABI_CONTEXT_STRUCT || kind == ABI_CONTEXT_ENUM) && undead_descriptor_may_skip(context))
       return UNDEAD_WORDS_RESOLVE;
     if (!context) return UNDEAD_WORDS_RESOLVE;

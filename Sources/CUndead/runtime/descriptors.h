@@ -16,6 +16,9 @@ undead_mangled undead_mangled_at(uintptr_t address);
 typedef enum { UNDEAD_STRONG = 0, UNDEAD_WEAK = 1, UNDEAD_UNOWNED = 2, UNDEAD_UNMANAGED = 3 } undead_ownership;
 undead_ownership undead_mangled_ownership(const undead_mangled *name);
 
+// True if a value is one pointer to an object, whatever its generic arguments: a class, an array, dictionary or set.
+bool undead_mangled_is_one_object(const undead_mangled *name);
+
 // What the words of a value of this type can hold, as far as the name tells.
 typedef enum {
   UNDEAD_WORDS_STRONG,     // no weak or unowned reference

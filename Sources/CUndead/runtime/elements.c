@@ -38,8 +38,7 @@ static bool name_element(const element_query *query, uintptr_t type, size_t firs
   undead_add_type_name(&text, type);
   bool readable = undead_node_is_frozen(query->node) && start + size <= query->node->size;
   undead_value value = {type, readable ? query->node->address + start : 0, query->edge->offset - start};
-  undead_name_in_value(query->name, query->label, value, query->edge);
-  return true;
+  return undead_name_in_value(query->name, query->label, value, query->edge);
 }
 
 static size_t aligned_for(size_t offset, uintptr_t type) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "runtime/abi.h"
+#include "runtime/captures.h"
 #include "runtime/layout.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"
@@ -77,6 +78,12 @@ static void skip_in_type(skip_list *list, uintptr_t type, size_t base, int depth
   }
 }
 
+// The seed of a hash table is its own address: a reference to itself for whoever does not know.
+static void skip_hash_seed(skip_list *list, uintptr_t isa) {
+  const char *name = undead_descriptor_name(read_word(isa + ABI_CLASS_DESCRIPTOR));
+  if (!strcmp(name, "_DictionaryStorage") || !strcmp(name, "_SetStorage")) skip_word(list, ABI_HASH_SEED);
+}
+
 static void skip_in_class(skip_list *list, uintptr_t isa) {
   for (int depth = 0; isa && depth < 64; depth++, isa = read_word(isa + ABI_CLASS_SUPER)) {
     if (!undead_descriptor_may_skip(read_word(isa + ABI_CLASS_DESCRIPTOR))) continue;
@@ -141,6 +148,7 @@ static void compute(undead_layout *layout, skip_list *list) {
     layout->category = (uint8_t)category_of_class(layout->isa);
     layout->user_type = !undead_descriptor_is_toolchain(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
     skip_in_class(list, layout->isa);
+    if (!layout->user_type) skip_hash_seed(list, layout->isa);
     break;
   case UNDEAD_KIND_CONTEXT:
     layout->user_type = !is_image_toolchain(layout->isa);

@@ -1,5 +1,6 @@
 // What the naming files share.
 #pragma once
+#include "runtime/captures.h"
 #include "runtime/layout.h"
 #include "runtime/text.h"
 #include "runtime/types.h"
@@ -13,6 +14,9 @@ bool undead_node_is_frozen(const undead_node *node);
 bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
 
 typedef enum { UNDEAD_ROLE_UNKNOWN, UNDEAD_ROLE_BOX, UNDEAD_ROLE_CLOSURE } undead_context_role;
+// The type of the error in a box, 0 if it cannot be read: part of the object, not of its isa.
+uintptr_t undead_error_type(const undead_node *node);
+
 // Whether contexts with this isa hold a variable or the captures of a closure, as far as the edges tell.
 undead_context_role undead_role_of_context(const undead_scan_result *result, uintptr_t isa);
 
@@ -22,13 +26,14 @@ typedef struct {
   uintptr_t memory;     // its address, 0 if it must not be read
   size_t offset;        // of the word in it
 } undead_value;
-// Follows a value down to the word: appends to the label, sets type, ownership and function.
-void undead_name_in_value(undead_edge_name *name, undead_text *label, undead_value value, const undead_edge *edge);
+// Follows a value down to the word: appends to the label, sets type, ownership and function. True if the word leads to
+// a box that holds the rest of the value (an existential that does not fit, an indirect case).
+bool undead_name_in_value(undead_edge_name *name, undead_text *label, undead_value value, const undead_edge *edge);
 // The same, from a field of the value or object at `memory`.
-void undead_name_in_field(undead_edge_name *name, undead_text *label, const undead_field *field, uintptr_t memory,
+bool undead_name_in_field(undead_edge_name *name, undead_text *label, const undead_field *field, uintptr_t memory,
                           size_t offset, const undead_edge *edge);
 
-// Elements that stand behind the stored properties of arrays, dictionaries, sets and managed buffers.
+// Elements that stand behind the stored properties of arrays, dictionaries, sets and managed buffers. As above.
 bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, undead_text *label,
                              const undead_edge *edge);
 

@@ -98,6 +98,9 @@ bool undead_runtime_find(void) {
   undead_runtime.uint64_type = undead_runtime_symbol("libswiftCore.", "$ss6UInt64VN");
   uintptr_t slab = undead_runtime_symbol("libswift_Concurrency.", "_swift_concurrency_debug_asyncTaskSlabMetadata");
   undead_runtime.slab_isa = slab ? read_word(slab) : 0;
+  undead_runtime.type_in_environment =
+    (const void *(*)(const char *, size_t, const void *, const void *const *))undead_runtime_symbol(
+      "libswiftCore.", "swift_getTypeByMangledNameInEnvironment");
   undead_runtime.cf_class =
     (const void *(*)(uintptr_t))undead_runtime_symbol("libFoundation.", "_CFRuntimeGetClassWithTypeID");
   undead_runtime.type_name = (undead_type_name_pair(*)(const void *, bool))name;

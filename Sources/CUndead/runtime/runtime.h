@@ -10,8 +10,11 @@ typedef struct {
 } undead_type_name_pair;
 
 typedef struct {
-  // Both use the Swift calling convention, which for these signatures is that of C on x86-64 and arm64.
+  // These use the Swift calling convention, which for these signatures is that of C on x86-64 and arm64.
   const void *(*type_by_mangled_name)(const char *name, size_t length, const void *context, const void *const *arguments);
+  // NULL in runtimes that do not have it.
+  const void *(*type_in_environment)(const char *name, size_t length, const void *environment,
+                                     const void *const *arguments);
   undead_type_name_pair (*type_name)(const void *type, bool qualified);
   uintptr_t slab_isa;      // first word of a task's memory slab, 0 if unknown
   uintptr_t uint64_type;   // metadata of Swift.UInt64

@@ -43,7 +43,7 @@ uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, 
   return undead_type_layout(type, &size, &stride, &flags) ? type : 0;
 }
 
-static undead_fields *new_fields(uint32_t count) {
+undead_fields *undead_new_fields(uint32_t count) {
   undead_fields *fields = undead_keep(sizeof *fields + count * sizeof fields->field[0]);
   if (fields) fields->count = count;
   return fields;
@@ -101,7 +101,7 @@ static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor) {
   undead_records records = undead_records_of(descriptor);
   uintptr_t vector, arguments;
   if (!records.count || !class_members(isa, descriptor, &vector, &arguments)) return &no_fields;
-  undead_fields *fields = new_fields(records.count);
+  undead_fields *fields = undead_new_fields(records.count);
   for (uint32_t i = 0; fields && i < records.count; i++) {
     undead_field *field = &fields->field[i];
     read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments);
@@ -114,7 +114,7 @@ static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, boo
   undead_records records = undead_records_of(descriptor);
   uint32_t vector = read_u32(descriptor + ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR);
   if (!records.count || (is_struct && !vector)) return &no_fields;
-  undead_fields *fields = new_fields(records.count);
+  undead_fields *fields = undead_new_fields(records.count);
   for (uint32_t i = 0; fields && i < records.count; i++) {
     undead_field *field = &fields->field[i];
     read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor,
@@ -140,7 +140,7 @@ static const undead_fields *read_tuple(uintptr_t type) {
   uintptr_t count = read_word(type + ABI_TUPLE_COUNT);
   if (count > MAX_ELEMENTS || !undead_is_readable(type + ABI_TUPLE_ELEMENTS, count * ABI_TUPLE_ELEMENT_BYTES))
     return &no_fields;
-  undead_fields *fields = new_fields((uint32_t)count);
+  undead_fields *fields = undead_new_fields((uint32_t)count);
   const char *labels = read_text(read_word(type + ABI_TUPLE_LABELS), MAX_FIELD_NAME);
   for (uint32_t i = 0; fields && i < count; i++) {
     undead_field *field = &fields->field[i];
@@ -169,70 +169,6 @@ const undead_fields *undead_fields_of(uintptr_t type) {
   default: break;
   }
   undead_word_map_set(&known, type, (uintptr_t)fields);
-  return fields;
-}
-
-// A captured variable is a pointer to its box.
-static bool is_box(const undead_mangled *name) {
-  return name->operators[0] == 'X' && name->operators[1] && strchr("bxX", name->operators[1]);
-}
-
-// Attributes of a lowered function type ("Ieg_": I, attributes, _), NULL if the name is not of one.
-static const char *lowered_function(const undead_mangled *name) {
-  if (name->ends_in_reference || name->operators[1] != '_') return NULL;
-  const char *start = (const char *)name->address, *text = start + name->length - 1;
-  while (text > start && ((text[-1] >= 'a' && text[-1] <= 'z') || (text[-1] >= 'A' && text[-1] <= 'Z')) && *text != 'I')
-    text--;
-  return *text == 'I' ? text + 1 : NULL;
-}
-
-// Bytes of a captured value whose type the runtime cannot or need not build; 0 if they are not known.
-static size_t fixed_capture_size(const undead_mangled *name) {
-  const char *attributes = lowered_function(name);
-  // Callee convention, then the representation: blocks and C functions are one word, Swift functions have a context.
-  if (attributes) return attributes[strcspn(attributes, "gxyt_")] == 't'
-    || strchr("BC", attributes[strcspn(attributes, "gxyt_") + 1]) ? 8 : 16;
-  bool pointer = is_box(name) || undead_mangled_ownership(name) != UNDEAD_STRONG
-    || (!name->ends_in_reference && name->operators[1] == 'C');
-  return pointer ? 8 : 0;
-}
-
-// The runtime lays captures out in order, each aligned for its type (GenHeap.cpp, HeapLayout).
-static const undead_fields *read_captures(uintptr_t isa) {
-  uintptr_t captures = read_word(isa + ABI_CONTEXT_CAPTURES);
-  uint32_t count = captures ? read_u32(captures + ABI_CAPTURES_TYPE_COUNT) : 0;
-  uint32_t bindings = captures ? read_u32(captures + ABI_CAPTURES_BINDING_COUNT) : 0;
-  uint32_t first = read_u32(isa + ABI_CONTEXT_FIRST_CAPTURE);
-  if (!count || count > MAX_ELEMENTS || bindings > MAX_ELEMENTS || first > MAX_VALUE_SIZE) return &no_fields;
-  if (!undead_is_readable(captures + ABI_CAPTURES_TYPES, count * 4ul)) return &no_fields;
-  undead_fields *fields = new_fields(count);
-  size_t next = first + bindings * 8ul;
-  bool certain = true;
-  for (uint32_t i = 0; fields && i < count; i++) {
-    undead_field *field = &fields->field[i];
-    size_t size = 8, stride, align = 7;
-    uint32_t flags;
-    field->mangled = undead_mangled_at(read_relative(captures + ABI_CAPTURES_TYPES + i * 4ul));
-    field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
-    field->indirect = is_box(&field->mangled);
-    field->name = "";
-    if (!field->indirect) field->type = undead_type_of_name(&field->mangled, 0, 0);
-    if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;
-    else if (!(size = fixed_capture_size(&field->mangled))) certain = false;
-    next = (next + align) & ~align;
-    field->offset = certain ? (uint32_t)next : UINT32_MAX;
-    field->size = (uint32_t)size;
-    next += size;
-  }
-  return fields ? fields : &no_fields;
-}
-
-const undead_fields *undead_captures_of(uintptr_t isa) {
-  static undead_word_map known;
-  uintptr_t found;
-  if (undead_word_map_get(&known, isa, &found)) return (const undead_fields *)found;
-  const undead_fields *fields = read_captures(isa);
-  undead_word_map_set(&known, isa, (uintptr_t)fields);
   return fields;
 }
 

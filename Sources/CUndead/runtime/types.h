@@ -25,8 +25,7 @@ bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *
 uintptr_t undead_class_arguments(uintptr_t isa);
 // Own fields of a class (not those of its superclass), fields of a struct or tuple, cases of an enum. Never NULL.
 const undead_fields *undead_fields_of(uintptr_t type);
-// Captures of a closure context or local box; those after one whose size is unknown have the offset UINT32_MAX.
-const undead_fields *undead_captures_of(uintptr_t isa);
+undead_fields *undead_new_fields(uint32_t count);
 // The field that holds `offset`, or NULL.
 const undead_field *undead_field_at(const undead_fields *fields, size_t offset);
 // A type from its mangled name; 0 if it cannot be resolved.

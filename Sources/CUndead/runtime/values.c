@@ -14,6 +14,7 @@ typedef struct {
   undead_value value;
   bool silent;                 // within a type of the toolchain: its private fields tell nobody anything
   bool copied;
+  bool boxed;
   _Alignas(16) unsigned char copy[MAX_ENUM_BYTES + 64];
 } descent;
 
@@ -126,6 +127,7 @@ static bool enter_enum(descent *walk) {
     add_component(walk, field->name);
     if (field->type) set_type(walk, field->type);
   }
+  walk->boxed = field->indirect;
   return enter_field(walk, field, false);
 }
 
@@ -141,7 +143,9 @@ static bool enter_existential(descent *walk) {
   uintptr_t type = walk->copied ? *(const uintptr_t *)place : read_word(place);
   size_t size, stride;
   uint32_t value_flags;
-  if (!undead_type_layout(type, &size, &stride, &value_flags) || (value_flags & ABI_WITNESS_NON_INLINE)) return false;
+  if (!undead_type_layout(type, &size, &stride, &value_flags)) return false;
+  walk->boxed = (value_flags & ABI_WITNESS_NON_INLINE) && walk->value.offset == 0;
+  if (value_flags & ABI_WITNESS_NON_INLINE) return false;
   walk->value.type = type;
   walk->silent = false;
   return true;
@@ -180,16 +184,18 @@ static bool step(descent *walk) {
   }
 }
 
-void undead_name_in_value(undead_edge_name *name, undead_text *label, undead_value value, const undead_edge *edge) {
+bool undead_name_in_value(undead_edge_name *name, undead_text *label, undead_value value, const undead_edge *edge) {
   descent walk = {.name = name, .label = label, .edge = edge, .value = value};
   for (int depth = 0; depth < MAX_DEPTH && step(&walk); depth++) {
   }
+  return walk.boxed;
 }
 
-void undead_name_in_field(undead_edge_name *name, undead_text *label, const undead_field *field, uintptr_t memory,
+bool undead_name_in_field(undead_edge_name *name, undead_text *label, const undead_field *field, uintptr_t memory,
                           size_t offset, const undead_edge *edge) {
   descent walk = {.name = name, .label = label, .edge = edge, .value = {0, memory, offset}};
-  if (!enter_field(&walk, field, true)) return;
+  if (!enter_field(&walk, field, true)) return false;
   for (int depth = 0; depth < MAX_DEPTH && step(&walk); depth++) {
   }
+  return walk.boxed;
 }

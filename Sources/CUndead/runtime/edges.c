@@ -1,0 +1,131 @@
+#define _GNU_SOURCE
+#include "platform/maps.h"
+#include "runtime/abi.h"
+#include "runtime/memory_reader.h"
+#include "runtime/naming.h"
+#include "runtime/runtime.h"
+
+static bool name_class_word(const undead_node *node, undead_edge_name *name, undead_text *label,
+                            const undead_edge *edge) {
+  uintptr_t memory = undead_node_is_frozen(node) ? node->address : 0;
+  uintptr_t isa = node->isa;
+  for (int depth = 0; isa && depth < 64; depth++, isa = read_word(isa + ABI_CLASS_SUPER)) {
+    const undead_field *field = undead_field_at(undead_fields_of(isa), edge->offset);
+    if (!field) continue;
+    return undead_name_in_field(name, label, field, memory, edge->offset, edge);
+  }
+  return undead_name_in_elements(node, name, label, edge);
+}
+
+static bool name_captured_word(const undead_scan_result *result, const undead_node *node, undead_edge_name *name,
+                               undead_text *label, const undead_edge *edge) {
+  undead_context_role role = undead_role_of_context(result, node->isa);
+  const undead_fields *captures = undead_captures_in(node->isa, node->address);
+  const undead_field *capture = undead_field_at(captures, edge->offset);
+  if (!capture) {
+    text_add(label, "captured");
+    return false;
+  }
+  bool box = captures->count == 1 && role == UNDEAD_ROLE_BOX;
+  text_add(label, box ? "value" : capture->indirect ? "captured variable" : "captured");
+  if (captures->count > 1) {
+    text_add(label, " ");
+    text_add_number(label, (uint64_t)(capture - captures->field));
+  }
+  undead_text type = text_in(name->type, sizeof name->type);
+  undead_add_type_name(&type, capture->type);
+  // A captured function whose lowered type the runtime does not build: its code stands before its context.
+  if (!capture->type && capture->size == 16 && edge->offset == capture->offset + 8
+      && undead_is_executable(edge->companion)) name->function = edge->companion;
+  uintptr_t memory = undead_node_is_frozen(node) ? node->address : 0;
+  // The box of a captured variable, or the box of a value that does not fit: both are boxes.
+  return undead_name_in_field(name, label, capture, memory, edge->offset, edge) || capture->indirect;
+}
+
+static bool name_boxed_word(const undead_node *node, undead_edge_name *name, undead_text *label,
+                            const undead_edge *edge, uintptr_t type, size_t start) {
+  text_add(label, "value");
+  undead_text text = text_in(name->type, sizeof name->type);
+  undead_add_type_name(&text, type);
+  if (edge->offset < start) return false;
+  undead_value value = {type, undead_node_is_frozen(node) ? node->address + start : 0, edge->offset - start};
+  return undead_name_in_value(name, label, value, edge);
+}
+
+static bool name_error_word(const undead_node *node, undead_edge_name *name, undead_text *label,
+                            const undead_edge *edge) {
+  size_t size, stride;
+  uint32_t flags = 0;
+  uintptr_t type = undead_error_type(node);
+  undead_type_layout(type, &size, &stride, &flags);
+  size_t mask = flags & ABI_WITNESS_ALIGN_MASK;
+  return name_boxed_word(node, name, label, edge, type, (ABI_ERROR_VALUE + mask) & ~mask);
+}
+
+static bool name_word(const undead_scan_result *result, const undead_edge *edge, undead_edge_name *name,
+                      undead_text *label) {
+  const undead_node *node = &result->nodes[edge->from];
+  switch (node->kind) {
+  case UNDEAD_KIND_CLASS: return name_class_word(node, name, label, edge);
+  case UNDEAD_KIND_CONTEXT: return name_captured_word(result, node, name, label, edge);
+  case UNDEAD_KIND_GENERIC_BOX:
+    return name_boxed_word(node, name, label, edge, read_word(node->isa + ABI_BOX_TYPE),
+                           read_u32(node->isa + ABI_BOX_VALUE_OFFSET));
+  case UNDEAD_KIND_ERROR: return name_error_word(node, name, label, edge);
+  case UNDEAD_KIND_TASK:
+    text_add(label, edge->offset == ABI_TASK_RESUME_CONTEXT ? "resume context" : "async frame");
+    return false;
+  default:
+    if (node->isa && node->isa == undead_runtime.slab_isa) text_add(label, "async frame");
+    return false;
+  }
+}
+
+// True if the edge leads to a box.
+static bool name_edge(const undead_scan_result *result, const undead_edge *edge, undead_edge_name *name) {
+  memset(name, 0, sizeof *name);
+  undead_text label = text_in(name->label, sizeof name->label);
+  if (edge->flags & UNDEAD_EDGE_IMPLIED) {
+    text_add(&label, "registered closure");
+    return false;
+  }
+  bool boxed = name_word(result, edge, name, &label);
+  if (label.length || undead_name_foreign_edge(&result->nodes[edge->from], &label, edge->offset)) return boxed;
+  text_add(&label, "+");
+  text_add_number(&label, edge->offset);
+  return boxed;
+}
+
+void undead_name_edge(const undead_scan_result *result, uint32_t index, undead_edge_name *name) {
+  memset(name, 0, sizeof *name);
+  if (index < result->edge_count && undead_runtime_find()) name_edge(result, &result->edges[index], name);
+}
+
+// Facts about an isa, so they outlive the result from which they were learned.
+static undead_word_map roles;
+
+static void learn_roles(const undead_scan_result *result) {
+  static const undead_scan_result *learned;
+  static uint32_t learned_edges;
+  if (learned == result && learned_edges == result->edge_count) return;
+  learned = result;
+  learned_edges = result->edge_count;
+  for (uint32_t i = 0; i < result->edge_count; i++) {
+    static undead_edge_name name;
+    const undead_edge *edge = &result->edges[i];
+    const undead_node *to = &result->nodes[edge->to];
+    uintptr_t known;
+    if (to->kind != UNDEAD_KIND_CONTEXT || undead_word_map_get(&roles, to->isa, &known)) continue;
+    if (name_edge(result, edge, &name)) undead_word_map_set(&roles, to->isa, UNDEAD_ROLE_BOX);
+    else if (name.function || (edge->companion && undead_is_executable(edge->companion)))
+      undead_word_map_set(&roles, to->isa, UNDEAD_ROLE_CLOSURE);
+  }
+}
+
+undead_context_role undead_role_of_context(const undead_scan_result *result, uintptr_t isa) {
+  learn_roles(result);
+  uintptr_t role;
+  if (undead_word_map_get(&roles, isa, &role)) return (undead_context_role)role;
+  uint32_t count = undead_captures_of(isa)->count;
+  return count > 1 ? UNDEAD_ROLE_CLOSURE : UNDEAD_ROLE_UNKNOWN;
+}
