@@ -140,25 +140,10 @@ enum Advice {
     return "`\(reference.field)` refers to the object itself: make it `weak`, or set it to nil when the object is done"
   }
 
-  /// Words in the names of fields that refer to who made or owns the object.
-  private static let backWords: Set<String> = [
-    "delegate", "parent", "owner", "superview", "container", "presenter", "coordinator", "source", "target", "listener",
-    "previous", "prev", "back", "host", "manager", "controller", "observer", "context", "enclosing", "outer", "tree",
-    "document", "session", "router", "backref", "up", "root",
-  ]
-
   private static func backReference(_ facts: LeakFacts) -> String? {
-    guard let reference = facts.references.first(where: { isBackReference($0.field) }) else { return nil }
+    guard let reference = facts.references.first(where: { FieldName.isBackReference($0.field) }) else { return nil }
     return "`\(reference.field)` of \(reference.type) refers back to what holds it: declare it `weak` "
       + "(`unowned` if it never outlives that object)"
-  }
-
-  /// True if the last word of the field's name, as in `dataSource` or `itemDelegate`, is one of those.
-  private static func isBackReference(_ field: String) -> Bool {
-    guard !field.hasSuffix("]") else { return false }
-    let name = field.split(separator: ".").last.map(String.init) ?? field
-    let word = name.lastIndex { $0.isUppercase }.map { String(name[$0...]) } ?? name
-    return backWords.contains(word.lowercased()) || backWords.contains(name.lowercased())
   }
 
   private static func boxedPayload(_ facts: LeakFacts) -> String? {

@@ -138,13 +138,16 @@ struct CycleFinder {
     return edges.reversed()
   }
 
-  /// Rotates a cycle to start at an object of the program, at the same one in every run.
+  /// Rotates a cycle to start at an object of the program, at the same one in every run; best at one to which the
+  /// last reference leads back, so that the chain reads from the owner to the culprit.
   static func rotate(_ edges: [Int], in graph: LeakGraph, _ names: inout NodeNames) -> [Int] {
     var keys: [[UInt64]] = []
-    for edge in edges {
+    for (position, edge) in edges.enumerated() {
       let node = graph.source(of: edge)
       let role = names.role(of: node)
-      let rank: UInt64 = role == .program ? 0 : role.isVisible ? 1 : 2
+      let before = edges[position == 0 ? edges.count - 1 : position - 1]
+      let isLedBack = names.isBackReference(before) || names.role(of: graph.source(of: before)) == .context
+      let rank: UInt64 = role == .program ? (isLedBack ? 0 : 1) : role.isVisible ? 2 : 3
       keys.append([rank, names.typeHash(of: node).value, names.labelHash(of: edge).value])
     }
     let start = leastRotation(keys)

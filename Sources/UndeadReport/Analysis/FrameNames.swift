@@ -52,12 +52,14 @@ struct FrameNames {
     if frames.isEmpty {
       let offset = address &- (module?.bias ?? 0)
       let symbol = "\(name.isEmpty ? "unknown code" : name)+0x\(String(offset, radix: 16))"
-      frames = [Frame(symbol: symbol, module: name, offset: offset)]
+      // Code outside of every module has another address in every run: it must not tell leaks apart.
+      frames = [Frame(symbol: symbol, module: name, offset: offset, system: module == nil)]
     }
     for position in frames.indices {
       let known = SymbolText.fileName(frames[position].module)
       frames[position].module = known.isEmpty ? name : known
-      frames[position].system = module?.isSystem ?? false || SymbolText.isToolchain(frames[position])
+      let isSystem = frames[position].system || module?.isSystem ?? false
+      frames[position].system = isSystem || SymbolText.isToolchain(frames[position])
     }
     resolved[address] = frames
     return frames

@@ -7,8 +7,16 @@ struct LeakInstance {
   var component: Int
 }
 
-/// Finds the leaks among the blocks that nothing reaches: the components at which no other block points.
+/// Finds the leaks among the blocks that nothing reaches.
 struct LeakFinder {
+  /// What counts as a leak of its own.
+  enum Scope {
+    /// Components at which no other block points.
+    case sources
+    /// Every retain cycle with an object of the program, whatever points at it.
+    case programCycles
+  }
+
   let graph: LeakGraph
   let components: Components
   private(set) var leaks: [LeakInstance] = []
@@ -16,12 +24,16 @@ struct LeakFinder {
   private(set) var owner: [Int32]
   private var cycles: CycleFinder
 
-  init(_ snapshot: Snapshot, _ names: inout NodeNames) {
+  init(_ snapshot: Snapshot, _ names: inout NodeNames, scope: Scope = .sources) {
     graph = LeakGraph(snapshot)
     components = Components(graph)
     cycles = CycleFinder(graph, components)
     owner = [Int32](repeating: -1, count: graph.nodeCount)
-    let instances = sources(snapshot).map { makeInstance($0, &names) }
+    let instances =
+      switch scope {
+      case .sources: sources(snapshot).map { makeInstance($0, &names) }
+      case .programCycles: programComponents(names).map { makeInstance($0, &names) }.filter { !$0.cycle.isEmpty }
+      }
     // Cycles of the program first: what they hold is theirs, whatever else holds it.
     leaks = instances.filter { !$0.cycle.isEmpty } + instances.filter { $0.cycle.isEmpty }
     for leak in leaks.indices { claim(from: leak) }
@@ -64,6 +76,12 @@ struct LeakFinder {
       }
     }
     return result.sorted { components[$0].first ?? 0 < components[$1].first ?? 0 }
+  }
+
+  private func programComponents(_ names: NodeNames) -> [Int] {
+    (0..<components.count).filter { component in
+      components[component].contains { names.role(of: Int($0)) == .program }
+    }
   }
 
   private mutating func makeInstance(_ component: Int, _ names: inout NodeNames) -> LeakInstance {

@@ -45,6 +45,11 @@ struct LeakGrouping {
     addBlocks(finder, names)
   }
 
+  /// The group of a leak by its position in the finder's list; nil if it was excluded.
+  func group(ofLeak leak: Int) -> Int? {
+    groupOfLeak[leak] < 0 ? nil : Int(groupOfLeak[leak])
+  }
+
   private static func programLeaks(_ finder: LeakFinder, _ names: NodeNames) -> [Bool] {
     var result = [Bool](repeating: false, count: finder.leaks.count)
     for (node, owner) in finder.owner.enumerated() where owner >= 0 && names.isOfProgram(node) {

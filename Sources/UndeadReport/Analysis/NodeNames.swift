@@ -33,6 +33,7 @@ struct NodeNames {
   private let snapshot: Snapshot
   private let types: [TypeFacts]
   private var labelHashes: [StringID: StableHash] = [:]
+  private var backReferences: [StringID: Bool] = [:]
 
   static let rawMemory = "raw memory"
   static let foreignMemory = "C memory"
@@ -88,16 +89,34 @@ struct NodeNames {
 
   /// Name of the field of a reference; empty where none is known.
   func label(of edge: Int) -> String {
-    snapshot.strings[snapshot.edges[edge].label].replacing(Self.lazyPrefix, with: "")
+    guard hasLabel(edge) else { return "" }
+    let label = snapshot.strings[snapshot.edges[edge].label]
+    return label.replacing(Self.lazyMark, with: "").replacing(Self.lazyPrefix, with: "")
   }
 
-  /// True if a name of the field is known.
-  func hasLabel(_ edge: Int) -> Bool { snapshot.edges[edge].label != 0 }
+  /// True if a name of the field is known; where none is, the label is the offset.
+  func hasLabel(_ edge: Int) -> Bool {
+    let label = snapshot.edges[edge].label
+    return label != 0 && !snapshot.strings.starts(label, with: UInt8(ascii: "+"))
+  }
 
   /// True for the storage of a lazy property.
-  func isLazy(_ edge: Int) -> Bool { snapshot.strings[snapshot.edges[edge].label].contains(Self.lazyPrefix) }
+  func isLazy(_ edge: Int) -> Bool {
+    let label = snapshot.strings[snapshot.edges[edge].label]
+    return label.contains(Self.lazyMark) || label.contains(Self.lazyPrefix)
+  }
 
-  /// What the compiler puts before the name of a lazy property.
+  /// True if the name of the field says that it refers back to what holds the object.
+  mutating func isBackReference(_ edge: Int) -> Bool {
+    let id = snapshot.edges[edge].label
+    if let known = backReferences[id] { return known }
+    let result = FieldName.isBackReference(label(of: edge))
+    backReferences[id] = result
+    return result
+  }
+
+  /// How the instrument marks a lazy property, and how the compiler does.
+  private static let lazyMark = " (lazy)"
   private static let lazyPrefix = "$__lazy_storage_$_"
 
   private static func fallback(for kind: Snapshot.Kind) -> String {

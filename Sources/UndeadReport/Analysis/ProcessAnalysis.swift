@@ -49,10 +49,27 @@ struct ProcessAnalysis {
     let grouping = LeakGrouping(snapshot, finder, &names, &frames) { [snapshot] root in
       !inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, allNames))
     }
-    for group in grouping.groups { add(group, &finder) }
+    var testCases = Set<Int>()
+    for (number, group) in grouping.groups.enumerated() where add(group, &finder) { testCases.insert(number) }
+    guard !testCases.isEmpty else { return }
+    findCycles { node in
+      let owner = finder.owner[node]
+      return owner >= 0 && grouping.group(ofLeak: Int(owner)).map(testCases.contains) ?? false
+        && !allNames.type(of: node).hasPrefix("XCTest.")
+    }
   }
 
-  private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder) {
+  /// Finds the cycles that the program made among objects that XCTest keeps: they would leak without XCTest too.
+  private mutating func findCycles(among isIncluded: (Int) -> Bool) {
+    var part = snapshot
+    for node in part.nodes.indices where !isIncluded(node) { part.nodes[node].state = .live }
+    var finder = LeakFinder(part, &names, scope: .programCycles)
+    let grouping = LeakGrouping(part, finder, &names, &frames) { _ in false }
+    for group in grouping.groups { _ = add(group, &finder) }
+  }
+
+  /// Adds a group to the leaks or to the known ones; true if it is a test case that XCTest keeps.
+  private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder) -> Bool {
     let instance = finder.leaks[group.samples[0]]
     let blocks = finder.blocks(of: group.samples[0])
     let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
@@ -77,6 +94,7 @@ struct ProcessAnalysis {
       leak.advice = nil
       knownLeaks.append(leak)
     }
+    return facts.isTestCase
   }
 
   private mutating func facts(

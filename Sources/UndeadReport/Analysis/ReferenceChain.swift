@@ -31,8 +31,8 @@ struct ReferenceChain {
       closure: frames.closure(at: first.function))
     if result.field.isEmpty { result.field = "word at +\(first.offset)" }
     for edge in edges.dropFirst() { extend(&result, by: edge, names, &frames) }
-    if result.captures == nil, let closure = result.closure, let last = edges.last {
-      result.captures = capture(of: closure, end: Int(snapshot.edges[last].to), names)
+    if let closure = result.closure, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
+      result.captures = "self"
     }
     return result
   }
@@ -41,15 +41,10 @@ struct ReferenceChain {
     let record = snapshot.edges[edge]
     let label = names.label(of: edge)
     switch names.role(of: Int(record.from)) {
-    case .storage:
-      append(label.isEmpty ? "[]" : label, to: &reference)
-    case .context where label.hasPrefix(Self.capturePrefix):
-      reference.captures = String(label.dropFirst(Self.capturePrefix.count))
-    case .box, .context:
-      // The value in a box has no name of its own.
-      if label.hasPrefix("[") || label.hasPrefix(".") { append(label, to: &reference) }
-    default:
-      break
+    case .storage: append(label.isEmpty ? "[]" : label, to: &reference)
+    case .context where label.hasPrefix(Self.captureLabel): reference.captures = Self.capture(label)
+    case .box, .context: append(Self.inside(label), to: &reference)
+    default: break
     }
     // A closure that wraps another one (a thunk) says less than the one inside.
     if let inner = frames.closure(at: record.function) {
@@ -57,17 +52,31 @@ struct ReferenceChain {
     }
   }
 
-  private static let capturePrefix = "captured "
+  private static let captureLabel = "captured"
+
+  /// What a closure captures, as far as it has a name: "captured 1.state.item" -> "state.item"; the compiler keeps no
+  /// names of captured constants.
+  private static func capture(_ label: String) -> String? {
+    let rest = label.dropFirst(captureLabel.count).drop { $0 == " " || $0.isNumber }
+    return rest.isEmpty ? nil : String(rest.first == "." ? rest.dropFirst() : rest)
+  }
+
+  /// The way inside of a boxed value, which has no name of its own: "value.left" -> ".left".
+  private static func inside(_ label: String) -> String {
+    let rest = label.hasPrefix("value") ? label.dropFirst("value".count) : label[...]
+    return rest.hasPrefix("[") || rest.hasPrefix(".") ? String(rest) : ""
+  }
 
   private func append(_ label: String, to reference: inout Reference) {
+    guard !label.isEmpty else { return }
     let text = label.hasPrefix("[") || label.hasPrefix(".") ? label : "." + label
     if let captures = reference.captures { reference.captures = captures + text } else { reference.field += text }
   }
 
-  /// A closure that captures one object has no context: what it captures is known only by the object's type.
-  private func capture(of closure: Frame, end: Int, _ names: NodeNames) -> String? {
-    guard let type = SymbolText.enclosingType(ofClosure: closure.symbol) else { return nil }
+  /// True if what a closure leads to is an object of the type in whose member the closure stands.
+  private func capturesSelf(_ closure: Frame, _ end: Int, _ names: NodeNames) -> Bool {
+    guard let type = SymbolText.enclosingType(ofClosure: closure.symbol) else { return false }
     let name = names.type(of: end).prefix { $0 != "<" }
-    return name == type || name.hasSuffix("." + type) ? "self" : nil
+    return name == type || name.hasSuffix("." + type)
   }
 }

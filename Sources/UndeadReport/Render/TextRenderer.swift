@@ -42,14 +42,17 @@ public struct TextRenderer {
   private mutating func addLeak(_ leak: Leak, title: String, style: TextStyle) {
     let times = leak.count == 1 ? "" : ", \(leak.count) times"
     let size = "\(Quantity.of(leak.objectCount, "object")), \(Quantity.bytes(leak.totalBytes))"
-    lines.append(style.apply(title, options) + "  " + TextStyle.heading.apply(heading(leak) + times, options) + "  (\(size))")
+    let heading = TextStyle.heading.apply(heading(leak) + times, options)
+    lines.append(style.apply(title, options) + "  \(heading)  (\(size))")
     lines.append("")
     if let cycle = leak.cycle {
       addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
-    } else {
-      addPath(leak)
+      lines.append("")
+    } else if let path = leak.retainPath, let last = path.last {
+      addRoot(path.first?.root)
+      addReferences(path.dropLast().map(\.reference), end: last.type, closing: false)
+      lines.append("")
     }
-    lines.append("")
     for cycle in leak.innerCycles ?? [] {
       lines.append("  it holds another cycle, which leaks also without it:")
       addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
@@ -65,7 +68,8 @@ public struct TextRenderer {
   private func heading(_ leak: Leak) -> String {
     let type = leak.objects.first?.type ?? "object"
     return switch leak.kind {
-    case .retainCycle: "retain cycle of \(type)"
+    case .retainCycle: "retain cycle of \(cycleTypes(leak))"
+    case .unreferenced where leak.suspended != nil: "suspended task that nobody can resume"
     case .unreferenced where type == NodeNames.rawMemory: "raw memory that nothing refers to"
     case .unreferenced: "\(type) that nothing refers to"
     case .abandoned: "\(type) outlives its scope" + (leak.scope.map { " \"\($0.name)\"" } ?? "")
@@ -73,13 +77,14 @@ public struct TextRenderer {
     }
   }
 
-  private mutating func addPath(_ leak: Leak) {
-    guard let path = leak.retainPath, let last = path.last else {
-      lines.append("    " + TextStyle.type.apply(leak.objects.first?.type ?? "", options))
-      return
+  private func cycleTypes(_ leak: Leak) -> String {
+    var types: [String] = []
+    for reference in leak.cycle ?? [] where !types.contains(reference.type) { types.append(reference.type) }
+    switch types.count {
+    case 0: return leak.objects.first?.type ?? "objects"
+    case 1...2: return types.joined(separator: " and ")
+    default: return "\(types[0]), \(types[1]) and \(Quantity.of(types.count - 2, "more type"))"
     }
-    addRoot(path.first?.root)
-    addReferences(path.dropLast().map(\.reference), end: last.type, closing: false)
   }
 
   private mutating func addRoot(_ root: PathStep.Root?) {
@@ -122,7 +127,7 @@ public struct TextRenderer {
       return
     }
     lines.append("      \(field) \u{2192} \(StackText.function(closure))\(StackText.place(closure, options))")
-    let captures = reference.captures.map { "captures \(TextStyle.field.apply($0, options))" } ?? "which holds"
+    let captures = "captures" + (reference.captures.map { " " + TextStyle.field.apply($0, options) } ?? "")
     lines.append("          \(captures) \u{2192} \(target)")
   }
 
@@ -155,7 +160,9 @@ public struct TextRenderer {
 
   private mutating func addStack(_ backtrace: Backtrace) {
     guard options.stacks else { return }
-    lines += StackText.lines(backtrace, options)
+    let stack = StackText.lines(backtrace, options)
+    // A stack of one frame was told already.
+    if stack.count > 1 { lines += stack }
   }
 
   // MARK: The rest

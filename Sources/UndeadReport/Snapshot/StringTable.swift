@@ -23,6 +23,11 @@ public struct StringTable: Sendable, Equatable {
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
+  /// True if the string at an offset starts with a byte.
+  func starts(_ id: StringID, with byte: UInt8) -> Bool {
+    Int(id) < bytes.count && bytes[Int(id)] == byte
+  }
+
   /// Appends a string and returns its offset; does not look for one that is already there.
   public mutating func append(_ text: String) -> StringID {
     let clean = text.utf8.prefix { $0 != 0 }
