@@ -124,10 +124,11 @@ static void note_outcome(undead_check *check) {
   if (!check->succeeded) undead_say("no snapshot: ", check->message);
   if (!check->in_session) return;
   undead_state_set_step("");
+  const char *message = check->succeeded ? NULL : check->message;
   bool goes_on = check->unattended && !check->final_signal;
-  if (check->without_swift) undead_state_set_stage(UNDEAD_STAGE_STOOD_ASIDE, check->message);
-  else if (!check->succeeded) undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
-  else undead_state_set_stage(goes_on ? UNDEAD_STAGE_RECORDING : UNDEAD_STAGE_WRITTEN, NULL);
+  if (goes_on) undead_state_set_stage(UNDEAD_STAGE_RECORDING, message);
+  else if (check->succeeded || check->without_swift) undead_state_set_stage(UNDEAD_STAGE_WRITTEN, message);
+  else undead_state_set_stage(UNDEAD_STAGE_FAILED, message);
 }
 
 static void *run(void *argument) {

@@ -10,6 +10,7 @@
 #include "session/signal_functions.h"
 #include "session/signals.h"
 #include "session/state_file.h"
+#include "session/swift_presence.h"
 #include "session/text.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,7 +66,9 @@ void undead_session_adopt_child(void) {
   undead_check_reset();
   undead_exit_reset();
   undead_signals_reset();
+  uint32_t swift = undead_state_get()->flags & UNDEAD_STATE_SWIFT;
   if (undead_state_open(undead_settings_get()->directory, true, false, start_time)) {
+    undead_state_get()->flags |= swift;
     undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
   } else {
     undead_state_close();
@@ -156,6 +159,7 @@ __attribute__((constructor)) static void prepare_at_load(void) { undead_session_
 void undead_session_before_main(void) {
   if (!in_charge) return;
   int saved_errno = errno;
+  if (undead_swift_is_present()) undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
   undead_exit_find_next();
   undead_signal_find_next();
   undead_exec_find_next();
