@@ -55,10 +55,13 @@ void undead_interrupted_prepare(void) {
 
 #if defined(__x86_64__)
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 static const uint8_t syscall_instruction[2] = {0x0f, 0x05};
 
@@ -82,10 +85,62 @@ bool undead_interrupted_safely(const void *context) {
   return is_safe_at((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP]);
 }
 
+// Where libc's signal handlers return to; on a stack it marks a signal's frame. 0: unknown.
+static uintptr_t find_signal_return(void) {
+  struct {
+    uintptr_t handler, flags, restorer, mask;
+  } action = {0};   // as the kernel has it
+  for (int signal = 1; signal < NSIG && action.restorer == 0; signal++)
+    syscall(SYS_rt_sigaction, signal, NULL, &action, sizeof(action.mask));
+  return action.restorer;
+}
+
+// The frame that the kernel lays on the stack for a handler: its return address, and the state that it interrupted.
+typedef struct {
+  uintptr_t return_address;
+  ucontext_t context;
+} signal_frame;
+
+static bool is_signal_frame(const signal_frame *frame, uintptr_t at) {
+  const greg_t *registers = frame->context.uc_mcontext.gregs;
+  enum { USER_CODE_SEGMENT = 0x33 };
+  bool on_same_stack = (uintptr_t)registers[REG_RSP] > at;
+  return (registers[REG_CSGSFS] & 0xffff) == USER_CODE_SEGMENT &&
+         (on_same_stack || frame->context.uc_stack.ss_size > 0);
+}
+
+// Copies memory that may be unmapped; returns how much of it could be read.
+static size_t read_memory(uintptr_t from, void *to, size_t size) {
+  struct iovec local = {to, size}, remote = {(void *)from, size};
+  ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+  return got > 0 ? (size_t)got : 0;
+}
+
+// True if a signal handler runs on this stack, above `sp`, and what it interrupted may hold a lock that we need.
+static bool is_in_unsafe_handler(uintptr_t sp) {
+  enum { PAGE = 4096, PAGES_SEARCHED = 256 };
+  uintptr_t signal_return = find_signal_return();
+  uintptr_t words[PAGE / sizeof(uintptr_t)];
+  for (int page = 0; signal_return && page < PAGES_SEARCHED; page++) {
+    size_t size = PAGE - sp % PAGE;
+    if (read_memory(sp, words, size) != size) break;
+    for (size_t i = 0; i < size / sizeof(words[0]); i++) {
+      signal_frame frame;
+      uintptr_t at = sp + i * sizeof(words[0]);
+      if (words[i] != signal_return || read_memory(at, &frame, sizeof(frame)) != sizeof(frame)) continue;
+      if (is_signal_frame(&frame, at) && !is_safe_at((uintptr_t)frame.context.uc_mcontext.gregs[REG_RIP])) return true;
+    }
+    sp += size;
+  }
+  return false;
+}
+
 const char *undead_exit_obstacle(void) {
   if (undead_thread.in_hook > 0)
     return "exit() was called in a signal handler that interrupted the allocator: no check is possible there";
   if (forking) return "exit() was called in a signal handler that interrupted fork(): no check is possible there";
+  if (is_in_unsafe_handler((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7))
+    return "exit() was called in a signal handler that interrupted the loader or libc: no check is possible there";
   return NULL;
 }
 
