@@ -69,6 +69,16 @@ typedef struct {
   uint32_t path;       // index in `paths`, or UINT32_MAX
 } undead_suspect;
 
+typedef enum {
+  UNDEAD_SCAN_OK = 0,
+  UNDEAD_SCAN_NO_MEMORY = 1,
+  UNDEAD_SCAN_NO_HELPER = 2,     // the helper process could not be made
+  UNDEAD_SCAN_NOT_STOPPED = 3,   // a thread could not be stopped
+  UNDEAD_SCAN_CRASHED = 4,       // the heap is damaged, or the helper was killed
+  UNDEAD_SCAN_TIMEOUT = 5,
+  UNDEAD_SCAN_INCOMPLETE = 6,    // blocks are missing in the registry
+} undead_scan_error;
+
 typedef struct {
   undead_node *nodes;       uint32_t node_count;
   undead_edge *edges;       uint32_t edge_count;

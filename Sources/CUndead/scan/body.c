@@ -1,0 +1,96 @@
+#include "scan/body.h"
+#include "runtime/abi.h"
+#include "world/images.h"
+
+// Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
+enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
+
+// AsyncTask: what its allocator starts with, in the block of the task itself (TaskPrivate.h).
+enum { TASK_FIRST_SLAB = 0x78 };
+
+#define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one
+#define COMPLEMENT_TOP 0x1FFFFull             // bits 47-63 of the complement of a user address
+
+static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
+static uint32_t half_at(uintptr_t address) { return *(const uint32_t *)address; }
+
+static uintptr_t side_table_of(uint64_t refcount) {
+  // Two top bits set: the rest is the address of the side table; all ones is an immortal object.
+  if (refcount >> 62 != 3 || refcount == UINT64_MAX || (uint32_t)refcount == UINT32_MAX) return 0;
+  return (refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3;
+}
+
+uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size_t size) {
+  if (size < SIDE_TABLE_LEAST || size > SIDE_TABLE_MOST) return 0;
+  uintptr_t object = word_at(block);
+  if (!undead_heap_starts(heap, object)) return 0;
+  return side_table_of(word_at(object + ABI_OBJECT_REFCOUNT)) == block ? object : 0;
+}
+
+uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
+  if (word >> 47 != COMPLEMENT_TOP || !undead_heap_starts(heap, ~word)) return 0;
+  return undead_in(undead_image_facts.dispatch, word_at(~word)) ? ~word : 0;
+}
+
+bool undead_is_deiniting(const undead_heap *heap, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  uintptr_t table = side_table_of(refcount);
+  if (table) return undead_heap_starts(heap, table) && (word_at(table + SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING);
+  return (refcount & ABI_REFCOUNT_DEINITING) != 0;
+}
+
+bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  uintptr_t table = side_table_of(refcount);
+  if (table) return undead_heap_starts(heap, table) && word_at(table) == block;
+  return (refcount & REFCOUNT_UNOWNED_MASK) != 0;
+}
+
+const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word) {
+  uint32_t slot = (uint32_t)((first_word >> 3) * 0x9E3779B97F4A7C15ull >> 54) & (UNDEAD_LAYOUT_CACHE - 1);
+  if (bodies->cache[slot].isa != first_word) {
+    bodies->cache[slot].layout = first_word & 7 ? NULL : undead_layout_of(first_word);
+    bodies->cache[slot].isa = first_word;
+  }
+  return bodies->cache[slot].layout;
+}
+
+// Of a slab of task memory only the allocated part: the rest holds what ended calls left.
+static uintptr_t slab_end(uintptr_t slab, uintptr_t end) {
+  uintptr_t used = slab + ABI_SLAB_HEADER + half_at(slab + ABI_SLAB_USED);
+  return half_at(slab + ABI_SLAB_USED) <= half_at(slab + ABI_SLAB_CAPACITY) && used < end ? (used + 7) & ~(uintptr_t)7 : end;
+}
+
+static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body *body) {
+  if (body->high - block < TASK_FIRST_SLAB + 8) return;
+  uintptr_t slab = word_at(block + TASK_FIRST_SLAB);
+  if (slab <= block || slab % 8 || slab + ABI_SLAB_HEADER > body->high) return;
+  if (word_at(slab) == bodies->stale->slab_isa) body->high = slab_end(slab, body->high);
+}
+
+static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
+  uintptr_t isa = bodies->stale->slab_isa;
+  if (undead_side_table_owner(bodies->heap, block, size)) {
+    body->side_table = true;
+    body->high = body->low;
+  } else if (isa && size >= ABI_SLAB_HEADER && word_at(block) == isa) {
+    body->high = slab_end(block, body->high);
+  } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
+    body->high = body->low;
+  }
+}
+
+void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
+  *body = (undead_body){.low = block, .high = block + (size & ~(size_t)7)};
+  const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
+  if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
+    body_of_memory(bodies, block, size, body);
+    return;
+  }
+  body->layout = layout;
+  body->isa = layout->isa;
+  body->low = block + ABI_OBJECT_HEADER;
+  body->skip = layout->skip;
+  body->skip_count = layout->skip_count;
+  if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
+}

@@ -1,0 +1,39 @@
+// Which words of a block can hold references that keep something alive.
+#pragma once
+#include "runtime/layout.h"
+#include "scan/heap.h"
+#include "scan/stale.h"
+
+#define UNDEAD_LAYOUT_CACHE 1024u
+
+typedef struct {
+  uintptr_t low, high;      // 8-aligned; the words to look at
+  const uint32_t *skip;     // offsets from the block of weak and unowned words, ascending
+  uint32_t skip_count;
+  uintptr_t isa;            // of a Swift object of known type, else 0
+  const undead_layout *layout;   // NULL if the type is not known
+  bool side_table;
+} undead_body;
+
+typedef struct {
+  const undead_heap *heap;
+  const undead_stale *stale;
+  struct {
+    uintptr_t isa;
+    const undead_layout *layout;
+  } cache[UNDEAD_LAYOUT_CACHE];   // of undead_layout_of
+} undead_bodies;
+
+void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body);
+const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
+
+// The object whose side table (of weak references) `block` is, 0 if it is none.
+uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size_t size);
+
+// libdispatch stores the complement of a source's address in what the source owns: the block meant, 0 if none.
+uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word);
+
+// True if the object at `block` has run its deinit and is only kept by unowned references.
+bool undead_is_deiniting(const undead_heap *heap, uintptr_t block);
+// True if the second word looks like the reference count of a Swift object.
+bool undead_has_refcount(const undead_heap *heap, uintptr_t block);

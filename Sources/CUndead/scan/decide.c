@@ -1,0 +1,162 @@
+// Which of the unreachable blocks that are no Swift objects belong into a report. Runs with the world running: it needs
+// symbols, and no memory of the blocks.
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "scan/collect.h"
+#include "unwind/backtrace.h"
+#include <string.h>
+
+enum { MAX_FRAMES = 8 };
+
+// Functions that return memory which then belongs to their caller; entered from Swift code they count as its own.
+static const char *const allocators[] = {
+  "swift_slowAlloc", "swift_slowAllocTyped", "$sSp8allocate8capacity", "$sSv8allocate9byteCount",
+  "$sSr8allocate8capacity", "$sSw8allocate9byteCount", "strdup", "__strdup", "strndup", "__strndup", "realpath",
+  "__realpath", "vasprintf", "__vasprintf_internal", "asprintf", "___asprintf",
+};
+
+static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
+
+static bool is_allocator(const char *name, bool *of_swift) {
+  for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++) {
+    if (!has_prefix(name, allocators[i])) continue;
+    *of_swift |= allocators[i][0] == '$' || has_prefix(allocators[i], "swift");
+    return true;
+  }
+  return false;
+}
+
+// With -static-stdlib the toolchain's own functions lie in the program.
+static bool is_of_toolchain(const char *name) {
+  static const char *const prefixes[] = {"$ss", "$sSc", "$s10Foundation", "$s20FoundationEssentials", "$s8Dispatch",
+                                         "$s12_Concurrency", "$s17_StringProcessing", "$s16_RegexParser"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (has_prefix(name, prefixes[i])) return true;
+  return false;
+}
+
+static bool is_swift_of_program(uintptr_t address, bool called_swift_allocator) {
+  const undead_module *module = undead_module_of(address);
+  if (!module || module->toolchain) return false;
+  uintptr_t start;
+  const char *name = undead_symbol_name(address, &start);
+  if (!name[0]) return called_swift_allocator;
+  // Top-level code of a Swift program is in `main`.
+  if (!strcmp(name, "main")) return called_swift_allocator || undead_symbol_address(module, "__swift_reflection_version", NULL);
+  return (has_prefix(name, "$s") || has_prefix(name, "$S")) && !is_of_toolchain(name);
+}
+
+static bool is_own_memory_of_swift(uint32_t backtrace) {
+  uintptr_t frames[MAX_FRAMES];
+  uint32_t count = undead_backtrace_frames(backtrace, frames, MAX_FRAMES);
+  bool called_swift_allocator = false;
+  for (uint32_t i = 0; i < count; i++) {
+    uintptr_t start, address = frames[i] - 1;
+    if (is_allocator(undead_symbol_name(address, &start), &called_swift_allocator)) continue;
+    return is_swift_of_program(address, called_swift_allocator);
+  }
+  return false;
+}
+
+// Verdicts by backtrace: blocks from the same place are many.
+typedef struct {
+  uint32_t *slots;   // backtrace << 1 | verdict; 0 is free
+  uint32_t size;
+} verdicts;
+
+static bool verdict_of(verdicts *known, uint32_t backtrace) {
+  uint32_t slot = (backtrace * 0x9E3779B1u) & (known->size - 1);
+  for (; known->slots[slot]; slot = (slot + 1) & (known->size - 1))
+    if (known->slots[slot] >> 1 == backtrace) return known->slots[slot] & 1;
+  bool own = is_own_memory_of_swift(backtrace);
+  known->slots[slot] = backtrace << 1 | own;
+  return own;
+}
+
+static bool decide_raw(undead_scan_result *result) {
+  uint32_t undecided = 0;
+  for (uint32_t i = 0; i < result->node_count; i++) undecided += result->nodes[i].state == UNDEAD_STATE_UNDECIDED;
+  if (!undecided) return true;
+  verdicts known = {.size = 64};
+  while (known.size < undecided * 2) known.size *= 2;
+  known.slots = undead_map(known.size * sizeof *known.slots);
+  if (!known.slots) return false;
+  for (uint32_t i = 0; i < result->node_count; i++) {
+    undead_node *node = &result->nodes[i];
+    if (node->state == UNDEAD_STATE_UNDECIDED && verdict_of(&known, node->backtrace)) node->state = UNDEAD_STATE_RAW;
+  }
+  undead_unmap(known.slots, known.size * sizeof *known.slots);
+  return true;
+}
+
+// Undecided blocks from which a leaked one can be reached, by walking the edges backwards.
+static bool decide_support(undead_scan_result *result) {
+  uint32_t nodes = result->node_count, edges = result->edge_count, waiting = 0;
+  size_t bytes = ((size_t)nodes * 2 + 1 + edges) * sizeof(uint32_t);
+  uint32_t *first = undead_map(bytes), *sources = first + nodes + 1, *queue = sources + edges;
+  if (!first) return false;
+  for (uint32_t i = 0; i < edges; i++) first[result->edges[i].to + 1]++;
+  for (uint32_t i = 0; i < nodes; i++) first[i + 1] += first[i];
+  for (uint32_t i = edges; i-- > 0;) sources[--first[result->edges[i].to + 1]] = result->edges[i].from;
+  // Each entry now starts its own list: shifted by one, it starts the list of the node before.
+  for (uint32_t i = 0; i < nodes; i++) {
+    uint8_t state = result->nodes[i].state;
+    if (state == UNDEAD_STATE_LEAKED || state == UNDEAD_STATE_RAW) queue[waiting++] = i;
+  }
+  for (uint32_t done = 0; done < waiting; done++) {
+    uint32_t node = queue[done], end = node + 1 < nodes ? first[node + 2] : edges;
+    for (uint32_t k = first[node + 1]; k < end; k++) {
+      undead_node *source = &result->nodes[sources[k]];
+      if (source->state != UNDEAD_STATE_UNDECIDED) continue;
+      source->state = UNDEAD_STATE_SUPPORT;
+      queue[waiting++] = sources[k];
+    }
+  }
+  undead_unmap(first, bytes);
+  return true;
+}
+
+static void renumber(undead_scan_result *result, uint32_t *node_to, uint32_t *edge_to) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < result->node_count; i++) {
+    const undead_node *node = &result->nodes[i];
+    if (node->state == UNDEAD_STATE_UNDECIDED) {
+      result->unreachable_c_blocks++;
+      result->unreachable_c_bytes += node->size;
+      node_to[i] = UINT32_MAX;
+      continue;
+    }
+    node_to[i] = kept;
+    result->nodes[kept++] = *node;
+  }
+  result->node_count = kept;
+  uint32_t kept_edges = 0;
+  for (uint32_t i = 0; i < result->edge_count; i++) {
+    undead_edge edge = result->edges[i];
+    edge.from = node_to[edge.from];
+    edge.to = node_to[edge.to];
+    edge_to[i] = kept_edges;
+    if (edge.from != UINT32_MAX && edge.to != UINT32_MAX) result->edges[kept_edges++] = edge;
+  }
+  result->edge_count = kept_edges;
+}
+
+bool undead_collect_decide(undead_storage *storage) {
+  undead_scan_result *result = &storage->result;
+  if (!decide_raw(result) || !decide_support(result)) return false;
+  size_t bytes = ((size_t)result->node_count + result->edge_count + 1) * sizeof(uint32_t);
+  uint32_t *node_to = undead_map(bytes), *edge_to = node_to + result->node_count;
+  if (!node_to) return false;
+  renumber(result, node_to, edge_to);
+  for (uint32_t i = 0; i < result->path_count; i++) {
+    result->paths[i].first_node = node_to[result->paths[i].first_node];
+    result->paths[i].end_node = node_to[result->paths[i].end_node];
+  }
+  for (uint32_t i = 0; i < result->step_count; i++) result->steps[i] = edge_to[result->steps[i]];
+  for (uint32_t i = 0; i < result->suspect_count; i++) {
+    result->suspects[i].node = node_to[result->suspects[i].node];
+    result->suspects[i].mechanism = node_to[result->suspects[i].mechanism];
+  }
+  undead_unmap(node_to, bytes);
+  return true;
+}

@@ -1,0 +1,19 @@
+// The distinct types of the live Swift objects, read while the program runs: their layouts must be known before the
+// world is stopped.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UNDEAD_MAX_ISAS (1u << 18)
+
+typedef struct {
+  uintptr_t *list;       // distinct isas
+  uint32_t count;
+  uintptr_t *table;      // hash of the same
+} undead_isas;
+
+bool undead_isas_open(undead_isas *isas);
+void undead_isas_close(undead_isas *isas);
+
+// In a helper: blocks come and go, and one that is unmapped meanwhile ends the helper (what was found stays).
+void undead_isas_collect(undead_isas *isas);

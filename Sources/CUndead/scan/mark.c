@@ -1,0 +1,148 @@
+#include "scan/mark.h"
+#include "platform/memory.h"
+#include <assert.h>
+
+#define FIRST_SEGMENT (1ull << 16)
+
+static uint64_t segment_size(uint32_t index) { return FIRST_SEGMENT << index; }
+
+static void push(undead_marker *marker, uintptr_t block) {
+  if (marker->segment[0] && marker->top == segment_size(marker->segment_index)) {
+    if (marker->segment_index + 1 == UNDEAD_MARK_SEGMENTS) {
+      marker->no_memory = true;
+      return;
+    }
+    marker->segment_index++;
+    marker->top = 0;
+  }
+  uintptr_t **segment = &marker->segment[marker->segment_index];
+  if (!*segment && !(*segment = undead_map(segment_size(marker->segment_index) * sizeof **segment))) {
+    marker->no_memory = true;
+    if (marker->segment_index) {
+      marker->segment_index--;
+      marker->top = segment_size(marker->segment_index);
+    }
+    return;
+  }
+  (*segment)[marker->top++] = block;
+}
+
+static uintptr_t pop(undead_marker *marker) {
+  if (marker->top == 0) {
+    if (marker->segment_index == 0) return 0;
+    marker->segment_index--;
+    marker->top = segment_size(marker->segment_index);
+  }
+  return marker->segment[marker->segment_index][--marker->top];
+}
+
+static inline void mark(undead_marker *marker, uintptr_t address) {
+  uintptr_t block = undead_heap_block(marker->heap, address);
+  if (!block) return;
+  uint32_t *word = undead_heap_word(marker->heap, block);
+  if (*word & marker->bit) return;
+  *word |= marker->bit;
+  __builtin_prefetch((const void *)block);
+  push(marker, block);
+}
+
+// The registry's word of a candidate is seldom in the cache: ask for it now and look at it a few candidates later.
+static inline void consider(undead_marker *marker, uintptr_t word) {
+  uintptr_t address = word & UNDEAD_POINTER_MASK;
+  if (!undead_heap_may_hold(marker->heap, address)) return;
+  const undead_leaf *leaf = marker->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf;
+  if (leaf) __builtin_prefetch(&leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)]);
+  uint32_t at = marker->candidate_at++ & (UNDEAD_CANDIDATE_RING - 1);
+  uintptr_t ready = marker->candidates[at];
+  marker->candidates[at] = address;
+  if (ready) mark(marker, ready);
+}
+
+static void settle_candidates(undead_marker *marker) {
+  for (uint32_t i = 0; i < UNDEAD_CANDIDATE_RING; i++) {
+    uint32_t at = marker->candidate_at++ & (UNDEAD_CANDIDATE_RING - 1);
+    uintptr_t ready = marker->candidates[at];
+    marker->candidates[at] = 0;
+    if (ready) mark(marker, ready);
+  }
+}
+
+static void consider_complement(undead_marker *marker, uintptr_t word) {
+  uintptr_t target = undead_complement_target(marker->heap, word);
+  if (target) consider(marker, target);
+}
+
+// True if the cut leaves out the reference; only then the slower lookup is needed at once.
+static bool is_cut(undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t word) {
+  uintptr_t to = undead_heap_resolve(marker->heap, word);
+  if (!to && from) to = undead_complement_target(marker->heap, word);
+  if (!to || !(*undead_heap_word(marker->heap, to) & UNDEAD_WORD_SPECIAL)) return false;
+  return marker->cut(marker, from, offset, to);
+}
+
+static void scan_block(undead_marker *marker, uintptr_t block) {
+  size_t size = undead_block_size(block);
+  undead_body body;
+  undead_body_of(marker->bodies, block, size, &body);
+  marker->blocks++;
+  marker->bytes += size;
+  if (marker->note) *undead_heap_word(marker->heap, block) |= marker->note(marker, block, size, &body);
+  if (body.isa) consider(marker, body.isa);
+  const uint32_t *skip = body.skip, *skip_end = body.skip + body.skip_count;
+  for (uintptr_t at = body.low; at < body.high; at += 8) {
+    if (skip < skip_end && at - block >= *skip) {
+      bool weak = at - block == *skip;
+      while (skip < skip_end && *skip <= at - block) skip++;
+      if (weak) continue;
+    }
+    uintptr_t word = *(const uintptr_t *)at;
+    if (marker->cut && is_cut(marker, block, at - block, word)) continue;
+    if (!body.isa && word >> 47 == 0x1FFFF) consider_complement(marker, word);
+    consider(marker, word);
+  }
+}
+
+static void drain(undead_marker *marker) {
+  for (uint32_t idle = 0; idle < 2 * UNDEAD_BLOCK_RING;) {
+    uintptr_t block = pop(marker);
+    if (!block) settle_candidates(marker), block = pop(marker);
+    uint32_t at = marker->block_at++ & (UNDEAD_BLOCK_RING - 1);
+    uintptr_t ready = marker->blocks_ahead[at];
+    marker->blocks_ahead[at] = block;
+    // The block's own chunk header is in the line before it.
+    if (block) __builtin_prefetch((const void *)(block - 16));
+    if (ready) scan_block(marker, ready);
+    idle = block || ready ? 0 : idle + 1;
+  }
+}
+
+// A word of libc's data that names a free chunk: the chunk's header begins in the last word of the live block before.
+static bool is_free_chunk(const undead_heap *heap, uintptr_t word) {
+  if (word & 15) return false;
+  uintptr_t block = undead_heap_resolve(heap, word);
+  return block && block + undead_block_size(block) == word + 8;
+}
+
+static void scan_root(undead_marker *marker, const undead_root *root) {
+  for (uintptr_t at = root->low; at < root->high; at += 8) {
+    uintptr_t word = *(const uintptr_t *)at;
+    if (root->allocator && is_free_chunk(marker->heap, word)) continue;
+    if (marker->cut && is_cut(marker, 0, at, word)) continue;
+    consider(marker, word);
+  }
+}
+
+bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
+  assert(marker->bit && marker->heap && marker->bodies);
+  for (uint32_t i = 0; i < roots->count; i++) {
+    scan_root(marker, &roots->roots[i]);
+    if (marker->top > FIRST_SEGMENT / 2) drain(marker);
+  }
+  drain(marker);
+  return !marker->no_memory;
+}
+
+void undead_mark_close(undead_marker *marker) {
+  for (uint32_t i = 0; i < UNDEAD_MARK_SEGMENTS; i++)
+    if (marker->segment[i]) undead_unmap(marker->segment[i], segment_size(i) * sizeof *marker->segment[i]);
+}

@@ -1,0 +1,26 @@
+// Where a live reference can lie outside of the heap: all memory that the program can read and has touched, but for
+// the allocator's, the instrument's, constants and the dead parts of stacks.
+#pragma once
+#include "scan/heap.h"
+#include "scan/result.h"
+#include "scan/stale.h"
+#include "world/world.h"
+
+typedef struct {
+  uintptr_t low, high;
+  int32_t tid;
+  uint8_t kind;        // undead_root_kind
+  bool allocator;      // data of libc: may hold pointers to free chunks, which look like the ends of live blocks
+} undead_root;
+
+typedef struct {
+  undead_root *roots;
+  uint32_t count, capacity;
+  bool overflow;
+} undead_roots;
+
+// Lists the roots of the stopped world; needs a fresh memory map. Registers are copied into `roots` as ranges of the
+// world's own tables. False without memory.
+bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
+                       const undead_stale *stale, const undead_scan_options *options);
+void undead_roots_close(undead_roots *roots);

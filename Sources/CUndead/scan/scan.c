@@ -1,0 +1,213 @@
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "record/registry.h"
+#include "scan/collect.h"
+#include "scan/isas.h"
+#include "scan/mark.h"
+#include "world/clock.h"
+#include "world/helper.h"
+#include "world/images.h"
+#include "world/world.h"
+#include <stdio.h>
+#include <string.h>
+
+#define DEADLINE_SECONDS 60
+
+typedef struct {
+  undead_scan_options options;
+  undead_storage *storage;
+  undead_world world;
+  undead_heap heap;
+  undead_stale stale;
+  undead_roots roots;
+  undead_bodies bodies;
+  undead_marker marker;
+  undead_isas isas;
+  size_t mapped;
+} scan_job;
+
+// What the helper's work returns.
+typedef enum { WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAILED } work_end;
+
+// Marks of a scan whose helper was killed are still in the registry.
+static bool marks_left;
+
+static bool analyse(scan_job *job) {
+  undead_marker *marker = &job->marker;
+  if (marks_left) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
+  marks_left = true;
+  *marker = (undead_marker){.bodies = &job->bodies, .heap = &job->heap, .bit = UNDEAD_WORD_MARK};
+  if (!undead_mark_roots(marker, &job->roots)) return false;
+  undead_scan_result *result = &job->storage->result;
+  result->live_blocks = marker->blocks;
+  result->live_bytes = marker->bytes;
+  undead_collect_unreached(job->storage, &job->bodies);
+  return undead_collect_edges(job->storage, &job->bodies);
+}
+
+static int copy_work(void *context) { return analyse(context) ? WORK_DONE : WORK_NO_MEMORY; }
+
+// All that can only be seen in the program itself, not in a copy of it.
+static bool look_around(scan_job *job) {
+  if (!undead_maps_refresh() || !undead_heap_open(&job->heap)) return false;
+  undead_stale_find_cached(&job->stale, &job->heap, &job->world);
+  job->bodies.heap = &job->heap;
+  job->bodies.stale = &job->stale;
+  return !job->world.vectors_lost
+    && undead_roots_open(&job->roots, &job->world, &job->heap, &job->stale, &job->options);
+}
+
+static void note_stop(scan_job *job) {
+  undead_scan_result *result = &job->storage->result;
+  result->stop_method = job->world.method;
+  result->thread_count = 1;
+  for (uint32_t i = 0; i < job->world.thread_count; i++)
+    result->thread_count += job->world.threads[i].phase == UNDEAD_THREAD_STOPPED;
+}
+
+static work_end scan_copy(scan_job *job, uint64_t stopped_at) {
+  bool ready = look_around(job);
+  long copy = ready ? undead_helper_copy(copy_work, job) : 0;
+  undead_world_resume(&job->world);
+  job->storage->result.pause_nanoseconds = undead_now() - stopped_at;
+  if (!ready) return WORK_NO_MEMORY;
+  if (copy < 0) return WORK_COPY_FAILED;
+  undead_helper_report report = undead_helper_wait_copy(copy);
+  return report.end == UNDEAD_HELPER_DONE ? (work_end)report.value : WORK_COPY_FAILED;
+}
+
+static work_end scan_in_place(scan_job *job, uint64_t stopped_at) {
+  bool done = look_around(job) && analyse(job);
+  if (marks_left && job->heap.regions) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
+  marks_left = false;
+  undead_world_resume(&job->world);
+  job->storage->result.pause_nanoseconds = undead_now() - stopped_at;
+  return done ? WORK_DONE : WORK_NO_MEMORY;
+}
+
+static int stopped_work(void *context) {
+  scan_job *job = context;
+  if (!undead_maps_refresh()) return WORK_NO_MEMORY;
+  uint64_t start = undead_now();
+  undead_stop_result stop = undead_world_stop(&job->world);
+  if (stop == UNDEAD_STOP_DENIED) return WORK_DENIED;
+  if (stop == UNDEAD_STOP_STUCK) return WORK_STUCK;
+  if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
+  note_stop(job);
+  return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job, start) : scan_in_place(job, start);
+}
+
+static void fail(scan_job *job, undead_scan_error error, const char *message) {
+  undead_scan_result *result = &job->storage->result;
+  result->error = error;
+  snprintf(result->message, sizeof result->message, "%s", message);
+  result->node_count = result->edge_count = result->path_count = result->step_count = result->suspect_count = 0;
+}
+
+static void fail_by_report(scan_job *job, const undead_helper_report *report) {
+  char text[200];
+  switch (report->end) {
+  case UNDEAD_HELPER_DENIED:
+    snprintf(text, sizeof text, "the process that scans could not be made: %s", strerror(report->value));
+    fail(job, UNDEAD_SCAN_NO_HELPER, text);
+    return;
+  case UNDEAD_HELPER_TIMEOUT:
+    snprintf(text, sizeof text, "the scan did not end within %d seconds and was given up", DEADLINE_SECONDS);
+    fail(job, UNDEAD_SCAN_TIMEOUT, text);
+    return;
+  case UNDEAD_HELPER_CRASHED:
+    snprintf(text, sizeof text, "the scan failed with signal %d at address %#lx: the heap is damaged, or memory went away",
+             report->value, report->fault);
+    fail(job, UNDEAD_SCAN_CRASHED, text);
+    return;
+  default:
+    snprintf(text, sizeof text, "the process that scans was killed by signal %d", report->value);
+    fail(job, UNDEAD_SCAN_CRASHED, text);
+  }
+}
+
+static void fail_by_work(scan_job *job, work_end end) {
+  switch (end) {
+  case WORK_DENIED:
+  case WORK_STUCK:
+    fail(job, UNDEAD_SCAN_NOT_STOPPED, job->world.message);
+    return;
+  case WORK_COPY_FAILED:
+    fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program could not be made, or ended early");
+    return;
+  default:
+    fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+  }
+}
+
+// One attempt with one method; false if the system denies it and another one may be tried.
+static bool stop_and_scan(scan_job *job, undead_stop_method method) {
+  if (!undead_world_open(&job->world, method)) {
+    fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+    return true;
+  }
+  bool tried = true;
+  bool ready = method == UNDEAD_STOP_PTRACE || undead_signals_prepare(&job->world);
+  undead_helper_report report = {.end = UNDEAD_HELPER_DONE, .value = WORK_STUCK};
+  if (ready) report = undead_helper_run(stopped_work, job, DEADLINE_SECONDS);
+  if (ready && method == UNDEAD_STOP_SIGNALS) undead_signals_finish(&job->world);
+  if (report.end != UNDEAD_HELPER_DONE) fail_by_report(job, &report);
+  else if (report.value == WORK_DENIED && method == UNDEAD_STOP_PTRACE && !undead_stop_preference()) tried = false;
+  else if (report.value != WORK_DONE) fail_by_work(job, (work_end)report.value);
+  undead_roots_close(&job->roots);
+  undead_heap_close(&job->heap);
+  undead_mark_close(&job->marker);
+  undead_world_close(&job->world);
+  return tried;
+}
+
+static int isa_work(void *context) {
+  undead_isas_collect(context);
+  return 0;
+}
+
+// Types that are missed are scanned without their layouts, which is safe: the helper's fate does not matter here.
+static void learn_layouts(scan_job *job) {
+  if (!undead_isas_open(&job->isas)) return;
+  undead_helper_run(isa_work, &job->isas, DEADLINE_SECONDS);
+  undead_layouts_add(job->isas.list, job->isas.count);
+  undead_isas_close(&job->isas);
+}
+
+static void run(scan_job *job) {
+  if (undead_registry_dropped()) {
+    fail(job, UNDEAD_SCAN_INCOMPLETE, "blocks could not be recorded for lack of memory: what they hold is unknown");
+    return;
+  }
+  if (!undead_images_refresh() || !undead_stale_open(&job->stale)) {
+    fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+    return;
+  }
+  learn_layouts(job);
+  int preference = undead_stop_preference();
+  if (preference == UNDEAD_STOP_SIGNALS || !stop_and_scan(job, UNDEAD_STOP_PTRACE)) stop_and_scan(job, UNDEAD_STOP_SIGNALS);
+  undead_stale_close(&job->stale);
+  if (job->storage->result.error) return;
+  if (!undead_collect_decide(job->storage)) fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+}
+
+undead_scan_result *undead_scan(const undead_scan_options *options) {
+  uint64_t start = undead_now();
+  scan_job *job = undead_map(sizeof *job);
+  undead_storage *storage = undead_storage_open(options->mode == UNDEAD_SCAN_FORK);
+  if (!job || !storage) {
+    if (job) undead_unmap(job, sizeof *job);
+    if (storage) undead_storage_close(storage);
+    return NULL;
+  }
+  job->options = *options;
+  job->storage = storage;
+  run(job);
+  storage->result.scan_nanoseconds = undead_now() - start;
+  undead_unmap(job, sizeof *job);
+  return &storage->result;
+}
+
+void undead_scan_free(undead_scan_result *result) {
+  if (result) undead_storage_close((undead_storage *)result);
+}

@@ -1,0 +1,144 @@
+#define _GNU_SOURCE
+#include "scan/stale.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "runtime/layout.h"
+#include "runtime/runtime.h"
+#include "world/images.h"
+
+// libdispatch's per-thread data (src/shims/tsd.h, struct dispatch_tsd) and continuations (src/queue_internal.h).
+enum {
+  TSD_BYTES = 96,
+  TSD_TID = 0,              // u32
+  TSD_QUEUE = 8,
+  TSD_CACHE = 0x18,
+  CONTINUATION_COUNT = 8,   // dc_cache_cnt, int
+  CONTINUATION_NEXT = 0x10,
+  CONTINUATION_BYTES = 64,
+  MAX_CACHE = 1024,
+  MANAGER_FRAME = 96,       // from the stack pointer to the return address into _dispatch_event_loop_drain
+};
+
+static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
+
+static void find_function(const char *name, uintptr_t *low, uintptr_t *high) {
+  const undead_module *module = undead_module_of(undead_image_facts.dispatch.low);
+  size_t size = 0;
+  *low = module ? undead_symbol_address(module, name, &size) : 0;
+  *high = *low + size;
+}
+
+bool undead_stale_open(undead_stale *stale) {
+  *stale = (undead_stale){0};
+  if (undead_runtime_find()) stale->slab_isa = undead_runtime.slab_isa;
+  uintptr_t unused;
+  find_function("_dispatch_worker_thread", &stale->worker_low, &stale->worker_high);
+  find_function("_dispatch_event_loop_drain", &stale->drain_low, &stale->drain_high);
+  find_function("_dispatch_mgr_q", &stale->manager_queue, &unused);
+  stale->cached = undead_map(UNDEAD_MAX_CACHED * sizeof *stale->cached);
+  return stale->cached != NULL;
+}
+
+void undead_stale_close(undead_stale *stale) {
+  if (stale->cached) undead_unmap(stale->cached, UNDEAD_MAX_CACHED * sizeof *stale->cached);
+  *stale = (undead_stale){0};
+}
+
+// libdispatch's data of a thread, 0 if it has none or looks otherwise than expected.
+static uintptr_t dispatch_data(const undead_stopped_thread *thread) {
+  size_t module = undead_image_facts.dispatch_tls_module;
+  if (!module || !thread->tp) return 0;
+  uintptr_t vector = word_at(thread->tp + 8);   // the dynamic thread vector: 16 bytes for each module, [-1] its length
+  if (!undead_is_readable(vector - 16, 16) || word_at(vector - 16) < module) return 0;
+  if (!undead_is_readable(vector + 16 * module, 16)) return 0;
+  uintptr_t data = word_at(vector + 16 * module);
+  if (data == UINTPTR_MAX || !data || !undead_is_readable(data, TSD_BYTES)) return 0;
+  return *(const uint32_t *)(data + TSD_TID) == (uint32_t)thread->tid ? data : 0;
+}
+
+static void insert_cached(undead_stale *stale, uintptr_t block) {
+  if (stale->cached_count == UNDEAD_MAX_CACHED) return;
+  stale->cached[stale->cached_count++] = block;
+}
+
+static void find_cached_of(undead_stale *stale, const undead_heap *heap, const undead_stopped_thread *thread) {
+  uintptr_t data = dispatch_data(thread);
+  if (!data) return;
+  // A thread inside libdispatch may just have recycled a block that it still reads: the newest one counts as live.
+  bool keep = undead_in(undead_image_facts.dispatch, thread->pc);
+  int32_t count = 0;
+  uintptr_t node = word_at(data + TSD_CACHE);
+  for (int i = 0; node && i < MAX_CACHE; i++, node = word_at(node + CONTINUATION_NEXT)) {
+    if (!undead_heap_starts(heap, node) || undead_block_size(node) < CONTINUATION_BYTES) return;
+    int32_t mine = *(const int32_t *)(node + CONTINUATION_COUNT);
+    if (i > 0 && mine != count - 1) return;
+    count = mine;
+    if (i > 0 || !keep) insert_cached(stale, node);
+  }
+}
+
+static void sift_down(uintptr_t *heap, uint32_t root, uint32_t count) {
+  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && heap[child + 1] > heap[child]) child++;
+    if (heap[root] >= heap[child]) return;
+    uintptr_t swapped = heap[root];
+    heap[root] = heap[child];
+    heap[child] = swapped;
+  }
+}
+
+static void sort(uintptr_t *words, uint32_t count) {
+  for (uint32_t root = count / 2; root-- > 0;) sift_down(words, root, count);
+  for (uint32_t last = count; last-- > 1;) {
+    uintptr_t largest = words[0];
+    words[0] = words[last];
+    words[last] = largest;
+    sift_down(words, 0, last);
+  }
+}
+
+void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, const undead_world *world) {
+  stale->cached_count = 0;
+  for (uint32_t i = 0; i < world->thread_count; i++)
+    if (world->threads[i].phase == UNDEAD_THREAD_STOPPED) find_cached_of(stale, heap, &world->threads[i]);
+  sort(stale->cached, stale->cached_count);
+}
+
+bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
+  uint32_t low = 0, high = stale->cached_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (stale->cached[middle] < block) low = middle + 1;
+    else high = middle;
+  }
+  return low < stale->cached_count && stale->cached[low] == block;
+}
+
+static bool returns_behind_call(uintptr_t word, uintptr_t low, uintptr_t high) {
+  return word > low && word < high && ((const uint8_t *)word)[-5] == 0xe8;
+}
+
+static bool is_waiting_manager(const undead_stale *stale, uintptr_t sp, uintptr_t high) {
+  for (uintptr_t at = sp; at < sp + MANAGER_FRAME && at + 8 <= high; at += 8)
+    if (returns_behind_call(word_at(at), stale->drain_low, stale->drain_high)) return true;
+  return false;
+}
+
+uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low,
+                                 uintptr_t high) {
+  uintptr_t data = stale->worker_low ? dispatch_data(thread) : 0;
+  if (!data) return low;
+  uintptr_t queue = word_at(data + TSD_QUEUE);
+  bool manager = queue != 0;
+  if (manager) {
+    if (queue != stale->manager_queue || !thread->in_syscall || !is_waiting_manager(stale, thread->sp, high)) return low;
+  }
+  // Without a queue it runs nobody's code: all below the frame of its main function is what earlier work left.
+  for (uintptr_t at = (high - 8) & ~(uintptr_t)7; at >= low; at -= 8) {
+    uintptr_t word = word_at(at);
+    if (manager ? word > stale->worker_low && word < stale->worker_high
+                : returns_behind_call(word, stale->worker_low, stale->worker_high))
+      return at;
+  }
+  return low;
+}

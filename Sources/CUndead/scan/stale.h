@@ -1,0 +1,29 @@
+// Memory that looks alive but is not: recycled blocks, unused parts of slabs, dead frames. Each recogniser checks what
+// it finds and falls back to plain scanning, so that a doubt hides a leak but never invents one.
+#pragma once
+#include "scan/heap.h"
+#include "world/world.h"
+
+#define UNDEAD_MAX_CACHED 65536u
+
+typedef struct {
+  uintptr_t slab_isa;               // first word of a slab of task memory, 0 if unknown
+  uintptr_t worker_low, worker_high;   // _dispatch_worker_thread
+  uintptr_t drain_low, drain_high;     // _dispatch_event_loop_drain
+  uintptr_t manager_queue;             // _dispatch_mgr_q
+  uintptr_t *cached;                // recycled continuations of libdispatch, ascending: not to be scanned
+  uint32_t cached_count;
+} undead_stale;
+
+// Finds the symbols; on the scanning thread with the world running. False without memory.
+bool undead_stale_open(undead_stale *stale);
+void undead_stale_close(undead_stale *stale);
+
+// With the world stopped: lists the recycled continuations of all threads.
+void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, const undead_world *world);
+
+// The lowest stack address of `thread` that may hold a live word: above the dead part of an idle libdispatch worker.
+uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low,
+                                 uintptr_t high);
+
+bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block);

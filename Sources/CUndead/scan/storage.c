@@ -1,0 +1,45 @@
+#include "scan/storage.h"
+#include "platform/memory.h"
+
+#define NODE_LIMIT (2u << 20)
+#define EDGE_LIMIT (16u << 20)
+#define PATH_LIMIT (1u << 16)
+#define STEP_LIMIT (4u << 20)
+#define SUSPECT_LIMIT (1u << 16)
+#define LEAST_SHARE 64u   // of the limits, where the program may not reserve more address space
+
+static size_t place(size_t *offset, size_t bytes) {
+  size_t at = *offset;
+  *offset = (at + bytes + 63) & ~(size_t)63;
+  return at;
+}
+
+undead_storage *undead_storage_open(bool shared) {
+  for (uint32_t share = 1; share <= LEAST_SHARE; share *= 4) {
+    uint32_t nodes = NODE_LIMIT / share, edges = EDGE_LIMIT / share, paths = PATH_LIMIT / share;
+    uint32_t steps = STEP_LIMIT / share, suspects = SUSPECT_LIMIT / share;
+    size_t size = 0;
+    place(&size, sizeof(undead_storage));
+    size_t node_at = place(&size, nodes * sizeof(undead_node)), edge_at = place(&size, edges * sizeof(undead_edge));
+    size_t path_at = place(&size, paths * sizeof(undead_path)), step_at = place(&size, steps * sizeof(uint32_t));
+    size_t suspect_at = place(&size, suspects * sizeof(undead_suspect));
+    char *memory = shared ? undead_map_shared(size) : undead_map(size);
+    if (!memory) continue;
+    undead_storage *storage = (undead_storage *)memory;
+    storage->mapped = size;
+    storage->node_limit = nodes;
+    storage->edge_limit = edges;
+    storage->path_limit = paths;
+    storage->step_limit = steps;
+    storage->suspect_limit = suspects;
+    storage->result.nodes = (undead_node *)(memory + node_at);
+    storage->result.edges = (undead_edge *)(memory + edge_at);
+    storage->result.paths = (undead_path *)(memory + path_at);
+    storage->result.steps = (uint32_t *)(memory + step_at);
+    storage->result.suspects = (undead_suspect *)(memory + suspect_at);
+    return storage;
+  }
+  return NULL;
+}
+
+void undead_storage_close(undead_storage *storage) { undead_unmap(storage, storage->mapped); }

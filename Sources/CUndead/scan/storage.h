@@ -1,0 +1,15 @@
+// The memory of a result: reserved before the world is stopped, so that a copy of the program can fill it.
+#pragma once
+#include "scan/result.h"
+#include <stddef.h>
+
+typedef struct {
+  undead_scan_result result;   // first: what the caller gets
+  size_t mapped;               // bytes of the whole area, this header included
+  uint32_t node_limit, edge_limit, path_limit, step_limit, suspect_limit;
+  uint64_t edges_lost;
+} undead_storage;
+
+// `shared`: with forked copies. NULL without memory.
+undead_storage *undead_storage_open(bool shared);
+void undead_storage_close(undead_storage *storage);

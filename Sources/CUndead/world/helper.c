@@ -1,0 +1,169 @@
+#define _GNU_SOURCE
+#include "world/helper.h"
+#include "platform/memory.h"
+#include "world/clock.h"
+#include "world/raw_x86_64.h"
+#include <assert.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+#define STACK_BYTES (1u << 20)
+#define GUARD_BYTES 4096u
+#define CRASH_EXIT 128   // plus the signal
+
+typedef struct {
+  uint32_t alive;              // the helper's tid; the kernel clears it when the helper is gone
+  int32_t pid;
+  int32_t owner;               // pid of the program
+  volatile uintptr_t crash_address;
+  int (*work)(void *);
+  void *context;
+} helper_state;
+
+static helper_state helper;
+
+int32_t undead_helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
+
+static void crashed(int number, siginfo_t *info, void *context) {
+  (void)context;
+  helper.crash_address = (uintptr_t)info->si_addr;
+  undead_raw3(SYS_exit_group, CRASH_EXIT + number, 0, 0);
+}
+
+// Handlers of the program must not run here, and a core dump of a process that shares the program's memory would, on
+// older kernels, kill the program too: so faults end in a handler of ours.
+static void take_over_signals(void) {
+  struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
+  sigset_t unblock;
+  sigemptyset(&unblock);
+  for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
+    sigaction(faults[i], &action, NULL);
+    sigaddset(&unblock, faults[i]);
+  }
+  undead_raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, 8);
+}
+
+static int helper_main(void *context) {
+  (void)context;
+  undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
+  if (undead_raw3(SYS_getppid, 0, 0, 0) != helper.owner) return 1;
+  take_over_signals();
+  while (!undead_helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
+  // The copies of the program's descriptors would keep its pipes open.
+  undead_raw3(SYS_close_range, 0, ~0u, 0);
+  return helper.work(helper.context);
+}
+
+// clone() on a stack of its own; `entry` runs in the child and its result is the exit status.
+static long clone_on_stack(unsigned long flags, void *stack_top, uint32_t *tid, int (*entry)(void *)) {
+  uintptr_t *stack = (uintptr_t *)((uintptr_t)stack_top & ~(uintptr_t)15);
+  *--stack = 0;
+  *--stack = (uintptr_t)entry;
+  long result;
+  register long r10 __asm__("r10") = (long)tid;
+  register long r8 __asm__("r8") = 0;
+  __asm__ volatile(
+    "syscall\n\t"
+    "test %%rax, %%rax\n\t"
+    "jnz 1f\n\t"
+    "xor %%ebp, %%ebp\n\t"
+    "pop %%rax\n\t"
+    "pop %%rdi\n\t"
+    "call *%%rax\n\t"
+    "mov %%eax, %%edi\n\t"
+    "mov %[leave], %%eax\n\t"
+    "syscall\n\t"
+    "hlt\n"
+    "1:"
+    : "=a"(result)
+    : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(tid), "r"(r10), "r"(r8), [leave] "i"(SYS_exit_group)
+    : "rcx", "r11", "memory", "cc");
+  return result;
+}
+
+static undead_helper_report report_of(int status) {
+  undead_helper_report report = {UNDEAD_HELPER_DONE, 0, 0};
+  if (WIFSIGNALED(status)) {
+    report.end = UNDEAD_HELPER_KILLED;
+    report.value = WTERMSIG(status);
+  } else if (WEXITSTATUS(status) > CRASH_EXIT) {
+    report.end = UNDEAD_HELPER_CRASHED;
+    report.value = WEXITSTATUS(status) - CRASH_EXIT;
+    report.fault = helper.crash_address;
+  } else {
+    report.value = WEXITSTATUS(status);
+  }
+  return report;
+}
+
+static undead_helper_report wait_for_helper(long pid, uint32_t seconds) {
+  uint64_t deadline = undead_now() + (uint64_t)seconds * 1000000000u;
+  bool late = false;
+  for (uint32_t alive; (alive = __atomic_load_n(&helper.alive, __ATOMIC_ACQUIRE)) != 0;) {
+    uint64_t now = undead_now();
+    if (now >= deadline) {
+      late = true;
+      undead_raw3(SYS_kill, pid, SIGKILL, 0);
+      break;
+    }
+    struct timespec rest = {(time_t)((deadline - now) / 1000000000u), (long)((deadline - now) % 1000000000u)};
+    undead_raw6(SYS_futex, (long)&helper.alive, FUTEX_WAIT, alive, (long)&rest, 0, 0);
+  }
+  int status = 0;
+  long reaped;
+  do reaped = undead_raw4(SYS_wait4, pid, (long)&status, __WALL, 0);
+  while (reaped == -EINTR);
+  undead_helper_report report = report_of(status);
+  // A program that waits with __WALL itself may have reaped it: what it returned is then unknown.
+  if (reaped < 0) report = (undead_helper_report){UNDEAD_HELPER_KILLED, SIGKILL, 0};
+  if (late) report.end = UNDEAD_HELPER_TIMEOUT;
+  return report;
+}
+
+undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds) {
+  char *stack = undead_map(STACK_BYTES);
+  if (!stack) return (undead_helper_report){UNDEAD_HELPER_DENIED, ENOMEM, 0};
+  mprotect(stack, GUARD_BYTES, PROT_NONE);
+  helper = (helper_state){.alive = 1, .work = work, .context = context};
+  helper.owner = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
+
+  uint64_t all = ~0ull, before;
+  undead_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, 8);
+  // No exit signal: neither SIGCHLD nor wait() of the program sees this child.
+  long pid = clone_on_stack(
+    CLONE_VM | CLONE_FS | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + STACK_BYTES, &helper.alive, helper_main);
+  undead_helper_report report = {UNDEAD_HELPER_DENIED, (int)-pid, 0};
+  if (pid > 0) {
+    undead_raw6(SYS_prctl, PR_SET_PTRACER, pid, 0, 0, 0, 0);
+    __atomic_store_n(&helper.pid, (int32_t)pid, __ATOMIC_RELEASE);
+    report = wait_for_helper(pid, seconds);
+    undead_raw6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
+    __atomic_store_n(&helper.pid, 0, __ATOMIC_RELEASE);
+  }
+  undead_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8);
+  undead_unmap(stack, STACK_BYTES);
+  return report;
+}
+
+long undead_helper_copy(int (*work)(void *), void *context) {
+  long pid = undead_raw6(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0, 0);
+  if (pid != 0) return pid;
+  undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
+  undead_raw3(SYS_exit_group, work(context), 0, 0);
+  __builtin_unreachable();
+}
+
+undead_helper_report undead_helper_wait_copy(long pid) {
+  int status = 0;
+  long reaped;
+  do reaped = undead_raw4(SYS_wait4, pid, (long)&status, __WALL, 0);
+  while (reaped == -EINTR);
+  return report_of(status);
+}

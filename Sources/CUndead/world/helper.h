@@ -1,0 +1,31 @@
+// A process that shares this one's memory but nothing else: it can stop every thread of the program, and a crash in it
+// (a corrupted heap) does not hurt the program.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  UNDEAD_HELPER_DONE,      // `value`: what its function returned
+  UNDEAD_HELPER_CRASHED,   // `value`: the signal; `fault`: the address that it could not read
+  UNDEAD_HELPER_KILLED,    // `value`: the signal that somebody sent
+  UNDEAD_HELPER_TIMEOUT,
+  UNDEAD_HELPER_DENIED,    // `value`: errno of clone or of the memory for its stack
+} undead_helper_end;
+
+typedef struct {
+  undead_helper_end end;
+  int value;
+  uintptr_t fault;
+} undead_helper_report;
+
+// Runs `work` in a helper and waits for it at most `seconds`, then kills it. One at a time. The helper has all signals
+// blocked, no open descriptors, and uses the calling thread's thread-local storage, which that thread leaves alone.
+undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds);
+
+// The helper's pid while it runs, else 0.
+int32_t undead_helper_pid(void);
+
+// In the helper: forks a copy of the address space that runs `work` and exits; returns its pid or -errno.
+long undead_helper_copy(int (*work)(void *), void *context);
+// In the helper: waits for a copy.
+undead_helper_report undead_helper_wait_copy(long pid);

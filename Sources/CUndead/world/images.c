@@ -1,0 +1,138 @@
+#define _GNU_SOURCE
+#include "world/images.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "world/raw_x86_64.h"
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+undead_images undead_image_facts;
+
+// glibc 2.36; only used if `_thread_db_sizeof_pthread` is not there.
+#define THREAD_DESCRIPTOR_BYTES 2304
+
+static void add_interval(undead_interval *list, uint32_t *count, uintptr_t low, uintptr_t high) {
+  if (*count < UNDEAD_MAX_SEGMENTS && low < high) list[(*count)++] = (undead_interval){low, high};
+}
+
+static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size, (void)context;
+  undead_images *facts = &undead_image_facts;
+  uintptr_t low = UINTPTR_MAX;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+    if (start < low) low = start;
+    if (segment->p_flags & PF_W)
+      add_interval(facts->writable, &facts->writable_count, start, start + segment->p_memsz);
+  }
+  if (facts->dispatch.low == low) facts->dispatch_tls_module = info->dlpi_tls_modid;
+  // Blocks of static TLS lie below the thread pointer, at the same distance in every thread.
+  uintptr_t block = (uintptr_t)info->dlpi_tls_data, own = undead_thread_pointer();
+  if (block && block < own && own - block < (1u << 20) && own - block > facts->static_tls_bytes)
+    facts->static_tls_bytes = own - block;
+  return 0;
+}
+
+static bool read_at(long file, void *bytes, size_t size, uint64_t offset) {
+  return undead_raw4(SYS_pread64, file, (long)bytes, (long)size, (long)offset) == (long)size;
+}
+
+#define MAX_SECTIONS 128
+#define NAME_BYTES 8192
+
+// Writable sections named .rodata are read-only data that the linker put beside relocated data.
+static void find_constant_data(const undead_module *module, long file) {
+  static Elf64_Shdr sections[MAX_SECTIONS];
+  static char names[NAME_BYTES];
+  Elf64_Ehdr header;
+  if (!read_at(file, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG)) return;
+  size_t count = header.e_shnum;
+  if (!count || count > MAX_SECTIONS || header.e_shentsize != sizeof *sections || header.e_shstrndx >= count) return;
+  if (!read_at(file, sections, count * sizeof *sections, header.e_shoff)) return;
+  const Elf64_Shdr *strings = &sections[header.e_shstrndx];
+  if (strings->sh_size >= NAME_BYTES || !read_at(file, names, strings->sh_size, strings->sh_offset)) return;
+  names[strings->sh_size] = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!(sections[i].sh_flags & SHF_WRITE) || sections[i].sh_name >= strings->sh_size) continue;
+    if (strcmp(names + sections[i].sh_name, ".rodata")) continue;
+    uintptr_t low = module->bias + sections[i].sh_addr, high = low + sections[i].sh_size;
+    if (low >= module->low && high <= module->high)
+      add_interval(undead_image_facts.constant, &undead_image_facts.constant_count, low, high);
+  }
+}
+
+static void visit_file(const undead_module *module, bool is_program) {
+  const char *path = is_program ? "/proc/self/exe" : module->path;
+  if (path[0] != '/') return;
+  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return;
+  find_constant_data(module, file);
+  undead_raw3(SYS_close, file, 0, 0);
+}
+
+static bool is_named(const undead_module *module, const char *prefix) {
+  const char *slash = strrchr(module->path, '/');
+  return !strncmp(slash ? slash + 1 : module->path, prefix, strlen(prefix));
+}
+
+static void visit_module(const undead_module *module) {
+  undead_images *facts = &undead_image_facts;
+  undead_interval range = {module->low, module->high};
+  if (is_named(module, "libc.so") || is_named(module, "libc-")) facts->libc = range;
+  else if (is_named(module, "ld-linux")) facts->loader = range;
+  else if (is_named(module, "libdispatch.")) facts->dispatch = range;
+  else if (is_named(module, "libswift_Concurrency.")) facts->concurrency = range;
+}
+
+// glibc keeps {stack block, size} of a thread in its descriptor at an offset that it does not publish: find it in the
+// calling thread's own, whose stack pthread_getattr_np knows.
+static size_t find_stack_field(size_t descriptor_bytes) {
+  pthread_attr_t attributes;
+  void *address = NULL;
+  size_t size = 0, guard = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes)) return 0;
+  pthread_attr_getstack(&attributes, &address, &size);
+  pthread_attr_getguardsize(&attributes, &guard);
+  pthread_attr_destroy(&attributes);
+  const uintptr_t *word = (const uintptr_t *)undead_thread_pointer();
+  for (size_t i = 64; i + 2 < descriptor_bytes / 8; i++)
+    if (word[i] == (uintptr_t)address - guard && word[i + 1] == size + guard && word[i + 2] == guard) return i * 8;
+  return 0;
+}
+
+static void learn_thread_layout(void) {
+  undead_images *facts = &undead_image_facts;
+  if (!facts->thread_descriptor_bytes) {
+    facts->thread_descriptor_bytes = THREAD_DESCRIPTOR_BYTES;
+    for (size_t i = 0; i < undead_module_count(); i++) {
+      if (!is_named(undead_module_at(i), "libc.so") && !is_named(undead_module_at(i), "libc-")) continue;
+      uintptr_t size = undead_symbol_address(undead_module_at(i), "_thread_db_sizeof_pthread", NULL);
+      uint32_t value = size ? *(const uint32_t *)size : 0;
+      if (value >= 0x400 && value < 0x4000) facts->thread_descriptor_bytes = value;
+    }
+  }
+  if (!facts->stack_field) facts->stack_field = find_stack_field(facts->thread_descriptor_bytes);
+}
+
+bool undead_images_refresh(void) {
+  undead_images *facts = &undead_image_facts;
+  if (!facts->writable) facts->writable = undead_map(UNDEAD_MAX_SEGMENTS * sizeof *facts->writable);
+  if (!facts->constant) facts->constant = undead_map(UNDEAD_MAX_SEGMENTS * sizeof *facts->constant);
+  if (!facts->writable || !facts->constant) return false;
+  facts->writable_count = facts->constant_count = 0;
+  facts->dispatch_tls_module = 0;
+  facts->dispatch = facts->concurrency = (undead_interval){0, 0};
+  if (undead_module_count() == 0) undead_modules_refresh();
+  for (size_t i = 0; i < undead_module_count(); i++) {
+    visit_module(undead_module_at(i));
+    visit_file(undead_module_at(i), i == 0);
+  }
+  dl_iterate_phdr(visit_image, NULL);
+  learn_thread_layout();
+  return true;
+}

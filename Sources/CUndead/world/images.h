@@ -1,0 +1,40 @@
+// What the scan must know about the loaded images and about glibc's threads. Collected while the program runs.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+  uintptr_t low, high;
+} undead_interval;
+
+#define UNDEAD_MAX_SEGMENTS 8192
+
+typedef struct {
+  undead_interval *writable;         // segments that are or were writable
+  uint32_t writable_count;
+  undead_interval *constant;         // read-only data that lies in them: Swift's libraries keep their tables there
+  uint32_t constant_count;
+  undead_interval libc, loader;      // code and data of libc.so and ld.so
+  undead_interval dispatch, concurrency;
+  size_t dispatch_tls_module;        // of the dynamic TLS that holds libdispatch's thread data, 0 if unknown
+  size_t dispatch_tls_offset;
+
+  size_t static_tls_bytes;           // below the thread pointer
+  size_t thread_descriptor_bytes;    // struct pthread, from the thread pointer on
+  size_t stack_field;                // offset of {stack block, size} in struct pthread, 0 if unknown
+} undead_images;
+
+extern undead_images undead_image_facts;
+
+// On the scanning thread, with the world running, after undead_modules_refresh. False without memory.
+bool undead_images_refresh(void);
+
+static inline bool undead_in(undead_interval interval, uintptr_t address) {
+  return address >= interval.low && address < interval.high;
+}
+
+// True for code of libc itself, whose system calls leave nothing in the red zone or the vector registers.
+static inline bool undead_is_libc_code(uintptr_t address) {
+  return undead_in(undead_image_facts.libc, address) || undead_in(undead_image_facts.loader, address);
+}

@@ -1,0 +1,64 @@
+#include "world/intervals.h"
+#include "platform/memory.h"
+
+bool undead_intervals_open(undead_intervals *intervals, uint32_t capacity) {
+  *intervals = (undead_intervals){.capacity = capacity};
+  intervals->list = undead_map(capacity * sizeof *intervals->list);
+  return intervals->list != NULL;
+}
+
+void undead_intervals_close(undead_intervals *intervals) {
+  if (intervals->list) undead_unmap(intervals->list, intervals->capacity * sizeof *intervals->list);
+  *intervals = (undead_intervals){0};
+}
+
+void undead_intervals_add(undead_intervals *intervals, uintptr_t low, uintptr_t high) {
+  if (low >= high) return;
+  if (intervals->count == intervals->capacity) {
+    intervals->overflow = true;
+    return;
+  }
+  intervals->list[intervals->count++] = (undead_interval){low, high};
+}
+
+static void sift_down(undead_interval *list, uint32_t root, uint32_t count) {
+  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && list[child + 1].low > list[child].low) child++;
+    if (list[root].low >= list[child].low) return;
+    undead_interval swapped = list[root];
+    list[root] = list[child];
+    list[child] = swapped;
+  }
+}
+
+void undead_intervals_sort(undead_intervals *intervals) {
+  undead_interval *list = intervals->list;
+  for (uint32_t root = intervals->count / 2; root-- > 0;) sift_down(list, root, intervals->count);
+  for (uint32_t last = intervals->count; last-- > 1;) {
+    undead_interval largest = list[0];
+    list[0] = list[last];
+    list[last] = largest;
+    sift_down(list, 0, last);
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < intervals->count; i++) {
+    if (kept && list[i].low <= list[kept - 1].high) {
+      if (list[i].high > list[kept - 1].high) list[kept - 1].high = list[i].high;
+    } else {
+      list[kept++] = list[i];
+    }
+  }
+  intervals->count = intervals->sorted = kept;
+}
+
+uintptr_t undead_intervals_skip(const undead_intervals *intervals, uintptr_t address, uintptr_t *next) {
+  uint32_t low = 0, high = intervals->sorted;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (intervals->list[middle].high <= address) low = middle + 1;
+    else high = middle;
+  }
+  if (low < intervals->sorted && intervals->list[low].low <= address) return intervals->list[low].high;
+  *next = low < intervals->sorted ? intervals->list[low].low : UINTPTR_MAX;
+  return 0;
+}

@@ -1,0 +1,219 @@
+// Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
+#define _GNU_SOURCE
+#include "world/clock.h"
+#include "world/images.h"
+#include "world/raw_x86_64.h"
+#include "world/world.h"
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#define STOP_DEADLINE 5000000000ull   // for a thread to stop, or to leave an allocator hook
+#define HOOK_DEADLINE 200000000ull    // then another stopped thread may hold what it waits for
+#define MAX_RESTARTS 8
+#define XSAVE_BYTES 16384
+
+static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
+  return undead_raw4(SYS_ptrace, request, tid, (long)address, (long)data);
+}
+
+static undead_stop_result stop_result;
+
+// A thread that is already dead, or is dying, cannot be attached to and holds nothing.
+static bool is_leaving(const undead_world *world, int32_t tid) {
+  char letter = undead_thread_letter(world->process, tid);
+  return letter == 0 || letter == 'Z' || letter == 'X';
+}
+
+static void seize(undead_world *world, int32_t tid) {
+  if (stop_result != UNDEAD_STOP_OK || undead_world_find(world, tid)) return;
+  long result = trace(PTRACE_SEIZE, tid, 0, 0);
+  if (result == -ESRCH || (result < 0 && is_leaving(world, tid))) return;
+  if (result < 0) {
+    snprintf(world->message, sizeof world->message, "thread %d may not be traced (error %ld)", tid, -result);
+    stop_result = UNDEAD_STOP_DENIED;
+    return;
+  }
+  undead_stopped_thread *thread = undead_world_add(world, tid);
+  if (!thread) {
+    trace(PTRACE_DETACH, tid, 0, 0);
+    stop_result = UNDEAD_STOP_NO_MEMORY;
+    return;
+  }
+  trace(PTRACE_INTERRUPT, tid, 0, 0);
+}
+
+static void read_registers(undead_stopped_thread *thread) {
+  struct user_regs_struct registers;
+  struct iovec area = {&registers, sizeof registers};
+  if (trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) {
+    thread->phase = UNDEAD_THREAD_GONE;
+    return;
+  }
+  thread->pc = registers.rip;
+  thread->sp = registers.rsp;
+  thread->tp = registers.fs_base;
+  const uintptr_t general[UNDEAD_GENERAL_REGISTERS] = {
+    registers.rax, registers.rbx, registers.rcx, registers.rdx, registers.rsi, registers.rdi, registers.rbp,
+    registers.r8, registers.r9, registers.r10, registers.r11, registers.r12, registers.r13, registers.r14,
+    registers.r15};
+  for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = general[i];
+}
+
+// Takes note of one change of a traced thread; false if there was none yet.
+static bool poll_thread(undead_stopped_thread *thread) {
+  int status = 0;
+  long result = undead_raw4(SYS_wait4, thread->tid, (long)&status, __WALL | WNOHANG, 0);
+  if (result == 0) return false;
+  if (result < 0 || !WIFSTOPPED(status)) {
+    thread->phase = UNDEAD_THREAD_GONE;
+    return true;
+  }
+  // Without an event it was stopped on its way to a signal handler: the signal is delivered when it goes on.
+  if (status >> 16 == 0) thread->held_signal = WSTOPSIG(status);
+  thread->phase = UNDEAD_THREAD_STOPPED;
+  read_registers(thread);
+  return true;
+}
+
+static uint32_t poll_all(undead_world *world) {
+  uint32_t running = 0;
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase == UNDEAD_THREAD_RUNNING && !poll_thread(thread)) running++;
+  }
+  return running;
+}
+
+static bool wait_until_stopped(undead_world *world) {
+  uint64_t start = undead_now();
+  for (uint32_t round = 0; poll_all(world); round++) {
+    if (round > 20) undead_pause(round < 200 ? 50000 : 1000000);
+    else undead_raw3(SYS_sched_yield, 0, 0, 0);
+    if (round % 64 != 63) continue;
+    uint64_t waited = undead_now() - start;
+    for (uint32_t i = 0; i < world->thread_count; i++) {
+      undead_stopped_thread *thread = &world->threads[i];
+      if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
+      // The first thread of a program that lives on without it stays a zombie: it is never reported.
+      if (is_leaving(world, thread->tid)) thread->phase = UNDEAD_THREAD_GONE;
+      else if (waited > STOP_DEADLINE) {
+        snprintf(world->message, sizeof world->message, "thread %d did not stop within %llu s (state %c)", thread->tid,
+                 STOP_DEADLINE / 1000000000, undead_thread_letter(world->process, thread->tid));
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void let_go_on(undead_stopped_thread *thread) {
+  int32_t signal = thread->held_signal;
+  thread->held_signal = 0;
+  thread->phase = UNDEAD_THREAD_RUNNING;
+  trace(PTRACE_CONT, thread->tid, 0, (uintptr_t)signal);
+}
+
+static uint32_t release_from_hooks(undead_world *world) {
+  uint32_t inside = 0;
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase != UNDEAD_THREAD_STOPPED || !undead_thread_in_hook(thread)) continue;
+    let_go_on(thread);
+    inside++;
+  }
+  return inside;
+}
+
+// Threads inside an allocator hook hold the allocator's locks and half-written tables: they run on until they are out.
+static undead_stop_result empty_hooks(undead_world *world) {
+  uint64_t start = undead_now();
+  for (uint64_t rest = 5000; release_from_hooks(world); rest = rest < 500000 ? rest * 2 : rest) {
+    undead_pause(rest);
+    for (uint32_t i = 0; i < world->thread_count; i++)
+      if (world->threads[i].phase == UNDEAD_THREAD_RUNNING) trace(PTRACE_INTERRUPT, world->threads[i].tid, 0, 0);
+    if (!wait_until_stopped(world)) return UNDEAD_STOP_STUCK;
+    if (undead_now() - start < HOOK_DEADLINE) continue;
+    snprintf(world->message, sizeof world->message, "a thread does not leave the allocator");
+    return UNDEAD_STOP_STUCK;
+  }
+  return UNDEAD_STOP_OK;
+}
+
+static undead_stop_result stop_once(undead_world *world) {
+  stop_result = UNDEAD_STOP_OK;
+  for (uint32_t known = 0;;) {
+    if (!undead_each_thread(world, seize, world)) {
+      snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
+      return UNDEAD_STOP_STUCK;
+    }
+    if (stop_result != UNDEAD_STOP_OK) return stop_result;
+    if (!wait_until_stopped(world)) return UNDEAD_STOP_STUCK;
+    undead_stop_result hooks = empty_hooks(world);
+    if (hooks != UNDEAD_STOP_OK) return hooks;
+    if (world->thread_count == known) return UNDEAD_STOP_OK;
+    known = world->thread_count;
+  }
+}
+
+// glibc's functions treat vector registers and the red zone as lost across a system call. Other code with a `syscall`
+// of its own may not.
+static void note_system_call(undead_stopped_thread *thread) {
+  if (!undead_is_libc_code(thread->pc)) return;
+  const uint8_t *code = (const uint8_t *)thread->pc;
+  thread->in_syscall = code[-2] == 0x0f && code[-1] == 0x05;
+}
+
+static void read_vectors(undead_world *world, undead_stopped_thread *thread) {
+  static _Alignas(64) uint8_t bytes[XSAVE_BYTES];
+  struct iovec area = {bytes, sizeof bytes};
+  if (trace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, (uintptr_t)&area) >= 0) {
+    undead_take_vectors(world, thread, bytes, area.iov_len);
+    return;
+  }
+  struct user_fpregs_struct legacy;
+  area = (struct iovec){&legacy, sizeof legacy};
+  if (trace(PTRACE_GETREGSET, thread->tid, NT_PRFPREG, (uintptr_t)&area) >= 0)
+    undead_take_vectors(world, thread, (const uint8_t *)&legacy, area.iov_len);
+}
+
+undead_stop_result undead_ptrace_stop(undead_world *world) {
+  undead_stop_result result = stop_once(world);
+  // A thread that waits in the allocator for one that we hold (in fork, say) gets its chance when all run.
+  uint64_t start = undead_now();
+  while (result == UNDEAD_STOP_STUCK && world->restarts < MAX_RESTARTS && undead_now() - start < STOP_DEADLINE) {
+    undead_ptrace_resume(world);
+    undead_pause(1000000ull << world->restarts++);
+    result = stop_once(world);
+  }
+  if (result != UNDEAD_STOP_OK) {
+    undead_ptrace_resume(world);
+    return result;
+  }
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase != UNDEAD_THREAD_STOPPED) continue;
+    note_system_call(thread);
+    if (!thread->in_syscall) read_vectors(world, thread);
+  }
+  return UNDEAD_STOP_OK;
+}
+
+void undead_ptrace_resume(undead_world *world) {
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase == UNDEAD_THREAD_GONE) continue;
+    // Only a stopped thread can be let go: one that still runs is detached when the helper ends.
+    if (thread->phase == UNDEAD_THREAD_RUNNING) {
+      trace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+      for (int round = 0; round < 100 && !poll_thread(thread); round++) undead_pause(100000);
+    }
+    trace(PTRACE_DETACH, thread->tid, 0, (uintptr_t)thread->held_signal);
+  }
+  world->thread_count = 0;
+}

@@ -1,0 +1,165 @@
+#define _GNU_SOURCE
+#include "world/world.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "record/thread.h"
+#include "world/raw_x86_64.h"
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int preference;
+
+// The environment may change, or be changed by another thread, later.
+__attribute__((constructor)) static void read_preference(void) {
+  const char *text = getenv("UNDEAD_STOP");
+  if (text && !strcmp(text, "ptrace")) preference = UNDEAD_STOP_PTRACE;
+  if (text && !strcmp(text, "signals")) preference = UNDEAD_STOP_SIGNALS;
+}
+
+int undead_stop_preference(void) { return preference; }
+
+bool undead_world_open(undead_world *world, undead_stop_method method) {
+  *world = (undead_world){.method = method};
+  world->process = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
+  world->scanner = (int32_t)undead_raw3(SYS_gettid, 0, 0, 0);
+  world->threads = undead_map(UNDEAD_MAX_THREADS * sizeof *world->threads);
+  world->vectors = undead_map(UNDEAD_MAX_VECTORS * sizeof *world->vectors);
+  if (world->threads && world->vectors) return true;
+  undead_world_close(world);
+  return false;
+}
+
+void undead_world_close(undead_world *world) {
+  if (world->threads) undead_unmap(world->threads, UNDEAD_MAX_THREADS * sizeof *world->threads);
+  if (world->vectors) undead_unmap(world->vectors, UNDEAD_MAX_VECTORS * sizeof *world->vectors);
+  world->threads = NULL;
+  world->vectors = NULL;
+}
+
+undead_stop_result undead_world_stop(undead_world *world) {
+  world->thread_count = 0;
+  world->vector_count = 0;
+  return world->method == UNDEAD_STOP_PTRACE ? undead_ptrace_stop(world) : undead_signals_stop(world);
+}
+
+void undead_world_resume(undead_world *world) {
+  if (world->method == UNDEAD_STOP_PTRACE) undead_ptrace_resume(world);
+  else undead_signals_resume(world);
+}
+
+undead_stopped_thread *undead_world_find(undead_world *world, int32_t tid) {
+  for (uint32_t i = 0; i < world->thread_count; i++)
+    if (world->threads[i].tid == tid) return &world->threads[i];
+  return NULL;
+}
+
+undead_stopped_thread *undead_world_add(undead_world *world, int32_t tid) {
+  uint32_t count = world->thread_count;
+  if (count == UNDEAD_MAX_THREADS) return NULL;
+  undead_stopped_thread *thread = &world->threads[count];
+  *thread = (undead_stopped_thread){.tid = tid};
+  __atomic_store_n(&world->thread_count, count + 1, __ATOMIC_RELEASE);
+  return thread;
+}
+
+static char *append_number(char *text, uint32_t number) {
+  char digits[12];
+  int count = 0;
+  do digits[count++] = (char)('0' + number % 10);
+  while (number /= 10);
+  while (count) *text++ = digits[--count];
+  return text;
+}
+
+static char *append(char *text, const char *more) {
+  while (*more) *text++ = *more++;
+  *text = 0;
+  return text;
+}
+
+// The helper is a process of its own, so "/proc/self" would be the wrong one.
+static char *task_path(char *text, int32_t process) {
+  return append(append_number(append(text, "/proc/"), (uint32_t)process), "/task");
+}
+
+struct directory_entry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t length;
+  uint8_t type;
+  char name[];
+};
+
+bool undead_each_thread(const undead_world *world, void (*visit)(undead_world *, int32_t tid), undead_world *context) {
+  char path[64];
+  task_path(path, world->process);
+  long directory = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (directory < 0) return false;
+  _Alignas(8) char buffer[8192];
+  long length;
+  while ((length = undead_raw3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0) {
+    for (long offset = 0; offset < length;) {
+      const struct directory_entry *entry = (const void *)(buffer + offset);
+      offset += entry->length;
+      int32_t tid = 0;
+      for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++) tid = tid * 10 + (*digit - '0');
+      if (tid && tid != world->scanner) visit(context, tid);
+    }
+  }
+  undead_raw3(SYS_close, directory, 0, 0);
+  return length == 0;
+}
+
+char undead_thread_letter(int32_t process, int32_t tid) {
+  char path[64], text[256];
+  char *end = append(task_path(path, process), "/");
+  append(append_number(end, (uint32_t)tid), "/stat");
+  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return 0;
+  long length = undead_raw3(SYS_read, file, (long)text, sizeof text);
+  undead_raw3(SYS_close, file, 0, 0);
+  // The name in parentheses may itself hold parentheses: the state follows the last one.
+  for (long i = length - 3; i > 0; i--)
+    if (text[i] == ')') return text[i + 2];
+  return 0;
+}
+
+bool undead_thread_in_hook(const undead_stopped_thread *thread) {
+  if (!thread->tp) return false;
+  const undead_thread_state *state = undead_thread_of(thread->tp);
+  // The thread may be younger than the memory map that was read.
+  if (!undead_is_readable((uintptr_t)state, sizeof *state) && undead_maps_refresh()
+      && !undead_is_readable((uintptr_t)state, sizeof *state))
+    return false;
+  return state->in_hook > 0;
+}
+
+// XSAVE areas: Intel SDM vol. 1, 13.4. Components 1 (SSE), 2 (AVX), 6 and 7 (AVX-512); the others hold no addresses.
+static const struct {
+  uint8_t component;
+  uint16_t offset, bytes;
+} vector_parts[] = {{1, 160, 256}, {2, 576, 256}, {6, 1152, 512}, {7, 1664, 1024}};
+#define XSTATE_BV_OFFSET 512
+
+void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, const uint8_t *area, size_t size) {
+  assert(((uintptr_t)area & 7) == 0);
+  uint64_t in_use = size >= 576 ? *(const uint64_t *)(area + XSTATE_BV_OFFSET) : 2;
+  uintptr_t words[256];
+  uint32_t count = 0;
+  for (size_t i = 0; i < sizeof vector_parts / sizeof *vector_parts; i++) {
+    size_t low = vector_parts[i].offset, high = low + vector_parts[i].bytes;
+    if (!(in_use >> vector_parts[i].component & 1) || high > size) continue;
+    for (const uint64_t *word = (const void *)(area + low); word < (const uint64_t *)(area + high); word++)
+      if (*word >= 4096) words[count++] = *word;
+  }
+  uint32_t first = __atomic_fetch_add(&world->vector_count, count, __ATOMIC_RELAXED);
+  if (first + count > UNDEAD_MAX_VECTORS) {
+    world->vectors_lost = true;
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++) world->vectors[first + i] = words[i];
+  thread->first_vector = first;
+  thread->vector_count = count;
+}
