@@ -178,3 +178,6 @@ enum {
 #define ABI_SYMBOLIC_LAST 0x1F
 #define ABI_SYMBOLIC_DIRECT_CONTEXT 0x01
 #define ABI_SYMBOLIC_INDIRECT_CONTEXT 0x02
+// Function that makes the metadata. Fields of noncopyable types are described so, and yield () as long as the runtime
+// cannot reflect them.
+#define ABI_SYMBOLIC_ACCESSOR 0x09

@@ -70,7 +70,7 @@ typedef struct {
 static bool parse_parameter(const char *text, uint32_t *depth, uint32_t *index) {
   char *end;
   *depth = *index = 0;
-  if (!strcmp(text, "x")) return true;
+  if (*text == 'x') return true;
   if (*text++ != 'q') return false;
   bool nested = *text == 'd';
   if (nested) {
@@ -79,6 +79,7 @@ static bool parse_parameter(const char *text, uint32_t *depth, uint32_t *index) 
     text = strchr(text, '_');
     if (!text++) return false;
   }
+  if (*text != '_' && (*text < '0' || *text > '9')) return false;
   *index = (*text == '_' ? 0 : (uint32_t)strtoul(text, &end, 10) + 1) + !nested;
   return *depth < MAX_LEVELS && *index < MAX_PARAMETERS;
 }
@@ -112,7 +113,29 @@ static bool read_substitution(substitution *result, const capture_descriptor *ca
   return total > 0;
 }
 
+static bool is_known_parameter(const char *text, const substitution *generic) {
+  uint32_t depth, index;
+  if (!generic || !parse_parameter(text, &depth, &index) || depth >= generic->environment.levels) return false;
+  return index < generic->environment.data[depth] - (depth ? generic->environment.data[depth - 1] : 0u);
+}
+
+// The runtime aborts, or makes types of nothing, if it is asked for a name with parameters that it does not know, with
+// a member type or a pack of one ("Q"), or with an accessor that expects arguments. An identifier that looks like one
+// of these costs the name of a type, nothing else.
+static bool can_be_asked(const undead_mangled *name, const substitution *generic) {
+  if (lowered_function(name) || is_box(name)) return false;
+  const char *text = (const char *)name->address;
+  for (size_t i = 0; i < name->length;) {
+    size_t reference = undead_reference_bytes((uint8_t)text[i]);
+    if (text[i] == 'Q' || text[i] == ABI_SYMBOLIC_ACCESSOR) return false;
+    if ((text[i] == 'x' || text[i] == 'q') && !is_known_parameter(text + i, generic)) return false;
+    i += reference ? reference : 1;
+  }
+  return true;
+}
+
 static uintptr_t type_of_capture(const undead_mangled *name, const substitution *generic) {
+  if (!can_be_asked(name, generic)) return 0;
   uintptr_t type = undead_type_of_name(name, 0, 0);
   if (type || !generic || !undead_runtime.type_in_environment) return type;
   type = (uintptr_t)undead_runtime.type_in_environment((const char *)name->address, name->length, &generic->environment,
@@ -136,7 +159,7 @@ static const undead_fields *read_captures(const capture_descriptor *captures, co
     field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
     field->indirect = is_box(&field->mangled);
     field->name = "";
-    if (!field->indirect) field->type = type_of_capture(&field->mangled, generic);
+    field->type = type_of_capture(&field->mangled, generic);
     if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;
     else if (!(size = fixed_size(&field->mangled))) certain = false;
     next = (next + align) & ~align;

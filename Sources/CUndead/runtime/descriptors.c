@@ -7,8 +7,7 @@
 
 enum { MAX_NAME = 8192, MAX_FIELDS = 65536, MAX_PARENTS = 64, MAX_NESTING = 16 };
 
-// Bytes of the symbolic reference that starts with `byte`, 0 if none does.
-static size_t reference_bytes(uint8_t byte) {
+size_t undead_reference_bytes(uint8_t byte) {
   if (byte == 0 || byte > ABI_SYMBOLIC_LAST) return 0;
   return byte <= ABI_SYMBOLIC_RELATIVE_LAST ? 5 : 9;
 }
@@ -25,7 +24,7 @@ undead_mangled undead_mangled_at(uintptr_t address) {
       name.length = i;
       return name;
     }
-    size_t reference = reference_bytes(bytes[i]);
+    size_t reference = undead_reference_bytes(bytes[i]);
     name.ends_in_reference = reference != 0;
     name.operators[0] = reference ? 0 : name.operators[1];
     name.operators[1] = reference ? 0 : (char)bytes[i];
@@ -77,7 +76,7 @@ undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
   const uint8_t *bytes = (const uint8_t *)name->address;
   if (undead_mangled_is_one_object(name)) return UNDEAD_WORDS_STRONG;
   for (size_t i = 0; i < name->length;) {
-    size_t reference = reference_bytes(bytes[i]);
+    size_t reference = undead_reference_bytes(bytes[i]);
     if (!reference) {
       if (generic && (bytes[i] == 'x' || bytes[i] == 'q' || bytes[i] == 'Q')) return UNDEAD_WORDS_RESOLVE;
       i++;

@@ -12,6 +12,8 @@ typedef struct {
   bool ends_in_reference;
 } undead_mangled;
 undead_mangled undead_mangled_at(uintptr_t address);
+// Bytes of the symbolic reference that starts with `byte`, 0 if none does.
+size_t undead_reference_bytes(uint8_t byte);
 
 typedef enum { UNDEAD_STRONG = 0, UNDEAD_WEAK = 1, UNDEAD_UNOWNED = 2, UNDEAD_UNMANAGED = 3 } undead_ownership;
 undead_ownership undead_mangled_ownership(const undead_mangled *name);

@@ -62,6 +62,15 @@ static bool name_error_word(const undead_node *node, undead_edge_name *name, und
   return name_boxed_word(node, name, label, edge, type, (ABI_ERROR_VALUE + mask) & ~mask);
 }
 
+static void name_task_word(const undead_scan_result *result, const undead_edge *edge, undead_edge_name *name,
+                           undead_text *label) {
+  undead_kind target = (undead_kind)result->nodes[edge->to].kind;
+  // Task.cpp, AsyncContextPrefix: the entry point of the task's closure stands before its context.
+  bool operation = target != UNDEAD_KIND_OTHER && edge->companion && undead_is_executable(edge->companion);
+  if (operation) name->function = edge->companion;
+  text_add(label, operation ? "operation" : edge->offset == ABI_TASK_RESUME_CONTEXT ? "resume context" : "async frame");
+}
+
 static bool name_word(const undead_scan_result *result, const undead_edge *edge, undead_edge_name *name,
                       undead_text *label) {
   const undead_node *node = &result->nodes[edge->from];
@@ -73,7 +82,7 @@ static bool name_word(const undead_scan_result *result, const undead_edge *edge,
                            read_u32(node->isa + ABI_BOX_VALUE_OFFSET));
   case UNDEAD_KIND_ERROR: return name_error_word(node, name, label, edge);
   case UNDEAD_KIND_TASK:
-    text_add(label, edge->offset == ABI_TASK_RESUME_CONTEXT ? "resume context" : "async frame");
+    name_task_word(result, edge, name, label);
     return false;
   default:
     if (node->isa && node->isa == undead_runtime.slab_isa) text_add(label, "async frame");

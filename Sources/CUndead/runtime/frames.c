@@ -4,7 +4,6 @@
 #include "runtime/layout.h"
 #include "runtime/memory_reader.h"
 #include "runtime/naming.h"
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAX_ASYNC_DEPTH = 256 };
@@ -16,8 +15,9 @@ uint32_t undead_node_frames(const undead_scan_result *result, uint32_t index, ui
   if (!undead_copy_memory(result->nodes[index].address + ABI_TASK_RESUME_FUNCTION, resume, sizeof resume)) return 0;
   uintptr_t function = resume[0], context = resume[1];
   for (int depth = 0; count < max && depth < MAX_ASYNC_DEPTH && undead_is_executable(function); depth++) {
-    // Frames are return addresses: the one that is looked up is the byte before.
-    frames[count++] = function + 1;
+    // Frames are return addresses: the one that is looked up is the byte before. A task that waits for a continuation
+    // has the same function in its own record and in the context.
+    if (count == 0 || frames[count - 1] != function + 1) frames[count++] = function + 1;
     uintptr_t words[2];   // parent, function that resumes the parent
     if (!context || (context & 7) || !undead_copy_memory(context, words, sizeof words)) break;
     if (words[0] == context) break;

@@ -40,7 +40,9 @@ uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, 
     (const char *)name->address, name->length, (const void *)descriptor, (const void *const *)arguments);
   size_t size, stride;
   uint32_t flags;
-  return undead_type_layout(type, &size, &stride, &flags) ? type : 0;
+  if (!undead_type_layout(type, &size, &stride, &flags)) return 0;
+  bool is_void = undead_type_kind(type) == ABI_KIND_TUPLE && read_word(type + ABI_TUPLE_COUNT) == 0;
+  return is_void && *(const uint8_t *)name->address == ABI_SYMBOLIC_ACCESSOR ? 0 : type;
 }
 
 undead_fields *undead_new_fields(uint32_t count) {
@@ -69,6 +71,18 @@ static void read_record(undead_field *field, uintptr_t record, uintptr_t descrip
     field->type = undead_type_of_name(&field->mangled, descriptor, generic ? arguments : 0);
   }
   field->size = field->indirect ? 8 : type ? (uint32_t)size_of_field(field) : 0;
+}
+
+// A field whose type is unknown reaches to the next one, or to the end.
+static void guess_sizes(undead_fields *fields, uint32_t end) {
+  for (uint32_t i = 0; i < fields->count; i++) {
+    undead_field *field = &fields->field[i];
+    if (field->type || field->indirect) continue;
+    uint32_t next = end;
+    for (uint32_t k = 0; k < fields->count; k++)
+      if (fields->field[k].offset > field->offset && fields->field[k].offset < next) next = fields->field[k].offset;
+    if (next > field->offset) field->size = next - field->offset;
+  }
 }
 
 // Where a class keeps its field offsets and generic arguments, in bytes from the address point.
@@ -107,6 +121,7 @@ static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor) {
     read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments);
     field->offset = (uint32_t)read_word(vector + i * 8ul);
   }
+  if (fields) guess_sizes(fields, read_u32(isa + ABI_CLASS_INSTANCE_SIZE));
   return fields ? fields : &no_fields;
 }
 
@@ -121,6 +136,9 @@ static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, boo
                 type + ABI_VALUE_GENERIC_ARGUMENTS);
     field->offset = is_struct ? read_u32(type + vector * 8ul + i * 4ul) : 0;
   }
+  size_t size, stride;
+  uint32_t flags;
+  if (fields && is_struct && undead_type_layout(type, &size, &stride, &flags)) guess_sizes(fields, (uint32_t)size);
   return fields ? fields : &no_fields;
 }
 
