@@ -20,7 +20,8 @@ let package = Package(
       dependencies: ["CUndead"],
       // A preloaded library must not drag the Swift runtime into bash or into a static program.
       // Only this product carries unsafe flags, so packages may depend on the others by version.
-      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib"])]),
+      // Its functions must not be replaced by those of a copy that is linked into the program.
+      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic"])]),
     .target(name: "UndeadReport"),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
     .executableTarget(
