@@ -1,0 +1,83 @@
+import CUndead
+import Foundation
+import UndeadReport
+
+/// Finds Swift objects that leaked, in the process that asks.
+///
+/// Nothing is recorded until ``start()`` is called or the process is started with `UNDEAD=1` in its environment, which
+/// also covers what is allocated before `main`. All functions may be called from any thread.
+public enum Undead {
+  /// True while allocations are recorded.
+  public static var isActive: Bool { undead_is_active() }
+
+  /// Why nothing is recorded, in one sentence; nil while the instrument is active.
+  public static var inactiveReason: String? {
+    isActive ? nil : String(cString: undead_inactive_reason())
+  }
+
+  /// Starts recording allocations; does nothing if they are recorded already.
+  ///
+  /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
+  public static func start() throws(UndeadError) {
+    guard undead_start() else { throw UndeadError(String(cString: undead_inactive_reason())) }
+  }
+
+  /// Stops recording. A later check knows nothing of what is allocated from now on.
+  public static func stop() {
+    undead_stop()
+  }
+
+  /// Finds what leaked and returns it with the names of types and fields, and without names for code addresses.
+  ///
+  /// The calling thread waits; the other threads stand still while the objects are marked, for some milliseconds.
+  ///
+  /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
+  public static func snapshot() throws(UndeadError) -> Snapshot {
+    let bytes = try SnapshotBytes()
+    do {
+      return try Snapshot(decoding: bytes)
+    } catch {
+      throw UndeadError("the instrument made a snapshot that cannot be read: \(error)")
+    }
+  }
+
+  /// Finds what leaked and writes it to a snapshot file, for `undead report`.
+  ///
+  /// - Parameter path: the file; replaced when the snapshot is complete, never left half written.
+  /// - Throws: ``UndeadError`` if the instrument is not active, or the check or the file could not be made.
+  public static func writeSnapshot(toFile path: String) throws(UndeadError) {
+    try withMessage { undead_snapshot_write(path, $0, $1) }
+  }
+
+  /// Finds what leaked and returns a report of it, with functions, files and lines.
+  ///
+  /// - Parameter options: what the report leaves out; by default nothing.
+  /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
+  public static func checkForLeaks(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
+    let snapshot = try snapshot()
+    let names = Symbolizer().symbolize(snapshot)
+    var report = LeakReport(analyzing: [ReportInput(snapshot, symbols: names.symbols)], options: options)
+    report.summary.notes += names.notes
+    return report
+  }
+}
+
+/// Why a check could not be made.
+public struct UndeadError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What happened, in one sentence.
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// Calls a function of the instrument that reports a failure as a text.
+func withMessage(_ body: (UnsafeMutablePointer<CChar>, Int) -> Bool) throws(UndeadError) {
+  let message: String? = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+    guard let start = buffer.baseAddress else { return "there is no memory" }
+    start.initialize(repeating: 0, count: buffer.count)
+    return body(start, buffer.count) ? nil : String(cString: start)
+  }
+  if let message { throw UndeadError(message) }
+}
