@@ -40,7 +40,7 @@ struct CycleFinder {
     var bestScore = Score(cost: .max, hash: StableHash())
     // Enough for an exact answer but in huge components that hold only long cycles.
     let edgeCount = nodes.reduce(0) { $0 + graph.edges(of: Int($1)).count }
-    let budget = visited + 1_000_000 + 8 * edgeCount
+    let budget = visited + 100_000 + 2 * edgeCount
     for start in startNodes(nodes, &names) {
       guard let found = shortestCycle(through: start, in: component, below: bestScore.cost, &names) else { continue }
       let rotated = Self.rotate(found.edges, in: graph, &names)
@@ -141,21 +141,34 @@ struct CycleFinder {
   /// Rotates a cycle to start at an object of the program, at the same one in every run; best at one to which the
   /// last reference leads back, so that the chain reads from the owner to the culprit.
   static func rotate(_ edges: [Int], in graph: LeakGraph, _ names: inout NodeNames) -> [Int] {
-    var keys: [[UInt64]] = []
+    guard edges.count > 1 else { return edges }
+    var keys: [StepKey] = []
+    keys.reserveCapacity(edges.count)
     for (position, edge) in edges.enumerated() {
       let node = graph.source(of: edge)
       let role = names.role(of: node)
       let before = edges[position == 0 ? edges.count - 1 : position - 1]
       let isLedBack = names.isBackReference(before) || names.role(of: graph.source(of: before)) == .context
-      let rank: UInt64 = role == .program ? (isLedBack ? 0 : 1) : role.isVisible ? 2 : 3
-      keys.append([rank, names.typeHash(of: node).value, names.labelHash(of: edge).value])
+      let rank = role == .program ? (isLedBack ? 0 : 1) : role.isVisible ? 2 : 3
+      keys.append(StepKey(rank: rank, type: names.typeHash(of: node), label: names.labelHash(of: edge)))
     }
     let start = leastRotation(keys)
     return Array(edges[start...] + edges[..<start])
   }
 
+  /// What orders the steps of a cycle in the same way in every run.
+  struct StepKey: Equatable {
+    var rank: Int
+    var type: StableHash
+    var label: StableHash
+
+    func precedes(_ other: StepKey) -> Bool {
+      (rank, type.value, label.value) < (other.rank, other.type.value, other.label.value)
+    }
+  }
+
   /// Start of the lexicographically least rotation, in linear time.
-  static func leastRotation(_ keys: [[UInt64]]) -> Int {
+  static func leastRotation(_ keys: [StepKey]) -> Int {
     let count = keys.count
     var (a, b, length) = (0, 1, 0)
     while a < count, b < count, length < count {
@@ -164,7 +177,7 @@ struct CycleFinder {
         length += 1
         continue
       }
-      if right.lexicographicallyPrecedes(left) { a += length + 1 } else { b += length + 1 }
+      if right.precedes(left) { a += length + 1 } else { b += length + 1 }
       if a == b { b += 1 }
       length = 0
     }

@@ -1,7 +1,7 @@
 /// What the tables of advice and of known leaks judge a leak by.
 struct LeakFacts {
   var isCycle: Bool
-  /// The cycle, or the path from the object that nothing refers to.
+  /// The cycle, or the path from the object that nothing refers to; of a very long one the start.
   var references: [Reference]
   /// Fields of the cycle that are `lazy`.
   var lazyFields: Set<String>

@@ -91,6 +91,7 @@ struct NodeNames {
   func label(of edge: Int) -> String {
     guard hasLabel(edge) else { return "" }
     let label = snapshot.strings[snapshot.edges[edge].label]
+    guard label.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "$") }) else { return label }
     return label.replacing(Self.lazyMark, with: "").replacing(Self.lazyPrefix, with: "")
   }
 

@@ -106,7 +106,7 @@ struct ProcessAnalysis {
     // Not every block of the toolchain has a stack: then the next object of the cycle tells more.
     let allocated = nodes.first { snapshot.nodes[$0].stack != Snapshot.none }
     return LeakFacts(
-      isCycle: !leak.cycle.isEmpty, references: references,
+      isCycle: !leak.cycle.isEmpty, references: Array(references.prefix(64)),
       lazyFields: Set(leak.cycle.filter(names.isLazy).map(names.label)), rootType: names.type(of: leak.root),
       rootRole: names.role(of: leak.root), roles: Set(nodes.map(names.role)),
       types: Set(group.alsoLeaked.keys).union(nodes.map(names.type)),

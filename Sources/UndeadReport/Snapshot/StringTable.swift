@@ -46,6 +46,12 @@ struct StringInterner {
 
   init(_ table: StringTable = StringTable()) {
     self.table = table
+    var start = 0
+    for (position, byte) in table.bytes.enumerated() where byte == 0 {
+      let text = String(decoding: table.bytes[start..<position], as: UTF8.self)
+      if known[text] == nil { known[text] = StringID(start) }
+      start = position + 1
+    }
   }
 
   mutating func intern(_ text: String) -> StringID {

@@ -1,0 +1,182 @@
+@testable import UndeadReport
+
+/// Builds snapshots of heaps that never were, with code addresses that have names.
+struct SyntheticHeap {
+  /// A function in a backtrace.
+  struct Function: Hashable {
+    var symbol: String
+    var file: String?
+    var line: Int?
+    var module: String
+
+    /// A function of the program.
+    static func app(_ symbol: String, _ file: String? = nil, _ line: Int? = nil) -> Function {
+      Function(symbol: symbol, file: file, line: line, module: "App")
+    }
+
+    /// A function of the toolchain.
+    static func system(_ symbol: String, _ module: String = "libswiftCore.so") -> Function {
+      Function(symbol: symbol, module: module)
+    }
+  }
+
+  typealias Node = Int
+
+  private(set) var snapshot = Snapshot()
+  private var strings = StringInterner()
+  private var types: [String: Snapshot.Index] = [:]
+  private var stacks: [[Function]: Snapshot.Index] = [:]
+  private var functions: [Function: UInt64] = [:]
+  private var edges: [Snapshot.Edge] = []
+  private var nextOffset: [Node: UInt32] = [:]
+  /// Where the program and its heap lie: differs from run to run.
+  private let base: UInt64
+
+  init(base: UInt64 = 0x5500_0000_0000) {
+    self.base = base
+    snapshot.modules = [
+      Snapshot.Module(low: base, high: base + 0x10_0000, bias: base, path: "/app/App"),
+      Snapshot.Module(
+        low: base + 0x1000_0000, high: base + 0x2000_0000, bias: base + 0x1000_0000,
+        path: "/usr/lib/libswiftCore.so", flags: 1),
+    ]
+    snapshot.metadata = [
+      .init(key: "path", value: "/app/App"), .init(key: "argument", value: "App"), .init(key: "pid", value: "42"),
+      .init(key: "startedAt", value: "1700000000.5"), .init(key: "durationSeconds", value: "1.25"),
+    ]
+  }
+
+  /// The snapshot as the instrument would have written it.
+  var built: Snapshot {
+    var result = snapshot
+    result.strings = strings.table
+    result.edges = edges.sorted { ($0.from, $0.offset) < ($1.from, $1.offset) }
+    return result
+  }
+
+  /// The report on the snapshot, after a way through the file format.
+  func report(_ options: ReportOptions = ReportOptions()) throws -> LeakReport {
+    LeakReport(analyzing: [ReportInput(try Snapshot(decoding: built.encoded()))], options: options)
+  }
+
+  /// The text report, without colours.
+  func text(stacks: Bool = true) throws -> String {
+    TextRenderer.render(try report(), options: TextOptions(stacks: stacks))
+  }
+
+  // MARK: Nodes
+
+  mutating func node(
+    _ name: String, kind: Snapshot.Kind, size: UInt64 = 32, state: Snapshot.State = .leaked, program: Bool = false,
+    at stack: [Function] = [], waiting: [Function] = []
+  ) -> Node {
+    let record = Snapshot.Node(
+      address: base + 0x4000_0000 + UInt64(snapshot.nodes.count) * 0x1000, size: size,
+      type: type(name, kind, program), stack: self.stack(stack), explanation: self.stack(waiting), state: state)
+    snapshot.nodes.append(record)
+    return snapshot.nodes.count - 1
+  }
+
+  /// An object of a type of the program.
+  mutating func object(
+    _ name: String, size: UInt64 = 32, state: Snapshot.State = .leaked, at stack: [Function] = []
+  ) -> Node {
+    node(name, kind: .object, size: size, state: state, program: true, at: stack)
+  }
+
+  /// An object of the toolchain.
+  mutating func toolchain(
+    _ name: String, size: UInt64 = 32, state: Snapshot.State = .leaked, at stack: [Function] = []
+  ) -> Node {
+    node(name, kind: .object, size: size, state: state, at: stack)
+  }
+
+  /// A closure context.
+  mutating func context(_ name: String = "closure context", state: Snapshot.State = .leaked) -> Node {
+    node(name, kind: .context, state: state)
+  }
+
+  private mutating func type(_ name: String, _ kind: Snapshot.Kind, _ program: Bool) -> Snapshot.Index {
+    if let known = types[name] { return known }
+    let index = Snapshot.Index(snapshot.types.count)
+    snapshot.types.append(
+      Snapshot.TypeRecord(
+        isa: base + 0x100 * UInt64(index), name: strings.intern(name), kind: kind, flags: program ? 1 : 0))
+    types[name] = index
+    return index
+  }
+
+  private mutating func stack(_ functions: [Function]) -> Snapshot.Index {
+    guard !functions.isEmpty else { return Snapshot.none }
+    if let known = stacks[functions] { return known }
+    let index = Snapshot.Index(snapshot.stacks.count)
+    let addresses = functions.map { address(of: $0) + 1 }
+    snapshot.stacks.append(.init(first: UInt32(snapshot.frames.count), count: UInt32(addresses.count)))
+    snapshot.frames += addresses
+    stacks[functions] = index
+    return index
+  }
+
+  /// The address under which a function is looked up.
+  private mutating func address(of function: Function) -> UInt64 {
+    if let known = functions[function] { return known }
+    let module: UInt64 = function.module == "App" ? 0 : 0x1000_0000
+    let offset = module + 0x1000 + 0x10 * UInt64(functions.count)
+    functions[function] = base + offset
+    snapshot.symbols[base + offset] = [
+      Frame(
+        symbol: function.symbol, file: function.file, line: function.line, module: function.module,
+        offset: offset - module)
+    ]
+    return base + offset
+  }
+
+  // MARK: References
+
+  mutating func link(
+    _ from: Node, _ label: String, _ to: Node, type: String = "", closure: Function? = nil, weak: Bool = false,
+    implied: Bool = false
+  ) {
+    let offset = nextOffset[from, default: 16]
+    nextOffset[from] = offset + 8
+    edges.append(
+      Snapshot.Edge(
+        from: UInt32(from), to: UInt32(to), offset: offset, label: strings.intern(label),
+        declaredType: strings.intern(type), ownership: weak ? 1 : 0, function: closure.map { address(of: $0) } ?? 0,
+        flags: (weak ? 1 : 0) | (implied ? 2 : 0)))
+  }
+
+  /// A suspect with a path through the given nodes, which must be linked in this order.
+  mutating func suspect(_ kind: UInt32, _ node: Node, by mechanism: Node, root: String, path: [Node]) {
+    let sorted = built.edges
+    let steps = zip(path, path.dropFirst()).map { from, to in
+      UInt32(sorted.firstIndex { $0.from == UInt32(from) && $0.to == UInt32(to) }!)
+    }
+    snapshot.paths.append(
+      Snapshot.Path(
+        rootKind: 1, rootName: strings.intern(root), firstNode: UInt32(path[0]),
+        firstStep: UInt32(snapshot.steps.count), stepCount: UInt32(steps.count), endNode: UInt32(path.last!)))
+    snapshot.steps += steps
+    snapshot.suspects.append(
+      .init(
+        kind: kind, node: UInt32(node), mechanism: UInt32(mechanism), path: UInt32(snapshot.paths.count - 1)))
+  }
+
+  // MARK: Facts
+
+  mutating func count(_ key: String, _ value: UInt64) {
+    snapshot.counters.append(.init(key: key, value: value))
+  }
+
+  mutating func note(_ text: String) {
+    snapshot.notes.append(strings.intern(text))
+  }
+
+  mutating func set(_ key: String, _ value: String) {
+    snapshot.setMetadata(key, value)
+  }
+
+  mutating func setIncomplete() {
+    snapshot.isComplete = false
+  }
+}
