@@ -8,6 +8,7 @@
 #include "world/helper.h"
 #include "world/images.h"
 #include "world/world.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -151,8 +152,9 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   undead_helper_report report = {.end = UNDEAD_HELPER_DONE, .value = WORK_STUCK};
   if (ready) report = undead_helper_run(stopped_work, job, DEADLINE_SECONDS);
   if (ready && method == UNDEAD_STOP_SIGNALS) undead_signals_finish(&job->world);
-  if (report.end != UNDEAD_HELPER_DONE) fail_by_report(job, &report);
-  else if (report.value == WORK_DENIED && method == UNDEAD_STOP_PTRACE && !undead_stop_preference()) tried = false;
+  bool denied = report.end == UNDEAD_HELPER_DONE ? report.value == WORK_DENIED : report.value == SIGSYS;
+  if (denied && method == UNDEAD_STOP_PTRACE && !undead_stop_preference()) tried = false;
+  else if (report.end != UNDEAD_HELPER_DONE) fail_by_report(job, &report);
   else if (report.value != WORK_DONE) fail_by_work(job, (work_end)report.value);
   undead_roots_close(&job->roots);
   undead_heap_close(&job->heap);

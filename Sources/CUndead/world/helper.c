@@ -3,15 +3,13 @@
 #include "platform/memory.h"
 #include "world/clock.h"
 #include "world/raw_x86_64.h"
-#include <assert.h>
+#include "world/sigaction_x86_64.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 
 #define STACK_BYTES (1u << 20)
 #define GUARD_BYTES 4096u
@@ -39,13 +37,13 @@ static void crashed(int number, siginfo_t *info, void *context) {
 // Handlers of the program must not run here, and a core dump of a process that shares the program's memory would, on
 // older kernels, kill the program too: so faults end in a handler of ours.
 static void take_over_signals(void) {
-  struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  undead_signal_action action = {
+    .handler = crashed, .flags = SA_SIGINFO | SA_NODEFER | UNDEAD_SA_RESTORER, .restorer = undead_signal_return};
   static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
-  sigset_t unblock;
-  sigemptyset(&unblock);
+  uint64_t unblock = 0;
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
-    sigaction(faults[i], &action, NULL);
-    sigaddset(&unblock, faults[i]);
+    undead_set_action(faults[i], &action, NULL);
+    unblock |= 1ull << (faults[i] - 1);
   }
   undead_raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, 8);
 }

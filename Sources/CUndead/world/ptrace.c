@@ -1,7 +1,6 @@
 // Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
 #define _GNU_SOURCE
 #include "world/clock.h"
-#include "world/images.h"
 #include "world/raw_x86_64.h"
 #include "world/world.h"
 #include <elf.h>
@@ -161,14 +160,6 @@ static undead_stop_result stop_once(undead_world *world) {
   }
 }
 
-// glibc's functions treat vector registers and the red zone as lost across a system call. Other code with a `syscall`
-// of its own may not.
-static void note_system_call(undead_stopped_thread *thread) {
-  if (!undead_is_libc_code(thread->pc)) return;
-  const uint8_t *code = (const uint8_t *)thread->pc;
-  thread->in_syscall = code[-2] == 0x0f && code[-1] == 0x05;
-}
-
 static void read_vectors(undead_world *world, undead_stopped_thread *thread) {
   static _Alignas(64) uint8_t bytes[XSAVE_BYTES];
   struct iovec area = {bytes, sizeof bytes};
@@ -198,7 +189,7 @@ undead_stop_result undead_ptrace_stop(undead_world *world) {
   for (uint32_t i = 0; i < world->thread_count; i++) {
     undead_stopped_thread *thread = &world->threads[i];
     if (thread->phase != UNDEAD_THREAD_STOPPED) continue;
-    note_system_call(thread);
+    undead_note_system_call(thread);
     if (!thread->in_syscall) read_vectors(world, thread);
   }
   return UNDEAD_STOP_OK;

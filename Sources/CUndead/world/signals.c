@@ -1,5 +1,235 @@
+// Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
+// Sleeping system calls that are never restarted (nanosleep, poll) return early then: only a fallback.
+#define _GNU_SOURCE
+#include "record/thread.h"
+#include "world/clock.h"
+#include "world/sigaction_x86_64.h"
 #include "world/world.h"
-bool undead_signals_prepare(undead_world *world) { (void)world; return false; }
-void undead_signals_finish(undead_world *world) { (void)world; }
-undead_stop_result undead_signals_stop(undead_world *world) { (void)world; return UNDEAD_STOP_STUCK; }
-void undead_signals_resume(undead_world *world) { (void)world; }
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define FIRST_DEADLINE 300000000ull    // for all threads to answer; doubled with every attempt
+#define PARK_DEADLINE 90000000000ull   // longer than any scan: a parked thread goes on by itself then
+#define ATTEMPTS 5
+
+static struct {
+  undead_world *world;
+  volatile uint32_t pending;    // a stop is in force
+  uint32_t inside;              // threads in the handler: they may look at `world`
+  uint32_t go;                  // changes when the parked threads are to go on
+  undead_signal_action before;  // the program's own
+} stopper;
+
+// The helper is another process: futexes that it shares with the program cannot be private ones.
+static void wake_all(uint32_t *word) {
+  undead_raw6(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
+}
+
+static void note_registers(undead_world *world, undead_stopped_thread *thread, const ucontext_t *context) {
+  const greg_t *saved = context->uc_mcontext.gregs;
+  static const int order[UNDEAD_GENERAL_REGISTERS] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI,
+                                                      REG_RDI, REG_RBP, REG_R8,  REG_R9,  REG_R10,
+                                                      REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = (uintptr_t)saved[order[i]];
+  thread->pc = (uintptr_t)saved[REG_RIP];
+  thread->sp = (uintptr_t)saved[REG_RSP];
+  thread->tp = undead_thread_pointer();
+  undead_note_system_call(thread);
+  const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
+  if (thread->in_syscall || !area) return;
+  // struct _fpx_sw_bytes at offset 464: magic, extended size, features, state size.
+  uint32_t magic, size = 512;
+  memcpy(&magic, area + 464, sizeof magic);
+  if (magic == 0x46505853) memcpy(&size, area + 480, sizeof size);
+  undead_take_vectors(world, thread, area, size);
+}
+
+static void park(undead_stopped_thread *thread, const ucontext_t *context) {
+  note_registers(stopper.world, thread, context);
+  uint32_t go = __atomic_load_n(&stopper.go, __ATOMIC_ACQUIRE);
+  __atomic_store_n(&thread->phase, UNDEAD_THREAD_STOPPED, __ATOMIC_RELEASE);
+  uint64_t start = undead_now();
+  for (uint64_t waited = 0; waited < PARK_DEADLINE; waited = undead_now() - start) {
+    if (!stopper.pending || __atomic_load_n(&stopper.go, __ATOMIC_ACQUIRE) != go) break;
+    struct timespec rest = {0, 100000000};
+    undead_raw6(SYS_futex, (long)&stopper.go, FUTEX_WAIT, go, (long)&rest, 0, 0);
+  }
+}
+
+static void answer(const ucontext_t *context) {
+  undead_stopped_thread *thread = undead_world_find(stopper.world, (int32_t)undead_raw3(SYS_gettid, 0, 0, 0));
+  if (!thread || thread->phase != UNDEAD_THREAD_RUNNING) return;
+  thread->asked = 0;
+  // Inside the allocator it goes on, and is asked again a little later.
+  if (undead_thread.in_hook == 0) park(thread, context);
+}
+
+static void forward(int number, siginfo_t *info, void *context) {
+  void (*handler)(int, siginfo_t *, void *) = stopper.before.handler;
+  if ((void *)handler == (void *)SIG_IGN) return;
+  if ((void *)handler != (void *)SIG_DFL) {
+    handler(number, info, context);
+    return;
+  }
+  // A profiling timer without a handler ends the program, as it would without us.
+  undead_set_action(number, &stopper.before, NULL);
+  undead_raw3(SYS_tgkill, undead_raw3(SYS_getpid, 0, 0, 0), undead_raw3(SYS_gettid, 0, 0, 0), number);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  bool ours = info->si_code == SI_QUEUE && info->si_value.sival_ptr == (void *)&stopper;
+  __atomic_fetch_add(&stopper.inside, 1, __ATOMIC_SEQ_CST);
+  if (stopper.pending) answer(context);
+  __atomic_fetch_sub(&stopper.inside, 1, __ATOMIC_SEQ_CST);
+  if (!ours) forward(number, info, context);
+}
+
+bool undead_signals_prepare(undead_world *world) {
+  undead_signal_action action = {.handler = on_signal,
+                                 .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | UNDEAD_SA_RESTORER,
+                                 .restorer = undead_signal_return,
+                                 .mask = ~0ull};
+  undead_signal_action before;
+  stopper.world = world;
+  if (undead_set_action(SIGPROF, &action, &before) < 0) {
+    snprintf(world->message, sizeof world->message, "the handler for SIGPROF could not be set");
+    return false;
+  }
+  if (before.handler != on_signal) stopper.before = before;
+  stopper.pending = 1;
+  return true;
+}
+
+static bool is_signal_under_way(const undead_world *world) {
+  for (uint32_t i = 0; i < world->thread_count; i++)
+    if (world->threads[i].asked && world->threads[i].phase == UNDEAD_THREAD_RUNNING) return true;
+  return false;
+}
+
+void undead_signals_finish(undead_world *world) {
+  bool under_way = is_signal_under_way(world) || world->signals_lost;
+  stopper.pending = 0;
+  __atomic_fetch_add(&stopper.go, 1, __ATOMIC_SEQ_CST);
+  wake_all(&stopper.go);
+  while (__atomic_load_n(&stopper.inside, __ATOMIC_SEQ_CST)) undead_raw3(SYS_sched_yield, 0, 0, 0);
+  // A signal that still waits for its thread would end the program if it found no handler: then ours stays, and
+  // hands on what is not ours.
+  undead_signal_action now;
+  if (!under_way && undead_set_action(SIGPROF, NULL, &now) == 0 && now.handler == on_signal)
+    undead_set_action(SIGPROF, &stopper.before, NULL);
+}
+
+// True if the thread blocks SIGPROF at the moment.
+static bool blocks_signal(const undead_world *world, int32_t tid) {
+  char path[64], text[4096];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/status", world->process, tid);
+  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return false;
+  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
+  undead_raw3(SYS_close, file, 0, 0);
+  text[length > 0 ? length : 0] = 0;
+  const char *line = strstr(text, "\nSigBlk:\t");
+  // Sixteen hexadecimal digits; SIGPROF, 27, is bit 26: bit 2 of the seventh digit from the right.
+  if (!line || strlen(line) < 9 + 16) return false;
+  char digit = line[9 + 16 - 7];
+  int value = digit <= '9' ? digit - '0' : digit - 'a' + 10;
+  return value & 4;
+}
+
+static void ask(undead_world *world, undead_stopped_thread *thread) {
+  if (blocks_signal(world, thread->tid)) return;
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  info.si_signo = SIGPROF;
+  info.si_code = SI_QUEUE;
+  info.si_value.sival_ptr = &stopper;
+  thread->asked = 1;
+  long result = undead_raw4(SYS_rt_tgsigqueueinfo, world->process, thread->tid, SIGPROF, (long)&info);
+  if (result == -ESRCH) thread->phase = UNDEAD_THREAD_GONE;
+  else if (result < 0) thread->asked = 0;
+}
+
+static void note_thread(undead_world *world, int32_t tid) {
+  if (undead_world_find(world, tid)) return;
+  char letter = undead_thread_letter(world->process, tid);
+  if (letter && letter != 'Z' && letter != 'X' && !undead_world_add(world, tid)) world->threads_lost = true;
+}
+
+// Asks every thread that runs and was not asked; how many run.
+static uint32_t ask_all(undead_world *world, int32_t *slowest, bool check_gone) {
+  uint32_t running = 0;
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
+    if (!thread->asked) ask(world, thread);
+    if (check_gone) {
+      char letter = undead_thread_letter(world->process, thread->tid);
+      if (!letter || letter == 'Z' || letter == 'X') thread->phase = UNDEAD_THREAD_GONE;
+    }
+    if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
+    *slowest = thread->tid;
+    running++;
+  }
+  return running;
+}
+
+static bool wait_until_parked(undead_world *world, uint64_t deadline) {
+  uint64_t start = undead_now();
+  int32_t slowest = 0;
+  for (uint32_t round = 0; undead_now() - start < deadline; round++) {
+    if (!ask_all(world, &slowest, round % 32 == 31)) return true;
+    undead_pause(round < 50 ? 20000 : 500000);
+  }
+  bool blocked = blocks_signal(world, slowest);
+  snprintf(world->message, sizeof world->message, "thread %d %s", slowest,
+           blocked ? "blocks SIGPROF, and ptrace is denied" : "did not answer SIGPROF in time");
+  return false;
+}
+
+static undead_stop_result stop_once(undead_world *world, uint64_t deadline) {
+  for (uint32_t known = 0;;) {
+    if (!undead_each_thread(world, note_thread, world)) {
+      snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
+      return UNDEAD_STOP_STUCK;
+    }
+    if (world->threads_lost) return UNDEAD_STOP_NO_MEMORY;
+    if (!wait_until_parked(world, deadline)) return UNDEAD_STOP_STUCK;
+    if (world->thread_count == known) return UNDEAD_STOP_OK;
+    known = world->thread_count;
+  }
+}
+
+static bool wait_until_outside(void) {
+  for (int round = 0; round < 20000; round++) {
+    if (!__atomic_load_n(&stopper.inside, __ATOMIC_SEQ_CST)) return true;
+    undead_pause(100000);
+  }
+  return false;
+}
+
+undead_stop_result undead_signals_stop(undead_world *world) {
+  uint64_t deadline = FIRST_DEADLINE;
+  for (int attempt = 0; attempt < ATTEMPTS; attempt++, deadline *= 2) {
+    undead_stop_result result = stop_once(world, deadline);
+    if (result == UNDEAD_STOP_OK) return result;
+    undead_signals_resume(world);
+    if (result != UNDEAD_STOP_STUCK || !wait_until_outside()) return result;
+    // Whoever waits in the allocator for a parked thread gets its chance when all run.
+    world->restarts++;
+    undead_pause(1000000);
+    for (uint32_t i = 0; i < world->thread_count; i++)
+      if (world->threads[i].phase == UNDEAD_THREAD_STOPPED) world->threads[i].phase = UNDEAD_THREAD_RUNNING;
+  }
+  return UNDEAD_STOP_STUCK;
+}
+
+void undead_signals_resume(undead_world *world) {
+  if (is_signal_under_way(world)) world->signals_lost = true;
+  __atomic_fetch_add(&stopper.go, 1, __ATOMIC_SEQ_CST);
+  wake_all(&stopper.go);
+}

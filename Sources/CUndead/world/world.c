@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/thread.h"
+#include "world/images.h"
 #include "world/raw_x86_64.h"
 #include <assert.h>
 #include <fcntl.h>
@@ -134,6 +135,14 @@ bool undead_thread_in_hook(const undead_stopped_thread *thread) {
       && !undead_is_readable((uintptr_t)state, sizeof *state))
     return false;
   return state->in_hook > 0;
+}
+
+// glibc's functions treat vector registers and the red zone as lost across a system call. Other code with a `syscall`
+// of its own may not. A system call that is to be restarted lies ahead, else behind.
+void undead_note_system_call(undead_stopped_thread *thread) {
+  if (!undead_is_libc_code(thread->pc) || !undead_is_libc_code(thread->pc - 2)) return;
+  const uint8_t *code = (const uint8_t *)thread->pc;
+  thread->in_syscall = (code[-2] == 0x0f && code[-1] == 0x05) || (code[0] == 0x0f && code[1] == 0x05);
 }
 
 // XSAVE areas: Intel SDM vol. 1, 13.4. Components 1 (SSE), 2 (AVX), 6 and 7 (AVX-512); the others hold no addresses.

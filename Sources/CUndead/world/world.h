@@ -15,8 +15,9 @@ typedef enum {
 typedef struct {
   int32_t tid;
   volatile uint32_t phase;     // undead_thread_phase
+  volatile uint32_t asked;     // signals only: a signal is on its way to the thread
   int32_t held_signal;         // intercepted on its way to the thread; delivered when the thread goes on
-  bool in_syscall;             // stands behind the `syscall` instruction of a libc function: no red zone in use
+  bool in_syscall;             // stands at the `syscall` instruction of a libc function: no red zone in use
   uintptr_t pc, sp, tp;
   uintptr_t general[UNDEAD_GENERAL_REGISTERS];
   uint32_t first_vector, vector_count;   // range in `vectors`: words of the vector registers in use
@@ -42,6 +43,8 @@ typedef struct {
   uintptr_t *vectors;
   volatile uint32_t vector_count;
   volatile bool vectors_lost;   // the table was too small: the scan would not be sound
+  bool threads_lost;            // likewise
+  bool signals_lost;            // signals only: one may still be pending when the scan is over
   uint32_t restarts;            // whole stops that had to be done again
   char message[160];            // why the world could not be stopped
 } undead_world;
@@ -76,5 +79,7 @@ undead_stopped_thread *undead_world_add(undead_world *world, int32_t tid);
 char undead_thread_letter(int32_t process, int32_t tid);
 // True while a stopped thread is inside one of our allocator hooks, where it must not stay.
 bool undead_thread_in_hook(const undead_stopped_thread *thread);
+// Notes whether the thread stands at a system call of libc's.
+void undead_note_system_call(undead_stopped_thread *thread);
 // Takes the words of the vector registers in use from an XSAVE area (standard format) of `size` bytes.
 void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, const uint8_t *area, size_t size);
