@@ -1,9 +1,11 @@
-// For tests only: names one object as if a scan had found it leaked.
+// For tests only: the runtime layer as seen from Swift.
 #define _GNU_SOURCE
+#include "include/undead.h"
 #include "platform/maps.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/naming.h"
+#include <malloc.h>
 
 enum { MAX_WORDS = 512 };
 
@@ -40,14 +42,17 @@ static void add_line(undead_text *text, const undead_scan_result *result, uint32
   text_add(text, "\n");
 }
 
-// The first line is the name of the object, the second the offsets of its skipped words; then a line for each word that
-// leads to a Swift object: offset, label, declared type, ownership, "function" if it is a closure's, name of the target.
-size_t undead_test_describe(const void *object, size_t size, char *text, size_t text_size) {
+static void look_around(void) {
+  undead_maps_refresh();
+  undead_modules_refresh();
+}
+
+size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   static undead_node nodes[MAX_WORDS + 1];
   static undead_edge edges[MAX_WORDS];
-  undead_maps_refresh();
-  if (undead_module_count() == 0) undead_modules_refresh();
+  look_around();
   undead_text lines = text_in(text, text_size);
+  size_t size = malloc_usable_size((void *)object);
   uintptr_t address = (uintptr_t)object, isa = read_word(address);
   undead_layouts_add(&isa, 1);
   nodes[0] = (undead_node){.address = address, .size = size, .isa = isa, .refcount = read_word(address + 8),
@@ -67,4 +72,49 @@ size_t undead_test_describe(const void *object, size_t size, char *text, size_t 
   text_add(&lines, "\n");
   for (uint32_t i = 0; i < result.edge_count; i++) add_line(&lines, &result, i);
   return lines.length;
+}
+
+uint32_t undead_test_kind(uintptr_t word, size_t size) {
+  look_around();
+  return undead_classify(word, size);
+}
+
+uint32_t undead_test_category(const void *object, bool *user_type) {
+  look_around();
+  uintptr_t isa = read_word((uintptr_t)object);
+  undead_layouts_add(&isa, 1);
+  const undead_layout *layout = undead_layout_of(isa);
+  *user_type = layout && layout->user_type;
+  return layout ? layout->category : UNDEAD_CATEGORY_NONE;
+}
+
+uint32_t undead_test_task_frames(const void *task, uintptr_t *frames, uint32_t max) {
+  look_around();
+  undead_node node = {.address = (uintptr_t)task, .kind = UNDEAD_KIND_TASK, .state = UNDEAD_STATE_LEAKED};
+  undead_scan_result result = {.nodes = &node, .node_count = 1};
+  return undead_node_frames(&result, 0, frames, max);
+}
+
+uintptr_t undead_test_symbol_at(uintptr_t address, char *text, size_t text_size) {
+  look_around();
+  uintptr_t start;
+  undead_text name = text_in(text, text_size);
+  text_add(&name, undead_symbol_name(address, &start));
+  return start;
+}
+
+uintptr_t undead_test_symbol(const char *image, const char *name) {
+  look_around();
+  for (size_t i = 0; i < undead_module_count(); i++) {
+    const undead_module *module = undead_module_at(i);
+    const char *slash = strrchr(module->path, '/');
+    if (!strncmp(slash ? slash + 1 : module->path, image, strlen(image))) return undead_symbol_address(module, name, NULL);
+  }
+  return 0;
+}
+
+bool undead_test_is_toolchain(uintptr_t address) {
+  look_around();
+  const undead_module *module = undead_module_of(address);
+  return module && module->toolchain;
 }

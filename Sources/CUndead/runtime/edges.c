@@ -112,13 +112,17 @@ void undead_name_edge(const undead_scan_result *result, uint32_t index, undead_e
 
 // Facts about an isa, so they outlive the result from which they were learned.
 static undead_word_map roles;
+static bool learning;
 
 static void learn_roles(const undead_scan_result *result) {
+  // Another result may come to lie at the same place.
   static const undead_scan_result *learned;
-  static uint32_t learned_edges;
-  if (learned == result && learned_edges == result->edge_count) return;
+  static uint64_t learned_time;
+  if (learned == result && learned_time == result->scan_nanoseconds && learned_time) return;
+  if (learning) return;
+  learning = true;
   learned = result;
-  learned_edges = result->edge_count;
+  learned_time = result->scan_nanoseconds;
   for (uint32_t i = 0; i < result->edge_count; i++) {
     static undead_edge_name name;
     const undead_edge *edge = &result->edges[i];
@@ -129,6 +133,7 @@ static void learn_roles(const undead_scan_result *result) {
     else if (name.function || (edge->companion && undead_is_executable(edge->companion)))
       undead_word_map_set(&roles, to->isa, UNDEAD_ROLE_CLOSURE);
   }
+  learning = false;
 }
 
 undead_context_role undead_role_of_context(const undead_scan_result *result, uintptr_t isa) {
