@@ -36,7 +36,7 @@ static void add_line(undead_text *text, const undead_scan_result *result, uint32
   text_add(text, "\t");
   text_add(text, name.type);
   text_add(text, "\t");
-  text_add(text, ownership[name.ownership & 3]);
+  text_add(text, name.flags & UNDEAD_EDGE_WEAK ? "unused" : ownership[name.ownership & 3]);
   text_add(text, name.function ? "\tfunction\t" : "\t\t");
   text_add(text, target);
   text_add(text, "\n");
@@ -58,13 +58,14 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   nodes[0] = (undead_node){.address = address, .size = size, .isa = isa, .refcount = read_word(address + 8),
                            .kind = (uint8_t)undead_classify(isa, size), .state = UNDEAD_STATE_LEAKED};
   undead_scan_result result = {.nodes = nodes, .node_count = 1, .edges = edges};
-  for (uint32_t offset = ABI_OBJECT_HEADER; offset + 8 <= size; offset += 8) add_edge(&result, address, offset);
+  const undead_layout *layout = undead_layout_of(isa);
+  size_t end = layout && layout->size ? layout->size : size;
+  for (uint32_t offset = ABI_OBJECT_HEADER; offset + 8 <= end; offset += 8) add_edge(&result, address, offset);
   for (uint32_t i = 1; i < result.node_count; i++) undead_layouts_add(&nodes[i].isa, 1);
   char name[2048];
   undead_name_node(&result, 0, name, sizeof name);
   text_add(&lines, name);
   text_add(&lines, "\nskip");
-  const undead_layout *layout = undead_layout_of(isa);
   for (uint32_t i = 0; layout && i < layout->skip_count; i++) {
     text_add(&lines, " ");
     text_add_number(&lines, layout->skip[i]);

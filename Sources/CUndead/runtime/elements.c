@@ -36,6 +36,7 @@ static bool name_element(const element_query *query, uintptr_t type, size_t firs
   }
   undead_text text = text_in(query->name->type, sizeof query->name->type);
   undead_add_type_name(&text, type);
+  if (query->name->flags & UNDEAD_EDGE_WEAK) return false;
   bool readable = undead_node_is_frozen(query->node) && start + size <= query->node->size;
   undead_value value = {type, readable ? query->node->address + start : 0, query->edge->offset - start};
   return undead_name_in_value(query->name, query->label, value, query->edge);
@@ -49,6 +50,35 @@ static size_t aligned_for(size_t offset, uintptr_t type) {
   return (offset + mask) & ~mask;
 }
 
+static void set_unused(const element_query *query, bool unused) {
+  if (unused) query->name->flags |= UNDEAD_EDGE_WEAK;
+}
+
+static bool name_array_word(const element_query *query, uintptr_t isa) {
+  uintptr_t element = argument_of(isa, 0), count = 0;
+  size_t first = aligned_for(ABI_ARRAY_ELEMENTS, element), size, stride;
+  uint32_t flags;
+  // Behind the last element is what the memory held before.
+  if (undead_node_is_frozen(query->node) && undead_type_layout(element, &size, &stride, &flags)
+      && undead_copy_memory(query->node->address + ABI_ARRAY_COUNT, &count, sizeof count))
+    set_unused(query, query->edge->offset >= first && (query->edge->offset - first) / (stride ? stride : 1) >= count);
+  return name_element(query, element, first, NULL);
+}
+
+// Bitmaps of used slots precede the keys. `index` counts slots.
+static bool is_empty_slot(const element_query *query, size_t bitmap, size_t index) {
+  uintptr_t word;
+  if (!undead_node_is_frozen(query->node)) return false;
+  if (!undead_copy_memory(query->node->address + bitmap + index / 64 * 8, &word, sizeof word)) return false;
+  return !(word >> index % 64 & 1);
+}
+
+static size_t slot_index(uintptr_t type, size_t distance) {
+  size_t size, stride;
+  uint32_t flags;
+  return undead_type_layout(type, &size, &stride, &flags) && stride ? distance / stride : 0;
+}
+
 // Slots of hash tables have no stable order: they are not numbered.
 static bool name_dictionary_word(const element_query *query, uintptr_t isa) {
   uintptr_t starts[2];
@@ -56,8 +86,11 @@ static bool name_dictionary_word(const element_query *query, uintptr_t isa) {
   if (!undead_copy_memory(node->address + ABI_DICTIONARY_KEYS, starts, sizeof starts)) return false;
   uintptr_t keys = starts[0] - node->address, values = starts[1] - node->address;
   if (keys < ABI_DICTIONARY_HEADER || keys > values || values > node->size) return false;
-  if (query->edge->offset >= values) return name_element(query, argument_of(isa, 1), values, "[value]");
-  return name_element(query, argument_of(isa, 0), keys, "[key]");
+  bool is_value = query->edge->offset >= values;
+  uintptr_t type = argument_of(isa, is_value), first = is_value ? values : keys;
+  if (query->edge->offset >= first)
+    set_unused(query, is_empty_slot(query, ABI_DICTIONARY_HEADER, slot_index(type, query->edge->offset - first)));
+  return name_element(query, type, first, is_value ? "[value]" : "[key]");
 }
 
 static bool name_set_word(const element_query *query, uintptr_t isa) {
@@ -66,7 +99,10 @@ static bool name_set_word(const element_query *query, uintptr_t isa) {
   if (!undead_copy_memory(node->address + ABI_SET_ELEMENTS, &start, sizeof start)) return false;
   uintptr_t elements = start - node->address;
   if (elements < ABI_SET_HEADER || elements > node->size) return false;
-  return name_element(query, argument_of(isa, 0), elements, "[element]");
+  uintptr_t type = argument_of(isa, 0);
+  if (query->edge->offset >= elements)
+    set_unused(query, is_empty_slot(query, ABI_SET_HEADER, slot_index(type, query->edge->offset - elements)));
+  return name_element(query, type, elements, "[element]");
 }
 
 static bool name_buffer_word(const element_query *query, uintptr_t isa) {
@@ -84,10 +120,7 @@ bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, un
                              const undead_edge *edge) {
   element_query query = {node, name, label, edge};
   uintptr_t isa;
-  if ((isa = ancestor_named(node->isa, "_ContiguousArrayStorage"))) {
-    uintptr_t element = argument_of(isa, 0);
-    return name_element(&query, element, aligned_for(ABI_ARRAY_ELEMENTS, element), NULL);
-  }
+  if ((isa = ancestor_named(node->isa, "_ContiguousArrayStorage"))) return name_array_word(&query, isa);
   if ((isa = ancestor_named(node->isa, "_DictionaryStorage"))) return name_dictionary_word(&query, isa);
   if ((isa = ancestor_named(node->isa, "_SetStorage"))) return name_set_word(&query, isa);
   if ((isa = ancestor_named(node->isa, "ManagedBuffer"))) return name_buffer_word(&query, isa);

@@ -22,6 +22,7 @@ typedef struct {
   bool user_type;            // declared outside of the toolchain's libraries
   uint16_t skip_count;       // words that hold weak or unowned references: not to be followed
   const uint32_t *skip;      // their offsets, ascending
+  uint32_t size;             // bytes of an instance; what follows in the block is unused. 0: all of the block is used
 } undead_layout;
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.
@@ -46,6 +47,8 @@ typedef struct {
   char label[512];       // field path: "delegate", "state.pending[3].handler", "captured self"; "" if unknown
   char type[512];        // declared type of the innermost field, "" if unknown
   uint8_t ownership;     // 0 strong, 1 weak, 2 unowned, 3 unowned(unsafe) or Unmanaged
+  uint32_t flags;        // UNDEAD_EDGE_WEAK if the word is certainly no reference at present (unused part of an enum,
+                         // of an existential, of an array): to be added to the flags of the edge
   uintptr_t function;    // function of the closure value stored in the field, 0 if it is none
 } undead_edge_name;
 void undead_name_edge(const undead_scan_result *result, uint32_t edge, undead_edge_name *name);

@@ -110,6 +110,15 @@ static void skip_in_context(skip_list *list, uintptr_t isa) {
     skip_in_field(list, &captures->field[i], 0, 0);
 }
 
+// Only classes of the standard library and of Foundation have more behind their stored properties, and heirs of
+// ManagedBuffer; a class all of whose ancestors are of the program has not.
+static uint32_t size_of_class(uintptr_t isa) {
+  uint32_t size = read_u32(isa + ABI_CLASS_INSTANCE_SIZE);
+  for (int depth = 0; isa && depth < 64; depth++, isa = read_word(isa + ABI_CLASS_SUPER))
+    if (undead_descriptor_is_toolchain(read_word(isa + ABI_CLASS_DESCRIPTOR))) return 0;
+  return size;
+}
+
 static bool is_observer_table(uintptr_t isa) {
   if (!undead_descriptor_is(read_word(isa + ABI_CLASS_DESCRIPTOR), "Swift", "_DictionaryStorage")) return false;
   uintptr_t arguments = undead_class_arguments(isa);
@@ -147,6 +156,7 @@ static void compute(undead_layout *layout, skip_list *list) {
   case UNDEAD_KIND_CLASS:
     layout->category = (uint8_t)category_of_class(layout->isa);
     layout->user_type = !undead_descriptor_is_toolchain(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
+    layout->size = size_of_class(layout->isa);
     skip_in_class(list, layout->isa);
     if (!layout->user_type) skip_hash_seed(list, layout->isa);
     break;

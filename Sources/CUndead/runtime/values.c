@@ -89,41 +89,63 @@ static const undead_field *only_case(const undead_fields *cases, size_t offset) 
   return found;
 }
 
-// The current case of an enum with several payloads, told by its type's own witness from a copy of the value, which
-// then loses its tag bits. The witness is compiler-generated layout code: it reads the bits and nothing else.
-static const undead_field *current_case(descent *walk, const undead_fields *cases) {
-  size_t size, stride;
+// Marks the word as one that holds whatever was there before, not a part of the value.
+static bool leave_unused(descent *walk) {
+  walk->name->flags |= UNDEAD_EDGE_WEAK;
+  return false;
+}
+
+typedef struct {
+  unsigned (*tag)(const void *value, const void *type);
+  void (*project)(void *value, const void *type);   // removes the tag bits from the payload
+  size_t size;
+} enum_witnesses;
+
+// The witnesses of an enum type: compiler-generated layout code that looks at the bits of a value and at nothing else.
+static bool witnesses_of(uintptr_t type, enum_witnesses *witnesses) {
+  size_t stride;
   uint32_t flags;
-  uintptr_t type = walk->value.type, witnesses = read_word(type + ABI_METADATA_VALUE_WITNESSES);
-  if (!walk->value.memory || !undead_type_layout(type, &size, &stride, &flags)) return NULL;
-  if (!(flags & ABI_WITNESS_HAS_ENUM) || size > MAX_ENUM_BYTES) return NULL;
-  uintptr_t tag_function = read_word(witnesses + ABI_WITNESS_GET_ENUM_TAG);
-  uintptr_t project_function = read_word(witnesses + ABI_WITNESS_PROJECT_ENUM);
-  if (!undead_is_executable(tag_function) || !undead_is_executable(project_function)) return NULL;
-  if (!undead_is_readable(walk->value.memory, size) && !walk->copied) return NULL;
-  memmove(walk->copy, (const void *)walk->value.memory, size);
-  walk->copied = true;
-  walk->value.memory = (uintptr_t)walk->copy;
-  unsigned tag = ((unsigned (*)(const void *, const void *))tag_function)(walk->copy, (const void *)type);
-  if (tag >= cases->count || !has_payload(&cases->field[tag])) return NULL;
-  ((void (*)(void *, const void *))project_function)(walk->copy, (const void *)type);
-  return &cases->field[tag];
+  uintptr_t table = read_word(type + ABI_METADATA_VALUE_WITNESSES);
+  if (!undead_type_layout(type, &witnesses->size, &stride, &flags) || !(flags & ABI_WITNESS_HAS_ENUM)) return false;
+  uintptr_t tag = read_word(table + ABI_WITNESS_GET_ENUM_TAG), project = read_word(table + ABI_WITNESS_PROJECT_ENUM);
+  if (!undead_is_executable(tag) || !undead_is_executable(project)) return false;
+  witnesses->tag = (unsigned (*)(const void *, const void *))tag;
+  witnesses->project = (void (*)(void *, const void *))project;
+  return true;
+}
+
+// The case that the enum is in, NULL if that cannot be told. A payload that shares its bits with the tag is looked at
+// in a copy from now on.
+static const undead_field *current_case(descent *walk, const undead_fields *cases, bool shares_bits) {
+  enum_witnesses witnesses;
+  if (!walk->value.memory || !witnesses_of(walk->value.type, &witnesses)) return NULL;
+  if (!walk->copied && !undead_is_readable(walk->value.memory, witnesses.size)) return NULL;
+  unsigned tag;
+  if (shares_bits) {
+    if (witnesses.size > MAX_ENUM_BYTES) return NULL;
+    memmove(walk->copy, (const void *)walk->value.memory, witnesses.size);
+    walk->copied = true;
+    walk->value.memory = (uintptr_t)walk->copy;
+    tag = witnesses.tag(walk->copy, (const void *)walk->value.type);
+    if (tag < cases->count && has_payload(&cases->field[tag]))
+      witnesses.project(walk->copy, (const void *)walk->value.type);
+  } else {
+    tag = witnesses.tag((const void *)walk->value.memory, (const void *)walk->value.type);
+  }
+  return tag < cases->count ? &cases->field[tag] : NULL;
 }
 
 static bool enter_enum(descent *walk) {
-  bool optional = undead_type_kind(walk->value.type) == ABI_KIND_OPTIONAL;
-  const undead_fields *cases = undead_fields_of(walk->value.type);
-  const undead_field *field = only_case(cases, walk->value.offset);
+  uintptr_t type = walk->value.type;
+  const undead_fields *cases = undead_fields_of(type);
   uint32_t payloads = 0;
   for (uint32_t i = 0; i < cases->count; i++) payloads += has_payload(&cases->field[i]);
-  if (payloads > 1) {
-    const undead_field *current = current_case(walk, cases);
-    if (current) field = current;
-  }
+  const undead_field *field = current_case(walk, cases, payloads > 1);
+  if (field && (!has_payload(field) || (field->type && field->size <= walk->value.offset))) return leave_unused(walk);
+  if (!field) field = only_case(cases, walk->value.offset);
   if (!field) return false;
-  bool toolchain = undead_descriptor_is_toolchain(undead_type_descriptor(walk->value.type));
-  if (!toolchain) walk->silent = false;
-  if (!optional && !walk->silent) {
+  if (!undead_descriptor_is_toolchain(undead_type_descriptor(type))) walk->silent = false;
+  if (undead_type_kind(type) != ABI_KIND_OPTIONAL && !walk->silent) {
     add_component(walk, field->name);
     if (field->type) set_type(walk, field->type);
   }
@@ -144,8 +166,10 @@ static bool enter_existential(descent *walk) {
   size_t size, stride;
   uint32_t value_flags;
   if (!undead_type_layout(type, &size, &stride, &value_flags)) return false;
-  walk->boxed = (value_flags & ABI_WITNESS_NON_INLINE) && walk->value.offset == 0;
-  if (value_flags & ABI_WITNESS_NON_INLINE) return false;
+  if (!(value_flags & ABI_WITNESS_NON_INLINE) ? walk->value.offset >= size : walk->value.offset > 0)
+    return leave_unused(walk);
+  walk->boxed = value_flags & ABI_WITNESS_NON_INLINE;
+  if (walk->boxed) return false;
   walk->value.type = type;
   walk->silent = false;
   return true;

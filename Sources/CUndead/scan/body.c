@@ -92,5 +92,6 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->low = block + ABI_OBJECT_HEADER;
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
+  if (layout->size && layout->size < size) body->high = block + (layout->size & ~7u);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }

@@ -126,7 +126,7 @@ static void write_edges(writer *writer) {
         .type = undead_string_add(&tables->strings, name.type),
         .ownership = name.ownership,
         .function = name.function,
-        .flags = edge->flags,
+        .flags = edge->flags | name.flags,
     };
     if (name.function) undead_table_module(tables, name.function);
     write_entry(writer, section, &entry);
