@@ -19,7 +19,9 @@ package enum Demangler {
     @convention(c) (UnsafePointer<CChar>?, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32) ->
     UnsafeMutablePointer<CChar>?
   private typealias CxxDemangle =
-    @convention(c) (UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Int32>?) ->
+    @convention(c) (
+      UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Int32>?
+    ) ->
     UnsafeMutablePointer<CChar>?
 
   private static let swiftDemangle = dlsym(nil, "swift_demangle").map { unsafeBitCast($0, to: SwiftDemangle.self) }

@@ -82,7 +82,8 @@ package final class ELFFile {
     var sections: [Section] = []
     for index in 0..<UInt64(count) {
       let (start, overflow) = table.addingReportingOverflow(index * UInt64(size))
-      guard !overflow, let type = file.read(UInt32.self, at: start + 4), let offset = file.read(UInt64.self, at: start + 24),
+      guard !overflow, let type = file.read(UInt32.self, at: start + 4),
+        let offset = file.read(UInt64.self, at: start + 24),
         let length = file.read(UInt64.self, at: start + 32), let link = file.read(UInt32.self, at: start + 40),
         let entrySize = file.read(UInt64.self, at: start + 56)
       else { return sections }

@@ -32,7 +32,8 @@ enum FunctionName {
 
   private static let plainWrappers = [
     "partial apply forwarder for ", "partial apply ObjC forwarder for ", "merged ", "dispatch thunk of ",
-    "@objc ", "@nonobjc ", "async function pointer to ", "curry thunk of ", "vtable thunk for ", "back deployment thunk for ",
+    "@objc ", "@nonobjc ", "async function pointer to ", "curry thunk of ", "vtable thunk for ",
+    "back deployment thunk for ",
   ]
   private static let resumeWrappers = [" suspend resume partial function for ", " await resume partial function for "]
 
@@ -45,7 +46,8 @@ enum FunctionName {
       for wrapper in resumeWrappers where starts(rest, wrapper) { return rest.dropFirst(wrapper.utf8.count) }
       return nil
     }
-    guard starts(text, "generic ") || starts(text, "function signature specialization") || starts(text, "inlined generic "),
+    guard
+      starts(text, "generic ") || starts(text, "function signature specialization") || starts(text, "inlined generic "),
       let bracket = find(" <", in: text), let end = closing(text, from: bracket + 1), starts(text[(end + 1)...], " of ")
     else { return nil }
     return text[(end + 5)...]
@@ -87,7 +89,8 @@ enum FunctionName {
         continue
       }
       if byte == open {
-        guard position == plain.startIndex || name.last == UInt8(ascii: " "), starts(plain[position...], "(extension in "),
+        guard position == plain.startIndex || name.last == UInt8(ascii: " "),
+          starts(plain[position...], "(extension in "),
           let end = closing(plain, from: position)
         else { break }
         name.append(contentsOf: plain[position...end])
@@ -113,7 +116,9 @@ enum FunctionName {
           position = end + 1
           continue
         }
-        if let mark = findMark(" in _", " in $", in: text[position..<end]), !text[position..<mark].dropFirst().contains(open) {
+        if let mark = findMark(" in _", " in $", in: text[position..<end]),
+          !text[position..<mark].dropFirst().contains(open)
+        {
           result.append(contentsOf: text[(position + 1)..<mark])
           position = end + 1
           continue

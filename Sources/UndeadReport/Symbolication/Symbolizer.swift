@@ -120,12 +120,13 @@ public struct Symbolizer: Sendable {
       return [:]
     }
     let answers = tool.locations(of: requests)
-    if answers.count < requests.count {
+    let failed = answers.count { $0 == nil }
+    if failed > 0 {
       notes.append(
-        "no files and lines for \(requests.count - answers.count) of \(requests.count) code addresses: "
-          + "'\(tool.path)' failed; try another one with UNDEAD_SYMBOLIZER")
+        "no files and lines for \(failed) of \(requests.count) code addresses: '\(tool.path)' failed; "
+          + "try another one with UNDEAD_SYMBOLIZER")
     }
-    return Dictionary(zip(requests, answers)) { first, _ in first }
+    return Dictionary(zip(requests, answers.map { $0 ?? [] })) { first, _ in first }
   }
 
   private static func name(

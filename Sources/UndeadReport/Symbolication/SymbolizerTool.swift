@@ -54,11 +54,12 @@ struct SymbolizerTool {
     let directories = (environment("PATH") ?? "").split(separator: ":").map(String.init)
     let name = "llvm-symbolizer"
     var candidates: [String] = []
-    if let swift = directories.map({ "\($0)/swift" }).first(where: { access($0, X_OK) == 0 }),
-      let resolved = realpath(swift, nil)
+    if let home = directories.first(where: { access("\($0)/swift", X_OK) == 0 }),
+      let swift = realpath("\(home)/swift", nil)
     {
-      candidates.append("\(String(cString: resolved).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))/\(name)")
-      free(resolved)
+      let folder = String(cString: swift).split(separator: "/").dropLast().joined(separator: "/")
+      candidates.append("/\(folder)/\(name)")
+      free(swift)
     }
     candidates += directories.map { "\($0)/\(name)" }
     // Debian and its relatives keep the versions apart; the newest first.
@@ -68,23 +69,31 @@ struct SymbolizerTool {
 
   // MARK: Running it
 
-  /// Looks up all requests in one run.
+  /// Looks up all requests, in one run if nothing goes wrong.
   ///
-  /// - Returns: what is known of each request, in order; a shorter list if the tool failed on the way.
-  func locations(of requests: [Request]) -> [[Location]] {
-    guard !requests.isEmpty else { return [] }
+  /// - Returns: what is known of each request, in order; nil for those on which the tool failed.
+  func locations(of requests: [Request]) -> [[Location]?] {
+    var locations: [[Location]?] = []
+    // It happens to crash on odd debug information: what follows the request that it died of is asked again.
+    for _ in 0..<8 where locations.count < requests.count {
+      let answers = answers(to: requests[locations.count...])
+      locations += answers
+      if locations.count < requests.count { locations.append(nil) }
+    }
+    return locations + Array(repeating: nil, count: requests.count - locations.count)
+  }
+
+  private func answers(to requests: ArraySlice<Request>) -> [[Location]] {
+    // Not `--skip-line-zero`: the one of Swift 6.3 crashes on it.
     let input = requests.map { "\"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
-    let plain = ["--output-style=JSON", "--inlines"]
-    // Older ones do not know the option, and answer nothing at all.
-    var output = run(plain + ["--skip-line-zero"], input: input)
-    if output.isEmpty { output = run(plain, input: input) }
+    let output = run(["--output-style=JSON", "--inlines"], input: input)
     let decoder = JSONDecoder()
     var locations: [[Location]] = []
-    for line in output.split(separator: UInt8(ascii: "\n")) {
+    for line in output.split(separator: UInt8(ascii: "\n")).prefix(requests.count) {
       guard let answer = try? decoder.decode(Answer.self, from: Data(line)) else { break }
       locations.append((answer.Symbol ?? []).map(Self.location))
     }
-    return Array(locations.prefix(requests.count))
+    return locations
   }
 
   private static func location(_ symbol: Answer.Symbol) -> Location {
@@ -101,8 +110,9 @@ struct SymbolizerTool {
     guard let requests = Self.temporaryFile(holding: input) else { return [] }
     defer { close(requests) }
     var ends: [Int32] = [0, 0]
-    guard pipe2(&ends, O_CLOEXEC) == 0 else { return [] }
+    guard pipe(&ends) == 0 else { return [] }
     defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let pid = start(options, input: requests, output: ends[1])
     close(ends[1])
     guard let pid else { return [] }

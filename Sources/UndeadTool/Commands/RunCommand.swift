@@ -1,0 +1,73 @@
+import ArgumentParser
+import Glibc
+import UndeadReport
+
+/// `undead run`: runs a program and reports what it leaked.
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run a program and report what it leaked when it ends.",
+    usage: "undead run [options] -- PROGRAM ARGUMENTS...",
+    discussion: """
+      The program keeps its standard input, output and error, its signals and its exit status; the report goes to \
+      standard error, or to --output. Its Swift child processes are checked too.
+
+      Exit status: the program's own if it is not 0 (128+n if signal n ended it), else 23 if leaks or zombies were \
+      found (see --exit-code and --fail-on), else 0. 64: the command line is wrong, or the program cannot be run. \
+      70: the check could not be made, though the program ended with 0.
+      """)
+
+  @OptionGroup(title: "Report") var report: DisplayOptions
+  @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+
+  @Option(
+    help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")
+  )
+  var save: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "When the tool gets this signal (such as USR1), report on the running program, which goes on. "
+        + "With --output and --save, into files with .1, .2 ... appended.", valueName: "signal"),
+    transform: RunCommand.parseSignal)
+  var snapshotSignal: Int32?
+
+  @Argument(
+    parsing: .captureForPassthrough,
+    help: ArgumentHelp("The program, looked up in PATH, and its arguments.", valueName: "program arguments"))
+  var command: [String] = []
+
+  func validate() throws {
+    if let first = command.first, first.hasPrefix("-"), first != "--" {
+      throw ValidationError("'\(first)' is no option of 'undead run'; options of the program come after it")
+    }
+    guard command.first != "--" || command.count > 1, !command.isEmpty else {
+      throw ValidationError("name a program to run, for example: undead run -- .build/debug/App")
+    }
+  }
+
+  static func parseSignal(_ text: String) throws -> Int32 {
+    guard let number = SignalName.number(text), number != SIGKILL, number != SIGSTOP, number != SIGCHLD else {
+      throw ValidationError("--snapshot-signal: '\(text)' is no signal that can be caught; give one such as USR1")
+    }
+    return number
+  }
+
+  func run() throws {
+    let wanted = command.first == "--" ? command.dropFirst() : command[...]
+    let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
+    let renderer = try ReportPipeline(options: report, verdict: verdict)
+    if let save { try SnapshotFile.checkWritable(save) }
+    let program = try ProgramLookup.find(wanted.first ?? "", path: System.environment("PATH"))
+    let preflight = try Preflight(program: program, preloaded: System.environment("LD_PRELOAD") ?? "")
+    let run = try ProgramRun(
+      program: program, arguments: System.lastArguments(wanted.count), obstacle: obstacle(preflight), options: self,
+      pipeline: renderer, sink: sink)
+    throw ExitCode(try run.finish())
+  }
+
+  private func obstacle(_ preflight: Preflight) -> String? {
+    if System.environment("UNDEAD") == "0" { return "UNDEAD=0 in the environment turns the instrument off" }
+    return preflight.obstacle
+  }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Glibc
+import UndeadReport
+
+/// `undead snapshot`: reports on a program that `undead run` started, while it goes on.
+struct SnapshotCommand: ParsableCommand {
+  static let defaultTimeout = 30.0
+
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot",
+    abstract: "Report on a running program that 'undead run' started; it goes on.",
+    discussion: """
+      Exit status: 23 if leaks or zombies were found (see --exit-code and --fail-on), else 0. 64: the command line is \
+      wrong, or the process was not started by 'undead run'. 70: no snapshot could be taken.
+      """)
+
+  @OptionGroup(title: "Report") var report: DisplayOptions
+  @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+
+  @Option(
+    help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")
+  )
+  var save: String?
+
+  @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
+  var timeout = SnapshotCommand.defaultTimeout
+
+  @Argument(help: "Process id of the program.")
+  var pid: Int32
+
+  func validate() throws {
+    if pid < 1 { throw ValidationError("'\(pid)' is no process id") }
+    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
+  }
+
+  func run() throws {
+    let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let pipeline = try ReportPipeline(options: report, verdict: verdict)
+    if let save { try SnapshotFile.checkWritable(save) }
+    let file = try takeSnapshot()
+    let snapshot = try SnapshotFile.load(file)
+    unlink(file)
+    throw ExitCode(
+      try pipeline.emit([snapshot], notes: [], isComplete: true, save: save, to: sink, progress: Progress()))
+  }
+
+  private func takeSnapshot() throws(ToolError) -> String {
+    guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
+    guard let session = SessionDirectory.containing(pid) else {
+      throw .misuse(
+        "process \(pid) was not started by 'undead run' (or by another user); "
+          + "a running program cannot be instrumented later: start it with 'undead run -- PROGRAM'")
+    }
+    let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
+    let request = SnapshotRequest(pid: pid, session: session, signal: try SnapshotRequest.signal(setting: setting))
+    return try request.wait(timeout: timeout, progress: Progress())
+  }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Glibc
+
+/// The command line tool.
+struct UndeadCommand: ParsableCommand {
+  static let version = "0.1.0"
+
+  static let configuration = CommandConfiguration(
+    commandName: "undead",
+    abstract: "Finds Swift objects that do not die when they should, and names the field that keeps them.",
+    discussion: """
+      Start with:  undead run -- .build/debug/YourProgram
+
+      The program needs no change and no special build; debug information gives file and line.
+
+      Exit status: the program's own if it is not 0, else 23 if leaks or zombies were found, else 0. \
+      64: the command line is wrong. 70: the check could not be made.
+      """,
+    version: version,
+    subcommands: [RunCommand.self, SnapshotCommand.self, ReportCommand.self, DiffCommand.self])
+}
+
+@main
+enum Main {
+  static func main() {
+    do {
+      var command = try UndeadCommand.parseAsRoot()
+      try command.run()
+    } catch let error as ToolError {
+      Message.say(error.message)
+      exit(error.status)
+    } catch {
+      UndeadCommand.exit(withError: error)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import Glibc
+
+/// How a program ended.
+enum Ending: Equatable {
+  case exited(Int32)
+  case signalled(Int32)
+
+  /// The status that a shell would show.
+  var status: Int32 {
+    switch self {
+    case .exited(let status): status
+    case .signalled(let signal): 128 + signal
+    }
+  }
+}
+
+/// Lives beside the program: survives the signals that are meant for it, hands on those that only the tool got.
+final class Supervisor {
+  /// The signals that the tool takes on behalf of the program.
+  private static let forwarded: [Int32] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGSTKFLT, SIGURG, SIGWINCH, SIGIO, SIGPWR]
+    + Array(SignalName.realTime)
+  /// Those that are often sent to a whole process group, so that the program may have got them already.
+  private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+  private static let courtesy: UInt64 = 50_000_000
+
+  private let session: String
+  private let progress: Progress
+  private let snapshotSignal: Int32?
+  private let waited: sigset_t
+  /// The signal mask that the tool was started with, which is the program's.
+  private let original: sigset_t
+  private var delayed: [(signal: Int32, due: UInt64)] = []
+
+  /// Starts to hold back the signals; they stay pending until `wait`.
+  init(session: String, snapshotSignal: Int32?, progress: Progress) {
+    self.session = session
+    self.snapshotSignal = snapshotSignal
+    self.progress = progress
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in Self.forwarded + [SIGCHLD] { sigaddset(&set, signal) }
+    if let snapshotSignal { sigaddset(&set, snapshotSignal) }
+    var held = set
+    // Output of ours into a pipe that nobody reads is an error to report, not a reason to die.
+    sigaddset(&held, SIGPIPE)
+    var original = sigset_t()
+    pthread_sigmask(SIG_BLOCK, &held, &original)
+    waited = set
+    self.original = original
+  }
+
+  /// Starts a program under this supervisor; see `Launcher.start`.
+  func start(executable: String, arguments: [[UInt8]], environment: [[UInt8]]) throws(ToolError) -> pid_t {
+    let pid = try Launcher.start(
+      executable: executable, arguments: arguments, environment: environment, mask: original)
+    // Whoever started the tool may ignore SIGCHLD, which the program inherits; but then no status would be kept for us.
+    signal(SIGCHLD, SIG_DFL)
+    return pid
+  }
+
+  /// Waits until the program ends.
+  ///
+  /// - Parameters:
+  ///   - onSnapshot: called when the tool gets the user's snapshot signal.
+  /// - Throws: `ToolError` (failure) if the program's status cannot be had.
+  func wait(for pid: pid_t, onSnapshot: () -> Void) throws(ToolError) -> Ending {
+    while true {
+      var status: Int32 = 0
+      let ended = waitpid(pid, &status, WNOHANG)
+      if ended == pid {
+        progress.clear()
+        release()
+        return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)
+      }
+      if ended < 0 && errno != EINTR {
+        throw .failure("lost sight of the program (process \(pid)): \(System.reason())")
+      }
+      deliverDelayed(to: pid)
+      var set = waited
+      var info = siginfo_t()
+      var pause = self.pause
+      let signal = sigtimedwait(&set, &info, &pause)
+      if signal < 0 {
+        showProgress()
+      } else if signal == snapshotSignal {
+        onSnapshot()
+      } else if signal != SIGCHLD {
+        take(signal, info, for: pid)
+      }
+    }
+  }
+
+  /// How long nothing needs to be looked at.
+  private var pause: timespec {
+    if !delayed.isEmpty { return timespec(tv_sec: 0, tv_nsec: 10_000_000) }
+    return progress.isOn ? timespec(tv_sec: 0, tv_nsec: 200_000_000) : timespec(tv_sec: 3600, tv_nsec: 0)
+  }
+
+  private func take(_ signal: Int32, _ info: siginfo_t, for pid: pid_t) {
+    // The terminal (the kernel) sends to the whole group: the program has it already.
+    let sentByProcess = info.si_code == 0 || info.si_code < 0
+    guard sentByProcess else { return }
+    if Self.ending.contains(signal) {
+      if !delayed.contains(where: { $0.signal == signal }) {
+        delayed.append((signal, System.now() + Self.courtesy))
+      }
+    } else {
+      kill(pid, signal)
+    }
+  }
+
+  /// A program that ends of the signal, or is already checked because of it, got it with its group.
+  private func deliverDelayed(to pid: pid_t) {
+    let now = System.now()
+    for entry in delayed where entry.due <= now {
+      let stage = ProcessState(pid: pid, session: session)?.stage
+      if stage != .scanning && stage != .snapshotWritten { kill(pid, entry.signal) }
+    }
+    delayed.removeAll { $0.due <= now }
+  }
+
+  private func showProgress() {
+    guard progress.isOn else { return }
+    for name in System.names(in: session) where name.hasSuffix(".state") {
+      if let pid = pid_t(name.dropLast(".state".count)), let state = ProcessState(pid: pid, session: session),
+        state.stage == .scanning
+      {
+        return progress.show(state)
+      }
+    }
+    progress.clear()
+  }
+
+  /// From now on the tool can be interrupted like any other program.
+  private func release() {
+    var set = waited
+    var none = timespec()
+    while sigtimedwait(&set, nil, &none) > 0 {}
+    var mask = original
+    // A closed pipe stays an error of the write.
+    sigaddset(&mask, SIGPIPE)
+    pthread_sigmask(SIG_SETMASK, &mask, nil)
+  }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Glibc
+import UndeadReport
+
+/// Options of every verb that shows a report.
+struct DisplayOptions: ParsableArguments {
+  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+  enum Color: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
+
+  @Option(help: "Form of the report: text or json.")
+  var format: Format = .text
+
+  @Option(help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"))
+  var output: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Leave out what a file lists: lines 'leak:PATTERN', 'type:PATTERN', 'field:PATTERN' or 'module:PATTERN', "
+        + "each with a reason after '#'. Can be given several times.", valueName: "file"))
+  var suppressions: [String] = []
+
+  @Flag(help: "Leave out the backtraces.")
+  var noStacks = false
+
+  @Option(help: ArgumentHelp("Frames to show of each backtrace.", valueName: "frames"))
+  var depth: Int?
+
+  @Option(help: ArgumentHelp("Leave out groups of fewer objects.", valueName: "objects"))
+  var minCount = 1
+
+  @Option(help: "Colour in the text report: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  var color: Color = .auto
+
+  @Flag(help: "Say what the tool does.")
+  var verbose = false
+
+  func validate() throws {
+    if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
+    if minCount < 1 { throw ValidationError("--min-count \(minCount): give a number of objects, 1 or more") }
+  }
+
+  func usesColor(terminal: Bool) -> Bool {
+    switch color {
+    case .always: true
+    case .never: false
+    case .auto: terminal && System.environment("NO_COLOR") == nil && System.environment("TERM") != "dumb"
+    }
+  }
+
+  func note(_ text: @autoclosure () -> String) {
+    if verbose { Message.say(text()) }
+  }
+}
+
+/// Options that turn findings into an exit status.
+struct VerdictOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "What counts as a failure: any of leaks, suspects, zombies, known, incomplete, separated by commas, or none.",
+      valueName: "kinds"),
+    transform: VerdictOptions.parse)
+  var failOn: Set<FailureCondition> = FailureCondition.standard
+
+  @Option(help: ArgumentHelp("Exit status for a failure, 0 to only report.", valueName: "status"))
+  var exitCode: Int32 = ExitStatus.findings
+
+  func validate() throws {
+    guard (0...255).contains(exitCode) else {
+      throw ValidationError("--exit-code \(exitCode): give an exit status from 0 to 255")
+    }
+  }
+
+  @Sendable static func parse(_ text: String) throws -> Set<FailureCondition> {
+    if text == "none" { return [] }
+    var kinds: Set<FailureCondition> = []
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let kind = FailureCondition(rawValue: word.filter { $0 != " " }) else {
+        let known = FailureCondition.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("'\(word)' is none of \(known); separate several by commas")
+      }
+      kinds.insert(kind)
+    }
+    return kinds
+  }
+}

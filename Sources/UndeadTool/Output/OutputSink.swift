@@ -1,0 +1,55 @@
+import Glibc
+
+/// Where a report goes: standard error, standard output, or a file that was opened before any work was done.
+final class OutputSink {
+  private let descriptor: Int32
+  private let name: String
+  private let path: String?
+  /// True if a person reads along.
+  let isTerminal: Bool
+
+  /// The report of a program goes to standard error, which leaves standard output to the program.
+  static var standardError: OutputSink { OutputSink(descriptor: STDERR_FILENO, name: "standard error") }
+  static var standardOutput: OutputSink { OutputSink(descriptor: STDOUT_FILENO, name: "standard output") }
+
+  private init(descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+    path = nil
+    isTerminal = isatty(descriptor) == 1
+  }
+
+  /// Opens a file, which is emptied.
+  ///
+  /// - Throws: `ToolError` (misuse) if it cannot be written.
+  init(file: String) throws(ToolError) {
+    descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
+    name = "'\(file)'"
+    path = file
+    guard descriptor >= 0 else {
+      let reason = System.reason()
+      isTerminal = false
+      throw .misuse("cannot write the report to '\(file)' (--output): \(reason); name a file that you can write")
+    }
+    isTerminal = isatty(descriptor) == 1
+  }
+
+  deinit {
+    if path != nil && descriptor >= 0 { close(descriptor) }
+  }
+
+  /// A sink for the report of a snapshot on request: a numbered file beside this one, or the same stream.
+  func numbered(_ number: Int) throws(ToolError) -> OutputSink {
+    guard let path else { return self }
+    return try OutputSink(file: "\(path).\(number)")
+  }
+
+  /// Writes a report.
+  ///
+  /// - Throws: `ToolError` (failure) if not all of it could be written.
+  func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
+    if let code = System.write(bytes, to: descriptor) {
+      throw .failure("cannot write the report to \(name): \(System.reason(code)); what is there is not complete")
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import UndeadReport
+
+/// The way from snapshots to a shown report: symbolise, analyse, suppress, render, judge.
+struct ReportPipeline {
+  private let display: DisplayOptions
+  private let verdict: VerdictOptions
+  private let options: ReportOptions
+
+  /// Reads the suppression files.
+  ///
+  /// - Throws: `ToolError` (misuse) that names the file, and the line that is wrong.
+  init(options display: DisplayOptions, verdict: VerdictOptions) throws(ToolError) {
+    self.display = display
+    self.verdict = verdict
+    var suppressions = Suppressions()
+    for file in display.suppressions {
+      guard !System.isDirectory(file), let content = System.read(file) else {
+        let reason = System.isDirectory(file) ? System.reason(EISDIR) : System.reason()
+        throw .misuse("cannot read the suppressions '\(file)' (--suppressions): \(reason)")
+      }
+      do throws(SuppressionError) {
+        try suppressions.add(String(decoding: content, as: UTF8.self), file: file)
+      } catch {
+        throw .misuse("\(error)")
+      }
+    }
+    options = ReportOptions(minCount: display.minCount, suppressions: suppressions)
+  }
+
+  // MARK: Snapshots
+
+  /// Reports on the snapshots of a program and its children.
+  ///
+  /// - Parameters:
+  ///   - notes: what else the reader must know.
+  ///   - isComplete: false if something that should have been checked was not.
+  ///   - save: where to keep the program's snapshot, with its symbols; nil for nowhere.
+  /// - Returns: the exit status that the findings ask for.
+  func emit(
+    _ snapshots: [Snapshot], notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
+  ) throws(ToolError) -> Int32 {
+    var (report, named) = analyze(snapshots, progress: progress)
+    report.summary.notes += notes
+    report.summary.complete = report.summary.complete && isComplete
+    try show(report, to: sink)
+    if let save {
+      // Only after the report: nothing that goes wrong here may cost it.
+      try SnapshotFile.save(named, to: save)
+    }
+    return status(report)
+  }
+
+  /// Analyses snapshots and names their code; gives back the first one, which is the program's, with its symbols.
+  private func analyze(_ snapshots: [Snapshot], progress: Progress) -> (report: LeakReport, first: Snapshot) {
+    var notes: [String] = []
+    var inputs: [ReportInput] = []
+    for snapshot in snapshots {
+      progress.show("reading debug information")
+      let names = Symbolizer().symbolize(snapshot)
+      for note in names.notes where !notes.contains(note) { notes.append(note) }
+      inputs.append(ReportInput(snapshot, symbols: names.symbols))
+    }
+    progress.clear()
+    var report = LeakReport(analyzing: inputs, options: options, tool: Self.tool)
+    report.summary.notes += notes
+    var first = snapshots.first ?? Snapshot()
+    first.symbols = inputs.first?.symbols ?? SymbolTable()
+    return (report, first)
+  }
+
+  private static let tool = LeakReport.Tool(version: UndeadCommand.version)
+
+  /// The exit status that a report asks for.
+  private func status(_ report: LeakReport) -> Int32 {
+    if report.fails(on: verdict.failOn) { return verdict.exitCode }
+    // Silence must not be taken for "no leaks" where nothing could be seen.
+    return report.summary.complete || !report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
+  }
+
+  // MARK: No snapshot
+
+  /// Says that a program was not checked, and why.
+  func emitUnchecked(_ process: LeakReport.Process, reason: String, to sink: OutputSink) throws(ToolError) {
+    try emitWithoutSnapshot(process, note: "no check was made: \(reason)", isComplete: false, to: sink)
+  }
+
+  /// Says that there was nothing to check.
+  func emitWithoutSwift(_ process: LeakReport.Process, to sink: OutputSink) throws(ToolError) {
+    let note = "no Swift runtime was seen in '\(process.path)' or its children, so there was nothing to check"
+    try emitWithoutSnapshot(process, note: note, isComplete: true, to: sink)
+  }
+
+  private func emitWithoutSnapshot(
+    _ process: LeakReport.Process, note: String, isComplete: Bool, to sink: OutputSink
+  ) throws(ToolError) {
+    var report = LeakReport(tool: Self.tool, process: process)
+    report.summary.notes = [note]
+    report.summary.complete = isComplete
+    if display.format == .json {
+      try show(report, to: sink)
+    } else {
+      try sink.write("undead: \(note)\n".utf8)
+    }
+    if display.output != nil { Message.say(note) }
+  }
+
+  // MARK: Saved reports
+
+  /// Shows saved snapshots, or one JSON report, again.
+  ///
+  /// - Returns: the exit status that the findings ask for.
+  func emit(_ inputs: [SavedReport], to sink: OutputSink, progress: Progress) throws(ToolError) -> Int32 {
+    let snapshots = inputs.compactMap { if case .snapshot(let snapshot, _) = $0 { snapshot } else { nil } }
+    if snapshots.count == inputs.count {
+      return try emit(snapshots, notes: [], isComplete: true, save: nil, to: sink, progress: progress)
+    }
+    guard inputs.count == 1, case .report(let report) = inputs[0] else {
+      throw .misuse("JSON reports can only be shown one at a time; give one of them, or only snapshots")
+    }
+    let shown = applying(report)
+    try show(shown, to: sink)
+    return status(shown)
+  }
+
+  /// Shows what changed between two saved reports.
+  ///
+  /// - Returns: the exit status: that for a failure if there are new leaks.
+  func emitDifference(
+    from old: SavedReport, to new: SavedReport, sink: OutputSink, progress: Progress
+  ) throws(ToolError) -> Int32 {
+    let difference = ReportDiff(from: report(old, progress), to: report(new, progress))
+    switch display.format {
+    case .text: try sink.write(DiffRenderer.text(difference, options: textOptions(sink)).utf8)
+    case .json:
+      do {
+        try sink.write(try DiffRenderer.json(difference))
+      } catch let error as ToolError {
+        throw error
+      } catch {
+        throw .failure("cannot write the difference as JSON: \(error)")
+      }
+    }
+    return difference.new.isEmpty ? 0 : verdict.exitCode
+  }
+
+  private func report(_ saved: SavedReport, _ progress: Progress) -> LeakReport {
+    switch saved {
+    case .report(let report): applying(report)
+    case .snapshot(let snapshot, _): analyze([snapshot], progress: progress).report
+    }
+  }
+
+  private func applying(_ report: LeakReport) -> LeakReport {
+    var report = report
+    report.apply(options)
+    return report
+  }
+
+  // MARK: Rendering
+
+  private func show(_ report: LeakReport, to sink: OutputSink) throws(ToolError) {
+    switch display.format {
+    case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)
+    case .json:
+      do {
+        try sink.write(try JSONRenderer.render(report))
+      } catch let error as ToolError {
+        throw error
+      } catch {
+        throw .failure("cannot write the report as JSON: \(error)")
+      }
+    }
+  }
+
+  private func textOptions(_ sink: OutputSink) -> TextOptions {
+    var text = TextOptions(color: display.usesColor(terminal: sink.isTerminal), stacks: !display.noStacks)
+    if let depth = display.depth { text.depth = depth }
+    return text
+  }
+}

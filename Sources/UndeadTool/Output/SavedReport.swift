@@ -1,0 +1,37 @@
+import UndeadReport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What an earlier run left in a file: a snapshot, or a report in JSON.
+enum SavedReport {
+  case snapshot(Snapshot, file: String)
+  case report(LeakReport)
+
+  /// Reads a file of either kind.
+  ///
+  /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
+  init(file: String) throws(ToolError) {
+    if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
+    guard let content = System.read(file) else {
+      throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
+    }
+    // JSON starts with a bracket, whatever blanks stand before it; a snapshot never does.
+    if content.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {
+      do throws(ReportFileError) {
+        self = .report(try JSONRenderer.parse(Data(content)))
+      } catch {
+        throw .misuse("cannot read '\(file)': \(error)")
+      }
+    } else {
+      do throws(SnapshotError) {
+        self = .snapshot(try Snapshot(decoding: content), file: file)
+      } catch {
+        throw .misuse("cannot read '\(file)': \(error)")
+      }
+    }
+  }
+}

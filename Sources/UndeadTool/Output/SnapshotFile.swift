@@ -1,0 +1,37 @@
+import Glibc
+import UndeadReport
+
+/// Snapshot files, with errors that name the file.
+enum SnapshotFile {
+  /// Reads a snapshot that the instrument just wrote.
+  ///
+  /// - Throws: `ToolError` (failure): the check is lost.
+  static func load(_ path: String) throws(ToolError) -> Snapshot {
+    do {
+      return try Snapshot(contentsOfFile: path)
+    } catch {
+      throw .failure("the snapshot of the program cannot be read: \(error)")
+    }
+  }
+
+  /// Makes sure, before any work is done, that a snapshot can be kept at `path`.
+  ///
+  /// - Throws: `ToolError` (misuse) that says why not.
+  static func checkWritable(_ path: String) throws(ToolError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666)
+    guard descriptor >= 0 else {
+      throw .misuse(
+        "cannot keep the snapshot in '\(path)' (--save): \(System.reason()); name a file that you can write")
+    }
+    close(descriptor)
+  }
+
+  /// Keeps a snapshot.
+  ///
+  /// - Throws: `ToolError` (failure) if it could not be written.
+  static func save(_ snapshot: Snapshot, to path: String) throws(ToolError) {
+    if let code = System.write(snapshot.encoded(), toFile: path) {
+      throw .failure("cannot keep the snapshot in '\(path)': \(System.reason(code))")
+    }
+  }
+}

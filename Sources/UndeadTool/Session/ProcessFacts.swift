@@ -1,0 +1,43 @@
+import Glibc
+
+/// What `/proc` tells about a process.
+enum ProcessFacts {
+  /// A variable of the environment that the process was started with; nil if it cannot be read or is not there.
+  static func environment(_ name: String, of pid: pid_t) -> String? {
+    guard let bytes = System.read("/proc/\(pid)/environ") else { return nil }
+    let start = Array("\(name)=".utf8)
+    return bytes.split(separator: 0).first { $0.starts(with: start) }
+      .map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
+  }
+
+  /// True if the process exists and has not ended.
+  static func isRunning(_ pid: pid_t) -> Bool {
+    guard let state = statusField("State", file: "/proc/\(pid)/status") else { return false }
+    return !state.hasPrefix("Z") && !state.hasPrefix("X")
+  }
+
+  /// True if the process has a handler of its own for `signal`.
+  static func handles(_ signal: Int32, pid: pid_t) -> Bool {
+    contains(statusField("SigCgt", file: "/proc/\(pid)/status"), signal)
+  }
+
+  /// True if no thread of the process takes `signal`.
+  static func masks(_ signal: Int32, pid: pid_t) -> Bool {
+    System.names(in: "/proc/\(pid)/task").allSatisfy { thread in
+      contains(statusField("SigBlk", file: "/proc/\(pid)/task/\(thread)/status"), signal)
+    }
+  }
+
+  private static func contains(_ set: String?, _ signal: Int32) -> Bool {
+    guard let set, let bits = UInt64(set, radix: 16), (1...64).contains(signal) else { return false }
+    return bits >> UInt64(signal - 1) & 1 != 0
+  }
+
+  private static func statusField(_ name: String, file: String) -> String? {
+    guard let bytes = System.read(file) else { return nil }
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("\(name):") {
+      return line.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }.description
+    }
+    return nil
+  }
+}

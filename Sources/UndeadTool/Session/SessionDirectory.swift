@@ -1,0 +1,140 @@
+import Glibc
+
+/// The private directory in which the processes of one `undead run` leave their state and snapshots.
+///
+/// Sessions lie in a directory of the user's own, so that `undead snapshot PID` finds the one of a process.
+final class SessionDirectory {
+  let path: String
+  private let lock: Int32
+
+  /// Makes a new session directory; removes those of tools that were killed.
+  ///
+  /// - Throws: `ToolError` (failure) if no place allows it.
+  init() throws(ToolError) {
+    var problems: [String] = []
+    for base in Self.bases() {
+      guard Self.prepare(base) else {
+        problems.append("\(base): \(System.reason())")
+        continue
+      }
+      Self.removeAbandoned(in: base)
+      guard let created = Self.create(in: base) else {
+        problems.append("\(base): \(System.reason())")
+        continue
+      }
+      (path, lock) = created
+      return
+    }
+    throw .failure(
+      "cannot make a directory for this run (\(problems.joined(separator: "; "))); set TMPDIR to one that you can write"
+    )
+  }
+
+  /// Removes the directory and all that it holds.
+  func remove() {
+    Self.removeTree(path)
+    close(lock)
+  }
+
+  /// Makes the directory, marked as in use for as long as this tool lives.
+  private static func create(in base: String) -> (path: String, lock: Int32)? {
+    var template = Array("\(base)/run-\(getpid())-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { return nil }
+    let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let lock = open("\(path)/\(lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else {
+      let code = errno
+      rmdir(path)
+      errno = code
+      return nil
+    }
+    flock(lock, LOCK_EX | LOCK_NB)
+    return (path, lock)
+  }
+
+  // MARK: Places
+
+  private static let lockName = "lock"
+
+  /// Where sessions may lie, the best place first.
+  private static func bases() -> [String] {
+    var bases: [String] = []
+    if let runtime = System.environment("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") { bases.append("\(runtime)/undead") }
+    for directory in [System.environment("TMPDIR"), "/tmp"] {
+      guard let directory, directory.hasPrefix("/") else { continue }
+      let base = "\(directory)/undead-\(getuid())"
+      if !bases.contains(base) { bases.append(base) }
+    }
+    return bases
+  }
+
+  /// True if `base` is, or was made, a directory that belongs to this user alone; else `errno` says why not.
+  private static func prepare(_ base: String) -> Bool {
+    if mkdir(base, 0o700) != 0 && errno != EEXIST { return false }
+    var status = stat()
+    guard lstat(base, &status) == 0 else { return false }
+    // Somebody else may have put a link or a directory there, to read what we write.
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+      errno = EPERM
+      return false
+    }
+    return access(base, W_OK | X_OK) == 0
+  }
+
+  private static func removeAbandoned(in base: String) {
+    for name in System.names(in: base) where name.hasPrefix("run-") {
+      let path = "\(base)/\(name)"
+      let lock = open("\(path)/\(lockName)", O_RDWR | O_CLOEXEC)
+      guard lock >= 0 else { continue }
+      if isOld(lock), flock(lock, LOCK_EX | LOCK_NB) == 0, !hasLivingProcess(path) { removeTree(path) }
+      close(lock)
+    }
+  }
+
+  /// A young directory may belong to a tool that has not come to mark it yet.
+  private static func isOld(_ lock: Int32) -> Bool {
+    var status = stat()
+    return fstat(lock, &status) == 0 && time(nil) - status.st_mtim.tv_sec > 60
+  }
+
+  private static func hasLivingProcess(_ session: String) -> Bool {
+    processes(in: session).contains { kill($0, 0) == 0 || errno == EPERM }
+  }
+
+  private static func removeTree(_ path: String) {
+    for name in System.names(in: path) {
+      let entry = "\(path)/\(name)"
+      if unlink(entry) != 0 && errno == EISDIR { removeTree(entry) }
+    }
+    rmdir(path)
+  }
+
+  // MARK: Contents
+
+  private static func processes(in session: String) -> [pid_t] {
+    System.names(in: session).compactMap { name in
+      name.hasSuffix(".state") ? pid_t(name.dropLast(".state".count)) : nil
+    }
+  }
+
+  /// The states of all processes of the session, by pid.
+  func states() -> [ProcessState] {
+    Self.processes(in: path).sorted().compactMap { ProcessState(pid: $0, session: path) }
+  }
+
+  /// The session in which a process of this user runs; nil if it was not started by `undead run`.
+  static func containing(_ pid: pid_t) -> String? {
+    // The process itself knows best, and its environment can mostly be read.
+    if let session = ProcessFacts.environment("UNDEAD_SESSION", of: pid),
+      ProcessState(pid: pid, session: session) != nil
+    {
+      return session
+    }
+    for base in bases() {
+      for name in System.names(in: base) where name.hasPrefix("run-") {
+        if ProcessState(pid: pid, session: "\(base)/\(name)") != nil { return "\(base)/\(name)" }
+      }
+    }
+    return nil
+  }
+}

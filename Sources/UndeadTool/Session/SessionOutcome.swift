@@ -1,0 +1,84 @@
+import Glibc
+
+/// What a finished session amounts to: which snapshots to read, and why others are missing.
+struct SessionOutcome: Equatable {
+  /// Files in the session directory, the program's own first, then those of its children by pid.
+  var snapshots: [String] = []
+  /// Why the program itself was not checked; nil if it was, or if there was nothing to check.
+  var failure: String?
+  /// True if no process of the session had a Swift runtime.
+  var isWithoutSwift = false
+  /// What else the reader of the report must know.
+  var notes: [String] = []
+
+  /// Judges a session by the states that its processes left.
+  ///
+  /// - Parameters:
+  ///   - program: process id of the program itself.
+  ///   - isFinal: tells of a snapshot file whether it was written at the end of its process.
+  ///   - isRunning: tells whether a process is still there.
+  init(
+    states: [ProcessState], program: pid_t, ending: Ending, isFinal: (String) -> Bool, isRunning: (pid_t) -> Bool
+  ) {
+    let main = states.first { $0.pid == program }
+    let children = states.filter { $0.pid != program }
+    isWithoutSwift = main != nil && !states.contains(where: \.swiftSeen) && main?.stage != .stoodAside
+
+    if let main {
+      if Self.hasFinalSnapshot(main, isFinal) {
+        if main.swiftSeen { snapshots.append(main.newestSnapshot) }
+      } else if !isWithoutSwift && (main.swiftSeen || main.stage == .stoodAside) {
+        failure = Self.reason(main, ending)
+      }
+    } else {
+      failure =
+        "the instrument was not loaded into the program: the dynamic loader refused it (it says so above), "
+        + "or the program's file has capabilities, with which the loader ignores preloaded libraries"
+    }
+    for child in children where child.swiftSeen {
+      if Self.hasFinalSnapshot(child, isFinal) {
+        snapshots.append(child.newestSnapshot)
+      } else if !child.forkedWithoutExec {
+        notes.append(Self.note(child, isRunning: isRunning(child.pid)))
+      }
+    }
+  }
+
+  private static func hasFinalSnapshot(_ state: ProcessState, _ isFinal: (String) -> Bool) -> Bool {
+    // A stage after the last snapshot means that the program went on after it.
+    state.stage == .snapshotWritten && !state.newestSnapshot.isEmpty && isFinal(state.newestSnapshot)
+  }
+
+  private static func reason(_ state: ProcessState, _ ending: Ending) -> String {
+    switch (state.stage, ending) {
+    case (.stoodAside, _):
+      return state.message.isEmpty ? "the instrument stood aside" : state.message
+    case (.snapshotFailed, _):
+      return "the check failed: \(state.message.isEmpty ? "no reason is known" : state.message)"
+    case (.scanning, .signalled(let signal)):
+      return "the program was ended by \(SignalName.text(signal)) during the check"
+    case (_, .signalled(let signal)):
+      return "the program was ended by \(SignalName.text(signal)) before it could be checked"
+    case (.scanning, _):
+      return "the program ended during the check"
+    case (.aboutToExec, _):
+      return "the program replaced itself (exec) by one that the instrument could not be loaded into"
+    case (.exitedWithoutCheck, _):
+      return "the program ended by _exit or quick_exit, which skip the check at exit; let it end by exit, "
+        + "or take a snapshot while it runs ('undead snapshot PID')"
+    default:
+      return "the program ended without its exit handlers, which make the check"
+    }
+  }
+
+  private static func note(_ state: ProcessState, isRunning: Bool) -> String {
+    let name = state.executable.isEmpty ? "process \(state.pid)" : "process \(state.pid) (\(state.executable))"
+    if isRunning { return "\(name) still runs and was not checked" }
+    switch state.stage {
+    case .stoodAside, .snapshotFailed: return "\(name) was not checked: \(state.message)"
+    case .exitedWithoutCheck: return "\(name) was not checked: it ended by _exit or quick_exit"
+    case .aboutToExec: return "\(name) was not checked: it replaced itself by a program without the instrument"
+    default: return "\(name) was not checked: it was killed or ended without its exit handlers"
+    }
+  }
+}

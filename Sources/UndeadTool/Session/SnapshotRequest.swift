@@ -1,0 +1,89 @@
+import Glibc
+
+/// Asks a running program for a snapshot and waits for it.
+struct SnapshotRequest {
+  let pid: pid_t
+  let session: String
+  /// The signal that the library in the program listens to.
+  let signal: Int32
+
+  /// The signal that the program's environment names, or the default one.
+  ///
+  /// - Throws: `ToolError` (misuse) if requests are turned off, or the number is none of a signal.
+  static func signal(setting: String?) throws(ToolError) -> Int32 {
+    let highest = SignalName.realTime.upperBound
+    guard let setting, !setting.isEmpty else { return highest - 2 }
+    guard let number = Int32(setting), (0...highest).contains(number) else {
+      throw .misuse("UNDEAD_REQUEST_SIGNAL=\(setting) is no signal; give a number from 1 to \(highest), or 0 for none")
+    }
+    guard number > 0 else {
+      throw .misuse(
+        "snapshots on request are off in this program (UNDEAD_REQUEST_SIGNAL=0); run it without that setting")
+    }
+    return number
+  }
+
+  /// Sends the request until the program takes it up, then waits for the snapshot.
+  ///
+  /// - Parameters:
+  ///   - timeout: in seconds, for the whole.
+  /// - Returns: the path of the snapshot.
+  /// - Throws: `ToolError` (failure) that says why there is none.
+  func wait(timeout: Double, progress: Progress) throws(ToolError) -> String {
+    guard var state = ProcessState(pid: pid, session: session) else { throw gone }
+    if state.stage == .stoodAside { throw .failure("process \(pid) cannot be checked: \(state.message)") }
+    let before = state
+    let end = System.now() + UInt64(max(timeout, 0) * 1e9)
+    var nextSignal: UInt64 = 0
+    while state.requestsReceived == before.requestsReceived || state.requestsAnswered == before.requestsAnswered {
+      let now = System.now()
+      guard now < end else { throw late(taken: state.requestsReceived != before.requestsReceived, timeout) }
+      if state.requestsReceived == before.requestsReceived && now >= nextSignal {
+        try send()
+        nextSignal = now + 100_000_000
+      } else if !ProcessFacts.isRunning(pid) {
+        throw gone
+      }
+      progress.show(state)
+      usleep(2000)
+      guard let next = ProcessState(pid: pid, session: session) else { throw gone }
+      state = next
+    }
+    progress.clear()
+    guard state.snapshotsWritten != before.snapshotsWritten else {
+      throw .failure("process \(pid) could not write the snapshot: \(state.message)")
+    }
+    return "\(session)/\(state.newestSnapshot)"
+  }
+
+  private func send() throws(ToolError) {
+    // Without the library's handler a real-time signal would end the program.
+    guard ProcessFacts.handles(signal, pid: pid) else {
+      guard ProcessFacts.isRunning(pid) else { throw gone }
+      throw .failure(
+        "process \(pid) does not listen to signal \(signal): the program replaced the handler, or ignores it; "
+          + "choose another with UNDEAD_REQUEST_SIGNAL=NUMBER when you start it")
+    }
+    if kill(pid, signal) != 0 {
+      let code = errno
+      throw code == ESRCH ? gone : .failure("cannot send signal \(signal) to process \(pid): \(System.reason(code))")
+    }
+  }
+
+  private var gone: ToolError { .failure("process \(pid) ended before it could write the snapshot") }
+
+  private func late(taken: Bool, _ timeout: Double) -> ToolError {
+    let seconds = timeout == timeout.rounded() && abs(timeout) < 1e9 ? "\(Int(timeout))" : "\(timeout)"
+    if taken {
+      return .failure("process \(pid) did not finish the snapshot within \(seconds) s; give it more with --timeout")
+    }
+    if ProcessFacts.masks(signal, pid: pid) {
+      return .failure(
+        "process \(pid) blocks signal \(signal) in every thread, so it cannot be asked for a snapshot; "
+          + "choose another with UNDEAD_REQUEST_SIGNAL=NUMBER when you start it")
+    }
+    return .failure(
+      "process \(pid) did not answer within \(seconds) s: is it stopped, or busy inside the allocator or the loader? "
+        + "Try again, or give it more time with --timeout")
+  }
+}

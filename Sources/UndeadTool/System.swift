@@ -1,0 +1,129 @@
+import Glibc
+
+/// Thin wrappers around the C library, for what Swift has no words for.
+enum System {
+  /// The system's own words for an error number.
+  static func reason(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
+
+  /// A variable of the tool's environment; nil if it is unset or empty.
+  static func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+
+  /// The tool's whole environment as `NAME=VALUE`, byte for byte: nothing says that it is UTF-8.
+  static func environment() -> [[UInt8]] {
+    var entries: [[UInt8]] = []
+    var next = environ
+    while let entry = next.pointee {
+      entries.append(bytes(of: entry))
+      next += 1
+    }
+    return entries
+  }
+
+  /// The last `count` arguments of the tool, byte for byte.
+  static func lastArguments(_ count: Int) -> [[UInt8]] {
+    let end = Int(CommandLine.argc)
+    return (max(0, end - count)..<end).compactMap { CommandLine.unsafeArgv[$0].map { bytes(of: $0) } }
+  }
+
+  private static func bytes(of text: UnsafePointer<CChar>) -> [UInt8] {
+    Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  }
+
+  /// The file that a link leads to, without following further ones; nil if it is no link.
+  static func linkTarget(_ path: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+      let length = readlink(path, buffer.baseAddress!, buffer.count)
+      guard length > 0 else { return nil }
+      return String(decoding: UnsafeRawBufferPointer(buffer).prefix(length), as: UTF8.self)
+    }
+  }
+
+  static var currentDirectory: String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  static func status(of path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+
+  static func isDirectory(_ path: String) -> Bool {
+    status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+  }
+
+  /// Names in a directory, sorted; empty if it cannot be read.
+  static func names(in directory: String) -> [String] {
+    guard let stream = opendir(directory) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// The whole content of a file that may have no known size (as those of /proc), or nil with `errno` set.
+  static func read(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count > 0 {
+        content.append(contentsOf: chunk[0..<count])
+      } else if count == 0 {
+        return content
+      } else if errno != EINTR {
+        return nil
+      }
+    }
+  }
+
+  /// Writes everything, or returns the error number.
+  static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) -> Int32? {
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        // The program may have made the terminal non-blocking, which it shares with us.
+        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&poller, 1, 1000)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return nil
+  }
+
+  /// Writes a file anew, or returns the error number; nothing half-written is left.
+  static func write(_ bytes: some Collection<UInt8>, toFile path: String) -> Int32? {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { return errno }
+    let problem = write(bytes, to: descriptor)
+    let closed = close(descriptor)
+    if let code = problem ?? (closed == 0 ? nil : errno) {
+      unlink(path)
+      return code
+    }
+    return nil
+  }
+
+  /// Nanoseconds of a clock that only goes forward.
+  static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+import UndeadReport
+
+/// `undead report` and `undead diff`.
+@Suite struct SavedReportTests {
+  private let sandbox: Sandbox
+
+  init() throws {
+    sandbox = try Sandbox()
+    try sandbox.write(SampleSnapshot.leaking(["App.Owner"]), to: "one.undead")
+    try sandbox.write(SampleSnapshot.leaking(["App.Owner", "App.Child"]), to: "two.undead")
+    try sandbox.write(SampleSnapshot.clean(), to: "clean.undead")
+  }
+
+  @Test func showsASnapshot() throws {
+    let output = try sandbox.undead("report", "two.undead")
+    #expect(output.status == 23)
+    #expect(output.out.contains("App.Owner") && output.out.contains("App.Child"))
+    #expect(try sandbox.undead("report", "clean.undead").status == 0)
+    #expect(try sandbox.undead("report", "--exit-code", "0", "two.undead").status == 0)
+  }
+
+  @Test func showsAReportAgain() throws {
+    let text = try sandbox.undead("report", "two.undead").out
+    _ = try sandbox.undead("report", "--format", "json", "--output", "two.json", "two.undead")
+    let again = try sandbox.undead("report", "two.json")
+    #expect(again.status == 23)
+    #expect(again.out == text)
+  }
+
+  @Test func tellsNewFromGone() throws {
+    let worse = try sandbox.undead("diff", "one.undead", "two.undead")
+    #expect(worse.status == 23)
+    #expect(worse.out.contains("App.Child"))
+    #expect(try sandbox.undead("diff", "two.undead", "one.undead").status == 0)
+    #expect(try sandbox.undead("diff", "two.undead", "two.undead").status == 0)
+    #expect(try sandbox.undead("diff", "--exit-code", "3", "one.undead", "two.undead").status == 3)
+    _ = try sandbox.undead("report", "--format", "json", "--output", "one.json", "one.undead")
+    #expect(try sandbox.undead("diff", "one.json", "two.undead").status == 23)
+    let json = try sandbox.undead("diff", "--format", "json", "one.undead", "two.undead")
+    let parsed = try JSONSerialization.jsonObject(with: Data(json.out.utf8)) as? [String: Any]
+    #expect((parsed?["new"] as? [Any])?.count == 1)
+  }
+
+  @Test(arguments: ["missing", "directory", "empty", "text", "broken.json", "cut.undead", "future.undead"])
+  func refusesWhatItCannotRead(_ name: String) throws {
+    try FileManager.default.createDirectory(
+      at: sandbox.directory.appending(path: "directory"), withIntermediateDirectories: true)
+    try sandbox.write("", to: "empty")
+    try sandbox.write("hello", to: "text")
+    try sandbox.write("{\"schemaVersion\": 1", to: "broken.json")
+    let whole = SampleSnapshot.leaking().encoded()
+    try whole.dropLast(24).write(to: sandbox.directory.appending(path: "cut.undead"))
+    var future = whole
+    future[8] = 9
+    try future.write(to: sandbox.directory.appending(path: "future.undead"))
+    let output = try sandbox.undead("report", name)
+    #expect(output.status == 64)
+    #expect(output.error.contains("'\(name)'"))
+    #expect(output.out.isEmpty)
+  }
+}
