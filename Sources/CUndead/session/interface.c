@@ -9,6 +9,8 @@
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 const char *undead_version(void) { return UNDEAD_VERSION; }
 
@@ -22,8 +24,16 @@ void undead_read_statistics(undead_statistics *statistics) {
   };
 }
 
-// Runs a claimed check to its end; false with the reason in the check.
-static bool run(undead_check *check) {
+// Runs a claimed check to its end; false with the reason in the check. `frame` is that of the public function, which
+// has saved the caller's registers right below it: what lies deeper is ours, not the program's.
+static bool run(undead_check *check, const void *frame) {
+#if defined(__x86_64__)
+  enum { SAVED_REGISTER_BYTES = 48 };
+  check->options.caller_tid = (int32_t)syscall(SYS_gettid);
+  check->options.caller_sp = (uintptr_t)frame - SAVED_REGISTER_BYTES;
+#else
+  (void)frame;
+#endif
   const undead_settings *settings = undead_settings_get();
   undead_text_copy(check->trigger, sizeof(check->trigger), "api");
   check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
@@ -40,13 +50,14 @@ static undead_check *claim(char *message, size_t message_size) {
 }
 
 bool undead_snapshot_write(const char *path, char *message, size_t message_size) {
+  __builtin_unwind_init();   // saves all registers that belong to the caller
   int saved_errno = errno;
   undead_check *check = claim(message, message_size);
   bool succeeded = false;
   if (check) {
     if (strlen(path) < sizeof(check->path)) {
       undead_text_copy(check->path, sizeof(check->path), path);
-      succeeded = run(check);
+      succeeded = run(check, __builtin_frame_address(0));
     } else {
       undead_text_copy(check->message, sizeof(check->message), "the path of the snapshot file is too long");
     }
@@ -58,6 +69,7 @@ bool undead_snapshot_write(const char *path, char *message, size_t message_size)
 }
 
 bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t message_size) {
+  __builtin_unwind_init();   // saves all registers that belong to the caller
   int saved_errno = errno;
   *bytes = NULL;
   *size = 0;
@@ -65,7 +77,7 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
   bool succeeded = false;
   if (check) {
     check->to_memory = true;
-    succeeded = run(check);
+    succeeded = run(check, __builtin_frame_address(0));
     if (succeeded) {
       *bytes = check->bytes;
       *size = check->size;

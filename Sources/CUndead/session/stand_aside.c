@@ -46,13 +46,25 @@ static const char *owner_of(const void *function) {
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "an unknown library";
 }
 
+// The preloaded library comes next where a linked copy is in charge, and has yielded to it.
+static bool is_preloaded_copy(const void *function) {
+  if (undead_is_preload) return false;
+  const void *yield = dlsym(RTLD_NEXT, "undead_session_yield");
+  if (!yield) {
+    dlerror();   // the program must not find our failure
+    return false;
+  }
+  Dl_info ours, other;
+  return dladdr(yield, &ours) && dladdr(function, &other) && ours.dli_fbase == other.dli_fbase;
+}
+
 // The allocator's hooks work only if the program calls them first, and they call glibc's allocator.
 static const char *foreign_allocator(void) {
   const void *first = dlsym(RTLD_DEFAULT, "malloc");
   if (first && !is_ours(first))
     return explain("memory is allocated by ", owner_of(first), ", which comes before the recorder of allocations");
   const void *next = dlsym(RTLD_NEXT, "malloc");
-  if (next && next != (const void *)__libc_malloc)
+  if (next && next != (const void *)__libc_malloc && !is_preloaded_copy(next))
     return explain("memory is allocated by ", owner_of(next), ", an allocator that cannot be recorded");
   return NULL;
 }
