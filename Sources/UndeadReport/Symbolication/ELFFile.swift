@@ -25,7 +25,7 @@ package final class ELFFile {
   package let path: String
   /// 32 or 64.
   package let bits: Int
-  /// `e_machine`, for example `ELFFile.machineX86_64`.
+  /// `e_machine`, for example `ELFFile.machineX86`.
   package let machine: UInt16
   package let kind: Kind
   package let segments: [Segment]
@@ -33,7 +33,7 @@ package final class ELFFile {
   let file: MappedFile
   let sections: [Section]
 
-  package static let machineX86_64: UInt16 = 62
+  package static let machineX86: UInt16 = 62
   package static let machineAArch64: UInt16 = 183
 
   /// Reads the headers of `path`.

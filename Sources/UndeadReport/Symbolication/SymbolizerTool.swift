@@ -24,12 +24,22 @@ struct SymbolizerTool {
   /// One line of the tool's JSON.
   private struct Answer: Decodable {
     struct Symbol: Decodable {
-      var FunctionName: String?
-      var FileName: String?
-      var Line: Int?
-      var Column: Int?
+      var function: String?
+      var file: String?
+      var line: Int?
+
+      private enum CodingKeys: String, CodingKey {
+        case function = "FunctionName"
+        case file = "FileName"
+        case line = "Line"
+      }
     }
-    var Symbol: [Symbol]?
+
+    var symbols: [Symbol]?
+
+    private enum CodingKeys: String, CodingKey {
+      case symbols = "Symbol"
+    }
   }
 
   /// A function at an address, innermost inlined first.
@@ -91,16 +101,16 @@ struct SymbolizerTool {
     var locations: [[Location]] = []
     for line in output.split(separator: UInt8(ascii: "\n")).prefix(requests.count) {
       guard let answer = try? decoder.decode(Answer.self, from: Data(line)) else { break }
-      locations.append((answer.Symbol ?? []).map(Self.location))
+      locations.append((answer.symbols ?? []).map(Self.location))
     }
     return locations
   }
 
   private static func location(_ symbol: Answer.Symbol) -> Location {
-    var location = Location(function: symbol.FunctionName ?? "", file: nil, line: nil)
-    if let file = symbol.FileName, !file.isEmpty, !file.hasSuffix("<compiler-generated>"), file != "??" {
+    var location = Location(function: symbol.function ?? "", file: nil, line: nil)
+    if let file = symbol.file, !file.isEmpty, !file.hasSuffix("<compiler-generated>"), file != "??" {
       location.file = file
-      if let line = symbol.Line, line > 0 { location.line = line }
+      if let line = symbol.line, line > 0 { location.line = line }
     }
     return location
   }
@@ -135,7 +145,7 @@ struct SymbolizerTool {
     var environment: [UnsafeMutablePointer<CChar>?] =
       ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
       .map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { (arguments + environment).forEach { free($0) } }
+    defer { for text in arguments + environment { free(text) } }
     var pid: pid_t = 0
     return posix_spawn(&pid, path, &actions, nil, &arguments, &environment) == 0 ? pid : nil
   }

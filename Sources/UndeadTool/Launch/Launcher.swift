@@ -54,7 +54,7 @@ enum Launcher {
       (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
     }
     pointers.append(nil)
-    defer { pointers.forEach { free($0) } }
+    defer { for pointer in pointers { free(pointer) } }
     return body(&pointers)
   }
 }

@@ -124,7 +124,7 @@ struct Preflight: Equatable {
 
   private static var ownMachine: UInt16 {
     #if arch(x86_64)
-      ELFFile.machineX86_64
+      ELFFile.machineX86
     #elseif arch(arm64)
       ELFFile.machineAArch64
     #else
@@ -134,7 +134,7 @@ struct Preflight: Equatable {
 
   private static func describe(_ file: ELFFile) -> String {
     let names: [UInt16: String] = [
-      3: "x86", 40: "ARM", ELFFile.machineX86_64: "x86-64", ELFFile.machineAArch64: "AArch64", 243: "RISC-V",
+      3: "x86", 40: "ARM", ELFFile.machineX86: "x86-64", ELFFile.machineAArch64: "AArch64", 243: "RISC-V",
     ]
     return "\(file.bits)-bit \(names[file.machine] ?? "machine \(file.machine)")"
   }
