@@ -6,6 +6,7 @@ let package = Package(
   products: [
     .library(name: "Undead", targets: ["Undead"]),
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
+    .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
     .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
     .executable(name: "undead", targets: ["UndeadTool"]),
   ],
@@ -24,6 +25,8 @@ let package = Package(
       linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic"])]),
     .target(name: "UndeadReport"),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
+    .target(name: "CUndeadRunLoop"),
+    .target(name: "UndeadRunLoop", dependencies: ["CUndeadRunLoop"]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
@@ -32,7 +35,8 @@ let package = Package(
       ]),
     .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
-    .testTarget(name: "UndeadTests", dependencies: ["Undead"]),
+    .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
+    .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
     .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs"]),
   ],

@@ -1,0 +1,89 @@
+// What a run loop needs of Linux and of the Swift runtime and that Swift cannot reach: epoll, eventfd, timerfd, timer
+// slack, signal handlers, futexes, and the reference counting that survives the death of an object.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+// Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
+static inline int64_t undead_loop_monotonic(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+static inline int64_t undead_loop_realtime(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// An address that no other live thread has. A system call for the thread id costs twenty times more.
+uintptr_t undead_loop_thread(void);
+// The kernel's id of the calling thread.
+int32_t undead_loop_thread_id(void);
+
+// Cut to 15 bytes.
+void undead_loop_set_thread_name(const char *name);
+
+// The loop object of the calling thread. `ended` runs when the thread ends with a loop still set.
+void *undead_loop_current(void);
+void undead_loop_set_current(void *loop, void (*ended)(void *loop));
+
+// The loop that runs on the calling thread now, if any.
+void *undead_loop_running(void);
+void undead_loop_set_running(void *loop);
+
+// Sleep while *word == expected; wake one sleeper.
+void undead_loop_futex_wait(const void *word, uint32_t expected);
+void undead_loop_futex_wake(const void *word);
+
+#define UNDEAD_LOOP_READABLE 1u
+#define UNDEAD_LOOP_WRITABLE 2u
+#define UNDEAD_LOOP_HANGUP 4u   // also error: the descriptor will not become ready again
+
+typedef struct {
+  uint64_t token;
+  uint32_t conditions;
+} undead_loop_event;
+
+// Each returns a descriptor, or -errno.
+int undead_loop_poll_create(void);
+int undead_loop_wake_create(void);
+int undead_loop_timer_create(bool wall);
+// 0, or -errno. `conditions` of 0 removes the descriptor.
+int undead_loop_poll_set(int poll, int descriptor, uint32_t conditions, uint64_t token, bool known);
+// Waits at most `nanoseconds` (negative: without limit). Returns the number of events, 0 also when interrupted.
+int undead_loop_poll_wait(int poll, undead_loop_event *events, int capacity, int64_t nanoseconds);
+// Sets the descriptor readable at `nanoseconds` of its clock; INT64_MAX: never.
+void undead_loop_timer_set(int timer, int64_t nanoseconds);
+// Becomes readable when somebody sets the wall clock.
+void undead_loop_timer_watch_clock(int timer);
+void undead_loop_wake(int wake);
+void undead_loop_drain(int wake);
+void undead_loop_close(int descriptor);
+bool undead_loop_is_open(int descriptor);
+// Precision of the calling thread's timeouts: the kernel's default of 50 us is most of the lateness of a short timer.
+void undead_loop_set_timer_slack(long nanoseconds);
+
+// A descriptor that becomes readable each time `signal` arrives, or -errno. Each descriptor is independent.
+int undead_loop_signal_open(int signal);
+void undead_loop_signal_close(int signal, int descriptor);
+
+// Return addresses of the caller, innermost first. Returns how many.
+int undead_loop_backtrace(uintptr_t *frames, int capacity);
+// The same of another thread, by a signal: an interrupted system call of that thread may return EINTR.
+int undead_loop_backtrace_of(int32_t thread_id, uintptr_t *frames, int capacity, int64_t timeout);
+
+// Runtime: an unowned reference keeps the header of a dead object, so that try_retain can tell that it died.
+void undead_loop_unowned_retain(void *object);
+void undead_loop_unowned_release(void *object);
+// True if the object is alive; it was then retained.
+bool undead_loop_try_retain(void *object);
+
+// Dispatch's main queue: a descriptor that is readable when it has work, and what does that work.
+int undead_loop_main_queue_descriptor(void);
+void undead_loop_main_queue_drain(void);
+// Whether the calling thread is the process's first.
+bool undead_loop_is_main_thread(void);
+// "binary(symbol+offset)" of a return address; false if nothing is known.
+bool undead_loop_describe(uintptr_t address, char *text, int capacity);

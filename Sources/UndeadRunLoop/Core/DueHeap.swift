@@ -1,0 +1,154 @@
+/// What the queue knows of a scheduled timer: 16 bytes, so that sifting never touches the timer itself.
+///
+/// `key` is `sequence << 24 | slot`: one comparison gives the order of equal dates (first scheduled, first fired), the
+/// timer, and whether this entry is still the valid one.
+struct DueEntry {
+  var due: Int64
+  var key: UInt64
+
+  @inline(__always)
+  static func < (left: DueEntry, right: DueEntry) -> Bool {
+    left.due < right.due || (left.due == right.due && left.key < right.key)
+  }
+}
+
+/// Packs and unpacks `DueEntry.key`.
+enum DueKey {
+  static let slotBits: UInt64 = 24
+  static let slotMask: UInt64 = 1 << slotBits - 1
+  /// Sequence numbers at and above this one do not fit; the queue renumbers before it gets there.
+  static let sequenceLimit: UInt64 = 1 << (64 - slotBits)
+  static let slotLimit = Int(slotMask)
+
+  @inline(__always)
+  static func make(sequence: UInt64, slot: Int32) -> UInt64 {
+    sequence << slotBits | UInt64(UInt32(bitPattern: slot))
+  }
+
+  @inline(__always)
+  static func slot(_ key: UInt64) -> Int { Int(key & slotMask) }
+}
+
+/// A 4-ary implicit heap with lazy deletion: an entry is dead when its slot no longer carries its key.
+struct DueHeap {
+  private(set) var entries: UnsafeMutablePointer<DueEntry>?
+  private(set) var count = 0
+  private var capacity = 0
+  /// Dead entries that are still in the heap.
+  var dead = 0
+
+  /// Below this many dead entries compaction is not worth its constant cost.
+  private static let compactionThreshold = 512
+
+  @inline(__always)
+  var top: DueEntry? { count > 0 ? entries.unsafelyUnwrapped[0] : nil }
+
+  @inline(__always)
+  mutating func push(_ entry: DueEntry) {
+    if count == capacity { grow() }
+    let base = entries.unsafelyUnwrapped
+    var index = count
+    count &+= 1
+    while index > 0 {
+      let parent = (index &- 1) >> 2
+      if !(entry < base[parent]) { break }
+      base[index] = base[parent]
+      index = parent
+    }
+    base[index] = entry
+  }
+
+  @inline(__always)
+  mutating func popTop() {
+    count &-= 1
+    if count > 0 { sink(entries.unsafelyUnwrapped[count], from: 0) }
+  }
+
+  /// Drops dead entries from the top, so that the top tells when there is work.
+  @inline(__always)
+  mutating func clean(_ slots: borrowing SlotTable) {
+    while dead > 0, count > 0, !slots.isLive(entries.unsafelyUnwrapped[0].key) {
+      dead &-= 1
+      popTop()
+    }
+  }
+
+  /// Counts one more dead entry, and compacts when most are dead: amortised O(1) for each deletion.
+  @inline(__always)
+  mutating func noteDead(_ slots: borrowing SlotTable) {
+    dead &+= 1
+    if dead > Self.compactionThreshold, dead &* 2 > count { compact(slots) }
+  }
+
+  @inline(never)
+  mutating func compact(_ slots: borrowing SlotTable) {
+    guard let base = entries else { return }
+    var kept = 0
+    for index in 0..<count where slots.isLive(base[index].key) {
+      base[kept] = base[index]
+      kept += 1
+    }
+    count = kept
+    dead = 0
+    restoreOrder()
+  }
+
+  /// Replaces every entry by what `transform` makes of it.
+  mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
+    guard let base = entries else { return }
+    for index in 0..<count { base[index] = transform(base[index]) }
+    restoreOrder()
+  }
+
+  mutating func removeAll() {
+    count = 0
+    dead = 0
+  }
+
+  mutating func deallocate() {
+    entries?.deallocate()
+    self = DueHeap()
+  }
+
+  private mutating func restoreOrder() {
+    guard count > 1, let base = entries else { return }
+    for index in stride(from: (count - 2) >> 2, through: 0, by: -1) { sink(base[index], from: index) }
+  }
+
+  @inline(__always)
+  private mutating func sink(_ entry: DueEntry, from start: Int) {
+    let base = entries.unsafelyUnwrapped
+    var index = start
+    while true {
+      let firstChild = index << 2 &+ 1
+      if firstChild >= count { break }
+      var least = firstChild
+      var leastEntry = base[firstChild]
+      let end = min(firstChild &+ 4, count)
+      var child = firstChild &+ 1
+      while child < end {
+        if base[child] < leastEntry {
+          least = child
+          leastEntry = base[child]
+        }
+        child &+= 1
+      }
+      if !(leastEntry < entry) { break }
+      base[index] = leastEntry
+      index = least
+    }
+    base[index] = entry
+  }
+
+  @inline(never)
+  private mutating func grow() {
+    let larger = max(64, capacity * 2)
+    let grown = UnsafeMutablePointer<DueEntry>.allocate(capacity: larger)
+    if let entries {
+      grown.update(from: entries, count: count)
+      entries.deallocate()
+    }
+    entries = grown
+    capacity = larger
+  }
+}

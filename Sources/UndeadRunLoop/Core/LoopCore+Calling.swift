@@ -1,0 +1,66 @@
+import CUndeadRunLoop
+
+extension LoopCore {
+  /// Calls a timer that is marked as firing. The caller does not hold the lock.
+  @inline(__always)
+  func call(_ timer: TrackedTimer, lateness: Int64, time: Int64) {
+    if Diagnostics.isOn {
+      callObserved(timer, lateness: lateness, time: time)
+    } else {
+      timer.invokeAction()
+    }
+  }
+
+  @inline(never)
+  private func callObserved(_ timer: TrackedTimer, lateness: Int64, time: Int64) {
+    guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return timer.invokeAction() }
+    Diagnostics.willCall(timer, on: loop, lateness: lateness)
+    Diagnostics.watching(loop, timer.reportName) { timer.invokeAction() }
+  }
+}
+
+extension TrackedTimer {
+  /// Calls the timer's action, whatever it does.
+  @inline(__always)
+  func invokeAction() {
+    do {
+      switch action {
+      case .block(let block): try block(self)
+      case .target(let target):
+        let outcome = try target.call(self)
+        if outcome != .called { targetIsGone(target, outcome) }
+      case .none: break
+      }
+    } catch {
+      failed(error)
+    }
+  }
+
+  @inline(never)
+  private func targetIsGone(_ target: TimerTarget, _ outcome: TimerTarget.Outcome) {
+    if outcome == .freedTarget {
+      Diagnostics.zombie(timer: self, target: target)
+      invalidate()
+    } else {
+      Diagnostics.firingForDeadTarget(self, target.typeName)
+      let endsItself = withHome { _ in flags.contains(.endsWithTarget) }
+      if endsItself { invalidate() }
+    }
+  }
+
+  @inline(never)
+  private func failed(_ error: any Error) {
+    makeExtras().error = error
+    invalidate()
+    Diagnostics.report(.callbackThrew, "\(reportName) threw an error and was invalidated: \(error)", timer: self)
+  }
+
+  /// Counts a fire. The caller holds the loop's lock.
+  @inline(__always)
+  func noteFire(lateness: Int64) {
+    fireCount &+= 1
+    let microseconds = UInt32(clamping: lateness / 1000)
+    latestMicroseconds = microseconds
+    if microseconds > worstMicroseconds { worstMicroseconds = microseconds }
+  }
+}

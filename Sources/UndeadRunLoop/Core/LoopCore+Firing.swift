@@ -1,0 +1,214 @@
+import CUndeadRunLoop
+import Synchronization
+
+// One pass over what is due. Between two callbacks the lock is taken once: to put the timer that fired back or to let it
+// go, and to take the next one.
+
+extension LoopCore {
+  @inline(__always)
+  var now: Int64 { state.pointee.clockIsMonotonic ? undead_loop_monotonic() : state.pointee.clock.now }
+
+  /// Fires what is due in `mode` at `instant`. Timers scheduled by a callback wait for the next pass. Returns how many fired.
+  func fireDue(mode: Int32, at instant: Int64) -> Int {
+    var fired = 0
+    var spent = Spent()
+    var time = instant
+    lock()
+    returnDeferred()
+    serve(mode)
+    var limit = state.pointee.sequence << DueKey.slotBits
+    let numbering = state.pointee.renumberings
+    while let timer = takeDue(at: instant, limit: limit) {
+      let lateness = Instants.subtract(time, timer.due)
+      timer.noteFire(lateness: lateness)
+      unlock()
+      spent.release()
+      call(timer, lateness: lateness, time: time)
+      fired &+= 1
+      if timer.flags.contains(.repeats) { time = now }
+      lock()
+      spent = settle(timer, advancingPast: time).spent
+      if state.pointee.servedMode != mode { serve(mode) }
+      // After a renumbering everything scheduled so far counts as part of this pass.
+      if state.pointee.renumberings != numbering { limit = state.pointee.sequence << DueKey.slotBits }
+    }
+    returnDeferred()
+    state.pointee.statistics.fires &+= fired
+    unlock()
+    spent.release()
+    return fired
+  }
+
+  /// What a timer no longer needs; released without the lock, before the next callback.
+  struct Spent {
+    var timer: Unmanaged<TrackedTimer>?
+    var action = TrackedTimer.Action.none
+    var extras: TimerExtras?
+
+    @inline(__always)
+    mutating func release() {
+      action = .none
+      extras?.clear()
+      extras = nil
+      timer?.release()
+      timer = nil
+    }
+  }
+
+  /// Takes the first due timer out of the queue. The caller holds the lock and has called `serve`.
+  @inline(__always)
+  private func takeDue(at instant: Int64, limit: UInt64) -> TrackedTimer? {
+    while true {
+      var best: (entry: DueEntry, set: Int, isSoft: Bool)?
+      for index in state.pointee.servedSets {
+        let set = Int(index)
+        state.pointee.sets[set].exact.clean(state.pointee.slots)
+        if let top = state.pointee.sets[set].exact.top, top.due <= instant, best.map({ top < $0.entry }) ?? true {
+          best = (top, set, false)
+        }
+        if state.pointee.sets[set].soft.count == 0 { continue }
+        state.pointee.sets[set].soft.clean(state.pointee.slots)
+        if let top = state.pointee.sets[set].soft.top, top.due <= instant, best.map({ top < $0.entry }) ?? true {
+          best = (top, set, true)
+        }
+      }
+      guard let best else { return nil }
+      if best.isSoft { state.pointee.sets[best.set].soft.popTop() } else { state.pointee.sets[best.set].exact.popTop() }
+      if best.entry.key >= limit {
+        state.pointee.deferred.append(best.entry)
+        continue
+      }
+      let slot = Int32(DueKey.slot(best.entry.key))
+      state.pointee.slots[slot].key = 0
+      if best.isSoft { state.pointee.sets[best.set].hard.noteDead(state.pointee.slots) }
+      let timer = state.pointee.slots[slot].timer.unsafelyUnwrapped.takeUnretainedValue()
+      timer.flags.remove(.queued)
+      timer.flags.insert(.firing)
+      return timer
+    }
+  }
+
+  /// Puts the entries that waited for the next pass back. The caller holds the lock.
+  private func returnDeferred() {
+    if state.pointee.deferred.isEmpty { return }
+    let entries = state.pointee.deferred
+    state.pointee.deferred = []
+    for entry in entries {
+      let slot = Int32(DueKey.slot(entry.key))
+      // A timer that was removed meanwhile counted its entry as dead, but the entry was not in the heap.
+      let set = Int(state.pointee.slots[slot].modeSet)
+      if !state.pointee.slots.isLive(entry.key) { continue }
+      let isSoft = state.pointee.slots[slot].timer?._withUnsafeGuaranteedRef { $0.leeway != 0 } ?? false
+      if isSoft { state.pointee.sets[set].soft.push(entry) } else { state.pointee.sets[set].exact.push(entry) }
+    }
+  }
+
+  /// After a callback: the timer's next date, or its end. The caller holds the lock and releases what is returned.
+  ///
+  /// - Parameter time: skip the points of its grid up to this instant; nil leaves the fire date as it is.
+  @inline(__always)
+  func settle(_ timer: TrackedTimer, advancingPast time: Int64?) -> (spent: Spent, wake: Bool) {
+    timer.flags.remove(.firing)
+    var spent = Spent()
+    let isValid = timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid
+    if isValid, timer.flags.contains(.repeats), timer.slot >= 0 {
+      if timer.flags.contains(.rescheduled) {
+        timer.flags.remove(.rescheduled)
+      } else if let time {
+        advance(timer, past: time)
+      }
+      return (spent, push(timer, set: state.pointee.slots[timer.slot].modeSet))
+    }
+    timer.flags.remove(.rescheduled)
+    if timer.flags.contains(.owed) {
+      timer.flags.remove(.owed)
+      spent.timer = Unmanaged.passUnretained(timer)
+      timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
+    }
+    if !timer.flags.contains(.repeats) || !isValid {
+      timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
+      if let reference = removeEntirely(timer) { spent.timer = reference }
+      swap(&spent.action, &timer.action)
+      spent.extras = timer.extras.load()
+    }
+    return (spent, false)
+  }
+
+  /// Moves a repeating timer's date to the first point of its grid after `time`, in O(1), and counts the points skipped.
+  @inline(__always)
+  private func advance(_ timer: TrackedTimer, past time: Int64) {
+    let next = Instants.add(timer.due, timer.period)
+    if next > time {
+      timer.due = next
+      return
+    }
+    let skipped = Instants.subtract(time, next) / timer.period &+ 1
+    timer.due = Instants.add(next, skipped &* timer.period)
+    timer.missedCount = UInt32(clamping: Int64(timer.missedCount) &+ skipped)
+    state.pointee.statistics.missed &+= Int(skipped)
+  }
+
+  /// When the loop must wake for a timer of `mode`: as late as tolerances allow. The caller holds the lock.
+  func nextWake(mode: Int32) -> Int64 {
+    serve(mode)
+    var wake = Int64.max
+    for index in state.pointee.servedSets {
+      let set = Int(index)
+      state.pointee.sets[set].exact.clean(state.pointee.slots)
+      state.pointee.sets[set].hard.clean(state.pointee.slots)
+      if let top = state.pointee.sets[set].exact.top { wake = min(wake, top.due) }
+      if let top = state.pointee.sets[set].hard.top { wake = min(wake, top.due) }
+    }
+    return wake
+  }
+
+  /// The earliest date of a timer of `mode`, or nil. The caller holds the lock.
+  func nextDue(mode: Int32) -> Int64? {
+    serve(mode)
+    var due: Int64?
+    for index in state.pointee.servedSets {
+      let set = Int(index)
+      state.pointee.sets[set].exact.clean(state.pointee.slots)
+      state.pointee.sets[set].soft.clean(state.pointee.slots)
+      for top in [state.pointee.sets[set].exact.top, state.pointee.sets[set].soft.top].compactMap({ $0 }) {
+        due = min(due ?? .max, top.due)
+      }
+    }
+    return due
+  }
+
+  /// The clock was set back: repeating timers keep their phase, with the next tick at most one interval away.
+  func rephase(now: Int64) {
+    withLock {
+      for slot in 0..<state.pointee.slots.upperBound {
+        let slot = Int32(slot)
+        guard let reference = state.pointee.slots[slot].timer else { continue }
+        reference._withUnsafeGuaranteedRef { timer in
+          guard timer.flags.contains(.repeats), timer.flags.contains(.queued), timer.fireCount > 0 else { return }
+          let ahead = Instants.subtract(timer.due, now)
+          guard ahead > timer.period else { return }
+          _ = reschedule(timer, due: Instants.add(now, (ahead - 1) % timer.period + 1))
+        }
+      }
+    }
+  }
+
+  /// Takes all timers out of the loop, as when its thread ends. The caller holds the lock and releases what is returned.
+  func removeAllTimers() -> [TrackedTimer] {
+    var removed: [TrackedTimer] = []
+    for slot in 0..<state.pointee.slots.upperBound {
+      guard let reference = state.pointee.slots[Int32(slot)].timer else { continue }
+      let timer = reference.takeUnretainedValue()
+      removed.append(timer)
+      removeEntirely(timer)?.release()
+    }
+    for set in state.pointee.sets.indices {
+      state.pointee.sets[set].exact.deallocate()
+      state.pointee.sets[set].soft.deallocate()
+      state.pointee.sets[set].hard.deallocate()
+      state.pointee.sets[set].timers = 0
+    }
+    state.pointee.deferred = []
+    return removed
+  }
+}

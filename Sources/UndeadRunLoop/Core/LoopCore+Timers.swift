@@ -1,0 +1,242 @@
+import CUndeadRunLoop
+import Glibc
+import Synchronization
+
+// Adding, removing and moving timers. A timer's entry in the queue is valid as long as its slot carries the same key, so
+// that removal is O(1) and the entry is dropped when it comes to the top.
+
+extension TrackedTimer {
+  /// Runs `body` with exclusive access to the timer, and with the loop that it is in.
+  @inline(__always)
+  func withHome<Result>(_ body: (LoopCore?) -> Result) -> Result {
+    while true {
+      let bits = home.load(ordering: .acquiring)
+      if bits == Home.locked {
+        sched_yield()
+      } else if let core = LoopCore(bits: bits) {
+        core.lock()
+        defer { core.unlock() }
+        if home.load(ordering: .relaxed) == bits { return body(core) }
+      } else if home.compareExchange(
+        expected: Home.none, desired: Home.locked, ordering: .sequentiallyConsistent
+      ).exchanged {
+        defer { home.store(Home.none, ordering: .releasing) }
+        return body(nil)
+      }
+    }
+  }
+}
+
+extension LoopCore {
+  enum AddOutcome {
+    case added(wake: Bool)
+    case alreadyThere
+    case refused(Refusal)
+  }
+  enum Refusal {
+    case finished, invalid
+    case otherLoop(UInt)
+    case full
+  }
+
+  /// Puts a timer into `mode`.
+  func add(_ timer: TrackedTimer, mode: Int32) -> AddOutcome {
+    lock()
+    defer { unlock() }
+    if state.pointee.isFinished { return .refused(.finished) }
+    while true {
+      let claim = timer.home.compareExchange(
+        expected: TrackedTimer.Home.none, desired: bits, ordering: .sequentiallyConsistent)
+      if claim.exchanged { break }
+      if claim.original == bits { return addToAnotherMode(timer, mode: mode) }
+      if claim.original != TrackedTimer.Home.locked { return .refused(.otherLoop(claim.original)) }
+    }
+    if timer.status.load(ordering: .sequentiallyConsistent) != TrackedTimer.Status.valid {
+      timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
+      return .refused(.invalid)
+    }
+    return place(timer, inSet: modeSet(single: mode))
+  }
+
+  /// Gives a timer that is at home here, and in no mode, a slot. The caller holds the lock.
+  @inline(__always)
+  private func place(_ timer: TrackedTimer, inSet set: Int32) -> AddOutcome {
+    guard let slot = state.pointee.slots.take() else {
+      timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
+      return .refused(.full)
+    }
+    state.pointee.slots[slot].timer = Unmanaged.passRetained(timer)
+    state.pointee.slots[slot].modeSet = set
+    state.pointee.sets[Int(set)].timers &+= 1
+    timer.slot = slot
+    if !state.pointee.clockIsMonotonic { adoptClock(timer) }
+    timer.flags.remove(.relative)
+    timer.flags.insert(.wasScheduled)
+    if timer.flags.contains(.firing) { return .added(wake: false) }
+    return .added(wake: push(timer, set: set))
+  }
+
+  /// Translates the fire date of a timer made without knowledge of this loop's clock. The caller holds the lock.
+  private func adoptClock(_ timer: TrackedTimer) {
+    if timer.flags.contains(.relative) {
+      timer.due = Instants.add(state.pointee.clock.now, timer.period)
+    } else if !timer.flags.contains(.wasScheduled) {
+      timer.due = state.pointee.clock.instant(at: MonotonicClock.shared.date(at: timer.due))
+    }
+  }
+
+  /// Enters a timer into the queue under a new key. The caller holds the lock. True if the sleeping loop must wake.
+  @inline(__always)
+  @discardableResult
+  func push(_ timer: TrackedTimer, set: Int32) -> Bool {
+    if state.pointee.sequence >= DueKey.sequenceLimit - 1 { renumber() }
+    let key = DueKey.make(sequence: state.pointee.sequence, slot: timer.slot)
+    state.pointee.sequence &+= 1
+    state.pointee.slots[timer.slot].key = key
+    timer.flags.insert(.queued)
+    let entry = DueEntry(due: timer.due, key: key)
+    let latest = Instants.add(timer.due, timer.leeway)
+    if timer.leeway == 0 {
+      state.pointee.sets[Int(set)].exact.push(entry)
+    } else {
+      state.pointee.sets[Int(set)].soft.push(entry)
+      state.pointee.sets[Int(set)].hard.push(DueEntry(due: latest, key: key))
+    }
+    return mustWake(for: latest)
+  }
+
+  /// Whether something to do at `instant` ends the present sleep. Says so once for each sleep. The caller holds the lock.
+  @inline(__always)
+  func mustWake(for instant: Int64) -> Bool {
+    if state.pointee.sleepUntil == LoopState.awake { return false }
+    guard max(instant, state.pointee.lastWake &+ state.pointee.minimumGap) < state.pointee.sleepUntil else {
+      return false
+    }
+    state.pointee.sleepUntil = LoopState.awake
+    return true
+  }
+
+  /// Takes a timer's entry out of the queue; its slot stays. The caller holds the lock.
+  @inline(__always)
+  func unqueue(_ timer: TrackedTimer) {
+    guard timer.flags.contains(.queued) else { return }
+    timer.flags.remove(.queued)
+    let set = Int(state.pointee.slots[timer.slot].modeSet)
+    state.pointee.slots[timer.slot].key = 0
+    if timer.leeway == 0 {
+      state.pointee.sets[set].exact.noteDead(state.pointee.slots)
+    } else {
+      state.pointee.sets[set].soft.noteDead(state.pointee.slots)
+      state.pointee.sets[set].hard.noteDead(state.pointee.slots)
+    }
+  }
+
+  /// Takes a timer out of the loop. The caller holds the lock, and releases what is returned after giving it back.
+  @inline(__always)
+  func removeEntirely(_ timer: TrackedTimer) -> Unmanaged<TrackedTimer>? {
+    guard timer.slot >= 0 else { return nil }
+    unqueue(timer)
+    let reference = state.pointee.slots[timer.slot].timer
+    state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].timers &-= 1
+    state.pointee.slots.free(timer.slot)
+    timer.slot = -1
+    if timer.flags.contains(.firing) {
+      timer.flags.insert(.owed)
+      return nil
+    }
+    timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
+    return reference
+  }
+
+  private func addToAnotherMode(_ timer: TrackedTimer, mode: Int32) -> AddOutcome {
+    if timer.status.load(ordering: .relaxed) != TrackedTimer.Status.valid { return .refused(.invalid) }
+    // Removed during its own callback, and now added again.
+    if timer.slot < 0 {
+      timer.flags.remove(.owed)
+      timer.flags.insert(.rescheduled)
+      let outcome = place(timer, inSet: modeSet(single: mode))
+      // `place` retained it for the slot; the reference that was owed is the one that the slot had before.
+      if case .added = outcome { Unmanaged.passUnretained(timer).release() }
+      return outcome
+    }
+    let present = state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].modes
+    let wanted = Set(present).union(expand(mode)).sorted()
+    if wanted == present { return .alreadyThere }
+    move(timer, to: modeSet(wanted))
+    return .added(wake: mustWake(for: Instants.add(timer.due, timer.leeway)))
+  }
+
+  /// Takes a timer out of `mode`. The caller releases what is returned.
+  func remove(_ timer: TrackedTimer, mode: Int32) -> Unmanaged<TrackedTimer>? {
+    withLock {
+      guard timer.home.load(ordering: .relaxed) == bits, timer.slot >= 0 else { return nil }
+      let present = state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].modes
+      let left = Set(present).subtracting(expand(mode)).sorted()
+      if left.isEmpty { return removeEntirely(timer) }
+      if left != present { move(timer, to: modeSet(left)) }
+      return nil
+    }
+  }
+
+  /// Moves a timer to another set of modes. The caller holds the lock.
+  func move(_ timer: TrackedTimer, to set: Int32) {
+    let wasQueued = timer.flags.contains(.queued)
+    unqueue(timer)
+    state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].timers -= 1
+    state.pointee.sets[Int(set)].timers += 1
+    state.pointee.slots[timer.slot].modeSet = set
+    if wasQueued { push(timer, set: set) }
+  }
+
+  /// Gives a timer another fire date. True if the sleeping loop must wake. The caller holds the lock.
+  func reschedule(_ timer: TrackedTimer, due: Int64) -> Bool {
+    timer.flags.remove(.relative)
+    guard timer.slot >= 0, !timer.flags.contains(.firing) else {
+      timer.due = due
+      timer.flags.insert(.rescheduled)
+      return false
+    }
+    unqueue(timer)
+    timer.due = due
+    return push(timer, set: state.pointee.slots[timer.slot].modeSet)
+  }
+
+  /// Gives a timer another tolerance without touching its phase. True if the loop must wake. The caller holds the lock.
+  func setLeeway(_ timer: TrackedTimer, _ leeway: Int64) -> Bool {
+    guard timer.slot >= 0, timer.flags.contains(.queued) else {
+      timer.leeway = leeway
+      return false
+    }
+    unqueue(timer)
+    timer.leeway = leeway
+    return push(timer, set: state.pointee.slots[timer.slot].modeSet)
+  }
+
+  /// Starts the numbering anew; once in 10^12 schedulings. The caller holds the lock.
+  @inline(never)
+  func renumber() {
+    let slots = 0..<state.pointee.slots.upperBound
+    let keys = slots.map { state.pointee.slots[Int32($0)].key }.filter { $0 != 0 }.sorted()
+    for set in state.pointee.sets.indices {
+      state.pointee.sets[set].exact.compact(state.pointee.slots)
+      state.pointee.sets[set].soft.compact(state.pointee.slots)
+      state.pointee.sets[set].hard.compact(state.pointee.slots)
+    }
+    var renamed: [UInt64: UInt64] = [:]
+    for (rank, key) in keys.enumerated() {
+      renamed[key] = DueKey.make(sequence: UInt64(rank + 1), slot: Int32(DueKey.slot(key)))
+    }
+    let rename = { (entry: DueEntry) in DueEntry(due: entry.due, key: renamed[entry.key] ?? entry.key) }
+    for set in state.pointee.sets.indices {
+      state.pointee.sets[set].exact.rewrite(rename)
+      state.pointee.sets[set].soft.rewrite(rename)
+      state.pointee.sets[set].hard.rewrite(rename)
+    }
+    state.pointee.deferred = state.pointee.deferred.map(rename)
+    for slot in slots {
+      if let key = renamed[state.pointee.slots[Int32(slot)].key] { state.pointee.slots[Int32(slot)].key = key }
+    }
+    state.pointee.sequence = UInt64(keys.count + 1)
+    state.pointee.renumberings &+= 1
+  }
+}

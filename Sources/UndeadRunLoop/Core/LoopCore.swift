@@ -1,0 +1,201 @@
+import CUndeadRunLoop
+import Synchronization
+
+/// The state of one loop. It lives in memory that is reused but never freed: a timer keeps a plain pointer to it, so
+/// that scheduling costs no reference counting, and a stale pointer still finds a lock and a table to look itself up in.
+///
+/// Everything except `sleepUntil` is guarded by `lock`; functions say so where they expect the caller to hold it.
+struct LoopState: ~Copyable {
+  let lock = LoopLock()
+  /// The loop that uses this state, nil while it waits for reuse.
+  var loop: Unmanaged<TrackedRunLoop>?
+  var isFinished = false
+  var clock: any RunLoopClock = MonotonicClock.shared
+  /// Lets the hot paths read the clock without a dynamic call.
+  var clockIsMonotonic = true
+  var poller = Poller()
+
+  var slots = SlotTable()
+  /// Numbers every scheduling; it goes on when the state is reused, so old keys never fit again.
+  var sequence: UInt64 = 1
+  /// How often the numbering started anew.
+  var renumberings = 0
+
+  var sets: [ModeSet] = []
+  /// The set that the last timer with a single mode was added to.
+  var lastSingle: (mode: Int32, set: Int32) = (ModeTable.defaultMode, 0)
+  var commonModes: [Int32] = [ModeTable.defaultMode, ModeTable.trackingMode]
+  /// Indices of the sets that contain `servedMode`; recomputed when a set or the mode changes.
+  var servedSets: [Int32] = []
+  var servedMode: Int32 = -1
+  /// Entries that became due during the pass that is under way: they wait for the next one.
+  var deferred: [DueEntry] = []
+
+  /// Address of the thread that runs the loop or that it belongs to, 0 if it is nobody's.
+  var owner: UInt = 0
+  /// The kernel's id of that thread.
+  var threadID: Int32 = 0
+  /// Until when the loop sleeps; `awake` while it does not.
+  var sleepUntil = LoopState.awake
+  /// When the loop last woke up.
+  var lastWake = Int64.min / 2
+  var minimumGap: Int64 = 150_000
+
+  var work = WorkQueue()
+  var stopRequested = false
+  var depth = 0
+  var runningMode: Int32 = -1
+
+  var sources: [SourceRecord] = []
+  var nextSourceToken = Poller.Token.firstSource
+  /// The poll knows the descriptor of the main queue.
+  var mainQueuePolled = false
+  var observers: [ObserverRecord] = []
+
+  var statistics = LoopStatistics()
+
+  static let awake = Int64.min
+}
+
+/// What a loop counts about itself.
+struct LoopStatistics {
+  var passes = 0
+  var wakeUps = 0
+  var fires = 0
+  var missed = 0
+  /// The callback that took longest in this pass or the one before, for late ones to point at.
+  var slowest: (description: String, nanoseconds: Int64)?
+  var slowestOfLastPass: (description: String, nanoseconds: Int64)?
+}
+
+/// The pool of loop states.
+enum LoopStatePool {
+  // The pointers are safe to share: what they point to is guarded by its own lock.
+  private struct Pool: @unchecked Sendable { var free: [UnsafeMutablePointer<LoopState>] = [] }
+  private static let pool = Mutex(Pool())
+
+  static func take() -> UnsafeMutablePointer<LoopState> {
+    if let reused = pool.withLock({ $0.free.popLast() }) { return reused }
+    let state = UnsafeMutablePointer<LoopState>.allocate(capacity: 1)
+    state.initialize(to: LoopState())
+    return state
+  }
+
+  static func give(_ state: UnsafeMutablePointer<LoopState>) {
+    nonisolated(unsafe) let state = state
+    pool.withLock { $0.free.append(state) }
+  }
+}
+
+/// A pointer to a loop's state, and the operations on it.
+struct LoopCore: @unchecked Sendable {
+  let state: UnsafeMutablePointer<LoopState>
+
+  init(_ state: UnsafeMutablePointer<LoopState>) { self.state = state }
+
+  init?(bits: UInt) {
+    guard let state = UnsafeMutablePointer<LoopState>(bitPattern: bits) else { return nil }
+    self.state = state
+  }
+
+  @inline(__always) var bits: UInt { UInt(bitPattern: state) }
+  @inline(__always) func lock() { state.pointee.lock.lock() }
+  @inline(__always) func unlock() { state.pointee.lock.unlock() }
+
+  @inline(__always)
+  func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+}
+
+// MARK: - Sets of modes
+
+extension LoopCore {
+  /// Makes the first two sets. The caller holds the lock.
+  func prepareSets() {
+    if state.pointee.sets.isEmpty {
+      state.pointee.sets = [
+        ModeSet(modes: [ModeTable.defaultMode]),
+        ModeSet(modes: [ModeTable.defaultMode, ModeTable.commonMode, ModeTable.trackingMode]),
+      ]
+    }
+    state.pointee.commonModes = [ModeTable.defaultMode, ModeTable.trackingMode]
+    state.pointee.servedMode = -1
+  }
+
+  /// The modes that adding to `mode` means. The caller holds the lock.
+  func expand(_ mode: Int32) -> [Int32] {
+    mode == ModeTable.commonMode ? (state.pointee.commonModes + [mode]).sorted() : [mode]
+  }
+
+  /// The index of the set with exactly these modes, made if need be. The caller holds the lock.
+  func modeSet(_ modes: [Int32]) -> Int32 {
+    if let known = state.pointee.sets.firstIndex(where: { $0.modes == modes }) { return Int32(known) }
+    state.pointee.servedMode = -1
+    state.pointee.lastSingle = (-1, 0)
+    let predefined = 2
+    if let unused = state.pointee.sets.indices.dropFirst(predefined).first(where: { state.pointee.sets[$0].timers == 0 }
+    ) {
+      state.pointee.sets[unused].exact.deallocate()
+      state.pointee.sets[unused].soft.deallocate()
+      state.pointee.sets[unused].hard.deallocate()
+      state.pointee.sets[unused] = ModeSet(modes: modes)
+      return Int32(unused)
+    }
+    state.pointee.sets.append(ModeSet(modes: modes))
+    return Int32(state.pointee.sets.count - 1)
+  }
+
+  /// The set for a timer that is only in `mode`. The caller holds the lock.
+  @inline(__always)
+  func modeSet(single mode: Int32) -> Int32 {
+    if state.pointee.lastSingle.mode == mode { return state.pointee.lastSingle.set }
+    let set = modeSet(expand(mode))
+    state.pointee.lastSingle = (mode, set)
+    return set
+  }
+
+  /// Makes `servedSets` those that `mode` serves. The caller holds the lock.
+  @inline(__always)
+  func serve(_ mode: Int32) {
+    if state.pointee.servedMode == mode { return }
+    state.pointee.servedMode = mode
+    state.pointee.servedSets = state.pointee.sets.indices.filter { state.pointee.sets[$0].contains(mode) }
+      .map(Int32.init)
+  }
+
+  /// Whether a run in `mode` would have a timer to wait for. The caller holds the lock.
+  func hasTimers(in mode: Int32) -> Bool {
+    state.pointee.sets.contains { $0.timers > 0 && $0.contains(mode) }
+  }
+
+  /// Makes `mode` common: whatever is in the common modes is in it too. The caller holds the lock.
+  func addCommonMode(_ mode: Int32) {
+    guard mode != ModeTable.commonMode, !state.pointee.commonModes.contains(mode) else { return }
+    state.pointee.commonModes.append(mode)
+    state.pointee.lastSingle = (-1, 0)
+    for index in state.pointee.sets.indices {
+      let modes = state.pointee.sets[index].modes
+      guard modes.contains(ModeTable.commonMode), !modes.contains(mode) else { continue }
+      let widened = (modes + [mode]).sorted()
+      if let other = state.pointee.sets.firstIndex(where: { $0.modes == widened }) {
+        moveTimers(from: Int32(index), to: Int32(other))
+      } else {
+        state.pointee.sets[index].modes = widened
+      }
+    }
+    state.pointee.servedMode = -1
+    for index in state.pointee.sources.indices { state.pointee.sources[index].widen(by: mode) }
+    for index in state.pointee.observers.indices { state.pointee.observers[index].widen(by: mode) }
+  }
+
+  private func moveTimers(from: Int32, to: Int32) {
+    for slot in 0..<state.pointee.slots.upperBound {
+      let slot = Int32(slot)
+      guard state.pointee.slots[slot].modeSet == from, let timer = state.pointee.slots[slot].timer else { continue }
+      timer._withUnsafeGuaranteedRef { move($0, to: to) }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CUndeadRunLoop
+
+/// The descriptors by which a loop sleeps and is woken. They are opened at the first sleep, and stay with the loop's
+/// state when that is reused: a stale handle may still write to the wake descriptor.
+struct Poller {
+  /// Tokens of the descriptors that every loop may have; sources have greater ones.
+  enum Token {
+    static let wake: UInt64 = 1
+    static let mainQueue: UInt64 = 2
+    static let timer: UInt64 = 3
+    static let clock: UInt64 = 4
+    static let firstSource: UInt64 = 16
+  }
+
+  private(set) var poll: Int32 = -1
+  private(set) var wake: Int32 = -1
+  /// Armed with the next date while somebody outside polls the loop's descriptor.
+  private(set) var timer: Int32 = -1
+  private(set) var armed = Int64.max
+  /// Tells when the wall clock is set.
+  private(set) var clockWatch: Int32 = -1
+  var servesMainQueue = false
+
+  var isOpen: Bool { poll >= 0 }
+
+  /// Opens what every loop needs. False if the process has no descriptors left; the loop then works by short sleeps.
+  @discardableResult
+  mutating func open() -> Bool {
+    if isOpen { return true }
+    let poll = undead_loop_poll_create()
+    guard poll >= 0 else { return false }
+    let wake = undead_loop_wake_create()
+    guard wake >= 0 else {
+      undead_loop_close(poll)
+      return false
+    }
+    undead_loop_poll_set(poll, wake, UNDEAD_LOOP_READABLE, Token.wake, false)
+    self.poll = poll
+    self.wake = wake
+    return true
+  }
+
+  mutating func openTimer() {
+    guard open(), timer < 0 else { return }
+    let descriptor = undead_loop_timer_create(false)
+    guard descriptor >= 0 else { return }
+    undead_loop_poll_set(poll, descriptor, UNDEAD_LOOP_READABLE, Token.timer, false)
+    timer = descriptor
+    armed = .max
+  }
+
+  mutating func closeTimer() {
+    if timer >= 0 { undead_loop_close(timer) }
+    timer = -1
+    armed = .max
+  }
+
+  mutating func arm(_ instant: Int64) {
+    guard timer >= 0, instant != armed else { return }
+    armed = instant
+    undead_loop_timer_set(timer, instant)
+  }
+
+  mutating func watchClock() {
+    guard open(), clockWatch < 0 else { return }
+    let descriptor = undead_loop_timer_create(true)
+    guard descriptor >= 0 else { return }
+    undead_loop_timer_watch_clock(descriptor)
+    undead_loop_poll_set(poll, descriptor, UNDEAD_LOOP_READABLE, Token.clock, false)
+    clockWatch = descriptor
+  }
+
+  mutating func stopWatchingClock() {
+    if clockWatch >= 0 { undead_loop_close(clockWatch) }
+    clockWatch = -1
+  }
+
+  func noteClockSet() {
+    undead_loop_drain(clockWatch)
+    undead_loop_timer_watch_clock(clockWatch)
+  }
+}

@@ -1,0 +1,56 @@
+/// The right to give a loop what only its thread may touch: a value of it exists only on that thread.
+///
+/// What is scheduled through it need not be `Sendable`; it is called and released on the loop's thread.
+public struct RunLoopConfinement: ~Copyable {
+  /// The loop.
+  public let loop: TrackedRunLoop
+
+  fileprivate init(_ loop: TrackedRunLoop) { self.loop = loop }
+
+  /// A timer that calls a block, added to the loop.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
+  @discardableResult
+  public func scheduledTimer(
+    withTimeInterval interval: Double, repeats: Bool, forMode mode: TrackedRunLoop.Mode = .default,
+    block: @escaping (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = TrackedTimer(
+      interval: try Instants.interval(interval), repeats: repeats, confined: true, action: .block(block))
+    return try loop.start(timer, mode)
+  }
+
+  /// A timer that calls a method of a target, added to the loop. The target is held strongly until the timer is
+  /// invalidated, unless `holding` says otherwise.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
+  @discardableResult
+  public func scheduledTimer<Target: AnyObject>(
+    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong,
+    selector: @escaping (Target) -> (TrackedTimer) throws -> Void,
+    userInfo: (any Sendable)? = nil, repeats: Bool, name: String = "", forMode mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = TrackedTimer(
+      interval: try Instants.interval(interval), repeats: repeats, confined: true,
+      action: .target(TimerTarget.make(target, holding: holding, selector: name) { try selector($0)($1) }))
+    if let userInfo { timer.userInfo = userInfo }
+    if !name.isEmpty { timer.name = name }
+    return try loop.start(timer, mode)
+  }
+
+  /// Runs a block later on the loop's thread.
+  public func perform(inModes modes: [TrackedRunLoop.Mode] = [.default], _ block: @escaping () -> Void) {
+    loop.core.enqueue(.block(block, nil), modes: modes.map(\.index))
+  }
+}
+
+extension TrackedRunLoop {
+  /// Runs a block on the loop's thread that may schedule what is not `Sendable`.
+  ///
+  /// - Parameter body: called once, in the common modes; it may capture what nobody else uses any more.
+  /// - Returns: false if the loop's thread has ended.
+  @discardableResult
+  public func confine(_ body: sending @escaping (borrowing RunLoopConfinement) -> Void) -> Bool {
+    core.enqueue(.block({ [self] in body(RunLoopConfinement(self)) }, nil), modes: [ModeTable.commonMode])
+  }
+}

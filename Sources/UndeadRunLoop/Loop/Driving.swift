@@ -1,0 +1,67 @@
+import CUndeadRunLoop
+import Dispatch
+import Synchronization
+
+extension TrackedRunLoop {
+  /// A descriptor that is readable whenever the loop has something to do: poll it, and call ``runPending(mode:)`` then.
+  ///
+  /// It stays valid as long as the loop. -1 if the process has no descriptors left. Only for loops whose clock is real.
+  public var pollDescriptor: Int32 {
+    core.withLock {
+      core.state.pointee.poller.openTimer()
+      armForDriver(ModeTable.defaultMode)
+      return core.state.pointee.poller.poll
+    }
+  }
+
+  /// Does what is due, without waiting, on behalf of whoever polls ``pollDescriptor``.
+  ///
+  /// - Parameter mode: the mode to serve.
+  /// - Returns: as ``run(mode:for:returnAfterSourceHandled:)`` with no time to wait.
+  @discardableResult
+  public func runPending(mode: Mode = .default) -> RunResult {
+    let result = run(mode: mode, deadline: .min, returnAfterSource: false)
+    core.withLock { armForDriver(mode.index) }
+    return result
+  }
+
+  /// Arms the timer descriptor for the next date; work that came after the last pass is due at once. The caller holds the lock.
+  private func armForDriver(_ mode: Int32) {
+    let state = core.state
+    guard state.pointee.poller.timer >= 0 else { return }
+    core.syncPolled(mode)
+    let hasWork =
+      state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
+      || state.pointee.sources.contains { $0.isSignalled(in: mode) }
+    var next = hasWork ? Int64.min : core.nextWake(mode: mode)
+    if next != .max, next != .min { next = max(next, state.pointee.lastWake &+ state.pointee.minimumGap) }
+    state.pointee.poller.arm(next)
+    // From here on, whoever adds something earlier writes to the wake descriptor.
+    state.pointee.sleepUntil = next == .min ? LoopState.awake : next
+  }
+
+  /// Lets a Dispatch queue run the loop: on the main queue, also Foundation's main `RunLoop` does.
+  ///
+  /// - Parameter queue: a serial queue.
+  /// - Returns: keep it; when it is released or cancelled, the queue no longer runs the loop.
+  public func drive(on queue: DispatchQueue, mode: Mode = .default) -> RunLoopDriver {
+    RunLoopDriver(self, queue, mode)
+  }
+}
+
+/// A Dispatch queue that runs a loop; see ``TrackedRunLoop/drive(on:mode:)``.
+public final class RunLoopDriver: Sendable {
+  // DispatchSource is thread-safe, but its protocol does not say so.
+  nonisolated(unsafe) private let source: any DispatchSourceRead
+
+  fileprivate init(_ loop: TrackedRunLoop, _ queue: DispatchQueue, _ mode: TrackedRunLoop.Mode) {
+    source = DispatchSource.makeReadSource(fileDescriptor: loop.pollDescriptor, queue: queue)
+    source.setEventHandler { [loop] in loop.runPending(mode: mode) }
+    source.activate()
+  }
+
+  deinit { cancel() }
+
+  /// Stops driving the loop. May be called twice.
+  public func cancel() { source.cancel() }
+}

@@ -1,0 +1,83 @@
+/// The main thread's loop for code that lives there: blocks and targets need not be `Sendable`, and actions may be given
+/// as method references, `target: self, selector: Owner.tick`.
+///
+/// Timers that it makes are called and released on the main thread only.
+@MainActor
+public struct MainRunLoop {
+  /// The main thread's loop.
+  public static let shared = MainRunLoop()
+
+  /// The same loop, for what may be done from any thread.
+  public nonisolated var loop: TrackedRunLoop { TrackedRunLoop.main }
+
+  private nonisolated init() {}
+
+  /// A timer that calls a block on the main thread; add it to ``loop`` to start it.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public func timer(
+    timeInterval interval: Double, repeats: Bool, block: @escaping @MainActor (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    TrackedTimer(
+      interval: try Instants.interval(interval), repeats: repeats, confined: true,
+      action: .block { timer in try MainActor.assumeIsolated { try block(timer) } })
+  }
+
+  /// A timer that calls a method of a target on the main thread; add it to ``loop`` to start it.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - target: held strongly until the timer is invalidated, unless `holding` says otherwise.
+  ///   - selector: the method, as in `Owner.tick`.
+  ///   - name: of the timer in reports.
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public func timer<Target: AnyObject>(
+    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong,
+    selector: @escaping @MainActor (Target) -> (TrackedTimer) throws -> Void,
+    userInfo: (any Sendable)? = nil, repeats: Bool, name: String = ""
+  ) throws(RunLoopError) -> TrackedTimer {
+    let action = { (target: Target, timer: TrackedTimer) throws in
+      // A confined timer is called on the main thread only: nothing crosses threads here.
+      nonisolated(unsafe) let target = target
+      try MainActor.assumeIsolated { try selector(target)(timer) }
+    }
+    let timer = TrackedTimer(
+      interval: try Instants.interval(interval), repeats: repeats, confined: true,
+      action: .target(TimerTarget.make(target, holding: holding, selector: name, action: action)))
+    if let userInfo { timer.userInfo = userInfo }
+    if !name.isEmpty { timer.name = name }
+    return timer
+  }
+
+  /// A timer that calls a block, added to the main loop.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  @discardableResult
+  public func scheduledTimer(
+    withTimeInterval interval: Double, repeats: Bool, forMode mode: TrackedRunLoop.Mode = .default,
+    block: @escaping @MainActor (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    try loop.start(try timer(timeInterval: interval, repeats: repeats, block: block), mode)
+  }
+
+  /// A timer that calls a method of a target, added to the main loop. The target is held strongly until the timer is
+  /// invalidated, unless `holding` says otherwise.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  @discardableResult
+  public func scheduledTimer<Target: AnyObject>(
+    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong,
+    selector: @escaping @MainActor (Target) -> (TrackedTimer) throws -> Void,
+    userInfo: (any Sendable)? = nil, repeats: Bool, name: String = "", forMode mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    try loop.start(
+      try timer(
+        timeInterval: interval, target: target, holding: holding, selector: selector, userInfo: userInfo,
+        repeats: repeats, name: name), mode)
+  }
+
+  /// Runs a block on the main thread, after those that were added before.
+  public func perform(inModes modes: [TrackedRunLoop.Mode] = [.common], _ block: @escaping @MainActor () -> Void) {
+    loop.core.enqueue(.block({ MainActor.assumeIsolated(block) }, nil), modes: modes.map(\.index))
+  }
+}

@@ -1,0 +1,85 @@
+import CUndeadRunLoop
+import FoundationEssentials
+
+extension TrackedRunLoop {
+  /// Runs a block on the loop's thread, after those that were added before, and wakes the loop.
+  ///
+  /// - Parameters:
+  ///   - modes: the modes in which it may run.
+  ///   - block: dropped if the loop's thread has ended.
+  /// - Returns: whether the loop took it; false if its thread has ended.
+  @discardableResult
+  public func perform(inModes modes: [Mode] = [.default], _ block: @escaping @Sendable () -> Void) -> Bool {
+    core.enqueue(.block(block, nil), modes: modes.map(\.index))
+  }
+
+  /// Runs a block on the loop's thread, and waits for it if asked.
+  ///
+  /// - Parameters:
+  ///   - wait: whether to return only after the block. On the loop's own thread, that is a direct call.
+  ///   - modes: the modes in which it may run.
+  /// - Throws: `RunLoopError.loopFinished` if the loop's thread has ended, `.abandoned` if it ended while it was waited for.
+  public func perform(
+    waitUntilDone wait: Bool, modes: [Mode] = [.common], _ block: @escaping @Sendable () -> Void
+  ) throws(RunLoopError) {
+    if wait, isCurrentThread { return block() }
+    let completion = wait ? Completion() : nil
+    guard core.enqueue(.block(block, completion), modes: modes.map(\.index)) else { throw .loopFinished(loop: name) }
+    if let completion, !completion.wait() { throw .abandoned(loop: name) }
+  }
+
+  /// Calls an action of a target on the loop's thread, and waits for it if asked. The target is held until then.
+  ///
+  /// - Throws: `RunLoopError.loopFinished` if the loop's thread has ended, `.abandoned` if it ended while it was waited for.
+  public func perform<Target: AnyObject & Sendable>(
+    on target: Target, waitUntilDone wait: Bool, modes: [Mode] = [.common],
+    action: @escaping @Sendable (Target) -> Void
+  ) throws(RunLoopError) {
+    try perform(waitUntilDone: wait, modes: modes) { action(target) }
+  }
+
+  /// Calls an action of a target on the loop's thread after a delay. The target is held until then, or until cancelled.
+  ///
+  /// - Parameters:
+  ///   - delay: seconds; 0 runs it in the next pass.
+  ///   - target: what the action is called with.
+  ///   - name: by which ``cancelPerforms(target:name:)`` finds it.
+  ///   - modes: the modes in which it may run.
+  /// - Throws: `RunLoopError.invalidInterval` or `.loopFinished`.
+  public func perform<Target: AnyObject & Sendable>(
+    after delay: Double, on target: Target, name: String = "", modes: [Mode] = [.default],
+    action: @escaping @Sendable (Target) -> Void
+  ) throws(RunLoopError) {
+    let timer = try TrackedTimer(timeInterval: delay, target: target, selector: name) { target, _ in action(target) }
+    timer.withHome { _ in _ = timer.flags.insert(.performer) }
+    for mode in modes { _ = try add(timer, forMode: mode).get() }
+  }
+
+  /// Takes back delayed performs that have not run.
+  ///
+  /// - Parameters:
+  ///   - target: only those for this target.
+  ///   - name: only those of this name; nil for any name.
+  /// - Returns: how many were taken back.
+  @discardableResult
+  public func cancelPerforms(target: AnyObject, name: String? = nil) -> Int {
+    let address = UInt(bitPattern: ObjectIdentifier(target))
+    let matching = core.withLock {
+      core.timers.filter { timer in
+        guard timer.flags.contains(.performer), case .target(let found) = timer.action else { return false }
+        return found.address == address && (name == nil || found.selector == name)
+      }
+    }
+    for timer in matching { timer.invalidate() }
+    return matching.count
+  }
+}
+
+extension LoopCore {
+  /// The timers of the loop, in no order. The caller holds the lock.
+  var timers: [TrackedTimer] {
+    (0..<state.pointee.slots.upperBound).compactMap {
+      state.pointee.slots[Int32($0)].timer?.takeUnretainedValue()
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import CUndeadRunLoop
+import Glibc
+import Synchronization
+
+/// A thread of its own with a loop that runs until ``stop()``: for actors, tasks, and whatever must not wait for others.
+///
+/// All members are safe to call from any thread.
+public final class RunLoopThread: Sendable {
+  /// What the thread holds: not the `RunLoopThread`, so that dropping that ends the thread.
+  private final class Life: Sendable {
+    let loop: TrackedRunLoop
+    let isStopped = Atomic(false)
+
+    init(_ loop: TrackedRunLoop) { self.loop = loop }
+  }
+
+  private let life: Life
+  private let stopSource: TrackedRunLoopSource
+
+  /// The thread's loop.
+  public var loop: TrackedRunLoop { life.loop }
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - name: of the loop, and, cut to 15 bytes, of the thread.
+  ///   - clock: the clock the loop's timers live by.
+  public init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
+    let life = Life(TrackedRunLoop(name: name, clock: clock, kind: .thread))
+    self.life = life
+    stopSource = TrackedRunLoopSource { _ in TrackedRunLoop.current.stop() }
+    // Cannot be refused: the loop is new, and the source needs no descriptor.
+    _ = try? life.loop.add(stopSource, forMode: .common)
+    Self.start(life)
+  }
+
+  deinit { stop() }
+
+  /// Ends the thread after what it is doing now; timers that are left are detached and reported. May be called twice.
+  public func stop() {
+    life.isStopped.store(true, ordering: .releasing)
+    stopSource.signal()
+  }
+
+  private static func start(_ life: Life) {
+    var thread = pthread_t()
+    let error = pthread_create(
+      &thread, nil,
+      { @Sendable argument in
+        guard let argument else { return nil }
+        RunLoopThread.main(Unmanaged<Life>.fromOpaque(argument).takeRetainedValue())
+        return nil
+      }, Unmanaged.passRetained(life).toOpaque())
+    if error == 0 {
+      pthread_detach(thread)
+    } else {
+      Unmanaged.passUnretained(life).release()
+      life.loop.finish()
+      Diagnostics.report(
+        .threadFailed, "no thread for \(life.loop): pthread_create failed with \(error)", loop: life.loop)
+    }
+  }
+
+  private static func main(_ life: Life) {
+    undead_loop_set_thread_name(life.loop.name)
+    life.loop.belongToThisThread()
+    while !life.isStopped.load(ordering: .acquiring) {
+      if life.loop.run(mode: .default, deadline: .max, returnAfterSource: false) == .finished { break }
+    }
+  }
+}

@@ -1,0 +1,303 @@
+import CUndeadRunLoop
+import FoundationEssentials
+
+extension TrackedRunLoop {
+  /// Runs in the default mode until there is nothing left to wait for.
+  ///
+  /// - Important: `stop()` does not end it: it ends the innermost activation, and this method starts the next one, as
+  ///   Foundation's does. The main loop always has something to wait for. To be able to stop, call
+  ///   ``run(mode:for:returnAfterSourceHandled:)``, or ``run(mode:before:)`` in a loop with a condition of your own.
+  public func run() {
+    while run(mode: .default, deadline: .max, returnAfterSource: true) != .finished {}
+  }
+
+  /// Runs in the default mode until a date, or until there is nothing left to wait for. `stop()` does not end it.
+  ///
+  /// - Parameter limit: a date in the past polls once.
+  public func run(until limit: Date) {
+    let deadline = deadline(limit)
+    repeat {
+      if run(mode: .default, deadline: deadline, returnAfterSource: true) == .finished { return }
+    } while clock.now < deadline
+  }
+
+  /// Runs in one mode until a source was handled, a date has come, or the loop is stopped. Timers fire meanwhile.
+  ///
+  /// - Parameters:
+  ///   - mode: the mode to serve; `.common` is not a mode that can run and returns `.finished`.
+  ///   - limit: a date in the past polls once; one that is not a number counts as past.
+  /// - Returns: why it returned.
+  @discardableResult
+  public func run(mode: Mode, before limit: Date) -> RunResult {
+    run(mode: mode, deadline: deadline(limit), returnAfterSource: true)
+  }
+
+  /// Runs in one mode for a time, as `CFRunLoopRunInMode` does.
+  ///
+  /// - Parameters:
+  ///   - mode: the mode to serve.
+  ///   - duration: how long, by the loop's clock; nil for ever. Zero or less polls once.
+  ///   - returnAfterSourceHandled: whether to return as soon as a source was handled.
+  /// - Returns: why it returned.
+  @discardableResult
+  public func run(mode: Mode = .default, for duration: Duration?, returnAfterSourceHandled: Bool = false) -> RunResult {
+    let deadline = duration.map { Instants.add(clock.now, Instants.nanoseconds($0)) } ?? .max
+    return run(mode: mode, deadline: deadline, returnAfterSource: returnAfterSourceHandled)
+  }
+
+  /// Ends the innermost activation of the loop; from another thread it wakes the loop. Ignored while the loop does not run.
+  public func stop() {
+    let mustWake = core.withLock { () -> Bool in
+      guard core.state.pointee.depth > 0 else { return false }
+      core.state.pointee.stopRequested = true
+      return core.mustWake(for: .min)
+    }
+    if mustWake { wake() }
+  }
+
+  /// Wakes the loop if it sleeps: it makes one more pass.
+  public func wakeUp() {
+    let mustWake = core.withLock { core.mustWake(for: .min) }
+    if mustWake { wake() }
+  }
+
+  /// Runs one pass of `mode` that does not wait: the result date is when the loop wants to run again.
+  ///
+  /// - Returns: the next fire date of a timer in the mode, nil if there is none.
+  @discardableResult
+  public func limitDate(forMode mode: Mode) -> Date? {
+    guard run(mode: mode, deadline: .min, returnAfterSource: false) != .finished else { return nil }
+    return core.withLock { core.nextDue(mode: mode.index) }.map(clock.date(at:)) ?? .distantFuture
+  }
+
+  private func deadline(_ date: Date) -> Int64 {
+    date >= .distantFuture ? .max : clock.instant(at: date)
+  }
+}
+
+/// What a loop restores when an activation ends.
+private struct OuterActivation {
+  var stopRequested: Bool
+  var mode: Int32
+  var running: UnsafeMutableRawPointer?
+}
+
+extension TrackedRunLoop {
+  func run(mode: Mode, deadline: Int64, returnAfterSource: Bool) -> RunResult {
+    guard let outer = enter(mode.index) else { return .finished }
+    defer { leave(outer) }
+    notify(.entry, mode.index)
+    defer { notify(.exit, mode.index) }
+    while true {
+      let handledSource = pass(mode.index, deadline: deadline)
+      if handledSource, returnAfterSource { return .handledSource }
+      let verdict = core.withLock { () -> RunResult? in
+        if core.state.pointee.stopRequested {
+          core.state.pointee.stopRequested = false
+          return .stopped
+        }
+        return isEmpty(mode.index) ? .finished : nil
+      }
+      if clock.now >= deadline { return verdict == .stopped ? .stopped : .timedOut }
+      if let verdict { return verdict }
+    }
+  }
+
+  private func enter(_ mode: Int32) -> OuterActivation? {
+    let thread = undead_loop_thread()
+    if kind == .main, core.withLock({ core.state.pointee.owner }) == 0, undead_loop_is_main_thread() {
+      _ = TrackedRunLoop.current
+    }
+    if servesMainQueue(mode) { openMainQueue() }
+    var refusal: String?
+    let outer = core.withLock { () -> OuterActivation? in
+      let state = core.state
+      guard !state.pointee.isFinished, mode != ModeTable.commonMode, !isEmpty(mode) else { return nil }
+      if state.pointee.owner != thread {
+        guard kind == .free, state.pointee.depth == 0 else {
+          refusal = "\(self) was asked to run on a thread that is not its own"
+          return nil
+        }
+        state.pointee.owner = thread
+        state.pointee.threadID = undead_loop_thread_id()
+      }
+      state.pointee.poller.open()
+      let outer = OuterActivation(
+        stopRequested: state.pointee.stopRequested, mode: state.pointee.runningMode, running: undead_loop_running())
+      if state.pointee.depth == 0 { undead_loop_set_timer_slack(1) }
+      state.pointee.stopRequested = false
+      state.pointee.runningMode = mode
+      state.pointee.depth += 1
+      checkDescriptors()
+      return outer
+    }
+    if let refusal { Diagnostics.report(.ranOnForeignThread, refusal, loop: self) }
+    if outer != nil { undead_loop_set_running(Unmanaged.passUnretained(self).toOpaque()) }
+    return outer
+  }
+
+  private func leave(_ outer: OuterActivation) {
+    undead_loop_set_running(outer.running)
+    core.withLock {
+      core.state.pointee.depth -= 1
+      core.state.pointee.runningMode = outer.mode
+      core.state.pointee.stopRequested = outer.stopRequested
+      if core.state.pointee.depth == 0, kind == .free { core.state.pointee.owner = 0 }
+    }
+  }
+
+  /// Whether a run in `mode` would have nothing to wait for. Observers are not content. The caller holds the lock.
+  private func isEmpty(_ mode: Int32) -> Bool {
+    !core.hasTimers(in: mode) && !core.state.pointee.sources.contains { $0.modes.contains(mode) }
+      && !core.state.pointee.work.hasWork(mode: mode, commonModes: core.state.pointee.commonModes)
+      && !(core.state.pointee.poller.servesMainQueue && core.state.pointee.commonModes.contains(mode))
+  }
+
+  /// One pass: observers, blocks, sources, sleep, timers, blocks. Returns whether a source was handled.
+  private func pass(_ mode: Int32, deadline: Int64) -> Bool {
+    core.withLock { core.state.pointee.statistics.passes += 1 }
+    notify(.beforeTimers, mode)
+    notify(.beforeSources, mode)
+    performWork(mode)
+    var handledSource = performSignalled(mode)
+    if handledSource { performWork(mode) }
+    var events = [undead_loop_event](repeating: undead_loop_event(), count: 0)
+    if handledSource || deadline <= clock.now {
+      events = poll(mode, nanoseconds: 0)
+    } else {
+      notify(.beforeWaiting, mode)
+      events = sleep(mode, until: deadline)
+      notify(.afterWaiting, mode)
+    }
+    let now = core.now
+    noteTime(now)
+    _ = fireTimers(mode, at: now)
+    if handle(events, mode) { handledSource = true }
+    performWork(mode)
+    return handledSource
+  }
+
+  /// Sleeps until a timer, a source, a wake-up or the deadline.
+  private func sleep(_ mode: Int32, until deadline: Int64) -> [undead_loop_event] {
+    core.lock()
+    core.syncPolled(mode)
+    let state = core.state
+    let idle =
+      !state.pointee.stopRequested && !state.pointee.sources.contains { $0.isSignalled(in: mode) }
+      && !state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
+    var until = core.nextWake(mode: mode)
+    if until != .max, state.pointee.clockIsMonotonic {
+      until = max(until, Instants.add(state.pointee.lastWake, state.pointee.minimumGap))
+    }
+    until = min(until, deadline)
+    if idle { state.pointee.sleepUntil = until }
+    let poller = state.pointee.poller
+    if idle { state.pointee.statistics.wakeUps += 1 }
+    core.unlock()
+    guard idle else { return wait(poller, nanoseconds: 0) }
+    switch clock.wait(until: until) {
+    case .elapsed: return wait(poller, nanoseconds: 0)
+    case .sleep(let nanoseconds): return wait(poller, nanoseconds: nanoseconds)
+    case .untilJump: return wait(poller, nanoseconds: -1)
+    }
+  }
+
+  private func poll(_ mode: Int32, nanoseconds: Int64) -> [undead_loop_event] {
+    let poller = core.withLock { () -> Poller in
+      core.syncPolled(mode)
+      return core.state.pointee.poller
+    }
+    return wait(poller, nanoseconds: nanoseconds)
+  }
+
+  private func wait(_ poller: Poller, nanoseconds: Int64) -> [undead_loop_event] {
+    let capacity = 64
+    let withoutDescriptors: Int64 = 1_000_000
+    guard poller.isOpen else {
+      // No descriptors left in the process: look again every millisecond.
+      var pause = timespec(tv_sec: 0, tv_nsec: Int(min(UInt64(bitPattern: nanoseconds), UInt64(withoutDescriptors))))
+      nanosleep(&pause, nil)
+      core.withLock { core.state.pointee.sleepUntil = LoopState.awake }
+      return []
+    }
+    let events = withUnsafeTemporaryAllocation(of: undead_loop_event.self, capacity: capacity) { buffer in
+      let count = undead_loop_poll_wait(poller.poll, buffer.baseAddress, Int32(capacity), nanoseconds)
+      return count == 0 ? [] : Array(buffer[..<Int(count)])
+    }
+    core.withLock { core.state.pointee.sleepUntil = LoopState.awake }
+    return events
+  }
+
+  /// Remembers when the loop woke up, and notices a clock that was set back.
+  private func noteTime(_ now: Int64) {
+    let setBack = core.withLock { () -> Bool in
+      defer { core.state.pointee.lastWake = now }
+      return now < core.state.pointee.lastWake
+    }
+    if setBack { core.rephase(now: now) }
+  }
+
+  func fireTimers(_ mode: Int32, at now: Int64) -> Int {
+    if Diagnostics.isOn { Diagnostics.willFire(self, mode: mode, now: now) }
+    return core.fireDue(mode: mode, at: now)
+  }
+
+  /// Handles what the poll reported. Returns whether a source was among it.
+  private func handle(_ events: [undead_loop_event], _ mode: Int32) -> Bool {
+    var handledSource = false
+    for event in events {
+      switch event.token {
+      case Poller.Token.wake: undead_loop_drain(core.state.pointee.poller.wake)
+      case Poller.Token.timer:
+        core.withLock {
+          undead_loop_drain(core.state.pointee.poller.timer)
+          core.state.pointee.poller.arm(.max)
+        }
+      case Poller.Token.clock: core.withLock { core.state.pointee.poller.noteClockSet() }
+      case Poller.Token.mainQueue:
+        undead_loop_drain(undead_loop_main_queue_descriptor())
+        undead_loop_main_queue_drain()
+        handledSource = true
+      default:
+        if handleDescriptor(event, mode) { handledSource = true }
+      }
+    }
+    return handledSource
+  }
+
+  /// Runs the blocks and jobs that wait for `mode` now; what they add waits for the next turn.
+  func performWork(_ mode: Int32) {
+    core.lock()
+    let limit = core.state.pointee.work.nextNumber
+    while let item = core.state.pointee.work.take(
+      mode: mode, commonModes: core.state.pointee.commonModes, before: limit)
+    {
+      core.unlock()
+      perform(item)
+      core.lock()
+    }
+    core.unlock()
+  }
+
+  private func perform(_ item: WorkQueue.Item) {
+    switch item {
+    case .block(let block, let completion):
+      Diagnostics.watching(self, "block") { block() }
+      completion?.finish()
+    case .job(let job):
+      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    case .release: break
+    }
+  }
+
+  private func servesMainQueue(_ mode: Int32) -> Bool {
+    kind == .main && !core.withLock { core.state.pointee.poller.servesMainQueue } && undead_loop_is_main_thread()
+  }
+
+  private func openMainQueue() {
+    core.withLock {
+      guard core.state.pointee.poller.open() else { return }
+      core.state.pointee.poller.servesMainQueue = true
+    }
+  }
+}

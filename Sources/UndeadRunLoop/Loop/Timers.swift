@@ -1,0 +1,106 @@
+import FoundationEssentials
+
+extension TrackedRunLoop {
+  /// Adds a timer to a mode; it fires while the loop runs in that mode.
+  ///
+  /// Adding it to the same mode again changes nothing. In two modes it still fires once for each due date. Added to
+  /// `.common` it is in every mode that is common, now or later.
+  ///
+  /// - Returns: whether the mode is new to the timer, or why the timer was refused: it was invalidated, it is in another
+  ///   loop, this loop's thread has ended, or the loop is full. Diagnostics report refusals.
+  @discardableResult
+  public func add(_ timer: TrackedTimer, forMode mode: Mode) -> Result<Bool, RunLoopError> {
+    switch core.add(timer, mode: mode.index) {
+    case .added(let mustWake):
+      if mustWake { wake() }
+      if Diagnostics.isOn { Diagnostics.timerScheduled(timer, on: self) }
+      return .success(true)
+    case .alreadyThere: return .success(false)
+    case .refused(let refusal):
+      let error = error(for: refusal, timer)
+      Diagnostics.report(.timerRefused, "\(error)", loop: self, timer: timer)
+      return .failure(error)
+    }
+  }
+
+  private func error(for refusal: LoopCore.Refusal, _ timer: TrackedTimer) -> RunLoopError {
+    switch refusal {
+    case .finished: .loopFinished(loop: name)
+    case .invalid: .invalidated(item: timer.reportName)
+    case .full: .tooManyTimers(limit: DueKey.slotLimit)
+    case .otherLoop(let bits):
+      .belongsToAnotherLoop(
+        item: timer.reportName,
+        loop: LoopRegistry.shared.all.first { $0.core.bits == bits }?.name ?? "")
+    }
+  }
+
+  /// Takes a timer out of one mode; out of its last one, it may be added to another loop. It stays valid.
+  public func remove(_ timer: TrackedTimer, forMode mode: Mode) { core.remove(timer, mode: mode.index)?.release() }
+
+  /// Whether a timer is in a mode of this loop.
+  public func contains(_ timer: TrackedTimer, forMode mode: Mode) -> Bool {
+    timer.withHome { home in
+      guard let home, home.bits == core.bits, timer.slot >= 0 else { return false }
+      return core.state.pointee.sets[Int(core.state.pointee.slots[timer.slot].modeSet)].contains(mode.index)
+    }
+  }
+
+  /// Declares a mode common: whatever was or will be added to `.common` is in it too.
+  public func addCommonMode(_ mode: Mode) { core.withLock { core.addCommonMode(mode.index) } }
+
+  /// The modes that `.common` stands for: the default and the tracking mode, and those declared since.
+  public var commonModes: Set<Mode> {
+    core.withLock { Set(core.state.pointee.commonModes.map(Mode.init(index:))) }
+  }
+
+  /// Calls a block once, after a number of seconds.
+  ///
+  /// - Returns: the timer, to cancel it or to change its date.
+  /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
+  @discardableResult
+  public func schedule(
+    after seconds: Double, mode: Mode = .default, _ block: @escaping @Sendable (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    try start(try TrackedTimer(timeInterval: seconds, repeats: false, block: block), mode)
+  }
+
+  /// Calls a block repeatedly.
+  ///
+  /// - Returns: the timer; the loop keeps it until it is invalidated.
+  /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
+  @discardableResult
+  public func schedule(
+    every seconds: Double, mode: Mode = .default, _ block: @escaping @Sendable (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    try start(try TrackedTimer(timeInterval: seconds, repeats: true, block: block), mode)
+  }
+
+  /// Calls a block repeatedly with an owner that is held weakly; the timer ends by itself when the owner is gone.
+  ///
+  /// - Returns: the timer.
+  /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
+  @discardableResult
+  public func schedule<Owner: AnyObject & Sendable>(
+    every seconds: Double, weak owner: Owner, mode: Mode = .default,
+    _ action: @escaping @Sendable (Owner, TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = try TrackedTimer(timeInterval: seconds, target: owner, holding: .weak, repeats: true, action: action)
+    timer.endsWithTarget = true
+    return try start(timer, mode)
+  }
+
+  func start(_ timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) -> TrackedTimer {
+    _ = try add(timer, forMode: mode).get()
+    return timer
+  }
+}
+
+extension TrackedTimer {
+  /// Whether the timer invalidates itself at the first tick after its weak target died. False by default: the timer then
+  /// goes on ticking for nobody, which diagnostics report.
+  public var endsWithTarget: Bool {
+    get { withHome { _ in flags.contains(.endsWithTarget) } }
+    set { withHome { _ in if newValue { flags.insert(.endsWithTarget) } else { flags.remove(.endsWithTarget) } } }
+  }
+}

@@ -1,0 +1,186 @@
+import CUndeadRunLoop
+import FoundationEssentials
+import Synchronization
+
+/// A run loop: it sleeps until a timer is due or a source has work, and calls them on its thread, one after the other.
+///
+/// Each thread has one, made when ``current`` is first asked for, and ended with the thread. ``main`` belongs to the
+/// main thread; while it runs it also serves Dispatch's main queue, and with it `@MainActor`. A loop made by
+/// ``init(name:clock:)`` belongs to no thread: whoever runs it, or drives it, is its thread for that time.
+///
+/// A loop runs in a ``Mode`` and serves only what was added to that mode. It can be nested: a callback may run its own
+/// loop again, and the timer that is firing is not re-entered.
+///
+/// All members are safe to call from any thread, except those that run the loop: run it on one thread at a time.
+public final class TrackedRunLoop: Sendable {
+  let core: LoopCore
+  let kind: Kind
+  private let label: Mutex<String>
+  let ownership = Mutex(Ownership(nil))
+
+  enum Kind: Sendable { case thread, main, free }
+
+  /// The clock that the loop's timers live by.
+  public let clock: any RunLoopClock
+
+  /// A loop of its own, for a queue, an executor, or a test with a ``VirtualClock``.
+  ///
+  /// - Parameters:
+  ///   - name: shown in reports.
+  ///   - clock: the clock its timers live by.
+  public convenience init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
+    self.init(name: name, clock: clock, kind: .free)
+  }
+
+  init(name: String, clock: any RunLoopClock, kind: Kind) {
+    let state = LoopStatePool.take()
+    core = LoopCore(state)
+    self.clock = clock
+    self.kind = kind
+    label = Mutex(name)
+    core.withLock {
+      state.pointee.loop = Unmanaged.passUnretained(self)
+      state.pointee.isFinished = false
+      state.pointee.clock = clock
+      state.pointee.clockIsMonotonic = clock is MonotonicClock
+      state.pointee.statistics = LoopStatistics()
+      state.pointee.owner = 0
+      core.prepareSets()
+      if clock.canBeSet { state.pointee.poller.watchClock() }
+    }
+    clock.addJumpObserver(self)
+    LoopRegistry.shared.add(self)
+  }
+
+  deinit {
+    finish()
+    LoopRegistry.shared.remove(self)
+    clock.removeJumpObserver(self)
+    core.withLock {
+      core.state.pointee.loop = nil
+      core.state.pointee.owner = 0
+    }
+    LoopStatePool.give(core.state)
+  }
+
+  /// The loop's name in reports; "main" for the main thread's.
+  public var name: String {
+    get { label.withLock { $0 } }
+    set { label.withLock { $0 = newValue } }
+  }
+
+  /// The loop that runs on the calling thread, else the thread's own, made if need be.
+  public static var current: TrackedRunLoop {
+    if let running = undead_loop_running() {
+      return Unmanaged<TrackedRunLoop>.fromOpaque(running).takeUnretainedValue()
+    }
+    if let own = undead_loop_current() { return Unmanaged<TrackedRunLoop>.fromOpaque(own).takeUnretainedValue() }
+    return makeCurrent()
+  }
+
+  /// The main thread's loop.
+  public static let main = TrackedRunLoop(name: "main", clock: MonotonicClock.shared, kind: .main)
+
+  private static func makeCurrent() -> TrackedRunLoop {
+    let loop =
+      undead_loop_is_main_thread()
+      ? main
+      : TrackedRunLoop(name: "thread \(undead_loop_thread_id())", clock: MonotonicClock.shared, kind: .thread)
+    loop.belongToThisThread()
+    return loop
+  }
+
+  /// Makes this the calling thread's loop, which ends with the thread.
+  func belongToThisThread() {
+    core.withLock {
+      core.state.pointee.owner = undead_loop_thread()
+      core.state.pointee.threadID = undead_loop_thread_id()
+    }
+    undead_loop_set_current(Unmanaged.passRetained(self).toOpaque()) { loop in
+      guard let loop else { return }
+      Unmanaged<TrackedRunLoop>.fromOpaque(loop).takeRetainedValue().finish()
+    }
+  }
+
+  /// Whether the calling thread may touch what belongs to the loop: it runs the loop, or the loop is its own.
+  public var isCurrentThread: Bool {
+    let owner = core.withLock { core.state.pointee.owner }
+    return owner == undead_loop_thread()
+  }
+
+  /// Whether the loop's thread has ended. Nothing can be added to it any more.
+  public var isFinished: Bool { core.withLock { core.state.pointee.isFinished } }
+
+  /// The mode in which the loop runs now, nil while it does not run.
+  public var currentMode: Mode? {
+    core.withLock { core.state.pointee.depth > 0 ? Mode(index: core.state.pointee.runningMode) : nil }
+  }
+
+  /// The shortest time between two wake-ups for timers, 150 microseconds by default.
+  ///
+  /// Timers that are due within it fire together: the price is at most this much lateness, the gain is most of the CPU time
+  /// of a loop with many timers. A timer that comes alone is not delayed.
+  public var minimumWakeInterval: Duration {
+    get { .nanoseconds(core.withLock { core.state.pointee.minimumGap }) }
+    set {
+      let gap = min(max(0, Instants.nanoseconds(newValue)), 1_000_000_000)
+      core.withLock { core.state.pointee.minimumGap = gap }
+    }
+  }
+
+  func wake() { undead_loop_wake(core.withLock { core.state.pointee.poller.wake }) }
+
+  /// The loop's thread ends, or its last owner lets go of it: waiters are released, timers are detached and reported.
+  func finish() {
+    let left = core.withLock { () -> (timers: [TrackedTimer], work: [WorkQueue.Item], sources: [SourceRecord])? in
+      if core.state.pointee.isFinished { return nil }
+      core.state.pointee.isFinished = true
+      let sources = core.state.pointee.sources
+      for record in sources { core.stopPolling(record) }
+      core.state.pointee.sources = []
+      core.state.pointee.observers = []
+      core.state.pointee.poller.closeTimer()
+      core.state.pointee.poller.stopWatchingClock()
+      return (core.removeAllTimers(), core.state.pointee.work.removeAll(), sources)
+    }
+    guard let left else { return }
+    for item in left.work {
+      if case .block(_, let completion) = item { completion?.abandon() }
+    }
+    for record in left.sources { record.source.loopEnded() }
+    if Diagnostics.isOn { Diagnostics.loopEnded(self, timers: left.timers) }
+  }
+}
+
+extension TrackedRunLoop: ClockJumpObserver {
+  /// Wakes the loop, which then looks at its timers with the new time.
+  public func clockDidJump() {
+    let mustWake = core.withLock { () -> Bool in
+      defer { core.state.pointee.sleepUntil = LoopState.awake }
+      return core.state.pointee.sleepUntil != LoopState.awake
+    }
+    if mustWake { wake() }
+  }
+}
+
+extension TrackedRunLoop: CustomStringConvertible, Equatable {
+  /// `run loop "name"`.
+  public var description: String { "run loop \"\(name)\"" }
+
+  /// Two loops are equal if they are the same one.
+  public static func == (left: TrackedRunLoop, right: TrackedRunLoop) -> Bool { left === right }
+}
+
+/// All loops that live, for ``TrackedRunLoop/inspect()``.
+final class LoopRegistry: Sendable {
+  private struct WeakLoop: Sendable { weak var loop: TrackedRunLoop? }
+  private let loops = Mutex<[ObjectIdentifier: WeakLoop]>([:])
+
+  static let shared = LoopRegistry()
+
+  func add(_ loop: TrackedRunLoop) { loops.withLock { $0[ObjectIdentifier(loop)] = WeakLoop(loop: loop) } }
+
+  func remove(_ loop: TrackedRunLoop) { loops.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(loop)) } }
+
+  var all: [TrackedRunLoop] { loops.withLock { $0.values.compactMap(\.loop) } }
+}

@@ -1,0 +1,247 @@
+import CUndeadRunLoop
+import FoundationEssentials
+import Synchronization
+
+extension TrackedTimer {
+  /// Whether the timer can still fire.
+  public var isValid: Bool { status.load(ordering: .acquiring) == Status.valid }
+
+  /// Seconds between fires; 0 for a timer that does not repeat.
+  public var timeInterval: Double { isRepeating ? Instants.seconds(period) : 0 }
+
+  /// Whether the timer fires more than once.
+  public var isRepeating: Bool { withHome { _ in flags.contains(.repeats) } }
+
+  /// When the timer fires next.
+  ///
+  /// Setting it reschedules the timer, also from its callback and from another thread (the loop wakes); a repeating timer
+  /// goes on from there. A past date fires at once. Ignored for an invalid timer and for a date that is not a number.
+  public var fireDate: Date {
+    get {
+      withHome { core in
+        (core?.state.pointee.clock ?? MonotonicClock.shared).date(at: due)
+      }
+    }
+    set {
+      guard isValid, !newValue.timeIntervalSince1970.isNaN else { return }
+      let wake = withHome { core -> LoopCore? in
+        let instant = (core?.state.pointee.clock ?? MonotonicClock.shared).instant(at: newValue)
+        guard let core else {
+          flags.remove(.relative)
+          due = instant
+          return nil
+        }
+        return core.reschedule(self, due: instant) ? core : nil
+      }
+      wake?.wake()
+    }
+  }
+
+  /// By how many seconds a fire may be delayed so that timers wake the loop together; never early, and without drift.
+  ///
+  /// For a repeating timer at most half its interval. Setting it does not restart the phase; values below 0 and those
+  /// that are not numbers count as 0.
+  public var tolerance: Double {
+    get { Instants.seconds(withHome { _ in leeway }) }
+    set {
+      let wanted = newValue > 0 ? Instants.nanoseconds(newValue) : 0
+      let wake = withHome { core -> LoopCore? in
+        let allowed = flags.contains(.repeats) ? min(wanted, period / 2) : wanted
+        guard let core else {
+          leeway = allowed
+          return nil
+        }
+        return core.setLeeway(self, allowed) ? core : nil
+      }
+      wake?.wake()
+    }
+  }
+
+  /// How often the timer has fired.
+  public var firings: Int { withHome { _ in Int(fireCount) } }
+
+  /// How many ticks were skipped because their time had passed.
+  public var missedFirings: Int { withHome { _ in Int(missedCount) } }
+
+  /// Calls the action now, without changing the schedule of a repeating timer; a one-shot timer then invalidates itself.
+  ///
+  /// Does nothing if the timer is invalid or is firing, and for a timer of ``MainRunLoop`` or ``TrackedRunLoop/confine(_:)``
+  /// that is in no loop. From a thread that is not the loop's, the loop does it soon.
+  public func fire() {
+    let thread = undead_loop_thread()
+    enum Plan {
+      case nothing, call
+      case elsewhere(LoopCore)
+    }
+    let plan = withHome { core -> Plan in
+      guard isValid, !flags.contains(.firing) else { return .nothing }
+      // What it captures belongs to a thread that only a loop knows.
+      if core == nil, flags.contains(.confined) { return .nothing }
+      if let core, core.state.pointee.owner != thread, core.state.pointee.owner != 0 || flags.contains(.confined) {
+        return .elsewhere(core)
+      }
+      core?.unqueue(self)
+      flags.insert(.firing)
+      fireCount &+= 1
+      return .call
+    }
+    switch plan {
+    case .nothing: break
+    case .elsewhere(let core): core.enqueue(.block({ [self] in fire() }, nil), modes: [ModeTable.commonMode])
+    case .call:
+      invokeAction()
+      settleAfterFire()
+    }
+  }
+
+  private func settleAfterFire() {
+    let (spent, wake) = withHome { core -> (LoopCore.Spent, LoopCore?) in
+      if let core {
+        let (spent, wake) = core.settle(self, advancingPast: nil)
+        return (spent, wake ? core : nil)
+      }
+      var spent = LoopCore.Spent()
+      flags.remove(.firing)
+      if !flags.contains(.repeats) || !isValid {
+        status.store(Status.invalid, ordering: .releasing)
+        swap(&spent.action, &action)
+        spent.extras = extras.load()
+      }
+      return (spent, nil)
+    }
+    wake?.wake()
+    release(spent)
+  }
+
+  /// Ends the timer: it never fires again, leaves all modes, and lets go of its target, block and `userInfo`.
+  ///
+  /// May be called twice, in the callback, and from any thread; what `NSTimer` forbids from another thread takes effect
+  /// here, and diagnostics record it. During the callback the target is released when the callback returns.
+  public func invalidate() {
+    if status.exchange(Status.invalid, ordering: .sequentiallyConsistent) != Status.valid { return }
+    var foreignLoop: TrackedRunLoop?
+    let isObserved = Diagnostics.isOn
+    let (spent, wake) = withHome { core -> (LoopCore.Spent, LoopCore?) in
+      var spent = LoopCore.Spent()
+      if let core, isObserved { foreignLoop = core.loopIfForeign() }
+      spent.timer = core?.removeEntirely(self)
+      if flags.contains(.firing) { return (spent, nil) }
+      spent.extras = extras.load()
+      if flags.contains(.confined), let core, core.handOver(&action) { return (spent, core) }
+      swap(&spent.action, &action)
+      return (spent, nil)
+    }
+    if let foreignLoop { Diagnostics.invalidatedOffThread(self, foreignLoop) }
+    wake?.wakeIfAsleep()
+    release(spent)
+  }
+
+  @inline(__always)
+  private func release(_ spent: LoopCore.Spent) {
+    var spent = spent
+    spent.release()
+  }
+}
+
+extension LoopCore {
+  /// Wakes the loop's thread from its sleep.
+  func wake() { undead_loop_wake(withLock { state.pointee.poller.wake }) }
+
+  /// The loop, if the calling thread is not its thread. The caller holds the lock.
+  func loopIfForeign() -> TrackedRunLoop? {
+    let owner = state.pointee.owner
+    return owner != 0 && owner != undead_loop_thread() ? state.pointee.loop?.takeUnretainedValue() : nil
+  }
+
+  /// Lets the loop's thread release what belongs to it. False if this is that thread. The caller holds the lock.
+  func handOver(_ action: inout TrackedTimer.Action) -> Bool {
+    if state.pointee.owner == undead_loop_thread() || state.pointee.isFinished { return false }
+    state.pointee.work.append(.release(action), modes: [ModeTable.commonMode])
+    action = .none
+    return true
+  }
+
+  func wakeIfAsleep() {
+    if withLock({ mustWake(for: .min) }) { wake() }
+  }
+
+  /// Adds work and wakes the loop. False if the loop has ended: the item was dropped.
+  @discardableResult
+  func enqueue(_ item: WorkQueue.Item, modes: [Int32]) -> Bool {
+    let (accepted, mustWake) = withLock { () -> (Bool, Bool) in
+      if state.pointee.isFinished { return (false, false) }
+      state.pointee.work.append(item, modes: modes)
+      return (true, self.mustWake(for: .min))
+    }
+    if mustWake { wake() }
+    return accepted
+  }
+}
+
+/// What few timers have, kept out of the many.
+final class TimerExtras: Sendable {
+  private struct State {
+    var name = ""
+    var userInfo: (any Sendable)?
+    var error: (any Error)?
+  }
+  private let state = Mutex(State())
+
+  var name: String {
+    get { state.withLock { $0.name } }
+    set { state.withLock { $0.name = newValue } }
+  }
+  var userInfo: (any Sendable)? {
+    get { state.withLock { $0.userInfo } }
+    set { state.withLock { $0.userInfo = newValue } }
+  }
+  var error: (any Error)? {
+    get { state.withLock { $0.error } }
+    set { state.withLock { $0.error = newValue } }
+  }
+
+  /// The timer was invalidated.
+  func clear() {
+    let released = state.withLock { state in
+      defer { state.userInfo = nil }
+      return state.userInfo
+    }
+    withExtendedLifetime(released) {}
+  }
+}
+
+extension TrackedTimer {
+  func makeExtras() -> TimerExtras { extras.load() ?? extras.storeIfNil(TimerExtras()) }
+
+  /// The timer's name in reports.
+  public var name: String {
+    get { extras.load()?.name ?? "" }
+    set { makeExtras().name = newValue }
+  }
+
+  /// What the timer was given to carry; released when it is invalidated.
+  public var userInfo: (any Sendable)? {
+    get { extras.load()?.userInfo }
+    set { if isValid { makeExtras().userInfo = newValue } }
+  }
+
+  /// The error that the callback threw, which ended the timer.
+  public var error: (any Error)? { extras.load()?.error }
+
+  /// How the timer holds its target, nil if it calls a block.
+  public var targetHolding: TargetHolding? {
+    withHome { _ in if case .target(let target) = action { target.holding } else { nil } }
+  }
+
+  var reportName: String { name.isEmpty ? "timer" : "timer \"\(name)\"" }
+}
+
+extension TrackedTimer: Hashable, CustomStringConvertible {
+  /// Two timers are equal if they are the same one.
+  public static func == (left: TrackedTimer, right: TrackedTimer) -> Bool { left === right }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  /// `timer "name"`, with its interval.
+  public var description: String { "\(reportName) (\(isRepeating ? "every" : "after") \(Instants.seconds(period)) s)" }
+}

@@ -1,0 +1,195 @@
+import CUndeadRunLoop
+import FoundationEssentials
+import Synchronization
+
+/// A timer for a `TrackedRunLoop`: what `Timer` is for `RunLoop`, with targets.
+///
+/// A timer fires on the thread of the loop that it was added to, once or repeatedly, and never early. A loop holds its
+/// timers strongly, and a timer holds its target as asked: strongly by default, as `NSTimer` does, until it is
+/// invalidated. **An owner that holds such a timer, and waits for its `deinit` to invalidate it, never dies**: use
+/// `holding: .weak`, a ``WeakProxy``, or a block that captures weakly.
+///
+/// A repeating timer stays on the grid that its first fire date and its interval make. When a tick is late it fires
+/// once, and the next one is the next point of the grid that has not passed: missed ticks are counted, never bunched.
+///
+/// All members are safe to call from any thread.
+public final class TrackedTimer: Sendable {
+  /// What a timer calls.
+  typealias Callback = (TrackedTimer) throws -> Void
+
+  enum Action {
+    case none
+    case block(Callback)
+    case target(TimerTarget)
+  }
+
+  enum Status {
+    static let valid: UInt32 = 0
+    static let invalid: UInt32 = 1
+  }
+
+  struct Flags: OptionSet {
+    let rawValue: UInt16
+    /// The callback is running; its loop holds on to what it needs.
+    static let firing = Flags(rawValue: 1)
+    /// An entry of the loop's queue carries this timer's key.
+    static let queued = Flags(rawValue: 2)
+    /// Removed from its loop while firing: the loop still owes the release of its reference.
+    static let owed = Flags(rawValue: 4)
+    /// The fire date was set during the callback.
+    static let rescheduled = Flags(rawValue: 8)
+    /// The fire date is `interval` after creation, and nobody has asked for it yet.
+    static let relative = Flags(rawValue: 16)
+    /// What it captures belongs to the loop's thread: it must be called and released there.
+    static let confined = Flags(rawValue: 32)
+    /// `interval` repeats.
+    static let repeats = Flags(rawValue: 64)
+    /// It was scheduled at least once.
+    static let wasScheduled = Flags(rawValue: 128)
+    /// A delayed perform.
+    static let performer = Flags(rawValue: 256)
+    /// A target or an owner that is gone ends the timer.
+    static let endsWithTarget = Flags(rawValue: 512)
+  }
+
+  // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
+  // `action` is the exception: a timer that is firing reads it without the lock, and nobody else changes it then.
+  nonisolated(unsafe) var action: Action
+  nonisolated(unsafe) var due: Int64
+  nonisolated(unsafe) var leeway: Int64 = 0
+  nonisolated(unsafe) var slot: Int32 = -1
+  nonisolated(unsafe) var fireCount: UInt32 = 0
+  nonisolated(unsafe) var missedCount: UInt32 = 0
+  nonisolated(unsafe) var latestMicroseconds: UInt32 = 0
+  nonisolated(unsafe) var worstMicroseconds: UInt32 = 0
+  nonisolated(unsafe) var flags: Flags
+  let period: Int64
+  let status = Atomic<UInt32>(Status.valid)
+  /// The address of the state of the loop that the timer is in, or one of `Home`.
+  let home = Atomic<UInt>(Home.none)
+  let extras = AtomicLazyReference<TimerExtras>()
+
+  enum Home {
+    /// In no loop.
+    static let none: UInt = 0
+    /// In no loop, and some thread is reading or changing it.
+    static let locked: UInt = 1
+  }
+
+  /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock.
+  init(due: Int64, period: Int64, flags: Flags, action: Action) {
+    self.due = due
+    self.period = period
+    self.flags = flags
+    self.action = action
+    if Diagnostics.isOn { Diagnostics.timerCreated(self) }
+  }
+
+  deinit {
+    if Diagnostics.isOn { Diagnostics.timerDestroyed(self) }
+  }
+}
+
+// MARK: - Making timers
+
+extension TrackedTimer {
+  /// The shortest interval of a repeating timer, in nanoseconds: 0.1 ms, as on Apple platforms.
+  static let shortestPeriod: Int64 = 100_000
+
+  /// A timer that calls a block; add it to a loop to start it.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds until it fires, and between fires if it repeats. 0 with `repeats` means 0.1 ms.
+  ///   - repeats: whether it fires again and again until it is invalidated.
+  ///   - block: called on the loop's thread with the timer. If it throws, the timer is invalidated and the error reported.
+  /// - Throws: `RunLoopError.invalidInterval` for an interval that is negative, not finite, or too long.
+  public convenience init(
+    timeInterval interval: Double, repeats: Bool = false, block: @escaping @Sendable (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    self.init(interval: try Instants.interval(interval), repeats: repeats, action: .block(block))
+  }
+
+  /// A timer that calls a block after a duration; add it to a loop to start it.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval` for a negative duration, or one of more than 73 years.
+  public convenience init(
+    after interval: Duration, repeats: Bool = false, block: @escaping @Sendable (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    self.init(interval: try Instants.interval(interval), repeats: repeats, action: .block(block))
+  }
+
+  /// A timer that calls a block for the first time at a date; add it to a loop to start it.
+  ///
+  /// - Parameters:
+  ///   - fireDate: the first fire; a date in the past fires at once.
+  ///   - interval: seconds between fires; it reads 0 for a timer that does not repeat.
+  /// - Throws: `RunLoopError.invalidInterval` or `.invalidDate`.
+  public convenience init(
+    fire fireDate: Date, interval: Double, repeats: Bool,
+    block: @escaping @Sendable (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    let period = try Instants.interval(interval)
+    guard !fireDate.timeIntervalSince1970.isNaN else { throw .invalidDate }
+    self.init(interval: period, repeats: repeats, action: .block(block))
+    due = MonotonicClock.shared.instant(at: fireDate)
+    flags.remove(.relative)
+  }
+
+  /// A timer that calls an action of a target; add it to a loop to start it.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - target: what `action` is called with.
+  ///   - holding: how the target is held. As with `NSTimer` it is held strongly until the timer is invalidated.
+  ///   - selector: the name of the action for reports.
+  ///   - userInfo: kept until the timer is invalidated.
+  ///   - action: called on the loop's thread.
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public convenience init<Target: AnyObject & Sendable>(
+    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong, selector: String = "",
+    userInfo: (any Sendable)? = nil, repeats: Bool = false,
+    action: @escaping @Sendable (Target, TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    self.init(
+      interval: try Instants.interval(interval), repeats: repeats,
+      action: .target(TimerTarget.make(target, holding: holding, selector: selector, action: action)))
+    if let userInfo { makeExtras().userInfo = userInfo }
+  }
+
+  convenience init(interval: Int64, repeats: Bool, confined: Bool = false, action: Action) {
+    var flags: Flags = repeats ? [.relative, .repeats] : .relative
+    if confined { flags.insert(.confined) }
+    self.init(
+      due: Instants.add(undead_loop_monotonic(), interval),
+      period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags, action: action)
+  }
+
+  /// A timer that calls a block, added to the calling thread's loop in its default mode.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`, or `.loopFinished` while the thread is ending.
+  @discardableResult
+  public static func scheduledTimer(
+    withTimeInterval interval: Double, repeats: Bool, block: @escaping @Sendable (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = try TrackedTimer(timeInterval: interval, repeats: repeats, block: block)
+    _ = try TrackedRunLoop.current.add(timer, forMode: .default).get()
+    return timer
+  }
+
+  /// A timer that calls an action of a target, added to the calling thread's loop in its default mode.
+  ///
+  /// The target is held strongly until the timer is invalidated unless `holding` says otherwise.
+  /// - Throws: `RunLoopError.invalidInterval`, or `.loopFinished` while the thread is ending.
+  @discardableResult
+  public static func scheduledTimer<Target: AnyObject & Sendable>(
+    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong, selector: String = "",
+    userInfo: (any Sendable)? = nil, repeats: Bool,
+    action: @escaping @Sendable (Target, TrackedTimer) throws -> Void
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = try TrackedTimer(
+      timeInterval: interval, target: target, holding: holding, selector: selector, userInfo: userInfo,
+      repeats: repeats, action: action)
+    _ = try TrackedRunLoop.current.add(timer, forMode: .default).get()
+    return timer
+  }
+}

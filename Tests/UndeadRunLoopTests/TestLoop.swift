@@ -1,0 +1,60 @@
+import Synchronization
+import Testing
+
+@testable import UndeadRunLoop
+
+/// A loop on a virtual clock, and a record of what happened at which time.
+final class TestLoop: Sendable {
+  let clock = VirtualClock()
+  let loop: TrackedRunLoop
+  private let entries = Mutex<[String]>([])
+
+  init() { loop = TrackedRunLoop(name: "test", clock: clock) }
+
+  /// Seconds since the start, to the millisecond.
+  var time: Double { (Double(clock.now) / 1e6).rounded() / 1000 }
+
+  func note(_ what: String) {
+    let time = time
+    entries.withLock { $0.append("\(what)@\(time)") }
+  }
+
+  var log: [String] { entries.withLock { $0 } }
+
+  @discardableResult
+  func run(_ mode: TrackedRunLoop.Mode = .default, seconds: Double) -> TrackedRunLoop.RunResult {
+    loop.run(mode: mode, for: .milliseconds(Int(seconds * 1000)))
+  }
+
+  @discardableResult
+  func every(_ interval: Double, _ name: String, mode: TrackedRunLoop.Mode = .default) throws -> TrackedTimer {
+    try loop.schedule(every: interval, mode: mode) { [unowned self] _ in note(name) }
+  }
+
+  @discardableResult
+  func after(_ interval: Double, _ name: String, mode: TrackedRunLoop.Mode = .default) throws -> TrackedTimer {
+    try loop.schedule(after: interval, mode: mode) { [unowned self] _ in note(name) }
+  }
+}
+
+/// An object that tells when it dies.
+final class Witness: Sendable {
+  let onDeath: @Sendable () -> Void
+  let ticks = Atomic(0)
+
+  init(_ onDeath: @escaping @Sendable () -> Void = {}) { self.onDeath = onDeath }
+
+  deinit { onDeath() }
+
+  func tick() { ticks.add(1, ordering: .relaxed) }
+}
+
+/// A counter that callbacks may share.
+final class Counter: Sendable {
+  private let value = Atomic(0)
+
+  @discardableResult
+  func up() -> Int { value.add(1, ordering: .sequentiallyConsistent).newValue }
+
+  var count: Int { value.load(ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,268 @@
+import FoundationEssentials
+import Testing
+
+@testable import UndeadRunLoop
+
+@Suite struct TimerTests {
+  @Test func oneShotFiresOnceAndReleasesTargetAndUserInfo() throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    var target: Witness? = Witness { deaths.up() }
+    let timer = try TrackedTimer(timeInterval: 0.5, target: #require(target), userInfo: Witness { deaths.up() }) {
+      target, _ in
+      target.tick()
+      #expect(deaths.count == 0)
+    }
+    weak let watched = target
+    target = nil
+    #expect(timer.timeInterval == 0)
+    test.loop.add(timer, forMode: .default)
+    #expect(watched != nil)
+    #expect(test.run(seconds: 2) == .finished)
+    #expect(test.time == 0.5)
+    #expect(timer.firings == 1)
+    #expect(!timer.isValid)
+    #expect(watched == nil)
+    #expect(deaths.count == 2)
+    #expect(timer.userInfo == nil)
+  }
+
+  @Test func repeatingKeepsItsTargetUntilInvalidated() throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    var target: Witness? = Witness { deaths.up() }
+    let timer = try TrackedTimer(timeInterval: 0.1, target: #require(target), repeats: true) { target, _ in
+      target.tick()
+    }
+    target = nil
+    test.loop.add(timer, forMode: .default)
+    #expect(test.run(seconds: 1.05) == .timedOut)
+    #expect(timer.firings == 10)
+    #expect(deaths.count == 0)
+    timer.invalidate()
+    #expect(deaths.count == 1)
+    #expect(test.run(seconds: 1) == .finished)
+  }
+
+  @Test func zeroIntervalWithRepeatsIsATenthOfAMillisecond() throws {
+    let timer = try TrackedTimer(timeInterval: 0, repeats: true) { _ in }
+    #expect(timer.timeInterval == 0.0001)
+  }
+
+  @Test(arguments: [-1, .nan, .infinity, -.infinity, 1e300, -.leastNonzeroMagnitude])
+  func badIntervalsAreRefused(interval: Double) {
+    #expect(throws: RunLoopError.self) { try TrackedTimer(timeInterval: interval) { _ in } }
+    #expect(throws: RunLoopError.self) { try TrackedTimer(timeInterval: interval, repeats: true) { _ in } }
+    #expect(throws: RunLoopError.self) { try TestLoop().loop.schedule(after: interval) { _ in } }
+  }
+
+  @Test func badDatesAreRefused() throws {
+    #expect(throws: RunLoopError.invalidDate) {
+      try TrackedTimer(fire: Date(timeIntervalSince1970: .nan), interval: 1, repeats: true) { _ in }
+    }
+    let timer = try TrackedTimer(timeInterval: 1) { _ in }
+    let before = timer.fireDate
+    timer.fireDate = Date(timeIntervalSinceReferenceDate: .nan)
+    #expect(abs(timer.fireDate.timeIntervalSince(before)) < 0.01)
+  }
+
+  @Test func theDistantFutureNeverComes() throws {
+    let test = TestLoop()
+    let timer = try test.every(1, "tick")
+    timer.fireDate = .distantFuture
+    #expect(test.run(seconds: 10) == .timedOut)
+    timer.fireDate = .distantPast
+    test.run(seconds: 0.5)
+    #expect(test.log == ["tick@10.0"])
+  }
+
+  @Test func lateBecauseOfAnotherFiresOnceThenBackOnTheGrid() throws {
+    let test = TestLoop()
+    try test.every(0.1, "tick")
+    try test.loop.schedule(after: 0.15) { _ in test.clock.advance(by: .milliseconds(300)) }
+    test.run(seconds: 0.61)
+    #expect(test.log == ["tick@0.1", "tick@0.45", "tick@0.5", "tick@0.6"])
+  }
+
+  @Test func ownOverrunGoesToTheNextGridPoint() throws {
+    let test = TestLoop()
+    let first = Counter()
+    let timer = try test.loop.schedule(every: 0.1) { _ in
+      test.note("tick")
+      if first.up() == 1 { test.clock.advance(by: .milliseconds(350)) }
+    }
+    test.run(seconds: 0.61)
+    #expect(test.log == ["tick@0.1", "tick@0.5", "tick@0.6"])
+    #expect(timer.missedFirings == 3)
+  }
+
+  @Test func aStallOfAYearCostsNoMoreThanOneOfASecond() throws {
+    let test = TestLoop()
+    let timer = try test.every(0.0001, "tick")
+    test.clock.advance(by: .seconds(365 * 24 * 3600))
+    test.run(seconds: 0.00005)
+    #expect(timer.firings == 1)
+    #expect(timer.missedFirings > 1_000_000)
+  }
+
+  @Test func siblingInvalidatedInACallbackDoesNotFire() throws {
+    let test = TestLoop()
+    let second = try TrackedTimer(timeInterval: 0.1) { _ in test.note("second") }
+    try test.loop.schedule(after: 0.1) { _ in
+      test.note("first")
+      second.invalidate()
+    }
+    test.loop.add(second, forMode: .default)
+    test.run(seconds: 1)
+    #expect(test.log == ["first@0.1"])
+  }
+
+  @Test func siblingPostponedInACallbackFiresLater() throws {
+    let test = TestLoop()
+    let second = try TrackedTimer(timeInterval: 0.1) { _ in test.note("second") }
+    try test.loop.schedule(after: 0.1) { _ in second.fireDate = test.clock.date(at: 700_000_000) }
+    test.loop.add(second, forMode: .default)
+    test.run(seconds: 1)
+    #expect(test.log == ["second@0.7"])
+  }
+
+  @Test func equalDatesFireInTheOrderOfScheduling() throws {
+    let test = TestLoop()
+    for index in 0..<100 { try test.after(0.1, "\(index)") }
+    for index in 0..<3 { try test.every(0.2, "every\(index)") }
+    test.run(seconds: 0.4)
+    let expected = (0..<100).map { "\($0)@0.1" } + [0.2, 0.4].flatMap { time in (0..<3).map { "every\($0)@\(time)" } }
+    #expect(test.log == expected)
+  }
+
+  @Test func timersScheduledByACallbackWaitForTheNextPass() throws {
+    let test = TestLoop()
+    let count = Counter()
+    @Sendable func chain() {
+      count.up()
+      _ = try? test.loop.schedule(after: 0) { _ in chain() }
+    }
+    chain()
+    #expect(test.loop.runPending() == .timedOut)
+    #expect(count.count == 2)
+    test.loop.runPending()
+    #expect(count.count == 3)
+  }
+
+  @Test func fireDateSetInTheCallbackIsHonoured() throws {
+    let test = TestLoop()
+    let first = Counter()
+    try test.loop.schedule(every: 0.1) { timer in
+      test.note("tick")
+      if first.up() == 1 { timer.fireDate = test.clock.date(at: 450_000_000) }
+    }
+    test.run(seconds: 0.6)
+    #expect(test.log == ["tick@0.1", "tick@0.45", "tick@0.55"])
+  }
+
+  @Test func firingByHandKeepsTheSchedule() throws {
+    let test = TestLoop()
+    let timer = try test.every(0.1, "tick")
+    test.run(seconds: 0.15)
+    timer.fire()
+    test.run(seconds: 0.1)
+    #expect(test.log == ["tick@0.1", "tick@0.15", "tick@0.2"])
+    let once = try test.after(5, "once")
+    once.fire()
+    #expect(!once.isValid)
+    once.fire()
+    timer.invalidate()
+    timer.fire()
+    test.run(seconds: 10)
+    #expect(test.log.suffix(1) == ["once@0.25"])
+  }
+
+  @Test func firingInsideTheCallbackDoesNotReenter() throws {
+    let test = TestLoop()
+    try test.loop.schedule(after: 0.1) { timer in
+      test.note("tick")
+      timer.fire()
+    }
+    test.run(seconds: 1)
+    #expect(test.log == ["tick@0.1"])
+  }
+
+  @Test func invalidatingTwiceAndInTheCallback() throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    var target: Witness? = Witness { deaths.up() }
+    let timer = try TrackedTimer(timeInterval: 0.1, target: #require(target), repeats: true) { _, timer in
+      test.note("tick")
+      timer.invalidate()
+      timer.invalidate()
+      #expect(deaths.count == 0)
+    }
+    target = nil
+    for mode in [TrackedRunLoop.Mode.default, .tracking, .init("other")] { test.loop.add(timer, forMode: mode) }
+    test.run(seconds: 1)
+    #expect(test.log == ["tick@0.1"])
+    #expect(deaths.count == 1)
+    timer.invalidate()
+    #expect(!test.loop.contains(timer, forMode: .tracking))
+    #expect(test.loop.add(timer, forMode: .default) == .failure(.invalidated(item: "timer")))
+  }
+
+  @Test func aCallbackThatThrowsEndsItsTimer() throws {
+    struct Failure: Error {}
+    let test = TestLoop()
+    let timer = try test.loop.schedule(every: 0.1) { _ in throw Failure() }
+    try test.after(0.2, "other")
+    test.run(seconds: 1)
+    #expect(timer.firings == 1)
+    #expect(!timer.isValid)
+    #expect(timer.error is Failure)
+    #expect(test.log == ["other@0.2"])
+  }
+
+  @Test func tolerance() throws {
+    let test = TestLoop()
+    let timer = try test.every(0.1, "tolerant")
+    timer.tolerance = 0.08
+    #expect(timer.tolerance == 0.05)
+    try test.after(0.13, "exact")
+    test.run(seconds: 0.18)
+    // Never early; it fires with the exact timer, and without drift.
+    #expect(test.log == ["tolerant@0.13", "exact@0.13"])
+    test.run(seconds: 0.25)
+    // At the limit the loop is awake anyway.
+    #expect(test.log.dropFirst(2) == ["tolerant@0.25", "tolerant@0.35", "tolerant@0.43"])
+    timer.tolerance = -1
+    #expect(timer.tolerance == 0)
+    timer.tolerance = .nan
+    #expect(timer.tolerance == 0)
+    test.run(seconds: 0.1)
+    #expect(test.log.suffix(1) == ["tolerant@0.5"])
+  }
+
+  @Test func toleranceSavesWakeUps() throws {
+    func wakeUps(tolerance: Double) throws -> Int {
+      let test = TestLoop()
+      for index in 0..<100 {
+        let timer = try test.every(0.01 + Double(index) * 0.00001, "tick")
+        timer.tolerance = tolerance
+      }
+      test.run(seconds: 1)
+      return test.loop.core.state.pointee.statistics.wakeUps
+    }
+    #expect(try wakeUps(tolerance: 0.005) * 10 < wakeUps(tolerance: 0))
+  }
+
+  @Test func aTimerBelongsToOneLoop() throws {
+    let first = TestLoop()
+    let second = TestLoop()
+    let timer = try first.every(0.1, "tick")
+    #expect(
+      second.loop.add(timer, forMode: .default)
+        == .failure(.belongsToAnotherLoop(item: "timer", loop: "test")))
+    first.loop.remove(timer, forMode: .default)
+    #expect(second.loop.add(timer, forMode: .default) == .success(true))
+    second.run(seconds: 1)
+    #expect(timer.isValid)
+    #expect(first.log.count > 0)
+  }
+}
