@@ -64,7 +64,9 @@ import Testing
   @Test func aToolCanAddFactsAndSymbols() throws {
     var snapshot = try Snapshot(decoding: Self.sample().encoded())
     snapshot.setMetadata("exitStatus", "3")
-    snapshot.symbols[0x1234] = [Frame(symbol: "added()", module: "App", inlined: true), Frame(symbol: "b", module: "App")]
+    snapshot.symbols[0x1234] = [
+      Frame(symbol: "added()", module: "App", inlined: true), Frame(symbol: "b", module: "App"),
+    ]
     let again = try Snapshot(decoding: snapshot.encoded())
     #expect(again.metadata("exitStatus") == "3")
     #expect(again.symbols[0x1234] == snapshot.symbols[0x1234])
@@ -149,7 +151,9 @@ import Testing
       let mutated = Self.changed(good) { data in
         for _ in 0..<Int.random(in: 1...8, using: &random) {
           let place = Int.random(in: 8..<data.count, using: &random)
-          data[place] = Bool.random(using: &random) ? .random(in: 0...255, using: &random) : [0, 0xff].randomElement(using: &random)!
+          data[place] =
+            Bool.random(using: &random)
+            ? .random(in: 0...255, using: &random) : [0, 0xff].randomElement(using: &random)!
         }
       }
       if let snapshot = try? Snapshot(decoding: mutated) {

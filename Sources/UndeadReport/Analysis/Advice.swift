@@ -12,14 +12,14 @@ enum Advice {
 
   /// What to do about an object that something that fires or waits holds.
   static func text(for kind: Suspect.Kind, holdsBack: [Reference]) -> String? {
-    let field = holdsBack.first.map { " `\($0.field)`" } ?? ""
+    let field = holdsBack.first.map { " in `\($0.field)`" } ?? ""
     switch kind {
     case .timer:
       return "the timer holds the object that holds it\(field), so deinit never runs and cannot stop it: capture "
         + "`self` weakly in its block, and call invalidate() when the owner goes away"
     case .dispatchSource:
-      return "the handler of the dispatch source\(field) captures its owner strongly: capture `self` weakly, and call "
-        + "cancel() when the owner goes away"
+      return "the handler of the dispatch source captures the object that holds the source\(field): capture `self` "
+        + "weakly, and call cancel() when the owner goes away"
     case .observer:
       return "the block registered with NotificationCenter captures the object that keeps its token\(field): capture "
         + "`self` weakly, and call removeObserver(_:) when the owner goes away"
@@ -31,11 +31,13 @@ enum Advice {
     }
   }
 
-  private static let unreferencedRules: [Rule] = [timer, waitingTask, rawMemory, passRetained, loneClosure]
+  private static let unreferencedRules: [Rule] = [
+    timer, waitingTask, rawMemory, heldByForeignBlock, passRetained, loneClosure,
+  ]
 
   private static let cycleRules: [Rule] = [
-    timer, taskCycle, dispatchSource, observer, lazyClosure, ownClosure, closureInCycle, collectionOfSelf, selfReference,
-    backReference, boxedPayload, actor, anyCycle,
+    timer, taskCycle, dispatchSource, observer, lazyClosure, ownVariable, ownClosure, closureInCycle, collectionOfSelf,
+    selfReference, backReference, boxedPayload, actor, anyCycle,
   ]
 
   private static let weakly = "capture it weakly (`[weak self]`)"
@@ -67,6 +69,12 @@ enum Advice {
       + "on every path, deinitialize(count:) before it if it holds objects"
   }
 
+  private static func heldByForeignBlock(_ facts: LeakFacts) -> String? {
+    guard let holder = facts.foreignHolder else { return nil }
+    return "only an unreachable block of C code (\(holder)) refers to it: whoever lost that block, for example a "
+      + "dispatch block that never ran, did not release the object"
+  }
+
   private static func passRetained(_ facts: LeakFacts) -> String? {
     guard facts.rootRole == .program || facts.rootRole == .toolchain else { return nil }
     return "nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(), "
@@ -96,7 +104,8 @@ enum Advice {
   }
 
   private static func observer(_ facts: LeakFacts) -> String? {
-    guard facts.references.contains(where: { $0.type.contains("NSNotificationReceiver") || $0.type.contains("Observ") }),
+    guard
+      facts.references.contains(where: { $0.type.contains("NSNotificationReceiver") || $0.type.contains("Observ") }),
       facts.references.contains(where: { $0.type.hasPrefix("Foundation.") })
     else { return nil }
     return "the observer's block captures the object that keeps its token: capture `self` weakly, and call "
@@ -106,8 +115,17 @@ enum Advice {
   private static func lazyClosure(_ facts: LeakFacts) -> String? {
     guard let reference = facts.references.first(where: { $0.closure != nil && facts.lazyFields.contains($0.field) })
     else { return nil }
-    return "the closure in the lazy property `\(reference.field)` captures \(captured(reference)) strongly and is kept: "
+    return
+      "the closure in the lazy property `\(reference.field)` captures \(captured(reference)) strongly and is kept: "
       + weakly
+  }
+
+  private static func ownVariable(_ facts: LeakFacts) -> String? {
+    guard facts.roles.isSubset(of: [.context, .box]), facts.references.contains(where: { $0.closure != nil }) else {
+      return nil
+    }
+    return "a closure captures the very variable that it is stored in: set the variable to nil after the last call, or "
+      + "make it a local function"
   }
 
   private static func ownClosure(_ facts: LeakFacts) -> String? {

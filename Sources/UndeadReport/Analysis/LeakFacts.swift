@@ -7,6 +7,8 @@ struct LeakFacts {
   var lazyFields: Set<String>
   var rootType: String
   var rootRole: NodeRole
+  /// What kind of unreachable C block refers to the root, if one does.
+  var foreignHolder: String?
   /// Roles of all nodes of the cycle, folded ones included.
   var roles: Set<NodeRole>
   /// Types of everything that leaked together.

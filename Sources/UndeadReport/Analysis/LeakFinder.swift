@@ -22,6 +22,8 @@ struct LeakFinder {
   private(set) var leaks: [LeakInstance] = []
   /// The leak that each block belongs to, -1 for none. A block that several leaks hold goes to the first of them.
   private(set) var owner: [Int32]
+  /// An unreachable block of C code that refers to the object, by object.
+  private(set) var foreignHolder: [Int: Int] = [:]
   private var cycles: CycleFinder
 
   init(_ snapshot: Snapshot, _ names: inout NodeNames, scope: Scope = .sources) {
@@ -59,7 +61,7 @@ struct LeakFinder {
   }
 
   /// Components that hold more than C blocks and that no such component points at.
-  private func sources(_ snapshot: Snapshot) -> [Int] {
+  private mutating func sources(_ snapshot: Snapshot) -> [Int] {
     var isHeld = [Bool](repeating: false, count: components.count)
     var result: [Int] = []
     // References lead to lower numbers: going down, all holders of a component come before it.
@@ -67,7 +69,10 @@ struct LeakFinder {
       let nodes = components[component]
       let isOwn = nodes.contains { snapshot.nodes[Int($0)].state != .support }
       if isOwn, !isHeld[component] { result.append(component) }
-      guard isOwn || isHeld[component] else { continue }
+      guard isOwn || isHeld[component] else {
+        noteForeignHolders(nodes)
+        continue
+      }
       for node in nodes {
         for edge in graph.edges(of: Int(node)) where graph.follows(edge) {
           let other = Int(components.component[graph.end(of: edge)])
@@ -76,6 +81,15 @@ struct LeakFinder {
       }
     }
     return result.sorted { components[$0].first ?? 0 < components[$1].first ?? 0 }
+  }
+
+  private mutating func noteForeignHolders(_ nodes: ArraySlice<Int32>) {
+    for node in nodes {
+      for edge in graph.edges(of: Int(node)) where graph.follows(edge) {
+        let end = graph.end(of: edge)
+        if foreignHolder[end] == nil { foreignHolder[end] = Int(node) }
+      }
+    }
   }
 
   private func programComponents(_ names: NodeNames) -> [Int] {
@@ -90,7 +104,9 @@ struct LeakFinder {
       return LeakInstance(root: graph.source(of: cycle[0]), cycle: cycle, component: component)
     }
     let nodes = components[component]
-    func rank(_ node: Int32) -> Int { names.role(of: Int(node)) == .task ? -1 : Int(names.role(of: Int(node)).rawValue) }
+    func rank(_ node: Int32) -> Int {
+      names.role(of: Int(node)) == .task ? -1 : Int(names.role(of: Int(node)).rawValue)
+    }
     let root = nodes.min { (rank($0), $0) < (rank($1), $1) } ?? nodes[nodes.startIndex]
     return LeakInstance(root: Int(root), cycle: [], component: component)
   }

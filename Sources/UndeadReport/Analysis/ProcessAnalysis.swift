@@ -108,7 +108,8 @@ struct ProcessAnalysis {
     return LeakFacts(
       isCycle: !leak.cycle.isEmpty, references: Array(references.prefix(64)),
       lazyFields: Set(leak.cycle.filter(names.isLazy).map(names.label)), rootType: names.type(of: leak.root),
-      rootRole: names.role(of: leak.root), roles: Set(nodes.map(names.role)),
+      rootRole: names.role(of: leak.root), foreignHolder: finder.foreignHolder[leak.root].map(names.type),
+      roles: Set(nodes.map(names.role)),
       types: Set(group.alsoLeaked.keys).union(nodes.map(names.type)),
       holdsProgramObject: group.holdsProgramObject, isTestCase: isTestCase(references),
       allocation: frames.backtrace(allocated.map { snapshot.nodes[$0].stack } ?? record.stack),

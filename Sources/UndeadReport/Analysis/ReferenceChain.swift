@@ -29,7 +29,7 @@ struct ReferenceChain {
     var result = Reference(
       type: names.type(of: Int(first.from)), field: names.label(of: edges[0]), fieldType: type.isEmpty ? nil : type,
       closure: frames.closure(at: first.function))
-    if result.field.isEmpty { result.field = "word at +\(first.offset)" }
+    if result.field.isEmpty { result.field = "+\(first.offset)" }
     for edge in edges.dropFirst() { extend(&result, by: edge, names, &frames) }
     if let closure = result.closure, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
       result.captures = "self"

@@ -136,6 +136,7 @@ extension LeakReport.Process {
       exitStatus: snapshot.metadata("exitStatus").flatMap(Int.init),
       signal: snapshot.metadata("signal").flatMap(Int.init),
       startedAt: Timestamp.text(secondsSince1970: snapshot.metadata("startedAt") ?? ""),
-      durationSeconds: snapshot.metadata("durationSeconds").flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil } ?? 0)
+      durationSeconds: snapshot.metadata("durationSeconds").flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil } ?? 0
+    )
   }
 }

@@ -90,9 +90,10 @@ enum SymbolText {
   static func enclosingType(ofClosure symbol: String) -> String? {
     let text = withoutThunks(symbol)
     guard text.contains("closure #"), let range = text.ranges(of: " in ").last else { return nil }
-    var name = text[range.upperBound...]
-    if let parenthesis = name.firstIndex(of: "(") { name = name[..<parenthesis] }
-    if let generic = name.firstIndex(of: "<") { name = name[..<generic] }
+    var name = text[range.upperBound...].prefix { $0 != "(" }
+    while let open = name.firstIndex(of: "<"), let close = name.lastIndex(of: ">"), open < close {
+      name = name[..<open] + name[name.index(after: close)...]
+    }
     for suffix in [".getter", ".setter", ".modify", ".read", ".didset", ".willset", ".init"] {
       if let cut = name.firstRange(of: suffix) { name = name[..<cut.lowerBound] }
     }

@@ -114,7 +114,7 @@ public struct TypeCount: Codable, Sendable, Hashable {
 public struct Reference: Codable, Sendable, Hashable {
   /// Type of the object that holds the reference.
   public var type: String
-  /// Field that holds it, with the path inside of it: `children[2].handler`.
+  /// Field that holds it, with the path inside of it: `children[2].handler`; `+24` if only its offset is known.
   public var field: String
   /// Declared type of the field.
   public var fieldType: String?

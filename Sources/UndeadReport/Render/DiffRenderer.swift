@@ -9,12 +9,16 @@ public enum DiffRenderer {
       lines += TextRenderer.block(leak, title: "NEW \(number + 1) of \(diff.new.count)", options: options)
     }
     for change in diff.grown {
-      lines.append("\(TextStyle.alarm.apply("GROWN", options))  \(line(change.leak)): \(change.oldCount) -> \(change.newCount)")
+      lines.append(
+        "\(TextStyle.alarm.apply("GROWN", options))  \(line(change.leak)): \(change.oldCount) -> \(change.newCount)")
     }
     for change in diff.shrunk {
-      lines.append("\(TextStyle.good.apply("LESS", options))   \(line(change.leak)): \(change.oldCount) -> \(change.newCount)")
+      lines.append(
+        "\(TextStyle.good.apply("LESS", options))   \(line(change.leak)): \(change.oldCount) -> \(change.newCount)")
     }
-    for leak in diff.gone { lines.append("\(TextStyle.good.apply("GONE", options))   \(line(leak)): \(leak.count) -> 0") }
+    for leak in diff.gone {
+      lines.append("\(TextStyle.good.apply("GONE", options))   \(line(leak)): \(leak.count) -> 0")
+    }
     if !lines.isEmpty, lines.last != "" { lines.append("") }
     let counts =
       "\(diff.new.count) new, \(diff.grown.count) grown, \(diff.shrunk.count) less, \(diff.gone.count) gone, "

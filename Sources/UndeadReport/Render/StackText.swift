@@ -28,6 +28,21 @@ enum StackText {
     return lines
   }
 
+  /// Rows of at most `width` characters, broken at blanks.
+  static func wrapped(_ text: String, width: Int) -> [String] {
+    var rows: [String] = []
+    var row = ""
+    for word in text.split(separator: " ") {
+      if !row.isEmpty, row.count + 1 + word.count > width {
+        rows.append(row)
+        row = ""
+      }
+      row += (row.isEmpty ? "" : " ") + word
+    }
+    if !row.isEmpty { rows.append(row) }
+    return rows
+  }
+
   private static func isNoise(_ frame: Frame) -> Bool {
     SymbolText.isRuntimeEntry(frame.symbol) || SymbolText.isAllocatingInitializer(frame.symbol)
   }

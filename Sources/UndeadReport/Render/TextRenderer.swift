@@ -120,7 +120,9 @@ public struct TextRenderer {
   }
 
   private mutating func addReference(_ reference: Reference, to next: String) {
-    let field = TextStyle.field.apply(".\(reference.field)", options)
+    // What is no name in the source, such as "+24" or "async frame", must not look like one.
+    let isName = !reference.field.contains(" ") && reference.field.first != "+"
+    let field = TextStyle.field.apply((isName ? "." : "") + reference.field, options)
     let target = TextStyle.type.apply(next, options)
     guard let closure = reference.closure else {
       lines.append("      \(field) \u{2192} \(target)")
@@ -153,9 +155,13 @@ public struct TextRenderer {
     lines.append("  with it    " + texts.joined(separator: ", "))
   }
 
+  private static let adviceWidth = 100
+
   private mutating func addAdvice(_ advice: String?) {
     guard let advice else { return }
-    lines.append("  " + TextStyle.good.apply("advice", options) + "     " + advice)
+    let rows = StackText.wrapped(advice, width: Self.adviceWidth)
+    lines.append("  " + TextStyle.good.apply("advice", options) + "     " + (rows.first ?? ""))
+    for row in rows.dropFirst() { lines.append("             " + row) }
   }
 
   private mutating func addStack(_ backtrace: Backtrace) {

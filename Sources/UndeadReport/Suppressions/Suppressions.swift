@@ -60,7 +60,8 @@ public struct Suppressions: Sendable {
     }
     let (pattern, reason) = splitReason(content[content.index(after: colon)...])
     guard !pattern.isEmpty else {
-      throw problem("the pattern after \"\(subject.rawValue):\" is empty; it would suppress everything, write `*` for that")
+      throw problem(
+        "the pattern after \"\(subject.rawValue):\" is empty; it would suppress everything, write `*` for that")
     }
     return Rule(
       subject: subject, pattern: String(pattern), reason: reason.isEmpty ? nil : String(reason), file: file,

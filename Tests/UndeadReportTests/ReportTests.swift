@@ -1,0 +1,244 @@
+import Foundation
+import Testing
+
+@testable import UndeadReport
+
+@Suite struct ReportTests {
+  @Test func jsonHasTheKeysOfTheContract() throws {
+    var heap = Scenario.ownClosure()
+    heap.set("exitStatus", "3")
+    heap.count("liveBlocks", 7)
+    heap.count("scanNanoseconds", 1_234_567)
+    let data = try JSONRenderer.render(heap.report())
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(
+      Set(json.keys)
+        == ["schemaVersion", "tool", "process", "summary", "leaks", "suspects", "knownLeaks", "zombies", "diagnostics"])
+    #expect(json["schemaVersion"] as? Int == 1)
+    let process = try #require(json["process"] as? [String: Any])
+    #expect(process["path"] as? String == "/app/App")
+    #expect(process["arguments"] as? [String] == ["App"])
+    #expect(process["pid"] as? Int == 42)
+    #expect(process["exitStatus"] as? Int == 3)
+    #expect(process["startedAt"] as? String == "2023-11-14T22:13:20.500Z")
+    #expect(process["durationSeconds"] as? Double == 1.25)
+    let summary = try #require(json["summary"] as? [String: Any])
+    #expect(
+      Set(summary.keys) == [
+        "leaks", "leakedObjects", "leakedBytes", "suspects", "zombies", "diagnostics", "suppressed", "liveBlocks",
+        "liveBytes", "pauseMilliseconds", "scanMilliseconds", "complete", "notes",
+      ])
+    #expect(summary["scanMilliseconds"] as? Double == 1.234)
+    let leak = try #require((json["leaks"] as? [[String: Any]])?.first)
+    #expect(
+      Set(leak.keys) == [
+        "signature", "kind", "count", "objectCount", "totalBytes", "objects", "cycle", "alsoLeaked", "allocation",
+        "advice",
+      ])
+    let edge = try #require((leak["cycle"] as? [[String: Any]])?.first)
+    #expect(edge["type"] as? String == "App.Player")
+    #expect(edge["field"] as? String == "onEnd")
+    #expect(edge["fieldType"] as? String == "() -> ()")
+    #expect(edge["captures"] as? String == "self")
+    let closure = try #require(edge["closure"] as? [String: Any])
+    #expect(closure["symbol"] as? String == "closure #1 in App.Player.start()")
+    #expect(closure["line"] as? Int == 24)
+    let frames = try #require((leak["allocation"] as? [String: Any])?["frames"] as? [[String: Any]])
+    #expect(frames.first?["symbol"] as? String == "swift_allocObject")
+    #expect(frames.first?["module"] as? String == "libswiftCore.so")
+    #expect(frames[2]["file"] as? String == "/app/main.swift")
+  }
+
+  @Test(arguments: [Scenario.pair, Scenario.task, Scenario.suspects, Scenario.known, Scenario.shared])
+  func jsonIsReadBack(scenario: @Sendable () -> SyntheticHeap) throws {
+    let report = try scenario().report()
+    let data = try JSONRenderer.render(report)
+    #expect(try JSONRenderer.parse(data) == report)
+    #expect(try JSONRenderer.render(JSONRenderer.parse(data)) == data)
+  }
+
+  @Test func unknownKeysAreIgnored() throws {
+    let data = try JSONRenderer.render(Scenario.pair().report())
+    var json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    json["later"] = ["key": 1]
+    var leaks = try #require(json["leaks"] as? [[String: Any]])
+    leaks[0]["kind"] = "kindOfTheFuture"
+    leaks[0]["later"] = true
+    json["leaks"] = leaks
+    let report = try JSONRenderer.parse(JSONSerialization.data(withJSONObject: json))
+    #expect(report.leaks[0].kind.rawValue == "kindOfTheFuture")
+    #expect(TextRenderer.render(report).contains("kindOfTheFuture App.Owner"))
+  }
+
+  @Test(arguments: [
+    ("", "not valid JSON"), ("[1]", "not a report of undead: unexpected value"),
+    ("{}", "not a report of undead: the key \"schemaVersion\" is missing"),
+    ("{\"schemaVersion\": 2}", "the report has schema version 2, this undead reads up to 1"),
+    ("{\"schemaVersion\": 1, \"tool\": 3}", "not a report of undead: unexpected value at tool"),
+  ])
+  func badReportFileIsNamed(text: String, message: String) {
+    #expect {
+      try JSONRenderer.parse(Data(text.utf8))
+    } throws: { error in
+      "\(error)".hasPrefix(message)
+    }
+  }
+
+  @Test func rareGroupsCanBeLeftOut() throws {
+    var heap = Scenario.pair()
+    _ = heap.object("App.Single")
+    let report = try heap.report(ReportOptions(minCount: 2))
+    #expect(report.leaks.map(\.count) == [2])
+    #expect(report.summary.notes == ["1 group is not shown: fewer than 2 leaks of the kind"])
+  }
+
+  @Test func whatFailsARun() throws {
+    let leaks = try Scenario.pair().report()
+    #expect(leaks.fails())
+    #expect(!leaks.fails(on: [.suspects, .known, .zombies, .incomplete]))
+    let suspects = try Scenario.suspects().report()
+    #expect(!suspects.fails())
+    #expect(suspects.fails(on: [.leaks, .suspects]))
+    #expect(!(try Scenario.known().report().fails()))
+    #expect(try Scenario.known().report().fails(on: [.known]))
+    #expect(try Scenario.incomplete().report().fails(on: [.incomplete]))
+  }
+
+  @Test func leakOfAForkedChildCountsOnce() throws {
+    let parent = Scenario.pair()
+    var child = Scenario.pair()
+    child.set("pid", "43")
+    child.set("forkedFrom", "42")
+    _ = child.object("App.ChildOnly", size: 8)
+    func count(_ inputs: [SyntheticHeap]) -> [String: Int] {
+      let report = LeakReport(analyzing: inputs.map { ReportInput($0.built) })
+      return Dictionary(uniqueKeysWithValues: report.leaks.map { ($0.objects[0].type, $0.count) })
+    }
+    #expect(count([parent, child]) == ["App.Owner": 2, "App.ChildOnly": 1])
+    child.set("forkedFrom", "7")
+    #expect(count([parent, child]) == ["App.Owner": 4, "App.ChildOnly": 1])
+  }
+
+  @Test func childrenAreNamedInTheNotes() throws {
+    var child = SyntheticHeap()
+    child.set("pid", "43")
+    child.set("path", "/bin/worker")
+    child.note("a thread escaped")
+    let report = LeakReport(analyzing: [ReportInput(SyntheticHeap().built), ReportInput(child.built)])
+    #expect(report.summary.notes == ["process 43: a thread escaped", "also checked: worker (pid 43)"])
+    #expect(report.process.pid == 42)
+  }
+
+  @Test func differenceOfTwoReports() throws {
+    var old = Scenario.pair()
+    _ = old.object("App.Gone", at: Scenario.site("App.gone()", 1))
+    var new = SyntheticHeap(base: 0x5600_0000_0000)
+    _ = new.object("App.New", at: Scenario.site("App.new()", 1))
+    for _ in 0..<3 {
+      let owner = new.object("App.Owner", at: Scenario.site("App.makePair()", 99, "App.Owner"))
+      let child = new.object("App.Child")
+      new.link(owner, "child", child)
+      new.link(child, "owner", owner)
+    }
+    let diff = ReportDiff(from: try old.report(), to: try new.report())
+    #expect(diff.new.map { $0.objects[0].type } == ["App.New"])
+    #expect(diff.gone.map { $0.objects[0].type } == ["App.Gone"])
+    #expect(diff.grown.map { [$0.oldCount, $0.newCount] } == [[2, 3]])
+    #expect(
+      DiffRenderer.text(diff) == """
+        NEW 1 of 1  App.New that nothing refers to  (1 object, 32 bytes)
+
+          allocated  in App.new() at /app/main.swift:1
+          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
+                     or a context handed to C code that never gave it back (takeRetainedValue)
+            #0  App.new() at /app/main.swift:1
+            #1  main at /app/main.swift:90
+
+        GROWN  retain cycle of App.Owner from App.makePair(): 2 -> 3
+        GONE   unreferenced App.Gone from App.gone(): 1 -> 0
+
+        undead: 1 new, 1 grown, 0 less, 1 gone, 0 unchanged
+
+        """)
+    let same = ReportDiff(from: try old.report(), to: try old.report())
+    #expect(DiffRenderer.text(same) == "undead: 0 new, 0 grown, 0 less, 0 gone, 2 unchanged\n")
+  }
+}
+
+@Suite struct TextOptionTests {
+  @Test func colourIsOnlyThereOnRequest() throws {
+    let report = try Scenario.pair().report()
+    #expect(!TextRenderer.render(report).contains("\u{1B}"))
+    let coloured = TextRenderer.render(report, options: TextOptions(color: true))
+    #expect(coloured.contains("\u{1B}[1;31mLEAK 1 of 1\u{1B}[0m"))
+    let plain = coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "")
+    #expect(plain == TextRenderer.render(report))
+  }
+
+  @Test func stacksCanBeLeftOutOrCut() throws {
+    let report = try Scenario.pair().report()
+    #expect(!TextRenderer.render(report, options: TextOptions(stacks: false)).contains("#0"))
+    let short = TextRenderer.render(report, options: TextOptions(depth: 1))
+    #expect(short.contains("    #0  App.makePair() at /app/main.swift:12\n    ... 1 more frame\n"))
+    let all = TextRenderer.render(report, options: TextOptions(allFrames: true))
+    #expect(all.contains("    #0  swift_allocObject (libswiftCore.so)\n    #1  App.Owner.__allocating_init()"))
+  }
+
+  @Test func longCyclesAreCutInTheMiddle() throws {
+    var heap = SyntheticHeap()
+    let nodes = (0..<20).map { heap.object("App.Ring\($0)") }
+    for number in nodes.indices { heap.link(nodes[number], "next", nodes[(number + 1) % 20]) }
+    let report = try heap.report()
+    #expect(report.leaks[0].cycle?.count == 20)
+    #expect(TextRenderer.render(report).contains("      ... 8 more references ...\n"))
+  }
+
+  @Test func bytesReadWell() {
+    #expect(Quantity.bytes(1) == "1 byte")
+    #expect(Quantity.bytes(10239) == "10239 bytes")
+    #expect(Quantity.bytes(10240) == "10.0 KB")
+    #expect(Quantity.bytes(5 << 20) == "5.0 MB")
+    #expect(Quantity.bytes(.max).hasSuffix(" GB"))
+  }
+
+  @Test func timestampsAreISO8601() {
+    #expect(Timestamp.text(secondsSince1970: "0") == "1970-01-01T00:00:00.000Z")
+    #expect(Timestamp.text(secondsSince1970: "951782399.25") == "2000-02-28T23:59:59.250Z")
+    #expect(Timestamp.text(secondsSince1970: "951782400") == "2000-02-29T00:00:00.000Z")
+    #expect(Timestamp.text(secondsSince1970: "-1") == "1969-12-31T23:59:59.000Z")
+    #expect(Timestamp.text(secondsSince1970: "nan") == "")
+    #expect(Timestamp.text(secondsSince1970: "1e300") == "")
+  }
+}
+
+@Suite struct SymbolTextTests {
+  @Test func enclosingTypeOfAClosure() {
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 in App.Owner.start()") == "App.Owner")
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 () -> () in App.Owner.start() -> ()") == "App.Owner")
+    #expect(SymbolText.enclosingType(ofClosure: "closure #2 in closure #1 in App.Owner.run(on:)") == "App.Owner")
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 in App.Owner.init(name:)") == "App.Owner")
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 in App.Owner.__allocating_init()") == "App.Owner")
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 in App.Owner.handler.getter") == "App.Owner")
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 in App.Box<A>.start()") == "App.Box")
+    #expect(SymbolText.enclosingType(ofClosure: "App.Owner.start()") == nil)
+    #expect(SymbolText.enclosingType(ofClosure: "closure #1 in main") == nil)
+  }
+
+  @Test func thunksAreTakenOff() {
+    #expect(SymbolText.withoutThunks("partial apply forwarder for closure #1 in App.f()") == "closure #1 in App.f()")
+    #expect(SymbolText.withoutThunks("(2) suspend resume partial function for App.f() async") == "App.f() async")
+    #expect(
+      SymbolText.withoutThunks("generic specialization <(App.A) -> [B]> of Swift.Array.append(_:)")
+        == "Swift.Array.append(_:)")
+    #expect(SymbolText.withoutThunks("(extension in App):Swift.Int.f()") == "(extension in App):Swift.Int.f()")
+  }
+
+  @Test func backReferencesByName() {
+    for name in ["delegate", "dataSource", "parent", "_parentNode", "state.owner", "previous"] {
+      #expect(FieldName.isBackReference(name), "\(name)")
+    }
+    for name in ["child", "items", "delegates[0]", "resource", "next", ""] {
+      #expect(!FieldName.isBackReference(name), "\(name)")
+    }
+  }
+}
