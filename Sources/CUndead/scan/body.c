@@ -9,7 +9,6 @@ enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
 enum { TASK_FIRST_SLAB = 0x78 };
 
 #define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one
-#define COMPLEMENT_TOP 0x1FFFFull             // bits 47-63 of the complement of a user address
 
 static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 static uint32_t half_at(uintptr_t address) { return *(const uint32_t *)address; }
@@ -28,7 +27,7 @@ uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size
 }
 
 uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
-  if (word >> 47 != COMPLEMENT_TOP || !undead_heap_starts(heap, ~word)) return 0;
+  if (word >> 47 != UNDEAD_COMPLEMENT_TOP || !undead_heap_starts(heap, ~word)) return 0;
   return undead_in(undead_image_facts.dispatch, word_at(~word)) ? ~word : 0;
 }
 

@@ -5,6 +5,7 @@
 #include "scan/stale.h"
 
 #define UNDEAD_LAYOUT_CACHE 1024u
+#define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
 
 typedef struct {
   uintptr_t low, high;      // 8-aligned; the words to look at

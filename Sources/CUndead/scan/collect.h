@@ -1,6 +1,7 @@
 // From marks to the nodes and edges of a result.
 #pragma once
 #include "scan/body.h"
+#include "scan/address_index.h"
 #include "scan/storage.h"
 
 // State of an unreachable block that is no Swift object, until undead_collect_decide.
@@ -15,17 +16,14 @@ uint32_t undead_collect_node(undead_storage *storage, undead_bodies *bodies, uin
 // Nodes from `sorted` on were added later: brings all into address order and drops doubles.
 bool undead_collect_sort(undead_storage *storage, uint32_t sorted);
 
-// Index of a listed block, UINT32_MAX if it is not listed. The list must be in order.
+// An observer's token, and the closure that it stands for: an implied edge.
 typedef struct {
-  const undead_scan_result *result;
-  uint32_t **first;    // for each leaf, for each page: the first node that starts in it or later
-} undead_node_index;
-bool undead_node_index_open(undead_node_index *index, const undead_scan_result *result);
-void undead_node_index_close(undead_node_index *index);
-uint32_t undead_node_index_of(const undead_node_index *index, uintptr_t block);
+  uintptr_t token, closure;
+} undead_observer_link;
 
 // Lists the edges among all nodes; false without memory.
-bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies);
+bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const undead_observer_link *links,
+                          uint32_t link_count);
 
 // With the world running: tells raw memory of Swift code and support from what is only counted, and renumbers.
 bool undead_collect_decide(undead_storage *storage);

@@ -1,83 +1,42 @@
 #include "scan/mark.h"
-#include "platform/memory.h"
 #include <assert.h>
 
-#define FIRST_SEGMENT (1ull << 16)
-
-static uint64_t segment_size(uint32_t index) { return FIRST_SEGMENT << index; }
-
-static void push(undead_marker *marker, uintptr_t block) {
-  if (marker->segment[0] && marker->top == segment_size(marker->segment_index)) {
-    if (marker->segment_index + 1 == UNDEAD_MARK_SEGMENTS) {
-      marker->no_memory = true;
-      return;
-    }
-    marker->segment_index++;
-    marker->top = 0;
-  }
-  uintptr_t **segment = &marker->segment[marker->segment_index];
-  if (!*segment && !(*segment = undead_map(segment_size(marker->segment_index) * sizeof **segment))) {
-    marker->no_memory = true;
-    if (marker->segment_index) {
-      marker->segment_index--;
-      marker->top = segment_size(marker->segment_index);
-    }
-    return;
-  }
-  (*segment)[marker->top++] = block;
-}
-
-static uintptr_t pop(undead_marker *marker) {
-  if (marker->top == 0) {
-    if (marker->segment_index == 0) return 0;
-    marker->segment_index--;
-    marker->top = segment_size(marker->segment_index);
-  }
-  return marker->segment[marker->segment_index][--marker->top];
-}
-
-static inline void mark(undead_marker *marker, uintptr_t address) {
+static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset) {
   uintptr_t block = undead_heap_block(marker->heap, address);
   if (!block) return;
   uint32_t *word = undead_heap_word(marker->heap, block);
   if (*word & marker->bit) return;
+  if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
   *word |= marker->bit;
   __builtin_prefetch((const void *)block);
-  push(marker, block);
+  undead_worklist_push(&marker->waiting, block);
 }
 
 // The registry's word of a candidate is seldom in the cache: ask for it now and look at it a few candidates later.
-static inline void consider(undead_marker *marker, uintptr_t word) {
+static inline void consider(undead_marker *marker, uintptr_t word, uintptr_t from, uintptr_t offset) {
   uintptr_t address = word & UNDEAD_POINTER_MASK;
   if (!undead_heap_may_hold(marker->heap, address)) return;
   const undead_leaf *leaf = marker->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf;
   if (leaf) __builtin_prefetch(&leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)]);
   uint32_t at = marker->candidate_at++ & (UNDEAD_CANDIDATE_RING - 1);
-  uintptr_t ready = marker->candidates[at];
-  marker->candidates[at] = address;
-  if (ready) mark(marker, ready);
+  if (marker->candidates[at].address)
+    mark(marker, marker->candidates[at].address, marker->candidates[at].from, marker->candidates[at].offset);
+  marker->candidates[at].address = address;
+  marker->candidates[at].from = from;
+  marker->candidates[at].offset = offset;
 }
 
 static void settle_candidates(undead_marker *marker) {
   for (uint32_t i = 0; i < UNDEAD_CANDIDATE_RING; i++) {
-    uint32_t at = marker->candidate_at++ & (UNDEAD_CANDIDATE_RING - 1);
-    uintptr_t ready = marker->candidates[at];
-    marker->candidates[at] = 0;
-    if (ready) mark(marker, ready);
+    uintptr_t address = marker->candidates[i].address;
+    marker->candidates[i].address = 0;
+    if (address) mark(marker, address, marker->candidates[i].from, marker->candidates[i].offset);
   }
 }
 
-static void consider_complement(undead_marker *marker, uintptr_t word) {
+static void consider_complement(undead_marker *marker, uintptr_t word, uintptr_t from, uintptr_t offset) {
   uintptr_t target = undead_complement_target(marker->heap, word);
-  if (target) consider(marker, target);
-}
-
-// True if the cut leaves out the reference; only then the slower lookup is needed at once.
-static bool is_cut(undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t word) {
-  uintptr_t to = undead_heap_resolve(marker->heap, word);
-  if (!to && from) to = undead_complement_target(marker->heap, word);
-  if (!to || !(*undead_heap_word(marker->heap, to) & UNDEAD_WORD_SPECIAL)) return false;
-  return marker->cut(marker, from, offset, to);
+  if (target) consider(marker, target, from, offset);
 }
 
 static void scan_block(undead_marker *marker, uintptr_t block) {
@@ -87,7 +46,7 @@ static void scan_block(undead_marker *marker, uintptr_t block) {
   marker->blocks++;
   marker->bytes += size;
   if (marker->note) *undead_heap_word(marker->heap, block) |= marker->note(marker, block, size, &body);
-  if (body.isa) consider(marker, body.isa);
+  if (body.isa) consider(marker, body.isa, block, 0);
   const uint32_t *skip = body.skip, *skip_end = body.skip + body.skip_count;
   for (uintptr_t at = body.low; at < body.high; at += 8) {
     if (skip < skip_end && at - block >= *skip) {
@@ -96,16 +55,18 @@ static void scan_block(undead_marker *marker, uintptr_t block) {
       if (weak) continue;
     }
     uintptr_t word = *(const uintptr_t *)at;
-    if (marker->cut && is_cut(marker, block, at - block, word)) continue;
-    if (!body.isa && word >> 47 == 0x1FFFF) consider_complement(marker, word);
-    consider(marker, word);
+    if (!body.isa && word >> 47 == UNDEAD_COMPLEMENT_TOP) consider_complement(marker, word, block, at - block);
+    consider(marker, word, block, at - block);
   }
 }
 
 static void drain(undead_marker *marker) {
   for (uint32_t idle = 0; idle < 2 * UNDEAD_BLOCK_RING;) {
-    uintptr_t block = pop(marker);
-    if (!block) settle_candidates(marker), block = pop(marker);
+    uintptr_t block = undead_worklist_pop(&marker->waiting);
+    if (!block) {
+      settle_candidates(marker);
+      block = undead_worklist_pop(&marker->waiting);
+    }
     uint32_t at = marker->block_at++ & (UNDEAD_BLOCK_RING - 1);
     uintptr_t ready = marker->blocks_ahead[at];
     marker->blocks_ahead[at] = block;
@@ -127,8 +88,7 @@ static void scan_root(undead_marker *marker, const undead_root *root) {
   for (uintptr_t at = root->low; at < root->high; at += 8) {
     uintptr_t word = *(const uintptr_t *)at;
     if (root->allocator && is_free_chunk(marker->heap, word)) continue;
-    if (marker->cut && is_cut(marker, 0, at, word)) continue;
-    consider(marker, word);
+    consider(marker, word, 0, at);
   }
 }
 
@@ -136,13 +96,10 @@ bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
   assert(marker->bit && marker->heap && marker->bodies);
   for (uint32_t i = 0; i < roots->count; i++) {
     scan_root(marker, &roots->roots[i]);
-    if (marker->top > FIRST_SEGMENT / 2) drain(marker);
+    if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker);
   }
   drain(marker);
-  return !marker->no_memory;
+  return !marker->waiting.no_memory;
 }
 
-void undead_mark_close(undead_marker *marker) {
-  for (uint32_t i = 0; i < UNDEAD_MARK_SEGMENTS; i++)
-    if (marker->segment[i]) undead_unmap(marker->segment[i], segment_size(i) * sizeof *marker->segment[i]);
-}
+void undead_mark_close(undead_marker *marker) { undead_worklist_close(&marker->waiting); }

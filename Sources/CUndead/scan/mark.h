@@ -2,10 +2,10 @@
 #pragma once
 #include "scan/body.h"
 #include "scan/roots.h"
+#include "scan/worklist.h"
 
 #define UNDEAD_CANDIDATE_RING 32u   // candidates whose registry word is on its way to the cache
 #define UNDEAD_BLOCK_RING 8u        // marked blocks whose memory is
-#define UNDEAD_MARK_SEGMENTS 32
 
 typedef struct undead_marker undead_marker;
 
@@ -17,15 +17,14 @@ struct undead_marker {
   const undead_heap *heap;
   uint32_t bit;                // of the registry word
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
-  void *context;               // for `cut`
-  bool no_memory;
+  void *context;               // for `cut` and `note`
   uint64_t blocks, bytes;      // marked so far
-  uint64_t special;            // of them, blocks that `note` found to be special
-  uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);   // bits to set, or NULL
-  uintptr_t *segment[UNDEAD_MARK_SEGMENTS];   // a stack that grows by doubling
-  uint32_t segment_index;
-  uint64_t top;                // in the current segment
-  uintptr_t candidates[UNDEAD_CANDIDATE_RING];
+  // Bits to set in the word of a marked block, or NULL.
+  uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
+  undead_worklist waiting;
+  struct {
+    uintptr_t address, from, offset;   // as for `undead_cut`
+  } candidates[UNDEAD_CANDIDATE_RING];
   uintptr_t blocks_ahead[UNDEAD_BLOCK_RING];
   uint32_t candidate_at, block_at;
 };

@@ -4,6 +4,8 @@
 #include "scan/collect.h"
 #include "scan/isas.h"
 #include "scan/mark.h"
+#include "scan/paths.h"
+#include "scan/suspects.h"
 #include "world/clock.h"
 #include "world/helper.h"
 #include "world/images.h"
@@ -24,6 +26,8 @@ typedef struct {
   undead_bodies bodies;
   undead_marker marker;
   undead_isas isas;
+  undead_suspects suspects;
+  undead_pathfinder paths;
   size_t mapped;
 } scan_job;
 
@@ -33,17 +37,82 @@ typedef enum { WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAI
 // Marks of a scan whose helper was killed are still in the registry.
 static bool marks_left;
 
-static bool analyse(scan_job *job) {
+static bool mark_all(scan_job *job) {
   undead_marker *marker = &job->marker;
   if (marks_left) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
   marks_left = true;
   *marker = (undead_marker){.bodies = &job->bodies, .heap = &job->heap, .bit = UNDEAD_WORD_MARK};
+  if (job->options.suspects) {
+    marker->note = undead_suspects_note;
+    marker->context = &job->suspects;
+  }
   if (!undead_mark_roots(marker, &job->roots)) return false;
+  job->storage->result.live_blocks = marker->blocks;
+  job->storage->result.live_bytes = marker->bytes;
+  return true;
+}
+
+// Blocks whose retain paths are wanted: suspects, and what the caller asked for.
+static uint32_t list_targets(scan_job *job, uintptr_t *targets) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < job->suspects.found_count; i++) targets[count++] = job->suspects.found[i].object;
+  for (uint32_t i = 0; i < job->options.watched_count; i++) {
+    uintptr_t block = undead_heap_resolve(&job->heap, job->options.watched[i]);
+    if (block && *undead_heap_word(&job->heap, block) & UNDEAD_WORD_MARK) targets[count++] = block;
+  }
+  return count;
+}
+
+static bool find_paths(scan_job *job) {
+  size_t bytes = (job->suspects.found_count + job->options.watched_count + 1ull) * sizeof(uintptr_t);
+  uintptr_t *targets = undead_map(bytes);
+  if (!targets) return false;
+  uint32_t count = list_targets(job, targets);
+  bool ok = !count
+    || (undead_paths_open(&job->paths, job->storage, targets, count)
+        && undead_paths_find(&job->paths, job->storage, &job->bodies, &job->roots, job->marker.blocks));
+  undead_unmap(targets, bytes);
+  return ok;
+}
+
+// The objects, what holds them, and the rest of their cycles.
+static void list_suspect_nodes(scan_job *job) {
+  undead_suspects *suspects = &job->suspects;
+  for (uint32_t i = 0; i < suspects->found_count; i++) {
+    undead_collect_node(job->storage, &job->bodies, suspects->found[i].object, UNDEAD_STATE_SUSPECT);
+    undead_collect_node(job->storage, &job->bodies, suspects->found[i].mechanism, UNDEAD_STATE_LIVE);
+  }
+  for (uintptr_t block; (block = undead_worklist_pop(&suspects->members));)
+    undead_collect_node(job->storage, &job->bodies, block, UNDEAD_STATE_LIVE);
+}
+
+static bool list_suspects(scan_job *job) {
   undead_scan_result *result = &job->storage->result;
-  result->live_blocks = marker->blocks;
-  result->live_bytes = marker->bytes;
+  undead_address_index index;
+  if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
+  for (uint32_t i = 0; i < job->suspects.found_count; i++) {
+    const undead_found_suspect *found = &job->suspects.found[i];
+    uint32_t node = undead_address_index_of(&index, found->object);
+    uint32_t mechanism = undead_address_index_of(&index, found->mechanism);
+    if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == job->storage->suspect_limit) continue;
+    result->suspects[result->suspect_count++] =
+      (undead_suspect){found->kind, node, mechanism, undead_path_to(&job->paths, found->object)};
+  }
+  undead_address_index_close(&index);
+  return true;
+}
+
+static bool analyse(scan_job *job) {
+  undead_scan_result *result = &job->storage->result;
+  if (!mark_all(job)) return false;
   undead_collect_unreached(job->storage, &job->bodies);
-  return undead_collect_edges(job->storage, &job->bodies);
+  uint32_t unreached = result->node_count;
+  if (job->options.suspects && !undead_suspects_find(&job->suspects, &job->roots)) return false;
+  if (!find_paths(job)) return false;
+  list_suspect_nodes(job);
+  if (!undead_collect_sort(job->storage, unreached)) return false;
+  if (!undead_collect_edges(job->storage, &job->bodies, job->suspects.links, job->suspects.link_count)) return false;
+  return list_suspects(job) && (!job->paths.targets || undead_paths_settle(&job->paths, job->storage));
 }
 
 static int copy_work(void *context) { return analyse(context) ? WORK_DONE : WORK_NO_MEMORY; }
@@ -148,6 +217,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
     return true;
   }
   bool tried = true;
+  if (job->options.suspects && !undead_suspects_open(&job->suspects, &job->bodies)) job->options.suspects = false;
   bool ready = method == UNDEAD_STOP_PTRACE || undead_signals_prepare(&job->world);
   undead_helper_report report = {.end = UNDEAD_HELPER_DONE, .value = WORK_STUCK};
   if (ready) report = undead_helper_run(stopped_work, job, DEADLINE_SECONDS);
@@ -159,6 +229,8 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   undead_roots_close(&job->roots);
   undead_heap_close(&job->heap);
   undead_mark_close(&job->marker);
+  undead_paths_close(&job->paths, job->storage);
+  undead_suspects_close(&job->suspects);
   undead_world_close(&job->world);
   return tried;
 }

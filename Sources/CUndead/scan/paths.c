@@ -1,0 +1,215 @@
+#include "scan/paths.h"
+#include "platform/memory.h"
+#include <assert.h>
+
+#define VISITED UNDEAD_WORD_MARK_AGAIN
+#define TARGET UNDEAD_WORD_SPECIAL
+#define NO_PARENT UINT32_MAX
+
+// A visited block and how it was reached.
+typedef struct {
+  uintptr_t block;
+  uint32_t parent;     // index of an entry, or NO_PARENT
+  uint32_t place;      // offset in the parent, or index of the root
+} path_entry;
+
+typedef struct {
+  undead_pathfinder *finder;
+  undead_storage *storage;
+  undead_bodies *bodies;
+  const undead_heap *heap;
+  const undead_roots *roots;
+  path_entry *entries;
+  uint64_t count, capacity;
+  uint32_t missing;    // targets that were not reached yet
+} path_search;
+
+static void sift_down(uintptr_t *words, uint32_t root, uint32_t count) {
+  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && words[child + 1] > words[child]) child++;
+    if (words[root] >= words[child]) return;
+    uintptr_t swapped = words[root];
+    words[root] = words[child];
+    words[child] = swapped;
+  }
+}
+
+static uint32_t sort_distinct(uintptr_t *words, uint32_t count) {
+  for (uint32_t root = count / 2; root-- > 0;) sift_down(words, root, count);
+  for (uint32_t last = count; last-- > 1;) {
+    uintptr_t largest = words[0];
+    words[0] = words[last];
+    words[last] = largest;
+    sift_down(words, 0, last);
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (!kept || words[kept - 1] != words[i]) words[kept++] = words[i];
+  return kept;
+}
+
+static size_t target_bytes(uint32_t count) { return (count + 1) * sizeof(uintptr_t); }
+
+bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage, const uintptr_t *targets,
+                       uint32_t count) {
+  *finder = (undead_pathfinder){0};
+  finder->targets = undead_map(target_bytes(count) * 2);
+  finder->first_block = undead_map(storage->path_limit * sizeof *finder->first_block);
+  finder->places = undead_map(storage->step_limit * sizeof *finder->places);
+  if (!finder->targets || !finder->first_block || !finder->places) return false;
+  finder->path_of = (uint32_t *)(finder->targets + count + 1);
+  for (uint32_t i = 0; i < count; i++) finder->targets[i] = targets[i];
+  finder->target_count = sort_distinct(finder->targets, count);
+  for (uint32_t i = 0; i < finder->target_count; i++) finder->path_of[i] = UINT32_MAX;
+  return true;
+}
+
+void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage) {
+  if (finder->first_block) undead_unmap(finder->first_block, storage->path_limit * sizeof *finder->first_block);
+  if (finder->places) undead_unmap(finder->places, storage->step_limit * sizeof *finder->places);
+  // The number given at first is not kept: `path_of` lies behind the targets and tells it.
+  if (finder->targets)
+    undead_unmap(finder->targets, (size_t)((uintptr_t *)finder->path_of - finder->targets) * sizeof(uintptr_t) * 2);
+  *finder = (undead_pathfinder){0};
+}
+
+static uint32_t target_index(const undead_pathfinder *finder, uintptr_t block) {
+  uint32_t low = 0, high = finder->target_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (finder->targets[middle] < block) low = middle + 1;
+    else high = middle;
+  }
+  return low < finder->target_count && finder->targets[low] == block ? low : UINT32_MAX;
+}
+
+uint32_t undead_path_to(const undead_pathfinder *finder, uintptr_t block) {
+  uint32_t target = target_index(finder, block);
+  return target == UINT32_MAX ? UINT32_MAX : finder->path_of[target];
+}
+
+static uintptr_t root_word(const path_search *search, const path_entry *entry) {
+  const undead_root *root = &search->roots->roots[entry->place];
+  for (uintptr_t at = root->low; at < root->high; at += 8)
+    if (undead_heap_resolve(search->heap, *(const uintptr_t *)at) == entry->block) return at;
+  return 0;
+}
+
+static void add_path(path_search *search, uint32_t target) {
+  undead_scan_result *result = &search->storage->result;
+  uint32_t length = 0;
+  const path_entry *entry = &search->entries[search->count - 1];
+  for (; entry->parent != NO_PARENT; entry = &search->entries[entry->parent]) length++;
+  if (result->path_count == search->storage->path_limit || length > search->storage->step_limit - result->step_count)
+    return;
+  const undead_root *root = &search->roots->roots[entry->place];
+  uint32_t path = result->path_count++;
+  bool in_register = root->kind == UNDEAD_ROOT_REGISTER;
+  result->paths[path] = (undead_path){.root_kind = root->kind,
+                                      .thread = (uint32_t)root->tid,
+                                      .root_address = in_register ? 0 : root_word(search, entry),
+                                      .first_step = result->step_count,
+                                      .step_count = length,
+                                      .end_node = target};
+  search->finder->first_block[path] = entry->block;
+  search->finder->path_of[target] = path;
+  undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);
+  result->step_count += length;
+  entry = &search->entries[search->count - 1];
+  for (uint32_t step = result->step_count; entry->parent != NO_PARENT; entry = &search->entries[entry->parent]) {
+    search->finder->places[--step] = (undead_step_place){search->entries[entry->parent].block, entry->place};
+    undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);
+  }
+}
+
+static void reach(path_search *search, uintptr_t word, uint32_t parent, uint32_t place) {
+  uintptr_t block = undead_heap_resolve(search->heap, word);
+  if (!block && parent != NO_PARENT) block = undead_complement_target(search->heap, word);
+  if (!block) return;
+  uint32_t *registered = undead_heap_word(search->heap, block);
+  if (*registered & VISITED || search->count == search->capacity) return;
+  *registered |= VISITED;
+  search->entries[search->count++] = (path_entry){block, parent, place};
+  if (!(*registered & TARGET)) return;
+  uint32_t target = target_index(search->finder, block);
+  if (target == UINT32_MAX) return;
+  search->missing--;
+  add_path(search, target);
+}
+
+// Globals first: of two paths of the same length, the one from a global says more.
+static void reach_roots(path_search *search) {
+  static const uint8_t order[] = {
+    UNDEAD_ROOT_GLOBAL, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_STACK, UNDEAD_ROOT_REGISTER};
+  for (size_t k = 0; k < sizeof order; k++)
+    for (uint32_t i = 0; i < search->roots->count; i++) {
+      const undead_root *root = &search->roots->roots[i];
+      if (root->kind != order[k]) continue;
+      for (uintptr_t at = root->low; at < root->high; at += 8) reach(search, *(const uintptr_t *)at, NO_PARENT, i);
+    }
+}
+
+static void reach_from(path_search *search, uint32_t parent) {
+  uintptr_t block = search->entries[parent].block;
+  undead_body body;
+  undead_body_of(search->bodies, block, undead_block_size(block), &body);
+  uint32_t skip = 0;
+  for (uintptr_t at = body.low; at < body.high && at - block <= UINT32_MAX; at += 8) {
+    while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
+    if (skip < body.skip_count && body.skip[skip] == at - block) continue;
+    reach(search, *(const uintptr_t *)at, parent, (uint32_t)(at - block));
+  }
+}
+
+bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undead_bodies *bodies,
+                       const undead_roots *roots, uint64_t live) {
+  path_search search = {.finder = finder, .storage = storage, .bodies = bodies, .heap = bodies->heap, .roots = roots,
+                        .capacity = live < NO_PARENT ? live : NO_PARENT, .missing = finder->target_count};
+  search.entries = undead_map((search.capacity + 1) * sizeof *search.entries);
+  if (!search.entries) return false;
+  undead_heap_clear(search.heap, UNDEAD_WORD_SCAN_BITS & ~UNDEAD_WORD_MARK);
+  for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
+  if (search.missing) reach_roots(&search);
+  for (uint64_t next = 0; next < search.count && search.missing; next++) reach_from(&search, (uint32_t)next);
+  undead_unmap(search.entries, (search.capacity + 1) * sizeof *search.entries);
+  return true;
+}
+
+static uint32_t edge_at(const undead_scan_result *result, uint32_t node, uint32_t offset) {
+  uint32_t low = 0, high = result->edge_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const undead_edge *edge = &result->edges[middle];
+    if (edge->from < node || (edge->from == node && edge->offset < offset)) low = middle + 1;
+    else high = middle;
+  }
+  bool found = low < result->edge_count && result->edges[low].from == node && result->edges[low].offset == offset;
+  return found ? low : UINT32_MAX;
+}
+
+// A path with a node or edge that had no room in the lists is cut down to its end.
+static void settle_path(const undead_pathfinder *finder, undead_scan_result *result, const undead_address_index *index,
+                        uint32_t path) {
+  undead_path *settled = &result->paths[path];
+  uint32_t target = settled->end_node;
+  settled->end_node = undead_address_index_of(index, finder->targets[target]);
+  settled->first_node = undead_address_index_of(index, finder->first_block[path]);
+  bool complete = settled->first_node != UINT32_MAX;
+  for (uint32_t step = settled->first_step; step < settled->first_step + settled->step_count; step++) {
+    uint32_t from = undead_address_index_of(index, finder->places[step].from);
+    result->steps[step] = from == UINT32_MAX ? UINT32_MAX : edge_at(result, from, finder->places[step].offset);
+    complete &= result->steps[step] != UINT32_MAX;
+  }
+  if (complete && settled->end_node != UINT32_MAX) return;
+  settled->first_node = settled->end_node = settled->end_node == UINT32_MAX ? 0 : settled->end_node;
+  for (uint32_t step = 0; step < settled->step_count; step++) result->steps[settled->first_step + step] = 0;
+  settled->step_count = 0;
+}
+
+bool undead_paths_settle(const undead_pathfinder *finder, undead_storage *storage) {
+  undead_address_index index;
+  if (!undead_address_index_open(&index, storage->result.nodes, sizeof(undead_node), storage->result.node_count)) return false;
+  for (uint32_t i = 0; i < storage->result.path_count; i++) settle_path(finder, &storage->result, &index, i);
+  undead_address_index_close(&index);
+  return true;
+}

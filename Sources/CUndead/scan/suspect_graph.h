@@ -1,0 +1,12 @@
+// What suspects.c and suspect_graph.c share.
+#pragma once
+#include "scan/suspects.h"
+
+bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
+bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
+void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
+                              void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context);
+
+// Looks among the blocks that only the first pass reached for cycles of something that fires or waits and an object of
+// the program. False without memory.
+bool undead_suspect_graph_search(undead_suspects *suspects, uint32_t max_found, uint32_t max_links);

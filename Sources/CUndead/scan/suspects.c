@@ -1,0 +1,186 @@
+#include "scan/suspects.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "runtime/abi.h"
+#include "scan/suspect_graph.h"
+#include "world/images.h"
+#include <stdio.h>
+
+#define MAX_TABLES 4096u
+#define MAX_FOUND (1u << 16)
+#define MAX_LINKS (1u << 16)
+
+enum {
+  SOURCE_BYTES = 104,       // the least that a dispatch source or its `refs` takes
+  TABLE_KEYS = 48,          // __RawDictionaryStorage: _rawKeys, _rawValues
+  TABLE_VALUES = 56,
+  TABLE_VALUE_BYTES = 16,   // a closure: function, context
+  TASK_FIRST_SLAB = 0x78,   // AsyncTask (TaskPrivate.h)
+  SLAB_NEXT = 8,
+  MAX_SLABS = 64,
+};
+
+static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
+
+static void find_source_types(undead_suspects *suspects) {
+  static const char *const names[] = {"timer", "after", "read", "write", "signal", "data_add", "data_or", "data_replace",
+                                      "timer_with_clock", "interval", "mach_recv", "proc", "vnode"};
+  const undead_module *module = undead_module_of(undead_image_facts.dispatch.low);
+  if (!module) return;
+  suspects->source_vtable = undead_symbol_address(module, "__OS_dispatch_source_vtable", NULL);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char name[64];
+    size_t size = 0;
+    snprintf(name, sizeof name, "_dispatch_source_type_%s", names[i]);
+    uintptr_t low = undead_symbol_address(module, name, &size);
+    if (!low) continue;
+    if (!suspects->source_types_low || low < suspects->source_types_low) suspects->source_types_low = low;
+    if (low + size > suspects->source_types_high) suspects->source_types_high = low + size;
+  }
+}
+
+bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies) {
+  *suspects = (undead_suspects){.bodies = bodies};
+  find_source_types(suspects);
+  suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
+  suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
+  suspects->links = undead_map(MAX_LINKS * sizeof *suspects->links);
+  if (suspects->tables && suspects->found && suspects->links) return true;
+  undead_suspects_close(suspects);
+  return false;
+}
+
+void undead_suspects_close(undead_suspects *suspects) {
+  if (suspects->tables) undead_unmap(suspects->tables, MAX_TABLES * sizeof *suspects->tables);
+  if (suspects->found) undead_unmap(suspects->found, MAX_FOUND * sizeof *suspects->found);
+  if (suspects->links) undead_unmap(suspects->links, MAX_LINKS * sizeof *suspects->links);
+  undead_mark_close(&suspects->again);
+  undead_worklist_close(&suspects->members);
+  *suspects = (undead_suspects){0};
+}
+
+bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
+  uintptr_t first = word_at(block);
+  if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return false;
+  return first == suspects->source_vtable || (first >= suspects->source_types_low && first < suspects->source_types_high);
+}
+
+// The closures of a table are what fires; `visit` gets each one with the key of its registration.
+void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
+                              void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context) {
+  size_t size = undead_block_size(table);
+  if (size < TABLE_VALUES + 8) return;
+  uintptr_t keys = word_at(table + TABLE_KEYS), values = word_at(table + TABLE_VALUES), end = table + size;
+  if (keys < table || keys > values || values > end || (keys | values) & 7) return;
+  for (uintptr_t at = values + 8; at + 8 <= end; at += TABLE_VALUE_BYTES) {
+    uintptr_t closure = undead_heap_resolve(suspects->bodies->heap, word_at(at));
+    uintptr_t key = keys + (at - values) / TABLE_VALUE_BYTES * 8;
+    if (!closure || key + 8 > values) continue;
+    const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(closure));
+    if (layout && layout->kind == UNDEAD_KIND_CONTEXT) visit(context, closure, word_at(key));
+  }
+}
+
+static void tag_registration(void *context, uintptr_t closure, uint64_t key) {
+  (void)key;
+  const undead_suspects *suspects = context;
+  *undead_heap_word(suspects->bodies->heap, closure) |= UNDEAD_WORD_SPECIAL;
+}
+
+uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body) {
+  undead_suspects *suspects = marker->context;
+  const undead_layout *layout = body->layout;
+  bool special = false;
+  if (!layout) {
+    special = size >= SOURCE_BYTES && undead_is_source_memory(suspects, block);
+  } else if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE) {
+    if (suspects->table_count < MAX_TABLES) suspects->tables[suspects->table_count++] = block;
+    undead_each_registration(suspects, block, tag_registration, suspects);
+    suspects->seen = true;
+  } else {
+    special = layout->kind == UNDEAD_KIND_TASK || layout->category == UNDEAD_CATEGORY_FOUNDATION_TIMER;
+  }
+  suspects->seen |= special;
+  return special ? UNDEAD_WORD_SPECIAL : 0;
+}
+
+static bool is_swift(const undead_layout *layout) { return layout && layout->kind != UNDEAD_KIND_OTHER; }
+
+static bool is_own_slab(const undead_suspects *suspects, uintptr_t task, uintptr_t slab) {
+  const undead_heap *heap = suspects->bodies->heap;
+  size_t size = undead_block_size(slab);
+  uintptr_t at = word_at(task + TASK_FIRST_SLAB);
+  for (int i = 0; i < MAX_SLABS && at; i++, at = word_at(at + SLAB_NEXT)) {
+    if (at >= slab && at < slab + size) return true;
+    if (at & 7 || !undead_heap_resolve(heap, at)) return false;
+  }
+  return false;
+}
+
+// Whether a reference belongs to the framework that fires or resumes `to`, and not to the program.
+bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to) {
+  const undead_layout *source = undead_body_layout(suspects->bodies, word_at(from));
+  const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
+  if (!is_swift(target)) {
+    if (!undead_is_source_memory(suspects, to)) return false;
+    // A source owns its `refs`; these do not own it back.
+    if (undead_is_source_memory(suspects, from)) return word_at(from) != suspects->source_vtable;
+    if (is_swift(source)) return false;
+    return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
+      || undead_in(undead_image_facts.dispatch, word_at(from));
+  }
+  if (target->category == UNDEAD_CATEGORY_FOUNDATION_TIMER) return source && source->category == UNDEAD_CATEGORY_CF;
+  if (target->kind == UNDEAD_KIND_CONTEXT) return source && source->category == UNDEAD_CATEGORY_OBSERVER_TABLE;
+  if (target->kind != UNDEAD_KIND_TASK) return false;
+  if (source && source->kind == UNDEAD_KIND_JOB) return true;
+  if (is_swift(source)) return false;
+  bool slab = suspects->bodies->stale->slab_isa && word_at(from) == suspects->bodies->stale->slab_isa;
+  return !slab || is_own_slab(suspects, to, from);
+}
+
+static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t to) {
+  const undead_suspects *suspects = marker->context;
+  if (from) return undead_is_framework_edge(suspects, from, to);
+  if (!undead_in(undead_image_facts.dispatch, offset)) return false;
+  const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
+  return is_swift(target) ? target->kind == UNDEAD_KIND_TASK : undead_is_source_memory(suspects, to);
+}
+
+static void own(undead_suspects *suspects, undead_worklist *list, uintptr_t word) {
+  const undead_heap *heap = suspects->bodies->heap;
+  uintptr_t block = undead_heap_resolve(heap, word);
+  if (!block || is_swift(undead_body_layout(suspects->bodies, word_at(block)))) return;
+  uint32_t *registered = undead_heap_word(heap, block);
+  if (*registered & UNDEAD_WORD_OWNED) return;
+  *registered |= UNDEAD_WORD_OWNED;
+  undead_worklist_push(list, block);
+}
+
+// Blocks that libdispatch's globals reach through blocks that are no Swift objects: its own.
+static bool find_owned(undead_suspects *suspects) {
+  undead_worklist list = {0};
+  for (uint32_t i = 0; i < suspects->roots->count; i++) {
+    const undead_root *root = &suspects->roots->roots[i];
+    undead_interval dispatch = undead_image_facts.dispatch;
+    if (root->kind != UNDEAD_ROOT_GLOBAL || root->high <= dispatch.low || root->low >= dispatch.high) continue;
+    for (uintptr_t at = root->low; at < root->high; at += 8)
+      if (undead_in(dispatch, at)) own(suspects, &list, word_at(at));
+  }
+  for (uintptr_t block; (block = undead_worklist_pop(&list));) {
+    undead_body body;
+    undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
+    for (uintptr_t at = body.low; at < body.high; at += 8) own(suspects, &list, word_at(at));
+  }
+  bool ok = !list.no_memory;
+  undead_worklist_close(&list);
+  return ok;
+}
+
+bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) {
+  if (!suspects->seen) return true;
+  suspects->roots = roots;
+  suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,
+                                    .bit = UNDEAD_WORD_MARK_AGAIN, .cut = cut, .context = suspects};
+  if (!find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
+  return undead_suspect_graph_search(suspects, MAX_FOUND, MAX_LINKS);
+}
