@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+import Undead
+import UndeadReport
+
+/// The interface inside of a process: each test in a process of its own, since recording concerns all of it.
+@Suite struct InterfaceTests {
+  @Test func inactiveUnlessAsked() async {
+    await #expect(processExitsWith: .success) {
+      #expect(!Undead.isActive)
+      #expect(Undead.inactiveReason?.contains("UNDEAD=1") == true)
+      #expect(throws: UndeadError.self) { try Undead.snapshot() }
+    }
+  }
+
+  @Test func findsACycle() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      #expect(Undead.isActive)
+      for _ in 0..<50 { leakACycle() }
+      let report = try Undead.checkForLeaks()
+      let leak = try #require(report.leaks.first { $0.objects.contains { $0.type.hasSuffix("LeakedNode") } })
+      #expect(leak.kind == .retainCycle)
+      #expect(leak.count >= 45)
+      #expect(leak.cycle?.first?.field == "next")
+      Undead.stop()
+      #expect(!Undead.isActive)
+    }
+  }
+
+  @Test func writesAFile() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      leakACycle()
+      let path = "\(NSTemporaryDirectory())/undead-\(getpid()).undead"
+      defer { unlink(path) }
+      try Undead.writeSnapshot(toFile: path)
+      #expect(try Snapshot(contentsOfFile: path).metadata("trigger") == "api")
+      #expect(throws: UndeadError.self) { try Undead.writeSnapshot(toFile: "/nowhere/at/all") }
+    }
+  }
+
+  @Test func manySnapshots() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      for _ in 0..<100 { _ = try Undead.snapshot() }
+    }
+  }
+}
+
+private final class LeakedNode {
+  var next: LeakedNode?
+}
+
+@inline(never) @_optimize(none)
+private func leakACycle() {
+  let first = LeakedNode()
+  let second = LeakedNode()
+  first.next = second
+  second.next = first
+}

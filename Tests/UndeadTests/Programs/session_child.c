@@ -1,0 +1,311 @@
+// A program that ends, forks, waits for signals... in the way that its first argument names.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static const char *self;
+
+static void say(const char *text) { dprintf(1, "%s\n", text); }
+
+static int wait_for_child(void) {
+  int status;
+  while (wait(&status) < 0 && errno == EINTR) {}
+  dprintf(1, "child %s %d\n", WIFEXITED(status) ? "exited" : "signalled",
+          WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  return 0;
+}
+
+static void *exit_with_five(void *unused) {
+  (void)unused;
+  exit(5);
+}
+
+static void *end_later(void *unused) {
+  (void)unused;
+  usleep(20000);
+  return NULL;
+}
+
+static void *exit_together(void *barrier) {
+  pthread_barrier_wait(barrier);
+  exit(9);
+}
+
+// Ends of the program.
+
+static int mode_return(void) { return 3; }
+
+static int mode_exit(void) { exit(4); }
+
+static int mode_err(void) { errx(8, "stopped"); }
+
+static int mode_exit_in_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, exit_with_five, NULL);
+  for (;;) pause();
+}
+
+static int mode_last_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, end_later, NULL);
+  pthread_exit(NULL);
+}
+
+static int mode_two_exits(void) {
+  pthread_barrier_t barrier;
+  pthread_t thread;
+  pthread_barrier_init(&barrier, NULL, 2);
+  pthread_create(&thread, NULL, exit_together, &barrier);
+  exit_together(&barrier);
+  return 0;
+}
+
+static int mode_quick(void) { _exit(6); }
+
+static int mode_quick_exit(void) { quick_exit(6); }
+
+static int mode_abort(void) { abort(); }
+
+static void look_for_snapshot(const char *moment) {
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/%d.1.1.undead", getenv("UNDEAD_SESSION"), getpid());
+  dprintf(1, "%s: %s, errno %d\n", moment, access(path, F_OK) == 0 ? "written" : "not yet", errno);
+}
+
+static void at_exit(void) {
+  look_for_snapshot("exit handler");
+  errno = 77;
+}
+
+static int looks_at_end;
+__attribute__((destructor)) static void at_unload(void) {
+  int error = errno;
+  if (!looks_at_end) return;
+  dprintf(1, "errno %d\n", error);
+  look_for_snapshot("destructor");
+}
+
+static int mode_order(void) {
+  looks_at_end = 1;
+  atexit(at_exit);
+  return 0;
+}
+
+// Signals.
+
+static int mode_sleep(void) {
+  say("ready");
+  for (;;) sleep(1000);
+}
+
+static int mode_spin(void) {
+  say("ready");
+  for (volatile int i = 0;; i++) {}
+}
+
+static int mode_allocate(void) {
+  say("ready");
+  for (;;) free(malloc(100));
+}
+
+static int mode_fork_often(void) {
+  say("ready");
+  for (;;) {
+    pid_t child = fork();
+    if (child == 0) execl("/bin/true", "true", NULL);
+    waitpid(child, NULL, 0);
+  }
+}
+
+static void exit_with_seven(int signal) {
+  (void)signal;
+  exit(7);
+}
+
+static int mode_handled(void) {
+  signal(SIGTERM, exit_with_seven);
+  say("ready");
+  for (;;) pause();
+}
+
+static int mode_signalfd(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  int file = signalfd(-1, &set, 0);
+  say("ready");
+  struct signalfd_siginfo info;
+  if (read(file, &info, sizeof(info)) == sizeof(info)) dprintf(1, "signal %u\n", info.ssi_signo);
+  return 2;
+}
+
+static int mode_wait_for_interrupt(void) {
+  struct sigaction action;
+  sigaction(SIGINT, NULL, &action);
+  say(action.sa_handler == SIG_IGN ? "ignored" : "not ignored");
+  say("ready");
+  usleep(300000);
+  return 2;
+}
+
+static int mode_query(void) {
+  struct sigaction action;
+  sigaction(SIGTERM, NULL, &action);
+  dprintf(1, "%d", action.sa_handler == SIG_DFL && action.sa_flags == 0);
+  dprintf(1, "%d", signal(SIGINT, SIG_IGN) == SIG_DFL);
+  dprintf(1, "%d", signal(SIGINT, SIG_DFL) == SIG_IGN);
+  dprintf(1, "%d", signal(SIGINT, exit_with_seven) == SIG_DFL);
+  sigaction(SIGINT, NULL, &action);
+  dprintf(1, "%d\n", action.sa_handler == exit_with_seven);
+  return 0;
+}
+
+static int mode_nap(void) {
+  say("ready");
+  struct timespec start, end, nap = {.tv_sec = 1};
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  int result = nanosleep(&nap, NULL);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  double slept = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+  say(result == 0 && slept >= 1 ? "slept" : "woken");
+  return 0;
+}
+
+// Other processes.
+
+static int mode_fork(void) {
+  if (fork() == 0) exit(1);
+  return wait_for_child();
+}
+
+static int mode_fork_quick(void) {
+  if (fork() == 0) _exit(1);
+  return wait_for_child();
+}
+
+static int mode_bare_fork(void) {
+  if (_Fork() == 0) exit(1);
+  return wait_for_child();
+}
+
+static int mode_vfork(void) {
+  if (vfork() == 0) {
+    execl(self, self, "return", NULL);
+    _exit(127);
+  }
+  return wait_for_child();
+}
+
+static int mode_vfork_fails(void) {
+  if (vfork() == 0) {
+    execl("/nowhere/at/all", "nothing", NULL);
+    _exit(127);
+  }
+  return wait_for_child();
+}
+
+static int mode_spawn(void) {
+  char *arguments[] = {(char *)self, "return", NULL};
+  pid_t child;
+  posix_spawn(&child, self, NULL, NULL, arguments, environ);
+  return wait_for_child();
+}
+
+static int mode_exec(void) {
+  execl(self, self, "return", NULL);
+  return 1;
+}
+
+static int mode_exec_uncovered(void) {
+  unsetenv("LD_PRELOAD");
+  execl(self, self, "return", NULL);
+  return 1;
+}
+
+static int mode_exec_fails(void) {
+  execl("/nowhere/at/all", "nothing", NULL);
+  return errno == ENOENT ? 3 : 1;
+}
+
+// Surroundings.
+
+static int mode_descriptors(void) {
+  DIR *directory = opendir("/proc/self/fd");
+  struct dirent *entry;
+  while ((entry = readdir(directory)))
+    if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(directory)) dprintf(1, "%s ", entry->d_name);
+  dprintf(1, "then %d\n", dirfd(directory));
+  return 0;
+}
+
+static int mode_file_limit(void) {
+  struct rlimit limit = {512, 512};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  return 3;
+}
+
+static int mode_without_directory(void) {
+  char command[4096];
+  snprintf(command, sizeof(command), "rm -r '%s'", getenv("UNDEAD_SESSION"));
+  unsetenv("LD_PRELOAD");
+  return system(command) == 0 ? 3 : 1;
+}
+
+static const struct {
+  const char *name;
+  int (*run)(void);
+} modes[] = {
+    {"return", mode_return},
+    {"exit", mode_exit},
+    {"err", mode_err},
+    {"exit-in-thread", mode_exit_in_thread},
+    {"last-thread", mode_last_thread},
+    {"two-exits", mode_two_exits},
+    {"_exit", mode_quick},
+    {"quick_exit", mode_quick_exit},
+    {"abort", mode_abort},
+    {"order", mode_order},
+    {"sleep", mode_sleep},
+    {"spin", mode_spin},
+    {"allocate", mode_allocate},
+    {"fork-often", mode_fork_often},
+    {"handled", mode_handled},
+    {"signalfd", mode_signalfd},
+    {"wait-for-interrupt", mode_wait_for_interrupt},
+    {"query", mode_query},
+    {"nap", mode_nap},
+    {"fork", mode_fork},
+    {"fork-quick", mode_fork_quick},
+    {"bare-fork", mode_bare_fork},
+    {"vfork", mode_vfork},
+    {"vfork-fails", mode_vfork_fails},
+    {"spawn", mode_spawn},
+    {"exec", mode_exec},
+    {"exec-uncovered", mode_exec_uncovered},
+    {"exec-fails", mode_exec_fails},
+    {"descriptors", mode_descriptors},
+    {"file-limit", mode_file_limit},
+    {"without-directory", mode_without_directory},
+};
+
+int main(int count, char **arguments) {
+  self = arguments[0];
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]) && count > 1; i++)
+    if (strcmp(modes[i].name, arguments[1]) == 0) return modes[i].run();
+  fprintf(stderr, "unknown mode\n");
+  return 64;
+}
