@@ -9,7 +9,6 @@
 #include <assert.h>
 
 static uint64_t dropped, truncated;
-static uint32_t rules_epoch;
 
 static void count(uint64_t *counter) {
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
@@ -25,10 +24,11 @@ uint64_t undead_backtrace_truncated(void) {
 
 #if defined(__x86_64__)
 
+uint32_t undead_rules_epoch;
+
 static uint32_t store(const uint32_t *indices, uint32_t frames) {
-  uint32_t node = UNDEAD_TRIE_ROOT;
-  while (frames > 0 && node) node = undead_store_child(node, indices[--frames]);
-  if (node) return node;
+  uint32_t id = undead_store_add(indices, frames);
+  if (id) return id;
   count(&dropped);
   return UNDEAD_BACKTRACE_NONE;
 }
@@ -40,7 +40,7 @@ static uint32_t walk_with_libunwind(undead_unwind_cache *cache, uintptr_t pc) {
   undead_rule rule = 0;
   for (uint32_t index = first; index < found; index++) {
     // The frame that a signal interrupted has not called anything: point behind its instruction.
-    uintptr_t address = cache->addresses[index] + (rule & UNDEAD_RULE_SIGNAL ? 1 : 0);
+    uintptr_t address = cache->addresses[index] + (undead_rule_kind(rule) == UNDEAD_RULE_SIGNAL ? 1 : 0);
     uint32_t pc_index = undead_pc_find(address, &rule);
     if (pc_index == UNDEAD_PC_NONE) return 0;
     cache->indices[index - first] = pc_index;   // never overtakes the addresses, which are twice as long
@@ -61,64 +61,46 @@ static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cach
   return store(scratch->indices, frames);
 }
 
-static uint32_t capture_cached(undead_unwind_cache *cache, const undead_thread_state *thread, undead_frame frame) {
-  cache->busy = 1;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t epoch = __atomic_load_n(&rules_epoch, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(cache->epoch != epoch, 0)) {
-    cache->epoch = epoch;
-    cache->count = 0;
-    cache->cut = false;
-  }
-  uint32_t id = undead_capture_cached(cache, thread->stack_high, frame);
-  if (__builtin_expect(id && cache->cut, 0)) count(&truncated);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  cache->busy = 0;
-  return id;
-}
-
-// Whatever the fast way does not do: the first capture of a thread, odd stacks, odd frames, captures within captures.
-static __attribute__((noinline)) uint32_t capture_slow(undead_thread_state *thread, undead_frame frame) {
-  if (!undead_pc_table_prepare() || !undead_store_prepare()) {
-    count(&dropped);
-    return UNDEAD_BACKTRACE_NONE;
-  }
+static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame) {
   undead_unwind_cache *cache = thread->unwind_cache;
-  if (!cache && !thread->without_cache && undead_stack_covers(thread, frame.sp)) {
-    cache = undead_cache_of_thread(thread);
-    uint32_t id = cache ? capture_cached(cache, thread, frame) : 0;
-    if (id) return id;
-  }
-  bool borrowed = !cache || cache->busy;
+  bool borrowed = !cache || (cache->state & UNDEAD_CACHE_BUSY);
   undead_unwind_cache *scratch = borrowed ? undead_cache_claim() : cache;
   if (!scratch) {
     count(&dropped);
     return UNDEAD_BACKTRACE_NONE;
   }
-  scratch->busy = 1;
+  scratch->state |= UNDEAD_CACHE_BUSY;
   uint32_t id = capture_uncached(thread, scratch, frame);
-  scratch->busy = 0;
+  scratch->state &= ~UNDEAD_CACHE_BUSY;
   if (borrowed) undead_cache_release(scratch);
   return id;
 }
 
-uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  undead_thread_state *thread = &undead_thread;
-  undead_frame frame = {pc, sp, bp};
-  // New code is mapped only after the loader allocated for it, and by then the old is gone from its tables.
-  if (__builtin_expect(undead_is_loader(pc), 0) && undead_images_changed()) undead_backtrace_forget_images();
-  undead_unwind_cache *cache = thread->unwind_cache;
-  if (__builtin_expect(cache && !cache->busy, 1) && undead_stack_covers(thread, sp)) {
-    uint32_t id = capture_cached(cache, thread, frame);
-    if (__builtin_expect(id != 0, 1)) return id;
+// Whatever the fast way does not do: the first capture of a thread, odd stacks, odd frames, captures within captures.
+uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
+  if (!undead_pc_table_prepare() || !undead_store_prepare()) {
+    count(&dropped);
+    return UNDEAD_BACKTRACE_NONE;
   }
-  return capture_slow(thread, frame);
+  // New code is mapped only after the loader allocated for it, and by then the old is gone from its tables.
+  if (undead_is_loader(frame.pc) && undead_images_changed()) undead_backtrace_forget_images();
+  if (undead_stack_covers(thread, frame.sp)) {
+    undead_unwind_cache *cache = undead_cache_of_thread(thread);
+    if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
+      uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
+      if (cache->state != epoch) undead_capture_reset(cache, epoch);
+      uint32_t id = undead_capture_cached(cache, thread->stack_high, frame, true);
+      if (cache->cut && id) count(&truncated);
+      if (id) return id;
+    }
+  }
+  return capture_without_chain(thread, frame);
 }
 
 void undead_backtrace_forget_images(void) {
   undead_images_forget();
   undead_pc_table_forget_rules();
-  __atomic_fetch_add(&rules_epoch, 1, __ATOMIC_ACQ_REL);
+  __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);
 }
 
 void undead_backtrace_after_fork_in_child(void) {
@@ -128,10 +110,9 @@ void undead_backtrace_after_fork_in_child(void) {
 
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
-  if (max > undead_record_depth) max = undead_record_depth;
-  uint32_t found = 0;
-  for (; id > UNDEAD_TRIE_ROOT && found < max; id = undead_trie[id].parent)
-    frames[found++] = undead_pcs[undead_trie[id].pc_index].pc;
+  uint32_t indices[UNDEAD_DEPTH_LIMIT];
+  uint32_t found = undead_store_read(id, indices, max < undead_record_depth ? max : undead_record_depth);
+  for (uint32_t index = 0; index < found; index++) frames[index] = undead_pcs[indices[index]].pc;
   return found;
 }
 

@@ -48,10 +48,8 @@ undead_unwind_cache *undead_cache_claim(void) {
 }
 
 void undead_cache_release(undead_unwind_cache *cache) {
-  cache->busy = 0;
-  cache->count = 0;
-  cache->check_count = 0;
-  cache->cut = false;
+  undead_capture_reset(cache, UNDEAD_CACHE_BUSY);
+  cache->state = 0;
   __atomic_store_n(&in_use[((uint8_t *)cache - pool) / SLOT_BYTES], 0, __ATOMIC_RELEASE);
 }
 

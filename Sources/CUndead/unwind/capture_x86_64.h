@@ -1,5 +1,6 @@
 // Incremental capture: what a thread found the last time is reused as far as the stack still holds it.
 #pragma once
+#include "unwind/store.h"
 #include "unwind/walk_x86_64.h"
 #include <stdbool.h>
 
@@ -11,6 +12,7 @@
 typedef struct {
   undead_frame frame;
   uintptr_t bp_mask;      // all ones if an outer rule depends on this rbp, else 0
+  uint64_t stamp;         // changes whenever this or an outer frame changes
   uint32_t pc_index;
   uint32_t node;          // in the store, for the chain up to this frame
   uint32_t first_check;   // the words that led to this frame; those of all outer frames come before
@@ -22,30 +24,84 @@ typedef struct {
   uintptr_t value;
 } undead_check;
 
+// A frame that the current walk found. What it says of `pc` serves the next capture, which often finds the same.
 typedef struct {
   undead_frame frame;
   const uintptr_t *bp_slot;   // where `frame.bp` was read, NULL if the inner frame had it in the register too
-  undead_rule rule;
-  uint32_t pc_index;
+  uintptr_t pc;
+  undead_rule rule;           // of `pc`
+  uint32_t pc_index;          // of `pc`
 } undead_fresh_frame;
 
+// A frame off the chain: how it joins the chain at an outer frame. For code that allocates in several places in turn.
+#define UNDEAD_BRANCH_CHECKS 16u
 typedef struct {
-  volatile uint32_t busy;   // a capture is under way: one in a signal handler must not touch the cache
-  uint32_t count;
+  undead_frame frame;
+  uintptr_t bp_mask;
+  uint64_t joined_stamp;
+  uint32_t joined;        // index of the first common frame of the chain
+  uint32_t node, check_count;
+  undead_check checks[UNDEAD_BRANCH_CHECKS];
+} undead_branch;
+
+// Small copies of what the store and the table of return addresses know, near to the thread.
+typedef struct {
+  uintptr_t pc;
+  undead_rule rule;
+  uint32_t pc_index;
+} undead_known_pc;
+
+typedef struct {
+  uint32_t parent, pc_index, node;
+} undead_known_child;
+
+typedef struct {
+  uintptr_t pc[UNDEAD_RUN_FRAMES];
+  uint32_t run;
+} undead_known_run;
+
+#define UNDEAD_KNOWN_PCS 256u
+#define UNDEAD_KNOWN_CHILDREN 512u
+#define UNDEAD_KNOWN_RUNS 64u
+#define UNDEAD_BRANCHES 32u
+
+#define UNDEAD_CACHE_BUSY 1u    // a capture is under way: one in a signal handler must not touch the cache
+#define UNDEAD_EPOCH_STEP 2u
+
+typedef struct {
+  volatile uint32_t state;   // the epoch of the unwind rules that it was filled under, and UNDEAD_CACHE_BUSY
+  uint32_t count;            // frames of the chain
+  uint32_t last;             // index of the frame where the last capture met the chain
+  uint32_t known_nodes;      // frames whose `pc_index` and `node` are still right for their outer frames
   uint32_t check_count;
-  uint32_t epoch;           // of the unwind rules
-  bool cut;                 // frame 0 is not the outermost of the stack
-  undead_cached_frame frames[UNDEAD_CACHED_FRAMES + 1];
+  bool cut;                  // frame 0 is not the outermost of the stack
+  uint64_t stamps;
+  undead_known_pc inner[UNDEAD_RUN_FRAMES];   // the innermost frames of the last capture
+  undead_known_run runs[UNDEAD_KNOWN_RUNS];
+  undead_known_pc pcs[UNDEAD_KNOWN_PCS];
+  undead_known_child children[UNDEAD_KNOWN_CHILDREN];
+  undead_branch branches[UNDEAD_BRANCHES];
+  undead_cached_frame frames[UNDEAD_CACHED_FRAMES];
   undead_check checks[2 * UNDEAD_CACHED_FRAMES];
-  union {
-    undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
-    uint32_t indices[UNDEAD_CACHED_FRAMES];       // scratch of a walk without the cache
-    uintptr_t addresses[UNDEAD_CACHED_FRAMES];    // scratch of libunwind
+  undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
+  union {   // for captures without the chain
+    uint32_t indices[UNDEAD_CACHED_FRAMES];
+    uintptr_t addresses[UNDEAD_CACHED_FRAMES];
   };
 } undead_unwind_cache;
 
+// Counts how often rules were forgotten, in steps of UNDEAD_EPOCH_STEP.
+extern uint32_t undead_rules_epoch;
+
 // The id of the stack at `frame`, or 0 if the rules of this stack do not allow the use of the cache, or the store is
-// full. The stack has to be the thread's own (undead_stack_covers).
-uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame);
+// full. The stack has to be the thread's own (undead_stack_covers), and the cache of the current epoch and not busy.
+// The caller checks for changed images if the dynamic loader allocates, and says so with `from_loader`.
+uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader);
+
+// Forgets everything that depends on unwind rules; `state` is the new state.
+void undead_capture_reset(undead_unwind_cache *cache, uint32_t state);
+
+// Captures without the cache, or prepares it and uses it; never 0.
+uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame);
 
 #pragma GCC visibility pop

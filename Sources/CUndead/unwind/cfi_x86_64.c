@@ -277,8 +277,8 @@ static bool read_common_entry(const uint8_t *entry, common_entry *common) {
   return !reader.failed;
 }
 
-static undead_rule special(uint64_t kind) {
-  return undead_rule_make(UNDEAD_RULE_SPECIAL | kind, 0, 0);
+static undead_rule special(undead_rule_special kind) {
+  return undead_rule_make(UNDEAD_RULE_SPECIAL, 0, kind);
 }
 
 static undead_rule rule_of_row(const row *current) {
@@ -287,7 +287,7 @@ static undead_rule rule_of_row(const row *current) {
   if (current->cfa.base == VALUE_AT_RBP) {
     int64_t offset = -current->cfa.offset;
     bool fits = offset >= 0 && offset <= UNDEAD_RULE_FIELD && current->rbp == SAVED_AT_RBP && current->rbp_offset == 0;
-    return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_DEREF, (uint64_t)offset, 0)
+    return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL, (uint64_t)offset, UNDEAD_RULE_DEREF)
                 : special(UNDEAD_RULE_UNKNOWN);
   }
   bool by_rbp = current->cfa.base == VALUE_RBP;
@@ -295,7 +295,8 @@ static undead_rule rule_of_row(const row *current) {
   int64_t offset = current->cfa.offset;
   int64_t saved = current->rbp == SAVED_AT_CFA ? -current->rbp_offset : 0;
   if (current->rbp == SAVED_AT_RBP) saved = by_rbp ? offset - current->rbp_offset : -1;
-  if (offset < 8 || offset > UNDEAD_RULE_FIELD || saved < 0 || saved > UNDEAD_RULE_FIELD)
+  // What follows a rule relies on this: slots are aligned and not below the register that the CFA is relative to.
+  if (offset < 8 || offset > UNDEAD_RULE_FIELD || saved < 0 || saved > offset || ((offset | saved) & 7))
     return special(UNDEAD_RULE_UNKNOWN);
   return undead_rule_make(by_rbp ? UNDEAD_RULE_BP : 0, (uint64_t)offset, (uint64_t)saved);
 }
@@ -333,11 +334,9 @@ static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
   return low ? header + table[2 * (low - 1) + 1] : NULL;
 }
 
-undead_rule undead_rule_compute(uintptr_t pc) {
-  undead_image image;
-  if (!undead_image_find(pc, &image)) return special(UNDEAD_RULE_UNKNOWN);
-  const uint8_t *entry = find_entry(&image, pc);
-  if (!entry) return rule_without_entry(pc, image.low);
+static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
+  const uint8_t *entry = find_entry(image, pc);
+  if (!entry) return rule_without_entry(pc, image->low);
   uint32_t length, back;
   memcpy(&length, entry, 4);
   memcpy(&back, entry + 4, 4);
@@ -357,5 +356,12 @@ undead_rule undead_rule_compute(uintptr_t pc) {
   m.initial = m.current;
   if (!m.finished) run(&m, reader.at, reader.end);
   return m.odd ? special(UNDEAD_RULE_UNKNOWN) : rule_of_row(&m.current);
+}
+
+undead_rule undead_rule_compute(uintptr_t pc) {
+  undead_image image;
+  if (!undead_image_find(pc, &image)) return special(UNDEAD_RULE_UNKNOWN);
+  undead_rule rule = compute_in_image(&image, pc);
+  return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;
 }
 #endif

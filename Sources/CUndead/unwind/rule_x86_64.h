@@ -6,17 +6,21 @@
 #pragma GCC visibility push(hidden)
 
 // Plain rule: CFA = (BP ? rbp : rsp) + offset, the return address is at CFA - 8, and the caller's rbp is at
-// CFA - saved, or still in rbp if `saved` is 0. 0 is "not computed yet".
+// CFA - saved, or still in rbp if `saved` is 0. Both are multiples of 8, and saved <= offset. 0 is "not computed yet".
 typedef uint64_t undead_rule;
 
 #define UNDEAD_RULE_VALID 1u
 #define UNDEAD_RULE_BP 2u         // the CFA is relative to rbp
-#define UNDEAD_RULE_SPECIAL 4u    // not a plain rule: one of the following says which
-#define UNDEAD_RULE_STOP 8u       // outermost frame: the return address is undefined
-#define UNDEAD_RULE_UNKNOWN 16u   // nothing here can unwind it, libunwind may
-#define UNDEAD_RULE_SIGNAL 32u    // signal trampoline: rsp points to the ucontext
-#define UNDEAD_RULE_DEREF 64u     // CFA = *(rbp - offset), the caller's rbp is at rbp: realigned stack
-#define UNDEAD_RULE_GUESS 128u    // function without unwind information, but with a frame pointer prologue
+#define UNDEAD_RULE_SPECIAL 4u    // not a plain rule: undead_rule_kind says what
+#define UNDEAD_RULE_LOADER 8u     // code of the dynamic loader
+#define UNDEAD_RULE_GUESS 16u     // function without unwind information, but with a frame pointer prologue
+
+typedef enum {
+  UNDEAD_RULE_STOP = 1,   // outermost frame: the return address is undefined
+  UNDEAD_RULE_UNKNOWN,    // nothing here can unwind it, libunwind may
+  UNDEAD_RULE_SIGNAL,     // signal trampoline: rsp points to the ucontext
+  UNDEAD_RULE_DEREF,      // CFA = *(rbp - offset), the caller's rbp is at rbp: realigned stack
+} undead_rule_special;
 
 #define UNDEAD_RULE_FIELD 0xFFFFFFu   // largest value of `offset` and of `saved`
 
@@ -29,8 +33,13 @@ static inline __attribute__((always_inline)) uint64_t undead_rule_saved(undead_r
   return rule >> 32;
 }
 
-static inline undead_rule undead_rule_make(uint64_t flags, uint64_t offset, uint64_t saved) {
-  return flags | UNDEAD_RULE_VALID | (offset << 8) | (saved << 32);
+// 0 for a plain rule.
+static inline undead_rule_special undead_rule_kind(undead_rule rule) {
+  return rule & UNDEAD_RULE_SPECIAL ? (undead_rule_special)(rule >> 32) : (undead_rule_special)0;
+}
+
+static inline undead_rule undead_rule_make(uint64_t flags, uint64_t offset, uint64_t saved_or_kind) {
+  return flags | UNDEAD_RULE_VALID | (offset << 8) | (saved_or_kind << 32);
 }
 
 // Computes the rule for the instruction at `pc` from the unwind tables of its image. Takes no lock, allocates nothing.

@@ -13,7 +13,7 @@ undead_trie_node *undead_trie;
 #define FAN_LEVELS 8u
 
 #define DEFAULT_BYTES (1ull << 30)
-static uint32_t next_node = UNDEAD_TRIE_ROOT + 1;
+static uint32_t next_node = UNDEAD_TRIE_RUNS + 1;
 static uint32_t node_limit;
 
 // Under a limit of the address space most of it belongs to the program.
@@ -88,4 +88,28 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
     link = &undead_trie[value].sibling;
     length++;
   }
+}
+
+uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count) {
+  uint32_t run_length = count < UNDEAD_RUN_FRAMES ? count : UNDEAD_RUN_FRAMES;
+  uint32_t run = UNDEAD_TRIE_RUNS, node = UNDEAD_TRIE_ROOT;
+  if (count == 0) return node;
+  for (uint32_t index = run_length; index > 0 && run; index--) run = undead_store_child(run, pc_indices[index - 1]);
+  for (uint32_t index = count; index > run_length && node; index--)
+    node = undead_store_child(node, pc_indices[index - 1]);
+  return run && node ? undead_store_child(node, run | UNDEAD_RUN_BIT) : 0;
+}
+
+uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
+  uint32_t found = 0;
+  for (; id > UNDEAD_TRIE_RUNS && found < max; id = undead_trie[id].parent) {
+    uint32_t pc_index = undead_trie[id].pc_index;
+    if (!(pc_index & UNDEAD_RUN_BIT)) {
+      pc_indices[found++] = pc_index;
+      continue;
+    }
+    for (uint32_t run = pc_index & ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie[run].parent)
+      pc_indices[found++] = undead_trie[run].pc_index;
+  }
+  return found;
 }

@@ -8,12 +8,17 @@
 
 typedef struct {
   uint32_t parent;
-  uint32_t pc_index;
+  uint32_t pc_index;   // or, with UNDEAD_RUN_BIT, the node of a run
   uint32_t child;     // first of its children: a node or a fan (UNDEAD_FAN_BIT), 0 if there is none
   uint32_t sibling;   // next child of the parent, likewise
 } undead_trie_node;
 
 #define UNDEAD_TRIE_ROOT 1u   // the empty backtrace: UNDEAD_BACKTRACE_NONE
+// The innermost frames of a backtrace are the same few again and again (the allocator's callers), whatever is outside
+// of them. So they are stored once, in a trie of their own, and one node stands for all of them.
+#define UNDEAD_TRIE_RUNS 2u
+#define UNDEAD_RUN_FRAMES 3u
+#define UNDEAD_RUN_BIT 0x80000000u
 #define UNDEAD_FAN_BIT 0x80000000u
 
 extern undead_trie_node *undead_trie;
@@ -30,7 +35,13 @@ static inline __attribute__((always_inline)) uint32_t undead_store_child(uint32_
 // Maps the store; false without memory. Any thread, any number of times.
 bool undead_store_prepare(void);
 
-// Nodes in use, counting the two reserved ones.
+// Adds a whole backtrace, given innermost first; its id, or 0 if the store is full.
+uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count);
+
+// Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
+uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
+
+// Nodes in use, counting the reserved ones.
 uint32_t undead_store_count(void);
 
 #pragma GCC visibility pop

@@ -67,11 +67,14 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
     uint32_t index = undead_pc_find(frame.pc, &rule);
     if (index == UNDEAD_PC_NONE) return UNDEAD_WALK_LOST;
     indices[(*count)++] = index;
-    if (rule & UNDEAD_RULE_STOP) return UNDEAD_WALK_COMPLETE;
-    if (rule & UNDEAD_RULE_UNKNOWN) return UNDEAD_WALK_LOST;
-    bool ok = rule & UNDEAD_RULE_SIGNAL  ? step_signal(&r, &frame)
-              : rule & UNDEAD_RULE_DEREF ? step_realigned(&r, &frame, rule)
-                                         : step_plain(&r, &frame, rule);
+    bool ok = false;
+    switch ((int)undead_rule_kind(rule)) {
+    case UNDEAD_RULE_STOP: return UNDEAD_WALK_COMPLETE;
+    case UNDEAD_RULE_SIGNAL: ok = step_signal(&r, &frame); break;
+    case UNDEAD_RULE_DEREF: ok = step_realigned(&r, &frame, rule); break;
+    case 0: ok = step_plain(&r, &frame, rule); break;
+    default: break;
+    }
     if (!ok) return UNDEAD_WALK_LOST;
     guessed = rule & UNDEAD_RULE_GUESS;
   }
