@@ -232,6 +232,7 @@ import Testing
               +16 → closure #1 in App.Feed.start() at /app/main.swift:88
                   captures self → App.Feed  ↺
 
+          waits in   closure #1 in App.Feed.start() at /app/main.swift:88
           allocated  in App.subscribe() at /app/main.swift:86
           advice     the task that `worker` leads to captures its owner and never ends: capture `self` weakly in the
                      task, and cancel it when the owner goes away

@@ -121,9 +121,7 @@ enum Advice {
   }
 
   private static func ownVariable(_ facts: LeakFacts) -> String? {
-    guard facts.roles.isSubset(of: [.context, .box]), facts.references.contains(where: { $0.closure != nil }) else {
-      return nil
-    }
+    guard facts.roles.isSubset(of: [.context, .box]), facts.roles.contains(.context) else { return nil }
     return "a closure captures the very variable that it is stored in: set the variable to nil after the last call, or "
       + "make it a local function"
   }

@@ -75,12 +75,11 @@ struct ProcessAnalysis {
     let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
     let references = chain.references(instance.cycle.isEmpty ? path : instance.cycle, names, &frames)
     let facts = facts(instance, group, references, finder)
-    let root = snapshot.nodes[instance.root]
     var leak = Leak(
       signature: group.signature.hexadecimal, kind: facts.isCycle ? .retainCycle : .unreferenced, count: group.count,
       objectCount: group.objectCount, totalBytes: group.bytes, objects: objects(group, finder),
       alsoLeaked: group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst), allocation: facts.allocation,
-      suspended: root.explanation == Snapshot.none ? nil : facts.suspended, advice: Advice.text(for: facts))
+      suspended: facts.suspended, advice: Advice.text(for: facts))
     if facts.isCycle { leak.cycle = references }
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]

@@ -7,17 +7,19 @@ enum StackText {
 
   /// " at file:line", or " (module)" where no line is known.
   static func place(_ frame: Frame, _ options: TextOptions) -> String {
-    guard let file = frame.file else { return frame.module.isEmpty ? "" : " (\(frame.module))" }
+    // A library without line numbers tells a file that says nothing.
+    guard let file = frame.file, frame.line != nil || !frame.system else { return frame.module.isEmpty ? "" : " (\(frame.module))" }
     return " at " + TextStyle.place.apply(frame.line.map { "\(file):\($0)" } ?? file, options)
   }
 
-  /// The lines of a stack: what every allocation goes through is left out, and no more frames than asked for.
+  /// The lines of a stack: what every allocation goes through is left out, as is what started the thread, and no more
+  /// frames than asked for.
   static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
-    var first = 0
+    var frames = backtrace.frames[...]
     if !options.allFrames {
-      first = backtrace.frames.firstIndex { !isNoise($0) } ?? 0
+      frames = frames[(frames.firstIndex { !isNoise($0) } ?? 0)...]
+      if let last = frames.lastIndex(where: { !$0.system }) { frames = frames[...last] }
     }
-    let frames = backtrace.frames[first...]
     var lines = frames.prefix(max(options.depth, 0)).enumerated().map { number, frame in
       let text = "#\(number)".padded(to: 3) + " " + function(frame) + (frame.inlined ? " [inlined]" : "")
       let style: TextStyle? = frame.system ? .faint : nil
