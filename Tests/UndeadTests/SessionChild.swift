@@ -90,7 +90,10 @@ struct ChildError: Error, CustomStringConvertible {
 
 /// The program that the tests run, compiled once, and the library that is preloaded into it.
 enum ChildProgram {
-  static func path() throws -> String { try compiled.get() }
+  static func path() throws -> String { "\(try compiled.get())/child" }
+
+  /// A library that makes the instrument crash.
+  static func crasher() throws -> String { "\(try compiled.get())/crasher.so" }
 
   static func preloadLibrary() throws -> String {
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -135,12 +138,12 @@ enum ChildProgram {
 
   // Linked by swiftc, so that the Swift runtime is loaded and there is something to check.
   private static let compiled = Result { () throws -> String in
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Programs/session_child.c").path
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
     let directory = try makeDirectory().path
-    try run("clang -O1 -g -c '\(source)' -o '\(directory)/child.o'")
+    try run("clang -O1 -g -c '\(sources)/session_child.c' -o '\(directory)/child.o'")
     try run("swiftc '\(directory)/child.o' -o '\(directory)/child'")
-    return "\(directory)/child"
+    try run("clang -shared -fPIC '\(sources)/crasher.c' -o '\(directory)/crasher.so'")
+    return directory
   }
 
   private static func run(_ command: String) throws {

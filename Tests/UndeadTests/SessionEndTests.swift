@@ -46,6 +46,16 @@ import Testing
     #expect(child.text.contains("errno 77"))
   }
 
+  @Test(arguments: ["segv", "abort"])
+  func crashOfTheSearchDoesNotReachTheProgram(kind: String) throws {
+    let libraries = "\(try ChildProgram.preloadLibrary()) \(try ChildProgram.crasher())"
+    let child = try SessionChild("return", environment: ["LD_PRELOAD": libraries, "CRASHER": kind])
+    #expect(try child.end() == .exited(3))
+    #expect(child.state?.stage == .failed)
+    #expect(child.state?.message.contains("crashed") == true)
+    #expect(child.files(".undead").isEmpty && child.files(".partial").isEmpty)
+  }
+
   @Test func turnedOff() throws {
     let child = try SessionChild("return", environment: ["UNDEAD": "0"])
     #expect(try child.end() == .exited(3))

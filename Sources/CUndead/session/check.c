@@ -4,6 +4,7 @@
 #include "record/thread.h"
 #include "runtime/layout.h"
 #include "session/final_signal.h"
+#include "session/guard.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/snapshot.h"
@@ -99,24 +100,36 @@ static void leave_descriptors_alone(void) {
   syscall(SYS_close_range, first, ~0u, unshare_table);
 }
 
-static bool look_for_leaks(undead_check *check) {
+static void look_for_leaks(void *context) {
+  undead_check *check = context;
   undead_state_set_step("finding the Swift runtime");
   undead_modules_refresh();
   check->without_swift = !undead_runtime_find();
   if (check->without_swift) {
     undead_text_copy(check->message, sizeof(check->message), "the program does not use the Swift runtime");
-    return false;
+    return;
   }
   undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
   undead_state_set_step("scanning");
   undead_scan_result *result = undead_scan(&check->options);
   if (!result) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");
-    return false;
+    return;
   }
-  bool written = undead_snapshot_make(check, result);
+  check->succeeded = undead_snapshot_make(check, result);
   undead_scan_free(result);
-  return written;
+}
+
+// What was open or mapped when it crashed is lost: the process ends, or can spare it.
+static void note_crash(undead_check *check, int signal) {
+  undead_text text = undead_text_in(check->message, sizeof(check->message));
+  undead_text_add(&text, "the search for leaks crashed with signal ");
+  undead_text_number(&text, signal);
+  undead_text_add(&text, " while ");
+  undead_text_add(&text, undead_state_get()->step);
+  undead_text_add(&text, ": objects or types of the program may be damaged");
+  check->succeeded = false;
+  undead_snapshot_discard();
 }
 
 static void note_outcome(undead_check *check) {
@@ -136,7 +149,8 @@ static void *run(void *argument) {
   undead_thread.ignored++;
   leave_descriptors_alone();
   if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
-  check->succeeded = look_for_leaks(check);
+  int crash = undead_guarded(look_for_leaks, check);
+  if (crash) note_crash(check, crash);
   note_outcome(check);
   if (check->in_session && strcmp(check->trigger, "request") == 0)
     __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);

@@ -32,26 +32,31 @@ static void numbered_name(char *name, size_t size) {
   undead_text_add(&text, ".undead");
 }
 
-static void add_suffix(char *path, size_t size, const char *start) {
-  undead_text text = undead_text_in(path, size);
-  undead_text_add(&text, start);
-  undead_text_add(&text, ".partial");
+// The file that is being written, "" if there is none.
+static char partial[PATH_BYTES];
+
+void undead_snapshot_discard(void) {
+  if (partial[0]) unlink(partial);
+  partial[0] = 0;
 }
 
 static bool write_file(undead_check *check, const undead_scan_result *result, const char *path) {
-  char partial[PATH_BYTES];
-  add_suffix(partial, sizeof(partial), path);
+  undead_text name = undead_text_in(partial, sizeof(partial));
+  undead_text_add(&name, path);
+  undead_text_add(&name, ".partial");
   undead_output output = {.file = open(partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
   if (output.file < 0) {
     fail(check, "the snapshot file cannot be created: ", partial, errno);
+    partial[0] = 0;
     return false;
   }
   undead_snapshot_serialize(&output, check, result);
   undead_vector_free(&output.bytes);
   if (close(output.file) != 0 && output.error == 0) output.error = errno;
   if (output.error == 0 && rename(partial, path) != 0) output.error = errno;
+  if (output.error == 0) partial[0] = 0;
+  undead_snapshot_discard();
   if (output.error == 0) return true;
-  unlink(partial);
   fail(check, "the snapshot file cannot be written: ", path, output.error);
   return false;
 }

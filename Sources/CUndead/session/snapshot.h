@@ -8,6 +8,9 @@
 // Names what the scan found and writes it where the check wants it; the reason of a failure goes to the check.
 bool undead_snapshot_make(undead_check *check, const undead_scan_result *result);
 
+// Removes the file that was being written when undead_snapshot_make was left by a crash.
+void undead_snapshot_discard(void);
+
 // Writes a whole snapshot to `output`; errors stay there.
 void undead_snapshot_serialize(undead_output *output, const undead_check *check, const undead_scan_result *result);
 
