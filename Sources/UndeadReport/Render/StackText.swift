@@ -8,7 +8,9 @@ enum StackText {
   /// " at file:line", or " (module)" where no line is known.
   static func place(_ frame: Frame, _ options: TextOptions) -> String {
     // A library without line numbers tells a file that says nothing.
-    guard let file = frame.file, frame.line != nil || !frame.system else { return frame.module.isEmpty ? "" : " (\(frame.module))" }
+    guard let file = frame.file, frame.line != nil || !frame.system else {
+      return frame.module.isEmpty ? "" : " (\(frame.module))"
+    }
     return " at " + TextStyle.place.apply(frame.line.map { "\(file):\($0)" } ?? file, options)
   }
 
