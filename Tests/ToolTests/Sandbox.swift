@@ -55,6 +55,10 @@ final class Sandbox {
   }
 
   func compile(_ source: String, to name: String, _ options: String...) throws {
+    try compile(source, to: name, options)
+  }
+
+  func compile(_ source: String, to name: String, _ options: [String]) throws {
     let input = try write(source, to: "\(UUID().uuidString).c")
     let result = try command(["clang", "-w", "-o", path(name), input] + options)
     try #require(result.status == 0, "\(result.error)")
@@ -102,6 +106,12 @@ final class Sandbox {
       process.standardOutput = try FileHandle(forWritingTo: out)
       process.standardError = try FileHandle(forWritingTo: error)
       process.standardInput = input ?? FileHandle.nullDevice
+      // Tests run on threads that block every signal, which a child would inherit.
+      var none = sigset_t()
+      var before = sigset_t()
+      sigemptyset(&none)
+      pthread_sigmask(SIG_SETMASK, &none, &before)
+      defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
       try process.run()
     }
 
