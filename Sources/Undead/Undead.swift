@@ -17,6 +17,9 @@ public enum Undead {
 
   /// Starts recording allocations; does nothing if they are recorded already.
   ///
+  /// What only older objects hold looks like a leak, and reports say that they are not complete; `UNDEAD=1` in the
+  /// environment of the process avoids that.
+  ///
   /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
   public static func start() throws(UndeadError) {
     guard undead_start() else { throw UndeadError(String(cString: undead_inactive_reason())) }

@@ -122,6 +122,9 @@ void undead_facts_collect(undead_facts *facts, const char *trigger, const undead
   add_runtime(facts);
   collect_counters(facts, result);
   if (result->error != 0) add_note(facts, result->message);
+  if (undead_session_has_gaps())
+    add_note(facts, "recording did not cover the whole run: objects that only unrecorded blocks hold look like leaks; "
+                    "start the program with UNDEAD=1");
 }
 
 void undead_facts_free(undead_facts *facts) {

@@ -33,6 +33,9 @@ int32_t undead_session_forked_from(void);
 // When this process started, or was forked, in nanoseconds since 1970.
 uint64_t undead_session_start_time(void);
 
+// True if recording did not cover the whole life of the process: what unknown blocks hold looks unreachable.
+bool undead_session_has_gaps(void);
+
 // Registers what must run when the program ends. Called with one thread, right before the program's main.
 void undead_session_before_main(void);
 

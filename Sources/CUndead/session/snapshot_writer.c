@@ -1,6 +1,7 @@
 #include "platform/maps.h"
 #include "runtime/layout.h"
 #include "session/process_facts.h"
+#include "session/session.h"
 #include "session/snapshot.h"
 #include "session/snapshot_tables.h"
 #include "session/state_file.h"
@@ -197,7 +198,7 @@ static void write_header(writer *writer) {
       .file_size = undead_output_offset(output),
       .checksum = undead_output_checksum(output, sizeof(header)),
       .section_count = writer->section_count,
-      .flags = writer->result->error == 0 ? 1 : 0,
+      .flags = writer->result->error == 0 && !undead_session_has_gaps() ? 1 : 0,
       .byte_order = 0x01020304,
       .pointer_size = sizeof(void *),
   };

@@ -28,6 +28,7 @@ static char reason[512] = "recording was not started: call undead_start() or set
 static int32_t session_pid;
 static int32_t forked_from;
 static uint64_t start_time;
+static bool has_gaps;
 // One page that a fork wipes and a vfork does not: tells a copy of our memory from our memory itself.
 static volatile uint32_t *fork_mark;
 
@@ -35,6 +36,7 @@ bool undead_session_in_charge(void) { return in_charge; }
 int32_t undead_session_pid(void) { return session_pid; }
 int32_t undead_session_forked_from(void) { return forked_from; }
 uint64_t undead_session_start_time(void) { return start_time; }
+bool undead_session_has_gaps(void) { return has_gaps; }
 const char *undead_session_reason(void) { return reason; }
 void undead_session_set_reason(const char *text) { undead_text_copy(reason, sizeof(reason), text); }
 
@@ -109,8 +111,10 @@ static const char *begin_recording(void) {
   if (!undead_hooks_available) return "the program is built with a sanitizer, which replaces the allocator";
   const char *why = undead_stand_aside_reason();
   if (why) return why;
-  if (undead_record_decide() <= UNDEAD_RECORD_OFF)
+  if (undead_record_decide() <= UNDEAD_RECORD_OFF) {
+    has_gaps = true;
     undead_record_start(undead_settings_get()->backtraces ? UNDEAD_RECORD_BACKTRACES : UNDEAD_RECORD_BLOCKS);
+  }
   static bool registered;
   if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL)) __register_atfork(NULL, NULL, after_fork, NULL);
   undead_session_set_reason("");
@@ -185,6 +189,7 @@ bool undead_start(void) {
 void undead_stop(void) {
   if (!undead_is_active()) return;
   undead_record_stop();
+  has_gaps = true;
   undead_session_set_reason("recording was stopped by undead_stop()");
 }
 
