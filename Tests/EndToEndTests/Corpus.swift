@@ -58,8 +58,9 @@ extension Program {
     if !FileManager.default.isExecutableFile(atPath: executable.path) {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       if let plugin {
-        let library = directory.appendingPathComponent("lib\(plugin.deletingPathExtension().lastPathComponent).so")
-        try await compile(plugin, to: library, flags: configuration.flags + ["-emit-library"])
+        let name = plugin.deletingPathExtension().lastPathComponent
+        let library = directory.appendingPathComponent("lib\(name).so")
+        try await compile(plugin, to: library, flags: configuration.flags + ["-emit-library", "-module-name", name])
       }
       try await compile(source, to: executable, flags: flags + ["-module-name", expectation.module])
     }

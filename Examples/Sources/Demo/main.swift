@@ -10,7 +10,7 @@ print("closed all albums")
 
 @MainActor func openAlbum(_ name: String) -> AlbumModel {
   let album = AlbumModel(name: name)
-  album.load()
   album.slideShow.start()
+  album.load()
   return album
 }

@@ -17,13 +17,21 @@ static bool name_class_word(const undead_node *node, undead_edge_name *name, und
   return undead_name_in_elements(node, name, label, edge);
 }
 
+// The block may be longer than the context: what follows the last capture is left from before.
+static bool is_behind_captures(const undead_fields *captures, uint32_t offset) {
+  if (!captures->count || captures->field[captures->count - 1].offset == UINT32_MAX) return false;
+  const undead_field *last = &captures->field[captures->count - 1];
+  return offset >= last->offset + last->size;
+}
+
 static bool name_captured_word(const undead_scan_result *result, const undead_node *node, undead_edge_name *name,
                                undead_text *label, const undead_edge *edge) {
   undead_context_role role = undead_role_of_context(result, node->isa);
   const undead_fields *captures = undead_captures_in(node->isa, node->address);
   const undead_field *capture = undead_field_at(captures, edge->offset);
   if (!capture) {
-    text_add(label, "captured");
+    if (is_behind_captures(captures, edge->offset)) name->flags |= UNDEAD_EDGE_WEAK;
+    else text_add(label, "captured");
     return false;
   }
   bool box = captures->count == 1 && role == UNDEAD_ROLE_BOX;

@@ -29,7 +29,10 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   cache->cut = false;
   memset(cache->inner, 0, sizeof cache->inner);
   memset(cache->pcs, 0, sizeof cache->pcs);
-  for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++) cache->fresh[index].pc = 0;
+  for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++) {
+    cache->fresh[index].pc = 0;
+    cache->fresh[index].rule = 0;
+  }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = state;
 }
@@ -74,7 +77,7 @@ INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) 
 
 // Like undead_store_child.
 INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
-  uint32_t hash = (parent ^ pc_index * 0x9E3779B1u) * 0x85EBCA6Bu;
+  uint32_t hash = parent * 0x85EBCA6Bu ^ pc_index * 0x9E3779B1u;
   undead_known_child *known = &cache->children[hash >> 16 & (UNDEAD_KNOWN_CHILDREN - 1)];
   if (LIKELY(known->parent == parent && known->pc_index == pc_index)) return known->node;
   uint32_t node = undead_store_child(parent, pc_index);
@@ -82,11 +85,12 @@ INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t
   return node;
 }
 
-// From a frame to its caller, by a plain rule; false if that leads out of the stack.
+// From a frame to its caller, by a plain rule; false if that leads out of the stack. What is read lies between the
+// hook's own frame and the end of the stack: a rule relative to rbp has a small offset.
 INLINE bool step(undead_frame *frame, const uintptr_t **bp_slot, undead_rule rule, uintptr_t stack_high) {
-  uintptr_t base = rule & UNDEAD_RULE_BP ? frame->bp : frame->sp;
-  uintptr_t cfa = base + undead_rule_offset(rule), saved = undead_rule_saved(rule);
-  if (UNLIKELY(base < frame->sp || cfa > stack_high || (base & 7) || cfa < base)) return false;
+  uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
+  uintptr_t distance = cfa - frame->sp, saved = undead_rule_saved(rule);
+  if (UNLIKELY((distance - 1 >= stack_high - frame->sp) | ((distance & 7) != 0))) return false;
   frame->pc = ((const uintptr_t *)cfa)[-1];
   frame->sp = cfa;
   *bp_slot = NULL;
@@ -95,6 +99,11 @@ INLINE bool step(undead_frame *frame, const uintptr_t **bp_slot, undead_rule rul
     frame->bp = **bp_slot;
   }
   return true;
+}
+
+// False for a special rule, and for the one of address 0, which no function has.
+INLINE bool is_plain(undead_rule rule) {
+  return (rule & (UNDEAD_RULE_VALID | UNDEAD_RULE_SPECIAL)) == UNDEAD_RULE_VALID;
 }
 
 // What led to a frame: the inner frame's return address, and the slot where it saved rbp if that matters further out.
@@ -214,13 +223,13 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
     fresh->frame = frame;
     fresh->bp_slot = bp_slot;
     undead_rule rule = fresh->rule;
-    if (UNLIKELY(rule & UNDEAD_RULE_SPECIAL)) {
+    if (UNLIKELY(!is_plain(rule))) {
       if (undead_rule_kind(rule) != UNDEAD_RULE_STOP) return 0;
       restart(cache, false);
       candidates = 0;
       break;
     }
-    if (UNLIKELY(!step(&frame, &bp_slot, rule, stack_high) || !frame.pc)) return 0;
+    if (UNLIKELY(!step(&frame, &bp_slot, rule, stack_high))) return 0;
     if (UNLIKELY(fresh_count == UNDEAD_CACHED_FRAMES)) {
       restart(cache, true);
       candidates = 0;
@@ -240,14 +249,18 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
   return node;
 }
 
-// The node of a frame: it is mostly where the last capture met the chain, or one of few others.
-// The frame comes in three values, so that it can stay in registers.
+// The node of a frame: it is mostly near to where the last capture met the chain, or one of few others. The frame comes
+// in three values, so that it can stay in registers.
 INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const undead_frame frame = {pc, sp, bp};
-  const undead_cached_frame *last = &cache->frames[cache->last];
-  if (LIKELY(!cache->cut)) {
-    if (cache->last < cache->count && is_same(&last->frame, last->bp_mask, &frame) && is_intact(cache, cache->last))
-      return last->node;
+  uint32_t last = cache->last;
+  if (LIKELY(!cache->cut && last < cache->count)) {
+    while (last > 0 && cache->frames[last].frame.sp < sp) last--;
+    const undead_cached_frame *near = &cache->frames[last];
+    if (is_same(&near->frame, near->bp_mask, &frame) && is_intact(cache, last)) {
+      cache->last = last;
+      return near->node;
+    }
   }
   undead_branch *branch = &cache->branches[(undead_pc_hash(pc) >> 40 ^ sp >> 4) % UNDEAD_BRANCHES];
   if (LIKELY(!cache->cut) && is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
@@ -263,15 +276,16 @@ static __attribute__((noinline)) uint32_t add_run(const undead_known_pc *inner, 
   return node;
 }
 
-INLINE uint32_t know_run(undead_unwind_cache *cache) {
+static __attribute__((noinline)) uint32_t know_run(undead_unwind_cache *cache) {
   const undead_known_pc *inner = cache->inner;
   uint64_t hash = undead_pc_hash(inner[0].pc + inner[1].pc * 3 + inner[2].pc * 5);
   undead_known_run *known = &cache->runs[hash >> 40 & (UNDEAD_KNOWN_RUNS - 1)];
-  if (LIKELY(known->pc[0] == inner[0].pc && known->pc[1] == inner[1].pc && known->pc[2] == inner[2].pc))
-    return known->run;
-  uint32_t run = add_run(inner, UNDEAD_RUN_FRAMES);
-  if (run) *known = (undead_known_run){{inner[0].pc, inner[1].pc, inner[2].pc}, run};
-  return run;
+  if (known->pc[0] != inner[0].pc || known->pc[1] != inner[1].pc || known->pc[2] != inner[2].pc) {
+    uint32_t run = add_run(inner, UNDEAD_RUN_FRAMES);
+    if (!run) return 0;
+    *known = (undead_known_run){{inner[0].pc, inner[1].pc, inner[2].pc}, run};
+  }
+  return cache->last_run = known->run;
 }
 
 // Whole stacks that are no deeper than a run; those that are deeper cannot be captured here.
@@ -281,7 +295,7 @@ static __attribute__((noinline)) uint32_t capture_short(undead_unwind_cache *cac
   return run ? undead_store_child(UNDEAD_TRIE_ROOT, run | UNDEAD_RUN_BIT) : 0;
 }
 
-INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, uint64_t refused) {
+INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader) {
   const uintptr_t *bp_slot;
 #pragma clang loop unroll(full)
   for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) {
@@ -290,12 +304,13 @@ INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead
       const undead_known_pc *known = know_pc(cache, frame.pc);
       if (UNLIKELY(!known)) return 0;
       *inner = *known;
+      cache->last_run = 0;
     }
-    if (UNLIKELY(inner->rule & UNDEAD_RULE_SPECIAL)) return capture_short(cache, index + 1);
-    if (UNLIKELY(index == 0 && (inner->rule & refused))) return 0;
-    if (UNLIKELY(!step(&frame, &bp_slot, inner->rule, stack_high) || !frame.pc)) return 0;
+    if (UNLIKELY(!is_plain(inner->rule))) return capture_short(cache, index + 1);
+    if (index == 0 && UNLIKELY(inner->rule & UNDEAD_RULE_LOADER) && !from_loader) return 0;
+    if (UNLIKELY(!step(&frame, &bp_slot, inner->rule, stack_high))) return 0;
   }
-  uint32_t run = know_run(cache);
+  uint32_t run = LIKELY(cache->last_run) ? cache->last_run : know_run(cache);
   uint32_t node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp);
   return LIKELY(run && node) ? know_child(cache, node, run | UNDEAD_RUN_BIT) : 0;
 }
@@ -304,7 +319,7 @@ uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high,
   uint32_t state = cache->state;
   cache->state = state | UNDEAD_CACHE_BUSY;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t id = capture(cache, stack_high, frame, from_loader ? 0 : UNDEAD_RULE_LOADER);
+  uint32_t id = capture(cache, stack_high, frame, from_loader);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = state;
   return id;
@@ -319,7 +334,7 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if (LIKELY(cache && cache->state == epoch) && undead_stack_covers(thread, sp)) {
     cache->state = epoch | UNDEAD_CACHE_BUSY;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t id = capture(cache, thread->stack_high, frame, UNDEAD_RULE_LOADER);
+    uint32_t id = capture(cache, thread->stack_high, frame, false);
     bool whole = !cache->cut;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     cache->state = epoch;

@@ -75,6 +75,7 @@ typedef struct {
   uint32_t known_nodes;      // frames whose `pc_index` and `node` are still right for their outer frames
   uint32_t check_count;
   bool cut;                  // frame 0 is not the outermost of the stack
+  uint32_t last_run;         // of the frames in `inner`, 0 if it is not known
   uint64_t stamps;
   undead_known_pc inner[UNDEAD_RUN_FRAMES];   // the innermost frames of the last capture
   undead_known_run runs[UNDEAD_KNOWN_RUNS];

@@ -281,6 +281,8 @@ static undead_rule special(undead_rule_special kind) {
   return undead_rule_make(UNDEAD_RULE_SPECIAL, 0, kind);
 }
 
+#define MAX_RBP_OFFSET 64   // it is 16 in practice
+
 static undead_rule rule_of_row(const row *current) {
   if (current->return_address == RETURN_UNDEFINED) return special(UNDEAD_RULE_STOP);
   if (current->return_address != RETURN_AT_CFA || current->rbp == SAVED_ODD) return special(UNDEAD_RULE_UNKNOWN);
@@ -295,8 +297,8 @@ static undead_rule rule_of_row(const row *current) {
   int64_t offset = current->cfa.offset;
   int64_t saved = current->rbp == SAVED_AT_CFA ? -current->rbp_offset : 0;
   if (current->rbp == SAVED_AT_RBP) saved = by_rbp ? offset - current->rbp_offset : -1;
-  // What follows a rule relies on this: slots are aligned and not below the register that the CFA is relative to.
-  if (offset < 8 || offset > UNDEAD_RULE_FIELD || saved < 0 || saved > offset || ((offset | saved) & 7))
+  // What follows a rule relies on this: slots are aligned and not (far) below the stack pointer.
+  if (offset < 8 || offset > (by_rbp ? MAX_RBP_OFFSET : UNDEAD_RULE_FIELD) || saved < 0 || saved > offset || ((offset | saved) & 7))
     return special(UNDEAD_RULE_UNKNOWN);
   return undead_rule_make(by_rbp ? UNDEAD_RULE_BP : 0, (uint64_t)offset, (uint64_t)saved);
 }

@@ -67,9 +67,10 @@ enum SymbolText {
     "__libc_start", "_start",
   ]
 
-  /// True for code of the toolchain or the system that the module list does not tell: linked into the program, or
-  /// specialised for it by the compiler.
+  /// True for code of the toolchain or the system that the module list does not tell: linked into the program,
+  /// specialised for it by the compiler, or made by a macro (under names that change with the text around it).
   static func isToolchain(_ frame: Frame) -> Bool {
+    if frame.file?.contains("@__swiftmacro_") ?? false { return true }
     if systemLibraries.contains(where: frame.module.hasPrefix) { return true }
     let function = withoutThunks(frame.symbol)
     return toolchainFunctions.contains(where: function.hasPrefix)

@@ -40,6 +40,14 @@ struct DueHeap {
   /// Below this many dead entries compaction is not worth its constant cost.
   private static let compactionThreshold = 512
 
+  /// The top of a heap that is not empty.
+  @inline(__always)
+  var first: DueEntry { entries.unsafelyUnwrapped[0] }
+
+  /// Whether there is a top that comes before `entry`.
+  @inline(__always)
+  func isTop(before entry: DueEntry) -> Bool { count > 0 && first < entry }
+
   @inline(__always)
   var top: DueEntry? { count > 0 ? entries.unsafelyUnwrapped[0] : nil }
 

@@ -18,16 +18,18 @@ extension LoopCore {
     serve(mode)
     var limit = state.pointee.sequence << DueKey.slotBits
     let numbering = state.pointee.renumberings
-    while let timer = takeDue(at: instant, limit: limit) {
-      let lateness = Instants.subtract(time, timer.due)
-      timer.noteFire(lateness: lateness)
-      unlock()
-      spent.release()
-      call(timer, lateness: lateness, time: time)
-      fired &+= 1
-      if timer.flags.contains(.repeats) { time = now }
-      lock()
-      spent = settle(timer, advancingPast: time).spent
+    while let reference = takeDue(at: instant, limit: limit) {
+      reference._withUnsafeGuaranteedRef { timer in
+        let lateness = time &- timer.due
+        timer.noteFire(lateness: lateness)
+        unlock()
+        spent.release()
+        call(timer, lateness: lateness, time: time)
+        fired &+= 1
+        if timer.flags.contains(.repeats) { time = now }
+        lock()
+        settle(timer, advancingPast: time, &spent)
+      }
       if state.pointee.servedMode != mode { serve(mode) }
       // After a renumbering everything scheduled so far counts as part of this pass.
       if state.pointee.renumberings != numbering { limit = state.pointee.sequence << DueKey.slotBits }
@@ -57,34 +59,42 @@ extension LoopCore {
 
   /// Takes the first due timer out of the queue. The caller holds the lock and has called `serve`.
   @inline(__always)
-  private func takeDue(at instant: Int64, limit: UInt64) -> TrackedTimer? {
+  private func takeDue(at instant: Int64, limit: UInt64) -> Unmanaged<TrackedTimer>? {
     while true {
-      var best: (entry: DueEntry, set: Int, isSoft: Bool)?
-      for index in state.pointee.servedSets {
-        let set = Int(index)
+      var best = DueEntry(due: instant, key: .max)
+      var bestSet = -1
+      var isSoft = false
+      for index in 0..<state.pointee.servedSets.count {
+        let set = state.pointee.servedSets[index]
         state.pointee.sets[set].exact.clean(state.pointee.slots)
-        if let top = state.pointee.sets[set].exact.top, top.due <= instant, best.map({ top < $0.entry }) ?? true {
-          best = (top, set, false)
+        if state.pointee.sets[set].exact.isTop(before: best) {
+          best = state.pointee.sets[set].exact.first
+          bestSet = set
+          isSoft = false
         }
         if state.pointee.sets[set].soft.count == 0 { continue }
         state.pointee.sets[set].soft.clean(state.pointee.slots)
-        if let top = state.pointee.sets[set].soft.top, top.due <= instant, best.map({ top < $0.entry }) ?? true {
-          best = (top, set, true)
+        if state.pointee.sets[set].soft.isTop(before: best) {
+          best = state.pointee.sets[set].soft.first
+          bestSet = set
+          isSoft = true
         }
       }
-      guard let best else { return nil }
-      if best.isSoft { state.pointee.sets[best.set].soft.popTop() } else { state.pointee.sets[best.set].exact.popTop() }
-      if best.entry.key >= limit {
-        state.pointee.deferred.append(best.entry)
+      if bestSet < 0 { return nil }
+      if isSoft { state.pointee.sets[bestSet].soft.popTop() } else { state.pointee.sets[bestSet].exact.popTop() }
+      if best.key >= limit {
+        state.pointee.deferred.append(best)
         continue
       }
-      let slot = Int32(DueKey.slot(best.entry.key))
+      let slot = Int32(DueKey.slot(best.key))
       state.pointee.slots[slot].key = 0
-      if best.isSoft { state.pointee.sets[best.set].hard.noteDead(state.pointee.slots) }
-      let timer = state.pointee.slots[slot].timer.unsafelyUnwrapped.takeUnretainedValue()
-      timer.flags.remove(.queued)
-      timer.flags.insert(.firing)
-      return timer
+      if isSoft { state.pointee.sets[bestSet].hard.noteDead(state.pointee.slots) }
+      let reference = state.pointee.slots[slot].timer.unsafelyUnwrapped
+      reference._withUnsafeGuaranteedRef { timer in
+        timer.flags.remove(.queued)
+        timer.flags.insert(.firing)
+      }
+      return reference
     }
   }
 
@@ -103,13 +113,16 @@ extension LoopCore {
     }
   }
 
-  /// After a callback: the timer's next date, or its end. The caller holds the lock and releases what is returned.
+  /// After a callback: the timer's next date, or its end. The caller holds the lock.
   ///
-  /// - Parameter time: skip the points of its grid up to this instant; nil leaves the fire date as it is.
+  /// - Parameters:
+  ///   - time: skip the points of its grid up to this instant; nil leaves the fire date as it is.
+  ///   - spent: receives what the caller must release after giving the lock back.
+  /// - Returns: whether the sleeping loop must wake.
   @inline(__always)
-  func settle(_ timer: TrackedTimer, advancingPast time: Int64?) -> (spent: Spent, wake: Bool) {
+  @discardableResult
+  func settle(_ timer: TrackedTimer, advancingPast time: Int64?, _ spent: inout Spent) -> Bool {
     timer.flags.remove(.firing)
-    var spent = Spent()
     let isValid = timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid
     if isValid, timer.flags.contains(.repeats), timer.slot >= 0 {
       if timer.flags.contains(.rescheduled) {
@@ -117,7 +130,7 @@ extension LoopCore {
       } else if let time {
         advance(timer, past: time)
       }
-      return (spent, push(timer, set: state.pointee.slots[timer.slot].modeSet))
+      return push(timer, set: state.pointee.slots[timer.slot].modeSet)
     }
     timer.flags.remove(.rescheduled)
     if timer.flags.contains(.owed) {
@@ -131,7 +144,7 @@ extension LoopCore {
       swap(&spent.action, &timer.action)
       spent.extras = timer.extras.load()
     }
-    return (spent, false)
+    return false
   }
 
   /// Moves a repeating timer's date to the first point of its grid after `time`, in O(1), and counts the points skipped.
@@ -152,8 +165,8 @@ extension LoopCore {
   func nextWake(mode: Int32) -> Int64 {
     serve(mode)
     var wake = Int64.max
-    for index in state.pointee.servedSets {
-      let set = Int(index)
+    for index in state.pointee.servedSets.indices {
+      let set = state.pointee.servedSets[index]
       state.pointee.sets[set].exact.clean(state.pointee.slots)
       state.pointee.sets[set].hard.clean(state.pointee.slots)
       if let top = state.pointee.sets[set].exact.top { wake = min(wake, top.due) }
@@ -166,8 +179,8 @@ extension LoopCore {
   func nextDue(mode: Int32) -> Int64? {
     serve(mode)
     var due: Int64?
-    for index in state.pointee.servedSets {
-      let set = Int(index)
+    for index in state.pointee.servedSets.indices {
+      let set = state.pointee.servedSets[index]
       state.pointee.sets[set].exact.clean(state.pointee.slots)
       state.pointee.sets[set].soft.clean(state.pointee.slots)
       for top in [state.pointee.sets[set].exact.top, state.pointee.sets[set].soft.top].compactMap({ $0 }) {

@@ -168,7 +168,7 @@ extension LoopCore {
 
   /// Takes a timer out of `mode`. The caller releases what is returned.
   func remove(_ timer: TrackedTimer, mode: Int32) -> Unmanaged<TrackedTimer>? {
-    withLock {
+    withLock { () -> Unmanaged<TrackedTimer>? in
       guard timer.home.load(ordering: .relaxed) == bits, timer.slot >= 0 else { return nil }
       let present = state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].modes
       let left = Set(present).subtracting(expand(mode)).sorted()

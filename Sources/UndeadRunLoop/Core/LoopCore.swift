@@ -21,12 +21,12 @@ struct LoopState: ~Copyable {
   /// How often the numbering started anew.
   var renumberings = 0
 
-  var sets: [ModeSet] = []
+  var sets = InPlaceList<ModeSet>()
   /// The set that the last timer with a single mode was added to.
   var lastSingle: (mode: Int32, set: Int32) = (ModeTable.defaultMode, 0)
   var commonModes: [Int32] = [ModeTable.defaultMode, ModeTable.trackingMode]
   /// Indices of the sets that contain `servedMode`; recomputed when a set or the mode changes.
-  var servedSets: [Int32] = []
+  var servedSets = InPlaceList<Int>()
   var servedMode: Int32 = -1
   /// Entries that became due during the pass that is under way: they wait for the next one.
   var deferred: [DueEntry] = []
@@ -88,7 +88,7 @@ enum LoopStatePool {
 }
 
 /// A pointer to a loop's state, and the operations on it.
-struct LoopCore: @unchecked Sendable {
+struct LoopCore: @unchecked Sendable, Equatable {
   let state: UnsafeMutablePointer<LoopState>
 
   init(_ state: UnsafeMutablePointer<LoopState>) { self.state = state }
@@ -115,12 +115,11 @@ struct LoopCore: @unchecked Sendable {
 extension LoopCore {
   /// Makes the first two sets. The caller holds the lock.
   func prepareSets() {
-    if state.pointee.sets.isEmpty {
-      state.pointee.sets = [
-        ModeSet(modes: [ModeTable.defaultMode]),
-        ModeSet(modes: [ModeTable.defaultMode, ModeTable.commonMode, ModeTable.trackingMode]),
-      ]
-    }
+    state.pointee.sets.removeAll()
+    state.pointee.sets.append(ModeSet(modes: [ModeTable.defaultMode]))
+    state.pointee.sets.append(
+      ModeSet(modes: [ModeTable.defaultMode, ModeTable.commonMode, ModeTable.trackingMode]))
+    state.pointee.lastSingle = (ModeTable.defaultMode, 0)
     state.pointee.commonModes = [ModeTable.defaultMode, ModeTable.trackingMode]
     state.pointee.servedMode = -1
   }
@@ -162,8 +161,10 @@ extension LoopCore {
   func serve(_ mode: Int32) {
     if state.pointee.servedMode == mode { return }
     state.pointee.servedMode = mode
-    state.pointee.servedSets = state.pointee.sets.indices.filter { state.pointee.sets[$0].contains(mode) }
-      .map(Int32.init)
+    state.pointee.servedSets.removeAll()
+    for index in state.pointee.sets.indices where state.pointee.sets[index].contains(mode) {
+      state.pointee.servedSets.append(index)
+    }
   }
 
   /// Whether a run in `mode` would have a timer to wait for. The caller holds the lock.

@@ -74,9 +74,15 @@ extension TrackedRunLoop {
     }
     for observer in observers { observer.call(activity, on: self) }
   }
+}
 
+extension LoopCore {
   fileprivate func forget(_ observer: TrackedRunLoopObserver) {
-    core.withLock { core.state.pointee.observers.removeAll { $0.observer === observer } }
+    let record = withLock { () -> ObserverRecord? in
+      guard let known = state.pointee.observers.firstIndex(where: { $0.observer === observer }) else { return nil }
+      return state.pointee.observers.remove(at: known)
+    }
+    withExtendedLifetime(record) {}
   }
 }
 
@@ -86,7 +92,7 @@ public final class TrackedRunLoopObserver: Sendable {
   public typealias Handler = @Sendable (TrackedRunLoopObserver, TrackedRunLoop.Activity) -> Void
 
   private struct State {
-    weak var loop: TrackedRunLoop?
+    var home: LoopCore?
     var isCalling = false
     var isValid = true
   }
@@ -119,24 +125,24 @@ public final class TrackedRunLoopObserver: Sendable {
 
   /// Takes the observer out of its loop for good.
   public func invalidate() {
-    let loop = state.withLock { state -> TrackedRunLoop? in
+    let home = state.withLock { state -> LoopCore? in
       state.isValid = false
-      defer { state.loop = nil }
-      return state.loop
+      defer { state.home = nil }
+      return state.home
     }
-    loop?.forget(self)
+    home?.forget(self)
   }
 
   /// Makes the observer belong to `loop`, or returns the name of the loop that it belongs to.
   fileprivate func claim(for loop: TrackedRunLoop) -> String? {
     state.withLock { state in
-      if let other = state.loop, other !== loop { return other.name }
-      state.loop = loop
+      if let home = state.home, home != loop.core { return LoopRegistry.shared.name(of: home) }
+      state.home = loop.core
       return nil
     }
   }
 
-  fileprivate func unclaim() { state.withLock { $0.loop = nil } }
+  func unclaim() { state.withLock { $0.home = nil } }
 
   fileprivate func call(_ activity: TrackedRunLoop.Activity, on loop: TrackedRunLoop) {
     guard activities.contains(activity) else { return }

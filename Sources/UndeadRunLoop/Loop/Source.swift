@@ -27,7 +27,7 @@ public final class TrackedRunLoopSource: Sendable {
   }
 
   private struct State {
-    weak var loop: TrackedRunLoop?
+    var home: LoopCore?
     var isValid = true
     var signalDescriptor: Int32 = -1
   }
@@ -82,37 +82,37 @@ public final class TrackedRunLoopSource: Sendable {
   /// Makes a source of the first kind ready and wakes its loop. Signals before the call to its block count once.
   public func signal() {
     isSignalled.store(true, ordering: .releasing)
-    state.withLock { $0.loop }?.wakeUp()
+    state.withLock { $0.home }?.wakeIfAsleep()
   }
 
   /// Takes the source out of its loop for good. May be called twice and in the handler.
   public func invalidate() {
-    let loop = state.withLock { state -> TrackedRunLoop? in
+    let home = state.withLock { state -> LoopCore? in
       state.isValid = false
-      defer { state.loop = nil }
-      return state.loop
+      defer { state.home = nil }
+      return state.home
     }
-    loop?.forget(self)
+    home?.forget(self)
     closeSignal()
   }
 
   func loopEnded() {
-    state.withLock { $0.loop = nil }
+    state.withLock { $0.home = nil }
     closeSignal()
   }
 
   fileprivate func claim(for loop: TrackedRunLoop) throws(RunLoopError) {
     try state.withLock { state throws(RunLoopError) in
       if !state.isValid { throw .invalidated(item: "source") }
-      if let other = state.loop, other !== loop {
-        throw .belongsToAnotherLoop(item: "source", loop: other.name)
+      if let home = state.home, home != loop.core {
+        throw .belongsToAnotherLoop(item: "source", loop: LoopRegistry.shared.name(of: home))
       }
       if case .signal(let signal, _) = kind, state.signalDescriptor < 0 {
         let descriptor = undead_loop_signal_open(signal)
         if descriptor < 0 { throw .unusableSignal(signal: signal, errno: -descriptor) }
         state.signalDescriptor = descriptor
       }
-      state.loop = loop
+      state.home = loop.core
     }
   }
 
@@ -210,13 +210,6 @@ extension TrackedRunLoop {
     core.withLock { core.state.pointee.sources.contains { $0.source === source && $0.modes.contains(mode.index) } }
   }
 
-  fileprivate func forget(_ source: TrackedRunLoopSource) {
-    core.withLock {
-      guard let known = core.state.pointee.sources.firstIndex(where: { $0.source === source }) else { return }
-      core.stopPolling(core.state.pointee.sources.remove(at: known))
-    }
-  }
-
   /// Calls the signalled sources of a mode. Returns whether there were any.
   func performSignalled(_ mode: Int32) -> Bool {
     let signalled = core.withLock { () -> [TrackedRunLoopSource] in
@@ -302,6 +295,16 @@ extension LoopCore {
     undead_loop_poll_set(
       state.pointee.poller.poll, undead_loop_main_queue_descriptor(), isWanted ? UNDEAD_LOOP_READABLE : 0,
       Poller.Token.mainQueue, false)
+  }
+
+  fileprivate func forget(_ source: TrackedRunLoopSource) {
+    // Released without the lock: it may be the source's last reference.
+    let record = withLock { () -> SourceRecord? in
+      guard let known = state.pointee.sources.firstIndex(where: { $0.source === source }) else { return nil }
+      stopPolling(state.pointee.sources[known])
+      return state.pointee.sources.remove(at: known)
+    }
+    withExtendedLifetime(record) {}
   }
 
   func stopPolling(_ record: SourceRecord) {

@@ -30,8 +30,7 @@ extension TrackedRunLoop {
     case .full: .tooManyTimers(limit: DueKey.slotLimit)
     case .otherLoop(let bits):
       .belongsToAnotherLoop(
-        item: timer.reportName,
-        loop: LoopRegistry.shared.all.first { $0.core.bits == bits }?.name ?? "")
+        item: timer.reportName, loop: LoopCore(bits: bits).map(LoopRegistry.shared.name(of:)) ?? "")
     }
   }
 

@@ -128,26 +128,38 @@ public final class TrackedRunLoop: Sendable {
     }
   }
 
+  /// What a loop leaves behind when it ends.
+  private struct Left {
+    var timers: [TrackedTimer]
+    var work: [WorkQueue.Item]
+    var sources: [SourceRecord]
+    var observers: [ObserverRecord]
+  }
+
   func wake() { undead_loop_wake(core.withLock { core.state.pointee.poller.wake }) }
 
   /// The loop's thread ends, or its last owner lets go of it: waiters are released, timers are detached and reported.
   func finish() {
-    let left = core.withLock { () -> (timers: [TrackedTimer], work: [WorkQueue.Item], sources: [SourceRecord])? in
+    let left = core.withLock { () -> Left? in
       if core.state.pointee.isFinished { return nil }
       core.state.pointee.isFinished = true
       let sources = core.state.pointee.sources
+      let observers = core.state.pointee.observers
       for record in sources { core.stopPolling(record) }
       core.state.pointee.sources = []
       core.state.pointee.observers = []
       core.state.pointee.poller.closeTimer()
       core.state.pointee.poller.stopWatchingClock()
-      return (core.removeAllTimers(), core.state.pointee.work.removeAll(), sources)
+      return Left(
+        timers: core.removeAllTimers(), work: core.state.pointee.work.removeAll(), sources: sources,
+        observers: observers)
     }
     guard let left else { return }
     for item in left.work {
       if case .block(_, let completion) = item { completion?.abandon() }
     }
     for record in left.sources { record.source.loopEnded() }
+    for record in left.observers { record.observer.unclaim() }
     if Diagnostics.isOn { Diagnostics.loopEnded(self, timers: left.timers) }
   }
 }
@@ -169,18 +181,4 @@ extension TrackedRunLoop: CustomStringConvertible, Equatable {
 
   /// Two loops are equal if they are the same one.
   public static func == (left: TrackedRunLoop, right: TrackedRunLoop) -> Bool { left === right }
-}
-
-/// All loops that live, for ``TrackedRunLoop/inspect()``.
-final class LoopRegistry: Sendable {
-  private struct WeakLoop: Sendable { weak var loop: TrackedRunLoop? }
-  private let loops = Mutex<[ObjectIdentifier: WeakLoop]>([:])
-
-  static let shared = LoopRegistry()
-
-  func add(_ loop: TrackedRunLoop) { loops.withLock { $0[ObjectIdentifier(loop)] = WeakLoop(loop: loop) } }
-
-  func remove(_ loop: TrackedRunLoop) { loops.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(loop)) } }
-
-  var all: [TrackedRunLoop] { loops.withLock { $0.values.compactMap(\.loop) } }
 }

@@ -95,22 +95,19 @@ extension TrackedTimer {
   }
 
   private func settleAfterFire() {
-    let (spent, wake) = withHome { core -> (LoopCore.Spent, LoopCore?) in
-      if let core {
-        let (spent, wake) = core.settle(self, advancingPast: nil)
-        return (spent, wake ? core : nil)
-      }
-      var spent = LoopCore.Spent()
+    var spent = LoopCore.Spent()
+    let wake = withHome { core -> LoopCore? in
+      if let core { return core.settle(self, advancingPast: nil, &spent) ? core : nil }
       flags.remove(.firing)
       if !flags.contains(.repeats) || !isValid {
         status.store(Status.invalid, ordering: .releasing)
         swap(&spent.action, &action)
         spent.extras = extras.load()
       }
-      return (spent, nil)
+      return nil
     }
     wake?.wake()
-    release(spent)
+    spent.release()
   }
 
   /// Ends the timer: it never fires again, leaves all modes, and lets go of its target, block and `userInfo`.
@@ -207,6 +204,36 @@ final class TimerExtras: Sendable {
       return state.userInfo
     }
     withExtendedLifetime(released) {}
+  }
+}
+
+/// What `AtomicLazyReference` is, without its 500 instructions for each load.
+struct TimerExtrasReference: ~Copyable {
+  private let bits = Atomic<UInt>(0)
+
+  @inline(__always)
+  func load() -> TimerExtras? {
+    let bits = bits.load(ordering: .acquiring)
+    return bits == 0 ? nil : Self.object(bits).takeUnretainedValue()
+  }
+
+  func storeIfNil(_ extras: TimerExtras) -> TimerExtras {
+    let new = Unmanaged.passRetained(extras)
+    let result = bits.compareExchange(
+      expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .acquiringAndReleasing)
+    if result.exchanged { return extras }
+    new.release()
+    return Self.object(result.original).takeUnretainedValue()
+  }
+
+  deinit {
+    let bits = bits.load(ordering: .acquiring)
+    if bits != 0 { Self.object(bits).release() }
+  }
+
+  private static func object(_ bits: UInt) -> Unmanaged<TimerExtras> {
+    // Only ever set from a valid object.
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped)
   }
 }
 

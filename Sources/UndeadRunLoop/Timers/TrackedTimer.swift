@@ -54,20 +54,21 @@ public final class TrackedTimer: Sendable {
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
   // `action` is the exception: a timer that is firing reads it without the lock, and nobody else changes it then.
-  nonisolated(unsafe) var action: Action
-  nonisolated(unsafe) var due: Int64
-  nonisolated(unsafe) var leeway: Int64 = 0
-  nonisolated(unsafe) var slot: Int32 = -1
-  nonisolated(unsafe) var fireCount: UInt32 = 0
-  nonisolated(unsafe) var missedCount: UInt32 = 0
-  nonisolated(unsafe) var latestMicroseconds: UInt32 = 0
-  nonisolated(unsafe) var worstMicroseconds: UInt32 = 0
-  nonisolated(unsafe) var flags: Flags
+  // Exclusivity is what the lock is for; checking it at run time would double the price of a fire.
+  @exclusivity(unchecked) nonisolated(unsafe) var action: Action
+  @exclusivity(unchecked) nonisolated(unsafe) var due: Int64
+  @exclusivity(unchecked) nonisolated(unsafe) var leeway: Int64 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var slot: Int32 = -1
+  @exclusivity(unchecked) nonisolated(unsafe) var fireCount: UInt32 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var missedCount: UInt32 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var latestMicroseconds: UInt32 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var worstMicroseconds: UInt32 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var flags: Flags
   let period: Int64
   let status = Atomic<UInt32>(Status.valid)
   /// The address of the state of the loop that the timer is in, or one of `Home`.
   let home = Atomic<UInt>(Home.none)
-  let extras = AtomicLazyReference<TimerExtras>()
+  let extras = TimerExtrasReference()
 
   enum Home {
     /// In no loop.

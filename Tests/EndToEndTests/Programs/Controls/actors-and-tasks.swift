@@ -6,6 +6,8 @@ import Foundation
 final class Payload: @unchecked Sendable {
   var bytes = [UInt8](repeating: 1, count: 100)
 }
+@inline(never) @_optimize(none) func use(_ object: AnyObject) { usleep(10_000) }
+
 actor Worker {
   var payload = Payload()
   var pending: [Int: Task<Int, Never>] = [:]
@@ -24,7 +26,7 @@ actor Worker {
   }
   func block() {
     let local = Payload()
-    while local.bytes.count == 100 { usleep(10_000) }
+    while true { use(local) }
   }
 }
 @MainActor final class Screen {

@@ -1,5 +1,5 @@
 // The closure captures self and more, so it has a context block of its own.
-// EXPECT leak kind=retainCycle types=App.Screen fields=handler,screen|self count=7 at=screen closure=install
+// EXPECT leak kind=retainCycle types=App.Screen fields=handler count=7 at=screen closure=install
 final class Logger {
   var lines = 0
 }

@@ -8,6 +8,7 @@ final class Node {
   var next: Node?
 }
 final class Work {
+  var input = 3.5
   var next: Work?
 }
 @inline(never) @_optimize(none) func use(_ object: AnyObject) {}

@@ -16,4 +16,4 @@ final class Item {
   item.owner = owner
   use(owner)
 }
-for _ in 0..<4 { make() }
+for _ in 0..<(CommandLine.arguments.count * 4) { make() }
