@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+@testable import UndeadReport
+
+/// Files, lines and inlined calls of small programs.
+@Suite struct SymbolizerTests {
+  private let sandbox: Sandbox
+  private static let source = """
+    public final class Owner { var next: Owner? }
+    @inline(never) public func sink(_ owner: Owner) { print(owner) }
+    @inline(__always) func inner(_ count: Int) { for _ in 0..<count { sink(Owner()) } }
+    @inline(never) public func outer(_ count: Int) { inner(count) }
+    @inline(never) public func waits() async { let owner = Owner(); await Task.yield(); sink(owner) }
+    public func closure() -> () -> Void { let owner = Owner(); return { sink(owner) } }
+    outer(CommandLine.argc == 1 ? 1 : 2)
+    """
+  private static let bias: UInt64 = 0x5000_0000
+
+  init() throws { sandbox = try Sandbox() }
+
+  private func build(_ options: String...) throws -> (module: Snapshot.Module, functions: [ELFSymbol]) {
+    try sandbox.write(Self.source, to: "Fixture.swift")
+    let program = sandbox.path("fixture")
+    let result = try sandbox.command(
+      ["swiftc", "-module-name", "Fixture", sandbox.path("Fixture.swift"), "-o", program] + options)
+    try #require(result.status == 0, "\(result.error)")
+    let file = try #require(try ELFFile(path: program))
+    let table = file.functions()
+    let end = try #require(file.segments.map { $0.address + $0.memorySize }.max())
+    var functions: [ELFSymbol] = []
+    for address in 0..<end {
+      if let symbol = table.function(at: address), symbol.size > 0, functions.last != symbol {
+        functions.append(symbol)
+      }
+    }
+    let module = Snapshot.Module(
+      low: Self.bias, high: Self.bias + end, bias: Self.bias, path: program, buildID: file.buildID)
+    return (module, functions)
+  }
+
+  /// The frames of every byte of a function.
+  private func frames(
+    of name: String, in build: (module: Snapshot.Module, functions: [ELFSymbol]), symbolizer: Symbolizer = Symbolizer()
+  ) throws -> [[Frame]] {
+    let function = try #require(build.functions.first { Demangler.readable($0.name) == name })
+    let addresses = (function.address..<function.address + function.size).map { $0 + Self.bias }
+    let result = symbolizer.symbolize(addresses, modules: [build.module])
+    return addresses.compactMap { result.symbols[$0] }
+  }
+
+  @Test func givesFileAndLine() throws {
+    let frames = try frames(of: "Fixture.outer(_:)", in: build("-g", "-Onone"))
+    let plain = try #require(frames.first?.first)
+    #expect(plain.symbol == "Fixture.outer(_:)")
+    #expect(plain.file == sandbox.path("Fixture.swift"))
+    #expect(plain.line == 4)
+    #expect(plain.module == "fixture")
+    #expect(!plain.inlined)
+  }
+
+  @Test func givesInlinedCalls() throws {
+    let frames = try frames(of: "Fixture.outer(_:)", in: build("-g", "-O"))
+    let chain = try #require(frames.first { $0.contains { $0.symbol == "Fixture.inner(_:)" } })
+    let inner = try #require(chain.first { $0.symbol == "Fixture.inner(_:)" })
+    #expect(inner.inlined)
+    #expect(inner.line == 3)
+    #expect(chain.last?.symbol == "Fixture.outer(_:)")
+    #expect(chain.last?.inlined == false)
+    #expect(chain.last?.line == 4)
+  }
+
+  @Test func namesThePartsOfAsyncFunctions() throws {
+    let build = try build("-g", "-Onone")
+    let parts = build.functions.filter { $0.name.contains("5waits") && $0.name.hasSuffix("_") && $0.name.contains("T") }
+    #expect(!parts.isEmpty)
+    for part in parts {
+      let result = Symbolizer().symbolize([part.address + Self.bias], modules: [build.module])
+      #expect(result.symbols[part.address + Self.bias]?.last?.symbol == "Fixture.waits()")
+    }
+  }
+
+  @Test func namesClosuresByTheirForwarder() throws {
+    let build = try build("-g", "-Onone")
+    let forwarder = try #require(build.functions.first { $0.name.contains("7closure") && $0.name.hasSuffix("U_TA") })
+    let result = Symbolizer().symbolize([forwarder.address + Self.bias], modules: [build.module])
+    #expect(result.symbols[forwarder.address + Self.bias]?.last?.symbol == "closure #1 in Fixture.closure()")
+  }
+
+  @Test func fallsBackToSymbolTables() throws {
+    let build = try build("-g", "-Onone")
+    let without = Symbolizer(environment: { $0 == "UNDEAD_SYMBOLIZER" ? "/no/such/symbolizer" : nil })
+    let frames = try frames(of: "Fixture.outer(_:)", in: build, symbolizer: without)
+    #expect(frames.first?.first?.symbol == "Fixture.outer(_:)")
+    #expect(frames.first?.first?.line == nil)
+    let note = without.symbolize([Self.bias + build.functions[0].address], modules: [build.module]).notes.first
+    #expect(note?.contains("UNDEAD_SYMBOLIZER=/no/such/symbolizer") == true)
+  }
+
+  @Test func continuesAfterACrashOfTheSymbolizer() throws {
+    let build = try build("-g", "-Onone")
+    let real = try #require(SymbolizerTool.find { ProcessInfo.processInfo.environment[$0] })
+    // Answers two requests of each run, then dies.
+    try sandbox.write("#!/bin/sh\n'\(real.path)' \"$@\" | head -n 2\nkill -SEGV $$\n", to: "crashing", mode: 0o755)
+    let path = sandbox.path("crashing")
+    let addresses = build.functions.prefix(6).map { $0.address + Self.bias }
+    let result = Symbolizer(environment: { $0 == "UNDEAD_SYMBOLIZER" ? path : nil })
+      .symbolize(addresses, modules: [build.module])
+    #expect(result.notes.contains { $0.contains("2 of 6") })
+    #expect(addresses.allSatisfy { result.symbols[$0]?.last?.symbol.contains("+0x") == false })
+  }
+
+  @Test func givesOffsetsInFilesThatChanged() throws {
+    var (module, functions) = try build("-g", "-Onone")
+    let address = functions[0].address + Self.bias
+    module.buildID = "0123"
+    let changed = Symbolizer().symbolize([address], modules: [module])
+    #expect(changed.symbols[address]?.map(\.symbol) == ["fixture+0x\(String(functions[0].address, radix: 16))"])
+    #expect(changed.notes.first?.contains("built anew") == true)
+    try FileManager.default.removeItem(atPath: module.path)
+    let missing = Symbolizer().symbolize([address], modules: [module])
+    #expect(missing.notes.first?.contains("No such file") == true)
+    #expect(missing.symbols[address]?.first?.line == nil)
+  }
+
+  @Test func keepsTheNamesThatASnapshotBrings() {
+    var snapshot = Snapshot()
+    snapshot.frames = [0x1001]
+    snapshot.symbols[0x1000] = [Frame(symbol: "App.f()", file: "/a.swift", line: 1, module: "App")]
+    let result = Symbolizer().symbolize(snapshot)
+    #expect(result.symbols == snapshot.symbols)
+    #expect(result.notes.isEmpty)
+  }
+
+  @Test func namesWhatIsInNoModuleByItsAddress() {
+    let result = Symbolizer().symbolize([0xABCD], modules: [])
+    #expect(result.symbols[0xABCD]?.map(\.symbol) == ["0xabcd"])
+  }
+}
