@@ -16,7 +16,7 @@ import Foundation
 /// Keys of a group, with alternatives joined by `|` and lists by `,`: `kind`; `types` (each is among the types of the
 /// group, `*` matches anything); `fields` (each begins the field of an edge of the cycle, `a~b` also contains `b`);
 /// `also` (types of `alsoLeaked`); `count`; `at` (an allocation frame is on a line marked `// @name`); `closure` (part of
-/// the symbol of a closure in the cycle).
+/// the symbol of a closure in the chain); `closureAt` (such a closure is on a line with this mark).
 struct Expectation: Equatable {
   struct Group: Equatable {
     var sections: Set<String> = []
@@ -116,5 +116,5 @@ struct Expectation: Equatable {
     }
   }
 
-  private static let keys: Set = ["kind", "types", "fields", "also", "count", "at", "closure"]
+  private static let keys: Set = ["kind", "types", "fields", "also", "count", "at", "closure", "closureAt"]
 }

@@ -43,6 +43,7 @@ import Testing
     "// EXPECT leak types=App.Owner at=there",
     "// EXPECT leak types=App.Owner also=App.Item",
     "// EXPECT leak types=App.Owner closure=start",
+    "// EXPECT leak types=App.Owner closureAt=here",
     "// EXPECT leak types=App.Owner\n// EXPECT leak types=App.Owner",
   ]) func wrong(_ directives: String) throws {
     #expect(try complaints(directives) != [])

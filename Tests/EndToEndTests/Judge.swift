@@ -59,11 +59,17 @@ struct Judge {
     }
     if let count = expected.values["count"], count != String(group.count) { complaints.append("count \(group.count)") }
     if let closure = expected.values["closure"],
-      !(group.cycle ?? []).contains(where: { $0.closure?.symbol.contains(closure) == true })
+      !group.closures.contains(where: { $0.symbol.contains(closure) })
     {
       complaints.append("no closure of \(closure)")
     }
-    if let places = expected.list("at").first, !isAllocated(group, at: places) {
+    if let places = expected.list("closureAt").first, !group.closures.contains(where: { isFrame($0, at: places) }) {
+      let closures = group.closures.map { "\($0.symbol) \($0.file ?? "?"):\($0.line ?? 0)" }
+      complaints.append("no closure at \(places.joined(separator: " or ")) but \(closures)")
+    }
+    if let places = expected.list("at").first,
+      !group.allocation.frames.contains(where: { isFrame($0, at: places) })
+    {
       let frames = group.allocation.frames.prefix(4).map { "\($0.symbol) \($0.file ?? "?"):\($0.line ?? 0)" }
       complaints.append("not allocated at \(places.joined(separator: " or ")) but \(frames)")
     }
@@ -89,14 +95,11 @@ struct Judge {
     return parts.dropFirst().allSatisfy { field.contains($0) }
   }
 
-  private func isAllocated(_ group: ReportFile.Group, at places: [String]) -> Bool {
-    places.contains { place in
+  private func isFrame(_ frame: ReportFile.Frame, at places: [String]) -> Bool {
+    guard let path = frame.file, let line = frame.line else { return false }
+    return places.contains { place in
       let key = place.contains(":") ? place : "\(mainFile):\(place)"
-      let file = key.prefix { $0 != ":" }
-      return group.allocation.frames.contains { frame in
-        guard let path = frame.file, let line = frame.line else { return false }
-        return path.split(separator: "/").last == file && markers[key, default: []].contains(line)
-      }
+      return path.split(separator: "/").last == key.prefix { $0 != ":" } && markers[key, default: []].contains(line)
     }
   }
 }

@@ -59,6 +59,9 @@ struct ReportFile: Decodable {
         + (retainPath ?? []).map(\.type)
     }
 
+    /// The closures in the chain that keeps the group alive.
+    var closures: [Frame] { (cycle ?? retainPath ?? []).compactMap(\.closure) }
+
     /// The group in one line.
     var line: String {
       let chain = (cycle ?? retainPath ?? []).map { "\($0.type).\($0.field ?? "-")" }.joined(separator: " -> ")

@@ -1,5 +1,5 @@
 // The tutorial leak: a closure in a property captures self.
-// EXPECT leak kind=retainCycle types=App.ViewModel fields=onChange count=5 at=model closure=bind also=App.Cache
+// EXPECT leak kind=retainCycle types=App.ViewModel fields=onChange count=5 at=model closure=bind closureAt=closure also=App.Cache
 final class Cache {
   var entries = [1, 2, 3]
 }
@@ -9,7 +9,7 @@ final class ViewModel {
   var onChange: ((String) -> Void)?
 
   func bind() {
-    onChange = { text in self.title = text }
+    onChange = { text in self.title = text }  // @closure
   }
 }
 @inline(never) @_optimize(none) func use(_ object: AnyObject) {}

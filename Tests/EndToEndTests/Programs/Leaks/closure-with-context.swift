@@ -1,5 +1,5 @@
 // The closure captures self and more, so it has a context block of its own.
-// EXPECT leak kind=retainCycle types=App.Screen fields=handler count=7 at=screen closure=install
+// EXPECT leak kind=retainCycle types=App.Screen fields=handler count=7 at=screen closure=install closureAt=closure
 final class Logger {
   var lines = 0
 }
@@ -9,7 +9,7 @@ final class Screen {
 
   func install(logger: Logger, step: Int) {
     handler = {  // @closure
-      self.taps += step
+      self.taps += step  // @closure
       logger.lines += step
     }
   }

@@ -1,5 +1,5 @@
 // A running dispatch timer whose handler captures the owner.
-// EXPECT suspect kind=heldByDispatchSource types=App.Heartbeat count=3
+// EXPECT suspect kind=heldByDispatchSource types=App.Heartbeat count=3 closureAt=closure
 import Dispatch
 import Glibc
 
@@ -7,7 +7,7 @@ final class Heartbeat {
   var beats = 0
   let source = DispatchSource.makeTimerSource()
   func start() {
-    source.setEventHandler { self.beats += 1 }
+    source.setEventHandler { self.beats += 1 }  // @closure
     source.schedule(deadline: .now() + 500, repeating: 500)
     source.resume()
   }
