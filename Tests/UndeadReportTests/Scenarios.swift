@@ -258,11 +258,13 @@ enum Scenario {
     addSuspect(3, "App.Badge", "Foundation.NSNotificationReceiver", "token", root: "NotificationCenter.default", &heap)
     let task = heap.node("Task", kind: .task, state: .live, waiting: [.app("App.Poller.run()", "/app/main.swift", 175)])
     let poller = heap.object("App.Poller", state: .suspect, at: site("App.poll()", 176))
-    let sleeper = heap.node("malloc block", kind: .other, state: .live)
-    heap.link(sleeper, "+24", task)
+    let timers = heap.node("malloc block", kind: .other, state: .live)
+    let sleeper = heap.node("dispatch source refs", kind: .other, state: .live)
+    heap.link(timers, "+0", sleeper)
+    heap.link(sleeper, "+40", task)
     heap.link(task, "async frame", poller)
     heap.link(poller, "task", task)
-    heap.suspect(4, poller, by: task, root: "", path: [sleeper, task, poller])
+    heap.suspect(4, poller, by: task, root: "$s3App6pollerAA6PollerCvp", path: [timers, sleeper, task, poller])
     return heap
   }
 

@@ -460,8 +460,8 @@ import Testing
 
         SUSPECT 2 of 4  App.Poller held only by a waiting task that it holds itself  (32 bytes)
 
-            [global]
-            malloc block
+            [global] App.poller
+            dispatch source refs
               +16 → Task
               async frame → App.Poller
             and App.Poller holds that thing itself:
@@ -517,9 +517,9 @@ import Testing
       try Scenario.incomplete().text() == """
         note: thread 77 could not be stopped
         note: the check is incomplete: leaks may be missing from this report
-        note: 3 unreachable blocks of C code (300 bytes) are not listed: only C tools can tell whether they are leaks
-        note: 5 more leaked objects did not fit into the snapshot: the counts are too low
-        note: 1 allocations have no backtrace: the store was full
+        note: not listed: 3 unreachable blocks of C code (300 bytes), of which only C tools can tell whether they are leaks
+        note: the counts are too low: 5 more leaked blocks did not fit into the snapshot
+        note: no backtrace for 1 allocation: the store was full
         undead: no leaks found, but the check is incomplete, 0 suspects, 0 known, 0 suppressed
 
         """)

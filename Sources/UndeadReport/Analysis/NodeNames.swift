@@ -144,13 +144,16 @@ struct NodeNames {
     case .context: .context
     case .genericBox, .errorBox: .box
     case .task: .task
+    // What libdispatch makes for the program, as opposed to what it passes work around in.
+    case .other where name.hasPrefix("dispatch ") && name != "dispatch continuation": .toolchain
     default: .memory
     }
   }
 
-  /// Takes out what the runtime puts into the names of private and local types and that changes with each run.
+  /// Takes out what the runtime puts into the names of private and local types and that changes with each run, and
+  /// where in the toolchain a type is declared.
   static func clean(_ name: String) -> String {
-    var result = name
+    var result = name.replacing("(extension in Foundation):", with: "")
     while let start = result.firstRange(of: "(unknown context at $") {
       guard let close = result[start.upperBound...].firstIndex(of: ")") else { break }
       var end = result.index(after: close)

@@ -115,13 +115,16 @@ extension LeakReport {
     let blocks = snapshot.counter("unreachableCBlocks")
     if blocks > 0 {
       notes.append(
-        "\(blocks) unreachable block\(blocks == 1 ? "" : "s") of C code (\(snapshot.counter("unreachableCBytes")) "
-          + "bytes) are not listed: only C tools can tell whether they are leaks")
+        "not listed: \(blocks) unreachable block\(blocks == 1 ? "" : "s") of C code "
+          + "(\(snapshot.counter("unreachableCBytes")) bytes), of which only C tools can tell whether they are leaks")
     }
     let nodes = snapshot.counter("droppedNodes")
-    if nodes > 0 { notes.append("\(nodes) more leaked objects did not fit into the snapshot: the counts are too low") }
+    if nodes > 0 {
+      notes.append(
+        "the counts are too low: \(nodes) more leaked block\(nodes == 1 ? "" : "s") did not fit into the snapshot")
+    }
     let stacks = snapshot.counter("droppedBacktraces")
-    if stacks > 0 { notes.append("\(stacks) allocations have no backtrace: the store was full") }
+    if stacks > 0 { notes.append("no backtrace for \(stacks) allocation\(stacks == 1 ? "" : "s"): the store was full") }
     return notes
   }
 }

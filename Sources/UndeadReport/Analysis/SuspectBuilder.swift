@@ -78,6 +78,9 @@ struct SuspectBuilder {
     let end = edges.last.map { Int(snapshot.edges[$0].to) } ?? (root == nil ? mechanism : firstNode(record))
     // A path may end at what fires or waits; the rest of the way is in the references.
     if let end, end != node { edges += way(from: end, to: node) }
+    // C blocks between the root and the first object that has a name tell nothing.
+    let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
+    edges.removeFirst(start)
     var steps = chain.references(edges, names, &frames).map { PathStep($0) }
     steps.append(PathStep(type: names.type(of: node), field: ""))
     steps[0].root = root
@@ -102,7 +105,7 @@ struct SuspectBuilder {
 
   private func rootName(_ path: Snapshot.Path) -> String {
     let name = snapshot.strings[path.rootName]
-    if !name.isEmpty { return name }
+    if !name.isEmpty { return Demangler.readable(name) }
     return path.thread == 0 ? "" : "thread \(path.thread)"
   }
 
