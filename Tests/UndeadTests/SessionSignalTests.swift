@@ -69,12 +69,13 @@ import Testing
     #expect(try child.snapshot(4).metadata("trigger") == "signal 15")
   }
 
-  @Test func requestDoesNotWakeTheProgram() throws {
-    let child = try SessionChild("nap", environment: ["UNDEAD_REQUEST_SIGNAL": "40"])
+  @Test(arguments: ["nap", "nap-poll", "nap-pselect", "nap-epoll"])
+  func requestDoesNotWakeTheProgram(mode: String) throws {
+    let child = try SessionChild(mode, environment: ["UNDEAD_REQUEST_SIGNAL": "40"])
     try child.waitFor("ready")
     kill(child.pid, 40)
     try child.waitForState { $0.answers == 1 }
     #expect(try child.end() == .exited(0))
-    #expect(child.text == "ready\nslept\n")
+    #expect(child.text == "ready\nwaited\n")
   }
 }

@@ -3,13 +3,16 @@
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -174,16 +177,53 @@ static int mode_query(void) {
   return 0;
 }
 
-static int mode_nap(void) {
+static int wait_one_second(int (*wait)(void)) {
   say("ready");
-  struct timespec start, end, nap = {.tv_sec = 1};
+  struct timespec start, end;
   clock_gettime(CLOCK_MONOTONIC, &start);
-  int result = nanosleep(&nap, NULL);
+  int result = wait();
   clock_gettime(CLOCK_MONOTONIC, &end);
-  double slept = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
-  say(result == 0 && slept >= 1 ? "slept" : "woken");
+  double waited = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+  say(result == 0 && waited >= 0.99 ? "waited" : "woken");
   return 0;
 }
+
+static int nap(void) { return nanosleep(&(struct timespec){.tv_sec = 1}, NULL); }
+
+static int wait_in_poll(void) { return poll(NULL, 0, 1000); }
+
+static int wait_in_pselect(void) { return pselect(0, NULL, NULL, NULL, &(struct timespec){.tv_sec = 1}, NULL); }
+
+static int wait_in_epoll(void) {
+  struct epoll_event event;
+  sigset_t none;
+  sigemptyset(&none);
+  return epoll_pwait(epoll_create1(0), &event, 1, 1000, &none);
+}
+
+static void *sleep_for_ever(void *unused) {
+  (void)unused;
+  for (;;) sleep(1000);
+}
+
+static int mode_nap(void) { return wait_one_second(nap); }
+
+static int mode_nap_poll(void) { return wait_one_second(wait_in_poll); }
+
+// Libc makes its calls in another way then.
+static int with_second_thread(int (*wait)(void)) {
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_create(&thread, NULL, sleep_for_ever, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return wait_one_second(wait);
+}
+
+static int mode_nap_pselect(void) { return with_second_thread(wait_in_pselect); }
+
+static int mode_nap_epoll(void) { return with_second_thread(wait_in_epoll); }
 
 // Other processes.
 
@@ -288,6 +328,9 @@ static const struct {
     {"wait-for-interrupt", mode_wait_for_interrupt},
     {"query", mode_query},
     {"nap", mode_nap},
+    {"nap-poll", mode_nap_poll},
+    {"nap-pselect", mode_nap_pselect},
+    {"nap-epoll", mode_nap_epoll},
     {"fork", mode_fork},
     {"fork-quick", mode_fork_quick},
     {"bare-fork", mode_bare_fork},
