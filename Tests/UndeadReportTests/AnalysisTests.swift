@@ -166,6 +166,22 @@ import Testing
     #expect(try heap.report().leaks.allSatisfy { $0.kind == .unreferenced && $0.cycle == nil })
   }
 
+  /// What a suspended task holds of itself is no cycle that the program made.
+  @Test func taskThatHoldsItsContinuationIsUnreferenced() throws {
+    var heap = SyntheticHeap()
+    let task = heap.node("Task", kind: .task)
+    let canary = heap.toolchain("Swift.CheckedContinuationCanary")
+    heap.link(task, "async frame", canary)
+    heap.link(canary, "+16", task)
+    let leak = try #require(try heap.report().leaks.first)
+    #expect(leak.kind == .unreferenced)
+    #expect(leak.objects.first?.type == "Task")
+    let owner = heap.object("App.Owner")
+    heap.link(task, "async frame", owner)
+    heap.link(owner, "task", task)
+    #expect(try heap.report().leaks.map(\.kind) == [.retainCycle])
+  }
+
   @Test func sizesThatOverflowAreCut() throws {
     var heap = SyntheticHeap()
     for _ in 0..<3 { _ = heap.object("App.A", size: .max) }

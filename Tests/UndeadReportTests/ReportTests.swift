@@ -70,6 +70,19 @@ import Testing
     #expect(TextRenderer.render(report).contains("kindOfTheFuture App.Owner"))
   }
 
+  @Test func optionalKeysMayBeMissing() throws {
+    let text = """
+      {"schemaVersion": 1, "tool": {"name": "undead", "version": "9"},
+       "process": {"path": "/a", "arguments": [], "pid": 1, "startedAt": "", "durationSeconds": 0},
+       "summary": {"complete": true},
+       "leaks": [{"signature": "00", "kind": "unreferenced", "count": 2, "totalBytes": 64}]}
+      """
+    let report = try JSONRenderer.parse(Data(text.utf8))
+    #expect(report.leaks[0].objectCount == 2)
+    #expect(report.suspects.isEmpty)
+    #expect(TextRenderer.render(report).hasPrefix("LEAK 1 of 1  object that nothing refers to, 2 times"))
+  }
+
   @Test(arguments: [
     ("", "not valid JSON"), ("[1]", "not a report of undead: unexpected value"),
     ("{}", "not a report of undead: the key \"schemaVersion\" is missing"),

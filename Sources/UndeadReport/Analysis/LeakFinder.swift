@@ -111,12 +111,11 @@ struct LeakFinder {
     return LeakInstance(root: Int(root), cycle: [], component: component)
   }
 
-  /// Only reference counts make a retain cycle: raw memory that points to itself is none, nor is a task with the
-  /// frames in its own memory.
+  /// Only reference counts make a retain cycle: raw memory that points to itself is none, nor is a task with what its
+  /// own frames hold.
   private func isRetainCycle(_ edges: [Int], _ names: NodeNames) -> Bool {
     let roles = edges.map { names.role(of: graph.source(of: $0)) }
-    if roles.contains(.program) || roles.contains(.toolchain) { return true }
-    return !roles.contains(.task) && roles.contains { $0.isCounted }
+    return roles.contains(.task) ? roles.contains(.program) : roles.contains { $0.isCounted }
   }
 
   private mutating func claim(from leak: Int) {

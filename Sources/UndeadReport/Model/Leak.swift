@@ -81,6 +81,27 @@ public struct Leak: Codable, Sendable, Equatable {
   }
 }
 
+extension Leak {
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    let count = try values.decode(Int.self, forKey: .count)
+    self.init(
+      signature: try values.decode(String.self, forKey: .signature), kind: try values.decode(Kind.self, forKey: .kind),
+      count: count, objectCount: try values.decodeIfPresent(Int.self, forKey: .objectCount) ?? count,
+      totalBytes: try values.decode(Int.self, forKey: .totalBytes),
+      objects: try values.decodeIfPresent([LeakedObject].self, forKey: .objects) ?? [],
+      cycle: try values.decodeIfPresent([Reference].self, forKey: .cycle),
+      retainPath: try values.decodeIfPresent([PathStep].self, forKey: .retainPath),
+      innerCycles: try values.decodeIfPresent([[Reference]].self, forKey: .innerCycles),
+      alsoLeaked: try values.decodeIfPresent([TypeCount].self, forKey: .alsoLeaked) ?? [],
+      scope: try values.decodeIfPresent(Scope.self, forKey: .scope),
+      allocation: try values.decodeIfPresent(Backtrace.self, forKey: .allocation) ?? Backtrace(),
+      suspended: try values.decodeIfPresent(Backtrace.self, forKey: .suspended),
+      advice: try values.decodeIfPresent(String.self, forKey: .advice),
+      reason: try values.decodeIfPresent(String.self, forKey: .reason))
+  }
+}
+
 /// A block that leaked.
 public struct LeakedObject: Codable, Sendable, Hashable {
   /// Module-qualified type name, or `raw memory`.

@@ -94,6 +94,26 @@ public struct LeakReport: Codable, Sendable, Equatable {
   }
 }
 
+extension LeakReport.Summary {
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func number(_ key: CodingKeys) throws -> Int { try values.decodeIfPresent(Int.self, forKey: key) ?? 0 }
+    leaks = try number(.leaks)
+    leakedObjects = try number(.leakedObjects)
+    leakedBytes = try number(.leakedBytes)
+    suspects = try number(.suspects)
+    zombies = try number(.zombies)
+    diagnostics = try number(.diagnostics)
+    suppressed = try number(.suppressed)
+    liveBlocks = try number(.liveBlocks)
+    liveBytes = try number(.liveBytes)
+    pauseMilliseconds = try values.decodeIfPresent(Double.self, forKey: .pauseMilliseconds) ?? 0
+    scanMilliseconds = try values.decodeIfPresent(Double.self, forKey: .scanMilliseconds) ?? 0
+    complete = try values.decode(Bool.self, forKey: .complete)
+    notes = try values.decodeIfPresent([String].self, forKey: .notes) ?? []
+  }
+}
+
 extension LeakReport {
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
