@@ -63,16 +63,15 @@ import UndeadReport
   }
 
   @Test func descriptorsAreThoseOfTheProgram() throws {
-    let list = "ls -l /proc/self/fd | awk 'NF > 9 { print $9 }' | grep -v 255 | sort"
-    let bare = try sandbox.command(["bash", "-c", "exec 7</dev/null; \(list)"])
-    let under = try sandbox.command(
-      [
-        "bash", "-c",
-        "exec 7</dev/null; \(sandbox.path("bin/undead")) run -- bash -c \"\(list.replacing("$", with: "\\$"))\"",
-      ],
-      environment: settings)
-    #expect(under.out == bare.out)
-    #expect(under.out.contains("7"))
+    // From one shell: other tests may have left descriptors of theirs to it.
+    let list = "ls /proc/self/fd | grep -v 255 | sort"
+    let tool = "\(sandbox.path("bin/undead")) run -- bash -c '\(list)'"
+    let output = try sandbox.command(
+      ["bash", "-c", "exec 7</dev/null; bash -c '\(list)'; echo; \(tool)"], environment: settings)
+    let parts = output.out.components(separatedBy: "\n\n")
+    #expect(parts.count == 2)
+    #expect(parts.last == parts.first.map { $0 + "\n" })
+    #expect(parts.first?.split(separator: "\n").contains("7") == true)
   }
 
   @Test func standardInputReachesTheProgram() throws {

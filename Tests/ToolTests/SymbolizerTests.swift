@@ -80,11 +80,26 @@ import Testing
     }
   }
 
-  @Test func namesClosuresByTheirForwarder() throws {
-    let build = try build("-g", "-Onone")
-    let forwarder = try #require(build.functions.first { $0.name.contains("7closure") && $0.name.hasSuffix("U_TA") })
+  @Test(arguments: ["-Onone", "-O"])
+  func namesClosuresByTheirForwarder(_ optimization: String) throws {
+    let build = try build("-g", optimization)
+    let forwarder = try #require(
+      build.functions.first { $0.name.contains("7closure") && ForwarderLines.closure(ofForwarder: $0.name) != nil })
     let result = Symbolizer().symbolize([forwarder.address + Self.bias], modules: [build.module])
-    #expect(result.symbols[forwarder.address + Self.bias]?.last?.symbol == "closure #1 in Fixture.closure()")
+    let frame = try #require(result.symbols[forwarder.address + Self.bias]?.last)
+    #expect(frame.symbol == "closure #1 in Fixture.closure()")
+    #expect(frame.file == sandbox.path("Fixture.swift"))
+    #expect(frame.line == 6)
+  }
+
+  @Test func followsTheRecordsOfAsyncFunctions() throws {
+    let build = try build("-g", "-Onone")
+    let listing = try sandbox.command(["llvm-nm", build.module.path]).out
+    let record = try #require(listing.split(separator: "\n").first { $0.contains("5waits") && $0.hasSuffix("Tu") })
+    let address = try #require(UInt64(record.split(separator: " ")[0], radix: 16))
+    let result = Symbolizer().symbolize([address + Self.bias], modules: [build.module])
+    #expect(result.symbols[address + Self.bias]?.last?.symbol == "Fixture.waits()")
+    #expect(result.symbols[address + Self.bias]?.last?.line == 5)
   }
 
   @Test func fallsBackToSymbolTables() throws {

@@ -12,6 +12,7 @@ package final class ELFFile {
     package let address: UInt64
     package let fileSize: UInt64
     package let memorySize: UInt64
+    package let isExecutable: Bool
   }
 
   struct Section {
@@ -66,11 +67,14 @@ package final class ELFFile {
     else { return [] }
     return (0..<UInt64(count)).compactMap { index in
       let (start, overflow) = table.addingReportingOverflow(index * UInt64(size))
-      guard !overflow, let type = file.read(UInt32.self, at: start), let offset = file.read(UInt64.self, at: start + 8),
+      guard !overflow, let type = file.read(UInt32.self, at: start),
+        let flags = file.read(UInt32.self, at: start + 4), let offset = file.read(UInt64.self, at: start + 8),
         let address = file.read(UInt64.self, at: start + 16), let fileSize = file.read(UInt64.self, at: start + 32),
         let memorySize = file.read(UInt64.self, at: start + 40)
       else { return nil }
-      return Segment(type: type, fileOffset: offset, address: address, fileSize: fileSize, memorySize: memorySize)
+      return Segment(
+        type: type, fileOffset: offset, address: address, fileSize: fileSize, memorySize: memorySize,
+        isExecutable: flags & 1 != 0)
     }
   }
 
@@ -137,6 +141,22 @@ package final class ELFFile {
     let needed: UInt64 = 1
     guard let address = dynamicValues(stringTable).first, let strings = fileOffset(of: address) else { return [] }
     return dynamicValues(needed).compactMap { file.text(at: strings &+ $0) }
+  }
+
+  private func isCode(_ address: UInt64) -> Bool {
+    segments.contains {
+      $0.type == Self.segmentLoad && $0.isExecutable && address >= $0.address && address - $0.address < $0.memorySize
+    }
+  }
+
+  /// The code that a function value stands for: `address` itself, or what the record of an async function refers to.
+  func code(of address: UInt64) -> UInt64 {
+    // The function word of an async closure is the address of a record: relative offset of the code, context size.
+    guard !isCode(address), let place = fileOffset(of: address), let offset = file.read(Int32.self, at: place) else {
+      return address
+    }
+    let code = address &+ UInt64(bitPattern: Int64(offset))
+    return isCode(code) ? code : address
   }
 
   // MARK: Identity

@@ -8,11 +8,11 @@ package struct ELFSymbol: Equatable {
 }
 
 extension ELFFile {
-  private static let sectionSymbols: UInt32 = 2
+  fileprivate static let sectionSymbols: UInt32 = 2
   private static let sectionDynamicSymbols: UInt32 = 11
 
   /// Calls `visit` with the name, type, address and size of each symbol that the file defines.
-  private func eachSymbol(
+  fileprivate func eachSymbol(
     inSectionsOf type: UInt32, _ visit: (_ name: UInt64, _ type: UInt8, _ address: UInt64, _ size: UInt64) -> Bool
   ) {
     for table in sections where table.type == type && table.entrySize >= 24 && Int(table.link) < sections.count {
@@ -58,6 +58,19 @@ extension ELFFile {
       }
     }
     return ELFFunctionTable(file: file, entries: entries)
+  }
+}
+
+extension ELFFile {
+  /// Addresses of the functions with the given names, as far as the file has them.
+  func addresses(ofFunctions names: Set<String>) -> [String: UInt64] {
+    var found: [String: UInt64] = [:]
+    guard !names.isEmpty else { return found }
+    eachSymbol(inSectionsOf: Self.sectionSymbols) { name, type, address, _ in
+      if type == 2, let name = file.text(at: name), names.contains(name) { found[name] = address }
+      return found.count < names.count
+    }
+    return found
   }
 }
 

@@ -39,41 +39,45 @@ public struct Symbolizer: Sendable {
   /// Names code addresses, as they are looked up: return addresses minus 1, functions as they are.
   public func symbolize(_ addresses: [UInt64], modules: [Snapshot.Module]) -> Result {
     var result = Result()
-    guard !addresses.isEmpty else { return result }
-    let sorted = modules.sorted { ($0.low, $0.high) < ($1.low, $1.high) }
-    var byModule: [Int: [UInt64]] = [:]
-    for address in Set(addresses).sorted() {
-      if let index = Self.moduleIndex(of: address, in: sorted) {
-        byModule[index, default: []].append(address)
-      } else {
-        result.symbols[address] = [
-          Frame(symbol: "0x\(String(address, radix: 16))", module: "", offset: address, system: true)
-        ]
+    var images = Self.images(of: addresses, modules, &result)
+    let tool = images.contains { $0.file != nil } ? findTool(&result.notes) : nil
+    if let tool {
+      var failed = 0
+      var asked = 0
+      Self.locate(&images, tool, failed: &failed, asked: &asked)
+      if failed > 0 {
+        result.notes.append(
+          "no files and lines for \(failed) of \(asked) code addresses: '\(tool.path)' failed; "
+            + "try another one with UNDEAD_SYMBOLIZER")
       }
     }
-    var images: [Image] = []
-    for index in byModule.keys.sorted() {
-      let module = sorted[index]
-      let (file, problem) = Self.open(module)
-      if let problem { result.notes.append(problem) }
-      images.append(Image(module: module, file: file, addresses: byModule[index]!))
+    for index in images.indices { images[index].addNamesFromSymbolTable() }
+    if let tool { ForwarderLines.add(to: &images, tool) }
+    for image in images {
+      for address in image.addresses { result.symbols[address] = image.frames(at: address) }
     }
-    let locations = debugLocations(of: images, notes: &result.notes)
-    for image in images { Self.name(image, locations, into: &result.symbols) }
     return result
   }
 
   // MARK: Modules
 
-  /// A file of the program and the addresses to name in it.
-  private struct Image {
-    let module: Snapshot.Module
-    /// nil if it is not the file that the program ran.
-    let file: ELFFile?
-    let addresses: [UInt64]
-
-    func request(_ address: UInt64) -> SymbolizerTool.Request {
-      SymbolizerTool.Request(file: module.path, address: address &- module.bias)
+  private static func images(
+    of addresses: [UInt64], _ modules: [Snapshot.Module], _ result: inout Result
+  ) -> [SymbolizedImage] {
+    let sorted = modules.sorted { ($0.low, $0.high) < ($1.low, $1.high) }
+    var byModule: [Int: [UInt64]] = [:]
+    for address in Set(addresses).sorted() {
+      if let index = moduleIndex(of: address, in: sorted) {
+        byModule[index, default: []].append(address)
+      } else {
+        let name = "0x\(String(address, radix: 16))"
+        result.symbols[address] = [Frame(symbol: name, module: "", offset: address, system: true)]
+      }
+    }
+    return byModule.sorted { $0.key < $1.key }.map { index, addresses in
+      let (file, problem) = open(sorted[index])
+      if let problem { result.notes.append(problem) }
+      return SymbolizedImage(module: sorted[index], file: file, addresses: addresses)
     }
   }
 
@@ -103,66 +107,33 @@ public struct Symbolizer: Sendable {
     }
   }
 
-  // MARK: Names
+  // MARK: Debug information
 
-  private func debugLocations(
-    of images: [Image], notes: inout [String]
-  ) -> [SymbolizerTool.Request: [SymbolizerTool.Location]] {
-    // The tool's input has no way to quote these.
-    let requests = images.filter { $0.file != nil && !$0.module.path.contains { $0 == "\"" || $0 == "\n" } }
-      .flatMap { image in image.addresses.map(image.request) }
-    guard !requests.isEmpty else { return [:] }
-    guard let tool = SymbolizerTool.find(environment: environment) else {
-      let chosen = environment("UNDEAD_SYMBOLIZER").map { "UNDEAD_SYMBOLIZER=\($0) cannot be run" }
-      notes.append(
-        "no files and lines: \(chosen ?? "there is no llvm-symbolizer"); put the 'swift' of a toolchain in PATH, "
-          + "install the package 'llvm', or name one with UNDEAD_SYMBOLIZER")
-      return [:]
+  private func findTool(_ notes: inout [String]) -> SymbolizerTool? {
+    if let tool = SymbolizerTool.find(environment: environment) { return tool }
+    let chosen = environment("UNDEAD_SYMBOLIZER").map { "UNDEAD_SYMBOLIZER=\($0) cannot be run" }
+    notes.append(
+      "no files and lines: \(chosen ?? "there is no llvm-symbolizer"); put the 'swift' of a toolchain in PATH, "
+        + "install the package 'llvm', or name one with UNDEAD_SYMBOLIZER")
+    return nil
+  }
+
+  private static func locate(
+    _ images: inout [SymbolizedImage], _ tool: SymbolizerTool, failed: inout Int, asked: inout Int
+  ) {
+    var requests: [SymbolizerTool.Request] = []
+    var owners: [(image: Int, address: UInt64)] = []
+    for index in images.indices where images[index].canBeAsked {
+      for address in images[index].addresses {
+        requests.append(images[index].request(address))
+        owners.append((index, address))
+      }
     }
     let answers = tool.locations(of: requests)
-    let failed = answers.count { $0 == nil }
-    if failed > 0 {
-      notes.append(
-        "no files and lines for \(failed) of \(requests.count) code addresses: '\(tool.path)' failed; "
-          + "try another one with UNDEAD_SYMBOLIZER")
+    for (owner, answer) in zip(owners, answers) {
+      images[owner.image].locations[owner.address] = answer ?? []
+      if answer == nil { failed += 1 }
     }
-    return Dictionary(zip(requests, answers.map { $0 ?? [] })) { first, _ in first }
-  }
-
-  private static func name(
-    _ image: Image, _ locations: [SymbolizerTool.Request: [SymbolizerTool.Location]], into symbols: inout SymbolTable
-  ) {
-    var functions: ELFFunctionTable?
-    for address in image.addresses {
-      let request = image.request(address)
-      var found = locations[request] ?? []
-      if found.isEmpty || found.allSatisfy({ $0.function.isEmpty }) {
-        functions = functions ?? image.file?.functions()
-        if let function = functions?.function(at: request.address) {
-          found = [.init(function: function.name, file: found.last?.file, line: found.last?.line)]
-        }
-      }
-      symbols[address] = frames(found, image.module, offset: request.address)
-    }
-  }
-
-  private static func frames(
-    _ locations: [SymbolizerTool.Location], _ module: Snapshot.Module, offset: UInt64
-  ) -> [Frame] {
-    let name = module.path.split(separator: "/").last.map(String.init) ?? module.path
-    let nameless = "\(name)+0x\(String(offset, radix: 16))"
-    var frames: [Frame] = []
-    for location in locations {
-      let symbol = location.function.isEmpty ? nameless : Demangler.readable(location.function)
-      // A forwarder around a function that was inlined into it says nothing new.
-      if location.line == nil, frames.last?.symbol == symbol { continue }
-      frames.append(
-        Frame(
-          symbol: symbol, file: location.file, line: location.line, module: name, offset: offset, inlined: true,
-          system: module.isSystem))
-    }
-    if frames.isEmpty { frames = [Frame(symbol: nameless, module: name, offset: offset, system: module.isSystem)] }
-    frames[frames.count - 1].inlined = false
-    return frames
+    asked = requests.count
   }
 }

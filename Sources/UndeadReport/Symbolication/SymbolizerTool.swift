@@ -27,11 +27,13 @@ struct SymbolizerTool {
       var function: String?
       var file: String?
       var line: Int?
+      var startLine: Int?
 
       private enum CodingKeys: String, CodingKey {
         case function = "FunctionName"
         case file = "FileName"
         case line = "Line"
+        case startLine = "StartLine"
       }
     }
 
@@ -48,6 +50,8 @@ struct SymbolizerTool {
     var function: String
     var file: String?
     var line: Int?
+    /// Where the function begins.
+    var startLine: Int?
   }
 
   // MARK: Finding it
@@ -108,9 +112,11 @@ struct SymbolizerTool {
 
   private static func location(_ symbol: Answer.Symbol) -> Location {
     var location = Location(function: symbol.function ?? "", file: nil, line: nil)
-    if let file = symbol.file, !file.isEmpty, !file.hasSuffix("<compiler-generated>"), file != "??" {
+    // "<compiler-generated>", "<stdin>" and the like are no files.
+    if let file = symbol.file, !file.isEmpty, file != "??", !(file.hasSuffix(">") && file.contains("<")) {
       location.file = file
       if let line = symbol.line, line > 0 { location.line = line }
+      if let line = symbol.startLine, line > 0 { location.startLine = line }
     }
     return location
   }

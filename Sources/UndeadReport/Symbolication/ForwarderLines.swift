@@ -1,0 +1,69 @@
+/// Finds the lines of closures behind the forwarders that the compiler makes for them.
+///
+/// The function of a closure value with captures is a "partial apply forwarder", which has no line of its own. The
+/// closure is a function of nearly the same name, or was inlined into the forwarder.
+enum ForwarderLines {
+  /// A forwarder without a line.
+  private struct Forwarder {
+    var image: Int
+    /// As loaded.
+    var address: UInt64
+    /// Mangled name of the closure.
+    var closure: String
+  }
+
+  /// Most places of a forwarder at which an inlined closure is looked for.
+  private static let probes: UInt64 = 64
+  private static let maximumRequests = 10_000
+
+  static func add(to images: inout [SymbolizedImage], _ tool: SymbolizerTool) {
+    var requests: [SymbolizerTool.Request] = []
+    var owners: [Forwarder] = []
+    for index in images.indices where images[index].canBeAsked {
+      let forwarders = forwarders(in: images[index], index)
+      let closures = images[index].file?.addresses(ofFunctions: Set(forwarders.map(\.closure))) ?? [:]
+      let functions = closures.count < forwarders.count ? images[index].file?.functions() : nil
+      for forwarder in forwarders {
+        let start = images[index].linked(forwarder.address)
+        let places = closures[forwarder.closure].map { [$0] } ?? places(from: start, in: functions)
+        for place in places where requests.count < maximumRequests {
+          requests.append(.init(file: images[index].module.path, address: place))
+          owners.append(forwarder)
+        }
+      }
+    }
+    for (owner, answer) in zip(owners, tool.locations(of: requests)) {
+      // Past the end of a forwarder stands some other function.
+      guard let found = answer?.first(where: { $0.function == owner.closure }),
+        let line = found.startLine ?? found.line,
+        let file = found.file, var known = images[owner.image].locations[owner.address], let last = known.indices.last,
+        known[last].line == nil
+      else { continue }
+      known[last].file = file
+      known[last].line = line
+      images[owner.image].locations[owner.address] = known
+    }
+  }
+
+  /// Places all over the function that starts at `start`.
+  private static func places(from start: UInt64, in functions: ELFFunctionTable?) -> [UInt64] {
+    let size = min(functions?.function(at: start)?.size ?? probes, 16 * probes)
+    return Array(stride(from: start, to: start &+ max(size, 1), by: Int(max(1, size / probes))))
+  }
+
+  private static func forwarders(in image: SymbolizedImage, _ index: Int) -> [Forwarder] {
+    image.addresses.compactMap { address in
+      guard let locations = image.locations[address], locations.allSatisfy({ $0.line == nil }),
+        let closure = locations.last.flatMap({ closure(ofForwarder: $0.function) })
+      else { return nil }
+      return Forwarder(image: index, address: address, closure: closure)
+    }
+  }
+
+  /// The closure's mangled name: that of the forwarder without its ending `TA`; nil for other functions.
+  static func closure(ofForwarder name: String) -> String? {
+    // The optimiser numbers its copies: "...U_TA.8".
+    let plain = name.split(separator: ".", maxSplits: 1).first ?? ""
+    return plain.hasSuffix("TA") && plain.hasPrefix("$s") ? String(plain.dropLast(2)) : nil
+  }
+}
