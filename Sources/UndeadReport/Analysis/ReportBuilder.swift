@@ -1,6 +1,8 @@
 /// What a report is made of: the snapshot of a process, and names for its code addresses.
 public struct ReportInput: Sendable {
+  /// What was found in the process.
   public var snapshot: Snapshot
+  /// Names for the code addresses of the snapshot.
   public var symbols: SymbolTable
 
   /// Takes a snapshot and a table of symbols; by default the one that was saved with it.
@@ -14,8 +16,10 @@ public struct ReportInput: Sendable {
 public struct ReportOptions: Sendable {
   /// Groups of fewer leaks are left out, and counted in the notes.
   public var minCount = 1
+  /// What is expected and left out.
   public var suppressions = Suppressions()
 
+  /// Makes options; see the properties for the meaning of each part.
   public init(minCount: Int = 1, suppressions: Suppressions = Suppressions()) {
     self.minCount = minCount
     self.suppressions = suppressions

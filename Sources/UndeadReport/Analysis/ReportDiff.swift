@@ -2,12 +2,16 @@
 public struct ReportDiff: Codable, Sendable, Equatable {
   /// A group that both reports have.
   public struct Change: Codable, Sendable, Equatable {
+    /// Signature of the group.
     public var signature: String
+    /// Leaks in the old report.
     public var oldCount: Int
+    /// Leaks in the new report.
     public var newCount: Int
     /// The group of the new report.
     public var leak: Leak
 
+    /// Makes a change; see the properties for the meaning of each part.
     public init(signature: String, oldCount: Int, newCount: Int, leak: Leak) {
       self.signature = signature
       self.oldCount = oldCount
@@ -16,6 +20,7 @@ public struct ReportDiff: Codable, Sendable, Equatable {
     }
   }
 
+  /// The version of the JSON schema of the groups.
   public var schemaVersion = LeakReport.schemaVersion
   /// Groups only of the new report, the worst first.
   public var new: [Leak]

@@ -2,8 +2,10 @@
 public struct Leak: Codable, Sendable, Equatable {
   /// Why the objects leaked; a reader must expect kinds that it does not know.
   public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+    /// The text in JSON.
     public var rawValue: String
 
+    /// Makes a kind of its text in JSON.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
@@ -18,6 +20,7 @@ public struct Leak: Codable, Sendable, Equatable {
 
   /// 16 hex digits, the same from run to run and machine to machine.
   public var signature: String
+  /// Why the objects leaked.
   public var kind: Kind
   /// Leaks of this group.
   public var count: Int
@@ -37,6 +40,7 @@ public struct Leak: Codable, Sendable, Equatable {
   public var alsoLeaked: [TypeCount]
   /// The owner scope that ended; only for abandoned objects.
   public var scope: Scope?
+  /// Where the first object was allocated.
   public var allocation: Backtrace
   /// Where a leaked task waits.
   public var suspended: Backtrace?
@@ -71,9 +75,12 @@ public struct Leak: Codable, Sendable, Equatable {
 
   /// An owner scope and where it ended.
   public struct Scope: Codable, Sendable, Equatable {
+    /// Name, as it was given or as it is known.
     public var name: String
+    /// Where the scope ended.
     public var backtrace: Backtrace
 
+    /// Makes a scope; see the properties for the meaning of each part.
     public init(name: String, backtrace: Backtrace) {
       self.name = name
       self.backtrace = backtrace
@@ -111,6 +118,7 @@ public struct LeakedObject: Codable, Sendable, Hashable {
   /// Usable bytes.
   public var size: Int
 
+  /// Makes an object; see the properties for the meaning of each part.
   public init(type: String, address: String, size: Int) {
     self.type = type
     self.address = address
@@ -120,10 +128,14 @@ public struct LeakedObject: Codable, Sendable, Hashable {
 
 /// How many blocks of a type there are, and their bytes.
 public struct TypeCount: Codable, Sendable, Hashable {
+  /// Module-qualified type name.
   public var type: String
+  /// Number of blocks.
   public var count: Int
+  /// Bytes of all of them.
   public var bytes: Int
 
+  /// Makes a sum; see the properties for the meaning of each part.
   public init(type: String, count: Int, bytes: Int) {
     self.type = type
     self.count = count
@@ -144,6 +156,7 @@ public struct Reference: Codable, Sendable, Hashable {
   /// What the closure captures that leads on.
   public var captures: String?
 
+  /// Makes a value; see the properties for the meaning of each part.
   public init(
     type: String, field: String, fieldType: String? = nil, closure: Frame? = nil, captures: String? = nil
   ) {
@@ -161,8 +174,10 @@ public struct PathStep: Codable, Sendable, Hashable {
   public struct Root: Codable, Sendable, Hashable {
     /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
     public var kind: String
+    /// Name, as it was given or as it is known.
     public var name: String
 
+    /// Makes a root; see the properties for the meaning of each part.
     public init(kind: String, name: String) {
       self.kind = kind
       self.name = name
@@ -171,12 +186,18 @@ public struct PathStep: Codable, Sendable, Hashable {
 
   /// The root that holds the object of this step; only for the first step.
   public var root: Root?
+  /// Module-qualified type name.
   public var type: String
+  /// As in ``Reference``; empty for the last step.
   public var field: String
+  /// As in ``Reference``.
   public var fieldType: String?
+  /// As in ``Reference``.
   public var closure: Frame?
+  /// As in ``Reference``.
   public var captures: String?
 
+  /// Makes a value; see the properties for the meaning of each part.
   public init(
     root: Root? = nil, type: String, field: String, fieldType: String? = nil, closure: Frame? = nil,
     captures: String? = nil

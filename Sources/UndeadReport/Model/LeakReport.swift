@@ -5,14 +5,23 @@ public struct LeakReport: Codable, Sendable, Equatable {
   /// The version of the JSON schema that this code writes, and the highest that it reads.
   public static let schemaVersion = 1
 
+  /// The version of the schema that the report follows.
   public var schemaVersion = LeakReport.schemaVersion
+  /// What made the report.
   public var tool: Tool
+  /// What was checked.
   public var process: Process
+  /// The numbers of the check.
   public var summary: Summary
+  /// Certain leaks, the worst first.
   public var leaks: [Leak]
+  /// Objects held only by what fires or waits.
   public var suspects: [Suspect]
+  /// Leaks of the toolchain, each with its reason.
   public var knownLeaks: [Leak]
+  /// Uses of objects after they died.
   public var zombies: [Zombie]
+  /// What is no leak but deserves a look.
   public var diagnostics: [Diagnostic]
 
   /// Makes a report; the counts of `summary` are taken as they are.
@@ -32,9 +41,12 @@ public struct LeakReport: Codable, Sendable, Equatable {
 
   /// The program that made the report.
   public struct Tool: Codable, Sendable, Equatable {
+    /// Name of the program.
     public var name: String
+    /// Its version.
     public var version: String
 
+    /// Makes a tool; see the properties for the meaning of each part.
     public init(name: String = "undead", version: String = "0.1.0") {
       self.name = name
       self.version = version
@@ -43,8 +55,11 @@ public struct LeakReport: Codable, Sendable, Equatable {
 
   /// The process that was checked.
   public struct Process: Codable, Sendable, Equatable {
+    /// Path of the executable.
     public var path: String
+    /// Its arguments.
     public var arguments: [String]
+    /// Number of the process.
     public var pid: Int
     /// Exit status, if the process exited.
     public var exitStatus: Int?
@@ -52,8 +67,10 @@ public struct LeakReport: Codable, Sendable, Equatable {
     public var signal: Int?
     /// Start in UTC, ISO 8601.
     public var startedAt: String
+    /// How long it ran.
     public var durationSeconds: Double
 
+    /// Makes a process; see the properties for the meaning of each part.
     public init(
       path: String = "", arguments: [String] = [], pid: Int = 0, exitStatus: Int? = nil, signal: Int? = nil,
       startedAt: String = "", durationSeconds: Double = 0
@@ -78,18 +95,26 @@ public struct LeakReport: Codable, Sendable, Equatable {
     public var leakedBytes = 0
     /// Groups in `suspects`.
     public var suspects = 0
+    /// Groups in `zombies`.
     public var zombies = 0
+    /// Entries in `diagnostics`.
     public var diagnostics = 0
     /// Groups that a suppression took out.
     public var suppressed = 0
+    /// Blocks that the check looked at.
     public var liveBlocks = 0
+    /// Bytes of them.
     public var liveBytes = 0
+    /// How long the threads of the program stood still.
     public var pauseMilliseconds = 0.0
+    /// How long the whole check took.
     public var scanMilliseconds = 0.0
     /// False if no check was made, or it could not look at everything; `notes` says why.
     public var complete = true
+    /// What was dropped, not listed or suppressed, one sentence each.
     public var notes: [String] = []
 
+    /// Makes a summary of nothing.
     public init() {}
   }
 }

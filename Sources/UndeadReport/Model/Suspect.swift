@@ -2,31 +2,43 @@
 public struct Suspect: Codable, Sendable, Equatable {
   /// What holds the objects; a reader must expect kinds that it does not know.
   public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+    /// The text in JSON.
     public var rawValue: String
 
+    /// Makes a kind of its text in JSON.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
+    /// A timer of Foundation.
     public static let timer = Kind(rawValue: "heldByTimer")
+    /// A dispatch source.
     public static let dispatchSource = Kind(rawValue: "heldByDispatchSource")
+    /// A registration with NotificationCenter.
     public static let observer = Kind(rawValue: "heldByObserver")
+    /// A task that waits.
     public static let task = Kind(rawValue: "heldByTask")
   }
 
+  /// What holds the objects.
   public var kind: Kind
   /// 16 hex digits, the same from run to run and machine to machine.
   public var signature: String
+  /// How many there are.
   public var count: Int
+  /// Bytes of all of them.
   public var totalBytes: Int
+  /// A few of them.
   public var objects: [LeakedObject]
   /// From the root, through what fires or waits, to the object.
   public var retainPath: [PathStep]
   /// From the object back to what holds it.
   public var holdsBack: [Reference]?
+  /// Where the first one was allocated.
   public var allocation: Backtrace
   /// Where a task waits.
   public var suspended: Backtrace?
+  /// What to do.
   public var advice: String?
 
   /// Makes a group; see the properties for the meaning of each part.
@@ -52,15 +64,24 @@ public struct Suspect: Codable, Sendable, Equatable {
 public struct Zombie: Codable, Sendable, Equatable {
   /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure` or `timerTarget`.
   public var kind: String
+  /// Module-qualified type name.
   public var type: String
+  /// What happened, in one sentence.
   public var message: String
+  /// Hexadecimal, with `0x`.
   public var address: String
+  /// The thread that used the object.
   public var thread: String
+  /// How many there are.
   public var count: Int
+  /// Where the first one was allocated.
   public var allocation: Backtrace
+  /// Where it died.
   public var deallocation: Backtrace
+  /// Where it was used after that.
   public var access: Backtrace
 
+  /// Makes a zombie; see the properties for the meaning of each part.
   public init(
     kind: String, type: String, message: String, address: String, thread: String, count: Int = 1,
     allocation: Backtrace = Backtrace(), deallocation: Backtrace = Backtrace(), access: Backtrace = Backtrace()
@@ -79,11 +100,16 @@ public struct Zombie: Codable, Sendable, Equatable {
 
 /// Something that is not a leak but deserves a look, such as a late timer.
 public struct Diagnostic: Codable, Sendable, Equatable {
+  /// As in the report schema.
   public var kind: String
+  /// What happened, in one sentence.
   public var message: String
+  /// More about it; may be empty.
   public var details: String
+  /// Where it happened, if that is known.
   public var backtrace: Backtrace?
 
+  /// Makes a diagnostic; see the properties for the meaning of each part.
   public init(kind: String, message: String, details: String = "", backtrace: Backtrace? = nil) {
     self.kind = kind
     self.message = message

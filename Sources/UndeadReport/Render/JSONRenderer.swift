@@ -31,8 +31,10 @@ public enum JSONRenderer {
 
 /// Why a file could not be read as a JSON report.
 public struct ReportFileError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What is wrong, and what to do.
   public var message: String
 
+  /// Makes an error of its message.
   public init(message: String) {
     self.message = message
   }

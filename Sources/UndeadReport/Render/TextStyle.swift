@@ -9,6 +9,7 @@ public struct TextOptions: Sendable {
   /// Also the frames of the toolchain at the inner end of a stack.
   public var allFrames = false
 
+  /// Makes options; see the properties for the meaning of each part.
   public init(color: Bool = false, stacks: Bool = true, depth: Int = 16, allFrames: Bool = false) {
     self.color = color
     self.stacks = stacks

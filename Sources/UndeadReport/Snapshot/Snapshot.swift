@@ -9,45 +9,48 @@ public struct Snapshot: Sendable, Equatable {
   /// The newest format version that this code reads, and the one that it writes.
   public static let formatVersion: UInt32 = 1
 
+  /// True if the instrument could look at everything.
   public var isComplete = true
-  public var strings = StringTable()
-  public var metadata: [MetadataEntry] = []
-  public var counters: [Counter] = []
+  package var strings = StringTable()
+  package var metadata: [MetadataEntry] = []
+  package var counters: [Counter] = []
+  /// What was mapped, in no particular order.
   public var modules: [Module] = []
-  public var types: [TypeRecord] = []
-  public var nodes: [Node] = []
+  package var types: [TypeRecord] = []
+  package var nodes: [Node] = []
   /// Sorted by `from`, then by `offset`.
-  public var edges: [Edge] = []
-  public var stacks: [Stack] = []
+  package var edges: [Edge] = []
+  package var stacks: [Stack] = []
   /// Return addresses.
-  public var frames: [UInt64] = []
-  public var paths: [Path] = []
+  package var frames: [UInt64] = []
+  package var paths: [Path] = []
   /// Indices of edges.
-  public var steps: [Index] = []
-  public var suspects: [SuspectRecord] = []
-  public var notes: [StringID] = []
+  package var steps: [Index] = []
+  package var suspects: [SuspectRecord] = []
+  package var notes: [StringID] = []
+  /// Names that were saved with the snapshot.
   public var symbols = SymbolTable()
 
   /// Makes an empty snapshot.
   public init() {}
 
   /// A key of META and its value; `argument` occurs once for each argument, in order.
-  public struct MetadataEntry: Sendable, Equatable {
-    public var key: String
-    public var value: String
+  package struct MetadataEntry: Sendable, Equatable {
+    package var key: String
+    package var value: String
 
-    public init(key: String, value: String) {
+    package init(key: String, value: String) {
       self.key = key
       self.value = value
     }
   }
 
   /// A number that the instrument counted.
-  public struct Counter: Sendable, Equatable {
-    public var key: String
-    public var value: UInt64
+  package struct Counter: Sendable, Equatable {
+    package var key: String
+    package var value: UInt64
 
-    public init(key: String, value: UInt64) {
+    package init(key: String, value: UInt64) {
       self.key = key
       self.value = value
     }
@@ -55,15 +58,20 @@ public struct Snapshot: Sendable, Equatable {
 
   /// An executable or library, mapped at [low, high).
   public struct Module: Sendable, Equatable {
+    /// First address.
     public var low: UInt64
+    /// Address after the last one.
     public var high: UInt64
     /// What is added to an address of the file to get the address in memory.
     public var bias: UInt64
+    /// Path of the file.
     public var path: String
+    /// Hexadecimal build id of the file; empty if it has none.
     public var buildID: String
     /// 1: of the toolchain or the system.
     public var flags: UInt32
 
+    /// Makes a module; see the properties for the meaning of each part.
     public init(low: UInt64, high: UInt64, bias: UInt64, path: String, buildID: String = "", flags: UInt32 = 0) {
       self.low = low
       self.high = high
@@ -78,32 +86,32 @@ public struct Snapshot: Sendable, Equatable {
   }
 
   /// What a node is, by the runtime's kinds.
-  public struct Kind: RawRepresentable, Sendable, Hashable {
-    public var rawValue: UInt32
+  package struct Kind: RawRepresentable, Sendable, Hashable {
+    package var rawValue: UInt32
 
-    public init(rawValue: UInt32) {
+    package init(rawValue: UInt32) {
       self.rawValue = rawValue
     }
 
-    public static let other = Kind(rawValue: 0)
-    public static let object = Kind(rawValue: 1)
-    public static let context = Kind(rawValue: 2)
-    public static let genericBox = Kind(rawValue: 3)
-    public static let errorBox = Kind(rawValue: 4)
-    public static let task = Kind(rawValue: 5)
-    public static let job = Kind(rawValue: 6)
-    public static let sideTable = Kind(rawValue: 7)
+    package static let other = Kind(rawValue: 0)
+    package static let object = Kind(rawValue: 1)
+    package static let context = Kind(rawValue: 2)
+    package static let genericBox = Kind(rawValue: 3)
+    package static let errorBox = Kind(rawValue: 4)
+    package static let task = Kind(rawValue: 5)
+    package static let job = Kind(rawValue: 6)
+    package static let sideTable = Kind(rawValue: 7)
   }
 
   /// A type by its isa, with its module-qualified name.
-  public struct TypeRecord: Sendable, Equatable {
-    public var isa: UInt64
-    public var name: StringID
-    public var kind: Kind
+  package struct TypeRecord: Sendable, Equatable {
+    package var isa: UInt64
+    package var name: StringID
+    package var kind: Kind
     /// 1: a type of the program, not of the toolchain.
-    public var flags: UInt32
+    package var flags: UInt32
 
-    public init(isa: UInt64, name: StringID, kind: Kind, flags: UInt32 = 0) {
+    package init(isa: UInt64, name: StringID, kind: Kind, flags: UInt32 = 0) {
       self.isa = isa
       self.name = name
       self.kind = kind
@@ -111,38 +119,38 @@ public struct Snapshot: Sendable, Equatable {
     }
 
     /// True for a type that the program declares.
-    public var isOfProgram: Bool { flags & 1 != 0 }
+    package var isOfProgram: Bool { flags & 1 != 0 }
   }
 
   /// What the scan found out about a block.
-  public struct State: RawRepresentable, Sendable, Hashable {
-    public var rawValue: UInt32
+  package struct State: RawRepresentable, Sendable, Hashable {
+    package var rawValue: UInt32
 
-    public init(rawValue: UInt32) {
+    package init(rawValue: UInt32) {
       self.rawValue = rawValue
     }
 
-    public static let leaked = State(rawValue: 1)
-    public static let raw = State(rawValue: 2)
-    public static let support = State(rawValue: 3)
-    public static let suspect = State(rawValue: 4)
-    public static let live = State(rawValue: 5)
+    package static let leaked = State(rawValue: 1)
+    package static let raw = State(rawValue: 2)
+    package static let support = State(rawValue: 3)
+    package static let suspect = State(rawValue: 4)
+    package static let live = State(rawValue: 5)
   }
 
   /// A block: a Swift object, raw memory, or a block of C code.
-  public struct Node: Sendable, Equatable {
-    public var address: UInt64
+  package struct Node: Sendable, Equatable {
+    package var address: UInt64
     /// Usable bytes.
-    public var size: UInt64
-    public var type: Index
+    package var size: UInt64
+    package var type: Index
     /// Stack of the allocation.
-    public var stack: Index
+    package var stack: Index
     /// Stack that explains the node better, such as the async frames of a task.
-    public var explanation: Index
-    public var state: State
-    public var flags: UInt32
+    package var explanation: Index
+    package var state: State
+    package var flags: UInt32
 
-    public init(
+    package init(
       address: UInt64, size: UInt64, type: Index, stack: Index = Snapshot.none, explanation: Index = Snapshot.none,
       state: State = .leaked, flags: UInt32 = 0
     ) {
@@ -157,21 +165,21 @@ public struct Snapshot: Sendable, Equatable {
   }
 
   /// A pointer from one node to another.
-  public struct Edge: Sendable, Equatable {
-    public var from: Index
-    public var to: Index
+  package struct Edge: Sendable, Equatable {
+    package var from: Index
+    package var to: Index
     /// Of the word in `from`, in bytes.
-    public var offset: UInt32
-    public var label: StringID
-    public var declaredType: StringID
+    package var offset: UInt32
+    package var label: StringID
+    package var declaredType: StringID
     /// 0 strong, 1 weak, 2 unowned, 3 unowned(unsafe).
-    public var ownership: UInt32
+    package var ownership: UInt32
     /// Exact address of the function of a closure value, 0 if it is none.
-    public var function: UInt64
+    package var function: UInt64
     /// 1: does not keep `to` alive; 2: implied, not a pointer in memory.
-    public var flags: UInt32
+    package var flags: UInt32
 
-    public init(
+    package init(
       from: Index, to: Index, offset: UInt32 = 0, label: StringID = 0, declaredType: StringID = 0,
       ownership: UInt32 = 0, function: UInt64 = 0, flags: UInt32 = 0
     ) {
@@ -186,33 +194,33 @@ public struct Snapshot: Sendable, Equatable {
     }
 
     /// True if it keeps `to` alive.
-    public var isStrong: Bool { flags & 1 == 0 }
+    package var isStrong: Bool { flags & 1 == 0 }
   }
 
   /// A range of `frames`, innermost first.
-  public struct Stack: Sendable, Equatable {
-    public var first: UInt32
-    public var count: UInt32
+  package struct Stack: Sendable, Equatable {
+    package var first: UInt32
+    package var count: UInt32
 
-    public init(first: UInt32, count: UInt32) {
+    package init(first: UInt32, count: UInt32) {
       self.first = first
       self.count = count
     }
   }
 
   /// A retain path: a root, the node that it holds, then edges to the node at its end.
-  public struct Path: Sendable, Equatable {
+  package struct Path: Sendable, Equatable {
     /// 1 global, 2 stack, 3 thread local, 4 register, 5 run loop.
-    public var rootKind: UInt32
-    public var rootName: StringID
-    public var rootAddress: UInt64
-    public var thread: UInt32
-    public var firstNode: Index
-    public var firstStep: UInt32
-    public var stepCount: UInt32
-    public var endNode: Index
+    package var rootKind: UInt32
+    package var rootName: StringID
+    package var rootAddress: UInt64
+    package var thread: UInt32
+    package var firstNode: Index
+    package var firstStep: UInt32
+    package var stepCount: UInt32
+    package var endNode: Index
 
-    public init(
+    package init(
       rootKind: UInt32, rootName: StringID = 0, rootAddress: UInt64 = 0, thread: UInt32 = 0, firstNode: Index,
       firstStep: UInt32 = 0, stepCount: UInt32 = 0, endNode: Index
     ) {
@@ -228,14 +236,14 @@ public struct Snapshot: Sendable, Equatable {
   }
 
   /// An object that only something that fires or waits holds, and that holds that thing itself.
-  public struct SuspectRecord: Sendable, Equatable {
+  package struct SuspectRecord: Sendable, Equatable {
     /// 1 timer, 2 dispatch source, 3 observer, 4 task.
-    public var kind: UInt32
-    public var node: Index
-    public var mechanism: Index
-    public var path: Index
+    package var kind: UInt32
+    package var node: Index
+    package var mechanism: Index
+    package var path: Index
 
-    public init(kind: UInt32, node: Index, mechanism: Index, path: Index = Snapshot.none) {
+    package init(kind: UInt32, node: Index, mechanism: Index, path: Index = Snapshot.none) {
       self.kind = kind
       self.node = node
       self.mechanism = mechanism

@@ -5,6 +5,7 @@ public struct SnapshotError: Error, Equatable, Sendable, CustomStringConvertible
     case empty, notASnapshot, truncated, futureVersion, foreignMachine, damaged, unreadable
   }
 
+  /// What kind of thing is wrong.
   public var reason: Reason
   /// Where in the file, in bytes from its start.
   public var byte: Int

@@ -16,7 +16,9 @@ public struct Suppressions: Sendable {
 
   /// One line of a file.
   public struct Rule: Sendable {
+    /// What the rule looks at.
     public var subject: Subject
+    /// The pattern as it stands in the file.
     public var pattern: String
     /// The text after `#`.
     public var reason: String?
@@ -30,6 +32,7 @@ public struct Suppressions: Sendable {
     public var description: String { "\(subject.rawValue):\(pattern) (\(file):\(line))" }
   }
 
+  /// The rules, in the order of the files.
   public private(set) var rules: [Rule] = []
 
   /// Makes a set without rules.
@@ -85,8 +88,11 @@ public struct Suppressions: Sendable {
 
 /// A line of a suppression file that makes no sense.
 public struct SuppressionError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Name of the file, as given.
   public var file: String
+  /// Line in the file, from 1.
   public var line: Int
+  /// What is wrong with it, and what to write instead.
   public var message: String
 
   public var description: String { "\(file):\(line): \(message)" }
