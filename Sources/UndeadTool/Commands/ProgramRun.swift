@@ -51,7 +51,6 @@ final class ProgramRun {
   private static func settings(_ session: String, _ report: DisplayOptions) -> [String: String] {
     var settings = ["UNDEAD_SESSION": session]
     if report.noStacks { settings["UNDEAD_BACKTRACES"] = "0" }
-    if let depth = report.depth { settings["UNDEAD_DEPTH"] = "\(depth)" }
     if report.verbose { settings["UNDEAD_VERBOSE"] = "1" }
     return settings
   }

@@ -38,6 +38,8 @@ struct RunCommand: ParsableCommand {
   var command: [String] = []
 
   func validate() throws {
+    // What is captured for the program includes options that this verb does not declare.
+    if ["--help", "-h"].contains(command.first) { throw CleanExit.helpRequest(self) }
     if let first = command.first, first.hasPrefix("-"), first != "--" {
       throw ValidationError("'\(first)' is no option of 'undead run'; options of the program come after it")
     }
@@ -48,7 +50,7 @@ struct RunCommand: ParsableCommand {
 
   static func parseSignal(_ text: String) throws -> Int32 {
     guard let number = SignalName.number(text), number != SIGKILL, number != SIGSTOP, number != SIGCHLD else {
-      throw ValidationError("--snapshot-signal: '\(text)' is no signal that can be caught; give one such as USR1")
+      throw ValidationError("it is no signal that can be caught; give one such as USR1")
     }
     return number
   }

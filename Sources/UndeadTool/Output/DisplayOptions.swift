@@ -19,10 +19,10 @@ struct DisplayOptions: ParsableArguments {
         + "each with a reason after '#'. Can be given several times.", valueName: "file"))
   var suppressions: [String] = []
 
-  @Flag(help: "Leave out the backtraces.")
+  @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster.")
   var noStacks = false
 
-  @Option(help: ArgumentHelp("Frames to show of each backtrace.", valueName: "frames"))
+  @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text report.", valueName: "frames"))
   var depth: Int?
 
   @Option(help: ArgumentHelp("Leave out groups of fewer objects.", valueName: "objects"))
