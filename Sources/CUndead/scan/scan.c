@@ -217,7 +217,11 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
     return true;
   }
   bool tried = true;
-  if (job->options.suspects && !undead_suspects_open(&job->suspects, &job->bodies)) job->options.suspects = false;
+  if (job->options.suspects && !undead_suspects_open(&job->suspects, &job->bodies)) {
+    fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+    undead_world_close(&job->world);
+    return true;
+  }
   bool ready = method == UNDEAD_STOP_PTRACE || undead_signals_prepare(&job->world);
   undead_helper_report report = {.end = UNDEAD_HELPER_DONE, .value = WORK_STUCK};
   if (ready) report = undead_helper_run(stopped_work, job, DEADLINE_SECONDS);

@@ -12,9 +12,9 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#define STOP_DEADLINE 5000000000ull   // for a thread to stop, or to leave an allocator hook
-#define HOOK_DEADLINE 200000000ull    // then another stopped thread may hold what it waits for
-#define MAX_RESTARTS 8
+#define STOP_DEADLINE 300000000ull    // for all threads to stop; then those that did go on, and it begins again
+#define HOOK_DEADLINE 200000000ull    // to leave the allocator: another stopped thread may hold what it waits for
+#define GIVE_UP_DEADLINE 8000000000ull
 #define XSAVE_BYTES 16384
 
 static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
@@ -102,8 +102,8 @@ static bool wait_until_stopped(undead_world *world) {
       // The first thread of a program that lives on without it stays a zombie: it is never reported.
       if (is_leaving(world, thread->tid)) thread->phase = UNDEAD_THREAD_GONE;
       else if (waited > STOP_DEADLINE) {
-        snprintf(world->message, sizeof world->message, "thread %d did not stop within %llu s (state %c)", thread->tid,
-                 STOP_DEADLINE / 1000000000, undead_thread_letter(world->process, thread->tid));
+        char letter = undead_thread_letter(world->process, thread->tid);
+        snprintf(world->message, sizeof world->message, "thread %d does not stop (it is in state %c)", thread->tid, letter);
         return false;
       }
     }
@@ -177,9 +177,10 @@ undead_stop_result undead_ptrace_stop(undead_world *world) {
   undead_stop_result result = stop_once(world);
   // A thread that waits in the allocator for one that we hold (in fork, say) gets its chance when all run.
   uint64_t start = undead_now();
-  while (result == UNDEAD_STOP_STUCK && world->restarts < MAX_RESTARTS && undead_now() - start < STOP_DEADLINE) {
+  while (result == UNDEAD_STOP_STUCK && undead_now() - start < GIVE_UP_DEADLINE) {
     undead_ptrace_resume(world);
-    undead_pause(1000000ull << world->restarts++);
+    undead_pause(1000000ull << (world->restarts < 9 ? world->restarts : 9));
+    world->restarts++;
     result = stop_once(world);
   }
   if (result != UNDEAD_STOP_OK) {
@@ -195,16 +196,49 @@ undead_stop_result undead_ptrace_stop(undead_world *world) {
   return UNDEAD_STOP_OK;
 }
 
+// System calls that end with EINTR when their thread is stopped, without any signal (signal(7)): the kernel does not
+// start them again by itself.
+static bool is_ended_by_stop(uint64_t number) {
+  static const uint16_t calls[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_semop, SYS_semtimedop,
+                                   SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_pgetevents};
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+    if (calls[i] == number) return true;
+  return false;
+}
+
+// A signal that waits for the thread may have ended the call too, and the program may count on that.
+static bool has_pending_signal(int32_t tid) {
+  for (uint32_t flags = 0; flags <= PTRACE_PEEKSIGINFO_SHARED; flags++) {
+    struct __ptrace_peeksiginfo_args which = {.flags = flags, .nr = 1};
+    siginfo_t signal;
+    if (trace(PTRACE_PEEKSIGINFO, tid, (uintptr_t)&which, (uintptr_t)&signal) != 0) return true;
+  }
+  return false;
+}
+
+static void start_call_again(const undead_stopped_thread *thread) {
+  struct user_regs_struct registers;
+  struct iovec area = {&registers, sizeof registers};
+  if (thread->held_signal || trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) return;
+  if ((int64_t)registers.rax != -EINTR || !is_ended_by_stop(registers.orig_rax)) return;
+  if (has_pending_signal(thread->tid)) return;
+  registers.rax = registers.orig_rax;
+  registers.rip -= 2;   // back to the instruction
+  registers.orig_rax = UINT64_MAX;
+  trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
+}
+
 void undead_ptrace_resume(undead_world *world) {
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < world->thread_count; i++) {
     undead_stopped_thread *thread = &world->threads[i];
     if (thread->phase == UNDEAD_THREAD_GONE) continue;
-    // Only a stopped thread can be let go: one that still runs is detached when the helper ends.
-    if (thread->phase == UNDEAD_THREAD_RUNNING) {
-      trace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-      for (int round = 0; round < 100 && !poll_thread(thread); round++) undead_pause(100000);
+    if (thread->phase == UNDEAD_THREAD_RUNNING && !poll_thread(thread)) {
+      // Only a stopped thread can be let go. This one is traced until it stops, or the helper ends.
+      world->threads[kept++] = *thread;
+      continue;
     }
     trace(PTRACE_DETACH, thread->tid, 0, (uintptr_t)thread->held_signal);
   }
-  world->thread_count = 0;
+  world->thread_count = kept;
 }

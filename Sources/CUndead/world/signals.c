@@ -186,6 +186,7 @@ static bool wait_until_parked(undead_world *world, uint64_t deadline) {
     undead_pause(round < 50 ? 20000 : 500000);
   }
   bool blocked = blocks_signal(world, slowest);
+  world->signals_blocked = blocked;
   snprintf(world->message, sizeof world->message, "thread %d %s", slowest,
            blocked ? "blocks SIGPROF, and ptrace is denied" : "did not answer SIGPROF in time");
   return false;
@@ -218,7 +219,8 @@ undead_stop_result undead_signals_stop(undead_world *world) {
     undead_stop_result result = stop_once(world, deadline);
     if (result == UNDEAD_STOP_OK) return result;
     undead_signals_resume(world);
-    if (result != UNDEAD_STOP_STUCK || !wait_until_outside()) return result;
+    bool hopeless = world->signals_blocked && attempt > 0;
+    if (result != UNDEAD_STOP_STUCK || !wait_until_outside() || hopeless) return result;
     // Whoever waits in the allocator for a parked thread gets its chance when all run.
     world->restarts++;
     undead_pause(1000000);

@@ -44,6 +44,7 @@ typedef struct {
   volatile uint32_t vector_count;
   volatile bool vectors_lost;   // the table was too small: the scan would not be sound
   bool threads_lost;            // likewise
+  bool signals_blocked;         // signals only: the thread that did not stop blocks the signal
   bool signals_lost;            // signals only: one may still be pending when the scan is over
   uint32_t restarts;            // whole stops that had to be done again
   char message[160];            // why the world could not be stopped

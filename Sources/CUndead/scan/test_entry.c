@@ -1,0 +1,58 @@
+#include "include/undead.h"
+#include "platform/maps.h"
+#include "record/thread.h"
+#include "scan/result.h"
+#include <pthread.h>
+#include <string.h>
+
+typedef struct {
+  undead_scan_options options;
+  undead_test_scan_counts *counts;
+} test_scan;
+
+static void count(const undead_scan_result *result, undead_test_scan_counts *counts) {
+  for (uint32_t i = 0; i < result->node_count; i++) {
+    counts->leaked += result->nodes[i].state == UNDEAD_STATE_LEAKED;
+    counts->raw += result->nodes[i].state == UNDEAD_STATE_RAW;
+    counts->support += result->nodes[i].state == UNDEAD_STATE_SUPPORT;
+  }
+  for (uint32_t i = 0; i < result->suspect_count; i++) {
+    if (result->suspects[i].kind < 5) counts->suspects_of_kind[result->suspects[i].kind]++;
+    counts->suspects_with_path += result->suspects[i].path != UINT32_MAX;
+  }
+  counts->paths = result->path_count;
+  counts->edges = result->edge_count;
+  counts->live_blocks = result->live_blocks;
+  counts->pause_nanoseconds = result->pause_nanoseconds;
+  counts->scan_nanoseconds = result->scan_nanoseconds;
+  counts->stop_method = result->stop_method;
+  counts->error = result->error;
+  memcpy(counts->message, result->message, sizeof counts->message);
+}
+
+static void *run(void *context) {
+  test_scan *scan = context;
+  undead_thread.ignored++;
+  undead_modules_refresh();
+  undead_scan_result *result = undead_scan(&scan->options);
+  if (result) count(result, scan->counts);
+  else scan->counts->error = UNDEAD_SCAN_NO_MEMORY;
+  undead_scan_free(result);
+  undead_thread.ignored--;
+  return NULL;
+}
+
+void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test_scan_counts *counts) {
+  memset(counts, 0, sizeof *counts);
+  uintptr_t address = (uintptr_t)watched;
+  test_scan scan = {.counts = counts};
+  scan.options.mode = copy ? UNDEAD_SCAN_FORK : UNDEAD_SCAN_IN_PLACE;
+  scan.options.suspects = suspects;
+  scan.options.watched = &address;
+  scan.options.watched_count = watched != NULL;
+  undead_thread.ignored++;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, run, &scan) == 0) pthread_join(thread, NULL);
+  else counts->error = UNDEAD_SCAN_NO_MEMORY;
+  undead_thread.ignored--;
+}
