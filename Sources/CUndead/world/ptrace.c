@@ -238,6 +238,7 @@ void undead_ptrace_resume(undead_world *world) {
       world->threads[kept++] = *thread;
       continue;
     }
+    start_call_again(thread);
     trace(PTRACE_DETACH, thread->tid, 0, (uintptr_t)thread->held_signal);
   }
   world->thread_count = kept;
