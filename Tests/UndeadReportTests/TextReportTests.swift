@@ -461,8 +461,7 @@ import Testing
         SUSPECT 2 of 4  App.Poller held only by a waiting task that it holds itself  (32 bytes)
 
             [global] App.poller
-            dispatch source refs
-              +16 → Task
+            Task
               async frame → App.Poller
             and App.Poller holds that thing itself:
             App.Poller

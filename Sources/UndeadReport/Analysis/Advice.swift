@@ -36,11 +36,9 @@ enum Advice {
   ]
 
   private static let cycleRules: [Rule] = [
-    timer, taskCycle, dispatchSource, observer, lazyClosure, ownVariable, ownClosure, closureInCycle, collectionOfSelf,
-    selfReference, backReference, boxedPayload, actor, anyCycle,
+    timer, taskCycle, dispatchSource, observer, lazyClosure, ownVariable, ownClosure, closureInCycle, unmanaged, memory,
+    collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor, anyCycle,
   ]
-
-  private static let weakly = "capture it weakly (`[weak self]`)"
 
   private static func timer(_ facts: LeakFacts) -> String? {
     guard facts.mentions("Foundation.Timer") || facts.mentions("CFRunLoopTimer") else { return nil }
@@ -52,12 +50,12 @@ enum Advice {
     guard facts.rootRole == .task else { return nil }
     let symbols = facts.suspended?.frames.map(\.symbol) ?? []
     let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
+    if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
+      return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
+    }
     if symbols.contains(where: { $0.contains("Continuation") && $0.contains("with") }) {
       return "the task waits\(place) for a continuation that nobody can resume any more: resume it exactly once on "
         + "every path, also when its owner goes away"
-    }
-    if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
-      return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
     }
     return "the task is suspended\(place) and nobody can resume it any more: resume its continuation, or finish the "
       + "stream that it waits for"
@@ -89,7 +87,12 @@ enum Advice {
 
   private static func taskCycle(_ facts: LeakFacts) -> String? {
     guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
-    if facts.suspended?.frames.contains(where: { $0.symbol.contains("Continuation") }) ?? false {
+    let symbols = facts.suspended?.frames.map(\.symbol) ?? []
+    if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
+      return "the task waits for a stream that never ends, and captures its owner: call finish() on the stream's "
+        + "continuation, or capture `self` weakly in the task and cancel it when the owner goes away"
+    }
+    if symbols.contains(where: { $0.contains("Continuation") }) {
       return "the task waits for a continuation that only the cycle itself holds: resume it when the owner is done, "
         + "and capture `self` weakly in the task"
     }
@@ -117,7 +120,7 @@ enum Advice {
     else { return nil }
     return
       "the closure in the lazy property `\(reference.field)` captures \(captured(reference)) strongly and is kept: "
-      + weakly
+      + remedy(reference)
   }
 
   private static func ownVariable(_ facts: LeakFacts) -> String? {
@@ -127,20 +130,49 @@ enum Advice {
   }
 
   private static func ownClosure(_ facts: LeakFacts) -> String? {
-    guard facts.references.count == 1, let reference = facts.references.first, reference.closure != nil else {
+    guard facts.references.count == 1, let reference = facts.references.first, reference.holdsClosure else {
       return nil
     }
-    return "closure stored in `\(reference.field)` captures \(captured(reference)) strongly: \(weakly)"
+    return "closure stored in `\(reference.field)` captures \(captured(reference)) strongly: \(remedy(reference))"
   }
 
   private static func closureInCycle(_ facts: LeakFacts) -> String? {
-    guard let reference = facts.references.first(where: { $0.closure != nil }) else { return nil }
+    guard let reference = facts.references.first(where: \.holdsClosure) else { return nil }
     return "the closure stored in `\(reference.field)` of \(reference.type) captures \(captured(reference)) strongly: "
-      + "capture it weakly"
+      + remedy(reference)
   }
 
   private static func captured(_ reference: Reference) -> String {
-    reference.captures.map { "`\($0)`" } ?? "the object that holds it"
+    switch reference.captures {
+    case "self": "`self`"
+    case "variable": "the variable that refers to its owner"
+    case let captures?: "`\(captures)`"
+    case nil: "the object that holds it"
+    }
+  }
+
+  private static func remedy(_ reference: Reference) -> String {
+    reference.captures == "self" ? "capture it weakly (`[weak self]`)" : "capture that weakly (`[weak object]`)"
+  }
+
+  private static func unmanaged(_ facts: LeakFacts) -> String? {
+    guard let reference = facts.references.first(where: { $0.fieldType?.contains("Unmanaged<") ?? false }) else {
+      return nil
+    }
+    return
+      "`\(reference.field)` of \(reference.type) is an Unmanaged reference that was retained: call release() on it "
+      + "when the object is done, or make it with passUnretained"
+  }
+
+  private static func memory(_ facts: LeakFacts) -> String? {
+    guard facts.roles.contains(.memory), let reference = facts.references.first(where: { isPointer($0.fieldType) })
+    else { return nil }
+    return "`\(reference.field)` of \(reference.type) points to memory that holds the way back: deinitialize and "
+      + "deallocate it when the object is done, not only in its deinit, which never runs"
+  }
+
+  private static func isPointer(_ type: String?) -> Bool {
+    type?.hasPrefix("Swift.Unsafe") ?? false
   }
 
   private static func collectionOfSelf(_ facts: LeakFacts) -> String? {
@@ -157,9 +189,18 @@ enum Advice {
   }
 
   private static func backReference(_ facts: LeakFacts) -> String? {
-    guard let reference = facts.references.first(where: { FieldName.isBackReference($0.field) }) else { return nil }
+    guard let reference = facts.references.last(where: { FieldName.isBackReference($0.field) }) else { return nil }
     return "`\(reference.field)` of \(reference.type) refers back to what holds it: declare it `weak` "
       + "(`unowned` if it never outlives that object)"
+  }
+
+  /// The member of a collection that refers to the object that has the collection.
+  private static func memberOfCollection(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 2, let owner = facts.references.first, owner.field.contains("["),
+      let back = facts.references.last, !back.field.contains("[")
+    else { return nil }
+    return "`\(back.field)` of \(back.type) refers back to what holds it in `\(collection(owner.field))`: declare it "
+      + "`weak` (`unowned` if it never outlives that object)"
   }
 
   private static func boxedPayload(_ facts: LeakFacts) -> String? {
@@ -180,8 +221,9 @@ enum Advice {
   }
 
   private static func choices(_ facts: LeakFacts) -> String {
+    let own = facts.references.filter { !$0.isNameless && !isToolchain($0.type) }
     var names: [String] = []
-    for reference in facts.references {
+    for reference in own.isEmpty ? facts.references : own {
       let name = "`\(reference.type).\(collection(reference.field))`"
       if !names.contains(name) { names.append(name) }
     }
@@ -189,8 +231,12 @@ enum Advice {
     return names.count > 3 ? shown + ", ..." : shown
   }
 
+  private static func isToolchain(_ type: String) -> Bool {
+    ["Swift.", "Foundation.", "FoundationEssentials.", "Dispatch.", "dispatch "].contains(where: type.hasPrefix)
+  }
+
   /// The collection that an element belongs to: `children[2].item` -> `children`.
   private static func collection(_ field: String) -> String {
-    String(field.prefix { $0 != "[" })
+    field.hasPrefix("[") ? field : String(field.prefix { $0 != "[" })
   }
 }

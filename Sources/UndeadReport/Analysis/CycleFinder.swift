@@ -149,7 +149,9 @@ struct CycleFinder {
       let role = names.role(of: node)
       let before = edges[position == 0 ? edges.count - 1 : position - 1]
       let isLedBack = names.isBackReference(before) || names.role(of: graph.source(of: before)) == .context
-      let rank = role == .program ? (isLedBack ? 0 : 1) : role.isVisible ? 2 : 3
+      // Who has a collection of others is their owner.
+      let isOwner = isLedBack || names.role(of: graph.end(of: edge)) == .storage
+      let rank = role == .program ? (isOwner ? 0 : 1) : role.isVisible ? 2 : 3
       keys.append(StepKey(rank: rank, type: names.typeHash(of: node), label: names.labelHash(of: edge)))
     }
     let start = leastRotation(keys)

@@ -54,11 +54,15 @@ struct ReferenceChain {
 
   private static let captureLabel = "captured"
 
-  /// What a closure captures, as far as it has a name: "captured 1.state.item" -> "state.item"; the compiler keeps no
-  /// names of captured constants.
+  /// What a closure captures, as far as it has a name: "captured 1.state.item" -> "state.item", "captured variable 1"
+  /// -> "variable"; the compiler keeps no names of what is captured.
   private static func capture(_ label: String) -> String? {
-    let rest = label.dropFirst(captureLabel.count).drop { $0 == " " || $0.isNumber }
-    return rest.isEmpty ? nil : String(rest.first == "." ? rest.dropFirst() : rest)
+    var rest = label.dropFirst(captureLabel.count).drop { $0 == " " || $0.isNumber }
+    if rest.hasPrefix("variable") {
+      return "variable" + rest.dropFirst("variable".count).drop { $0 == " " || $0.isNumber }
+    }
+    if rest.first == "." { rest.removeFirst() }
+    return rest.isEmpty ? nil : String(rest)
   }
 
   /// The way inside of a boxed value, which has no name of its own: "value.left" -> ".left".

@@ -81,7 +81,10 @@ struct SuspectBuilder {
     // C blocks between the root and the first object that has a name tell nothing.
     let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
     edges.removeFirst(start)
-    var steps = chain.references(edges, names, &frames).map { PathStep($0) }
+    var references = chain.references(edges, names, &frames)
+    // Nor do the collections of the run loop and of libdispatch.
+    while references.count > 1, references[0].isNameless { references.removeFirst() }
+    var steps = references.map { PathStep($0) }
     steps.append(PathStep(type: names.type(of: node), field: ""))
     steps[0].root = root
     return steps

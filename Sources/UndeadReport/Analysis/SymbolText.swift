@@ -63,7 +63,7 @@ enum SymbolText {
   /// Starts of the names of toolchain code that is linked into a program.
   private static let toolchainFunctions = [
     "swift_", "_swift_", "swift::", "Swift.", "(extension in Swift)", "Foundation.", "FoundationEssentials.",
-    "(extension in Foundation", "_dispatch_", "dispatch_", "_CF", "__CF", "static Swift.", "Dispatch.",
+    "(extension in Foundation", "_dispatch_", "dispatch_", "_CF", "__CF", "Dispatch.",
     "__libc_start", "_start",
   ]
 
@@ -72,7 +72,8 @@ enum SymbolText {
   static func isToolchain(_ frame: Frame) -> Bool {
     if frame.file?.contains("@__swiftmacro_") ?? false { return true }
     if systemLibraries.contains(where: frame.module.hasPrefix) { return true }
-    let function = withoutThunks(frame.symbol)
+    var function = withoutThunks(frame.symbol)[...]
+    if function.hasPrefix("static ") { function = function.dropFirst("static ".count) }
     return toolchainFunctions.contains(where: function.hasPrefix)
   }
 
@@ -84,7 +85,7 @@ enum SymbolText {
 
   /// True for an allocating initialiser: the place that made the object is its caller.
   static func isAllocatingInitializer(_ symbol: String) -> Bool {
-    symbol.contains(".__allocating_init(")
+    symbol.contains("__allocating_init(")
   }
 
   /// The type whose member a closure sits in: "closure #1 () -> () in App.Owner.start() -> ()" -> "App.Owner".

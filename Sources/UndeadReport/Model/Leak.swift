@@ -168,6 +168,14 @@ public struct Reference: Codable, Sendable, Hashable {
   }
 }
 
+extension Reference {
+  /// True if the field holds a closure, also where its function is not known.
+  var holdsClosure: Bool { closure != nil || fieldType?.contains("->") ?? false }
+
+  /// True if only the offset of the field is known.
+  var isNameless: Bool { field.hasPrefix("+") }
+}
+
 /// A step of a retain path; the last one is the object at its end, with an empty field.
 public struct PathStep: Codable, Sendable, Hashable {
   /// Where a path starts.

@@ -5,6 +5,12 @@ enum StackText {
     SymbolText.withoutThunks(frame.symbol)
   }
 
+  /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
+  static func closure(_ frame: Frame?, _ options: TextOptions) -> String {
+    guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
+    return function(frame) + place(frame, options)
+  }
+
   /// " at file:line", or " (module)" where no line is known.
   static func place(_ frame: Frame, _ options: TextOptions) -> String {
     // A library without line numbers tells a file that says nothing.
@@ -36,7 +42,7 @@ enum StackText {
   static func wrapped(_ text: String, width: Int) -> [String] {
     var rows: [String] = []
     var row = ""
-    for word in text.split(separator: " ") {
+    for word in words(text) {
       if !row.isEmpty, row.count + 1 + word.count > width {
         rows.append(row)
         row = ""
@@ -45,6 +51,17 @@ enum StackText {
     }
     if !row.isEmpty { rows.append(row) }
     return rows
+  }
+
+  /// Words between blanks; what stands in backquotes stays together.
+  private static func words(_ text: String) -> [String] {
+    var words: [String] = []
+    var isQuoted = false
+    for part in text.split(separator: " ") {
+      if isQuoted, let last = words.popLast() { words.append(last + " " + part) } else { words.append(String(part)) }
+      if !part.filter({ $0 == "`" }).count.isMultiple(of: 2) { isQuoted.toggle() }
+    }
+    return words
   }
 
   private static func isNoise(_ frame: Frame) -> Bool {

@@ -121,15 +121,17 @@ public struct TextRenderer {
 
   private mutating func addReference(_ reference: Reference, to next: String) {
     // What is no name in the source, such as "+24" or "async frame", must not look like one.
-    let isName = !reference.field.contains(" ") && reference.field.first != "+"
+    let isName = !reference.field.contains(" ") && !"+[".contains(reference.field.prefix(1))
     let field = TextStyle.field.apply((isName ? "." : "") + reference.field, options)
     let target = TextStyle.type.apply(next, options)
-    guard let closure = reference.closure else {
+    guard reference.holdsClosure else {
       lines.append("      \(field) \u{2192} \(target)")
       return
     }
-    lines.append("      \(field) \u{2192} \(StackText.function(closure))\(StackText.place(closure, options))")
-    let captures = "captures" + (reference.captures.map { " " + TextStyle.field.apply($0, options) } ?? "")
+    lines.append("      \(field) \u{2192} \(StackText.closure(reference.closure, options))")
+    let captures =
+      "captures"
+      + (reference.captures.map { " " + TextStyle.field.apply($0 == "variable" ? "a variable" : $0, options) } ?? "")
     lines.append("          \(captures) \u{2192} \(target)")
   }
 
