@@ -1,15 +1,26 @@
 /// What the queue knows of a scheduled timer: 16 bytes, so that sifting never touches the timer itself.
 ///
-/// `key` is `sequence << 24 | slot`: one comparison gives the order of equal dates (first scheduled, first fired), the
-/// timer, and whether this entry is still the valid one.
+/// The date and the key are one number, so that comparing two entries needs no branch. `key` is
+/// `sequence << 24 | slot`: it gives the order of equal dates (first scheduled, first fired), the timer, and whether this
+/// entry is still the valid one.
 struct DueEntry {
-  var due: Int64
-  var key: UInt64
+  private let packed: UInt128
+
+  private static let signBit = UInt64(1) << 63
 
   @inline(__always)
-  static func < (left: DueEntry, right: DueEntry) -> Bool {
-    left.due < right.due || (left.due == right.due && left.key < right.key)
+  init(due: Int64, key: UInt64) {
+    packed = UInt128(UInt64(bitPattern: due) ^ Self.signBit) << 64 | UInt128(key)
   }
+
+  @inline(__always)
+  var due: Int64 { Int64(bitPattern: UInt64(truncatingIfNeeded: packed >> 64) ^ Self.signBit) }
+
+  @inline(__always)
+  var key: UInt64 { UInt64(truncatingIfNeeded: packed) }
+
+  @inline(__always)
+  static func < (left: DueEntry, right: DueEntry) -> Bool { left.packed < right.packed }
 }
 
 /// Packs and unpacks `DueEntry.key`.
@@ -130,22 +141,29 @@ struct DueHeap {
     while true {
       let firstChild = index << 2 &+ 1
       if firstChild >= count { break }
-      var least = firstChild
-      var leastEntry = base[firstChild]
-      let end = min(firstChild &+ 4, count)
-      var child = firstChild &+ 1
-      while child < end {
-        if base[child] < leastEntry {
-          least = child
-          leastEntry = base[child]
-        }
-        child &+= 1
-      }
-      if !(leastEntry < entry) { break }
-      base[index] = leastEntry
+      let least = Self.least(base, firstChild, min(firstChild &+ 4, count))
+      if !(base[least] < entry) { break }
+      base[index] = base[least]
       index = least
     }
     base[index] = entry
+  }
+
+  /// The index of the least of up to four children; without branches when there are four, because they would be guesses.
+  @inline(__always)
+  private static func least(_ base: UnsafeMutablePointer<DueEntry>, _ first: Int, _ end: Int) -> Int {
+    if end &- first == 4 {
+      let left = base[first &+ 1] < base[first] ? first &+ 1 : first
+      let right = base[first &+ 3] < base[first &+ 2] ? first &+ 3 : first &+ 2
+      return base[right] < base[left] ? right : left
+    }
+    var least = first
+    var child = first &+ 1
+    while child < end {
+      if base[child] < base[least] { least = child }
+      child &+= 1
+    }
+    return least
   }
 
   @inline(never)

@@ -3,26 +3,26 @@ import CUndeadRunLoop
 extension LoopCore {
   /// Calls a timer that is marked as firing. The caller does not hold the lock.
   @inline(__always)
-  func call(_ timer: TrackedTimer, lateness: Int64, time: Int64) {
+  func call(_ timer: TrackedTimer, _ action: borrowing TrackedTimer.Action, lateness: Int64) {
     if Diagnostics.isOn {
-      callObserved(timer, lateness: lateness, time: time)
+      callObserved(timer, copy action, lateness: lateness)
     } else {
-      timer.invokeAction()
+      timer.invoke(action)
     }
   }
 
   @inline(never)
-  private func callObserved(_ timer: TrackedTimer, lateness: Int64, time: Int64) {
-    guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return timer.invokeAction() }
+  private func callObserved(_ timer: TrackedTimer, _ action: TrackedTimer.Action, lateness: Int64) {
+    guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return timer.invoke(action) }
     Diagnostics.willCall(timer, on: loop, lateness: lateness)
-    Diagnostics.watching(loop, timer.reportName) { timer.invokeAction() }
+    Diagnostics.watching(loop, timer.reportName) { timer.invoke(action) }
   }
 }
 
 extension TrackedTimer {
-  /// Calls the timer's action, whatever it does.
+  /// Calls an action of this timer, whatever it does.
   @inline(__always)
-  func invokeAction() {
+  func invoke(_ action: borrowing Action) {
     do {
       switch action {
       case .block(let block): try block(self)

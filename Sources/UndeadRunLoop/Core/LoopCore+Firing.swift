@@ -12,6 +12,7 @@ extension LoopCore {
   func fireDue(mode: Int32, at instant: Int64) -> Int {
     var fired = 0
     var spent = Spent()
+    var once = TrackedTimer.Action.none
     var time = instant
     lock()
     returnDeferred()
@@ -22,13 +23,17 @@ extension LoopCore {
       reference._withUnsafeGuaranteedRef { timer in
         let lateness = time &- timer.due
         timer.noteFire(lateness: lateness)
+        let repeats = timer.flags.contains(.repeats)
+        // A one-shot timer gives its action away: copying it would cost a retain and a release.
+        if !repeats { swap(&once, &timer.action) }
         unlock()
         spent.release()
-        call(timer, lateness: lateness, time: time)
+        call(timer, repeats ? timer.action : once, lateness: lateness)
         fired &+= 1
-        if timer.flags.contains(.repeats) { time = now }
+        if repeats { time = now }
         lock()
         settle(timer, advancingPast: time, &spent)
+        if !repeats { swap(&spent.action, &once) }
       }
       if state.pointee.servedMode != mode { serve(mode) }
       // After a renumbering everything scheduled so far counts as part of this pass.
@@ -66,6 +71,7 @@ extension LoopCore {
       var isSoft = false
       for index in 0..<state.pointee.servedSets.count {
         let set = state.pointee.servedSets[index]
+        if state.pointee.sets[set].timers == 0 { continue }
         state.pointee.sets[set].exact.clean(state.pointee.slots)
         if state.pointee.sets[set].exact.isTop(before: best) {
           best = state.pointee.sets[set].exact.first

@@ -71,7 +71,9 @@ extension TrackedRunLoop {
   }
 
   private func deadline(_ date: Date) -> Int64 {
-    date >= .distantFuture ? .max : clock.instant(at: date)
+    // Compared as numbers: `Date` orders one that is not a number after all others.
+    date.timeIntervalSinceReferenceDate >= Date.distantFuture.timeIntervalSinceReferenceDate
+      ? .max : clock.instant(at: date)
   }
 }
 
@@ -267,16 +269,18 @@ extension TrackedRunLoop {
 
   /// Runs the blocks and jobs that wait for `mode` now; what they add waits for the next turn.
   func performWork(_ mode: Int32) {
-    core.lock()
-    let limit = core.state.pointee.work.nextNumber
-    while let item = core.state.pointee.work.take(
-      mode: mode, commonModes: core.state.pointee.commonModes, before: limit)
-    {
-      core.unlock()
-      perform(item)
-      core.lock()
+    let limit = core.withLock { core.state.pointee.work.nextNumber }
+    while performNext(mode, before: limit) {}
+  }
+
+  /// A function of its own, so that what the item holds is released before the lock is taken again.
+  private func performNext(_ mode: Int32, before limit: UInt64) -> Bool {
+    let item = core.withLock {
+      core.state.pointee.work.take(mode: mode, commonModes: core.state.pointee.commonModes, before: limit)
     }
-    core.unlock()
+    guard let item else { return false }
+    perform(item)
+    return true
   }
 
   private func perform(_ item: WorkQueue.Item) {

@@ -59,7 +59,7 @@ extension TrackedRunLoop {
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   @discardableResult
   public func schedule(
-    after seconds: Double, mode: Mode = .default, _ block: @escaping @Sendable (TrackedTimer) throws -> Void
+    after seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     try start(try TrackedTimer(timeInterval: seconds, repeats: false, block: block), mode)
   }
@@ -70,7 +70,7 @@ extension TrackedRunLoop {
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   @discardableResult
   public func schedule(
-    every seconds: Double, mode: Mode = .default, _ block: @escaping @Sendable (TrackedTimer) throws -> Void
+    every seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     try start(try TrackedTimer(timeInterval: seconds, repeats: true, block: block), mode)
   }

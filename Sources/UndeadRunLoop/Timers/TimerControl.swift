@@ -89,7 +89,7 @@ extension TrackedTimer {
     case .nothing: break
     case .elsewhere(let core): core.enqueue(.block({ [self] in fire() }, nil), modes: [ModeTable.commonMode])
     case .call:
-      invokeAction()
+      invoke(action)
       settleAfterFire()
     }
   }

@@ -1,0 +1,201 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UndeadRunLoop
+
+@Suite struct RunningTests {
+  @Test func anEmptyModeIsFinished() {
+    let test = TestLoop()
+    #expect(test.run(seconds: 1) == .finished)
+    test.loop.add(TrackedRunLoopObserver { _, _ in test.note("observed") }, forMode: .default)
+    #expect(test.run(seconds: 1) == .finished)
+    test.loop.run()
+    test.loop.run(until: .distantFuture)
+    #expect(test.log.isEmpty)
+    #expect(test.time == 0)
+  }
+
+  @Test func aLimitInThePastPollsOnce() throws {
+    let test = TestLoop()
+    try test.every(1, "tick")
+    #expect(test.loop.run(mode: .default, before: .distantPast) == .timedOut)
+    #expect(test.loop.run(mode: .default, before: Date(timeIntervalSinceReferenceDate: .nan)) == .timedOut)
+    #expect(test.log.isEmpty)
+    test.clock.advance(by: .seconds(1))
+    #expect(test.loop.run(mode: .default, before: .distantPast) == .timedOut)
+    #expect(test.log == ["tick@1.0"])
+  }
+
+  @Test func everyResult() throws {
+    let test = TestLoop()
+    let source = TrackedRunLoopSource { _ in test.note("source") }
+    try test.loop.add(source, forMode: .default)
+    #expect(test.run(seconds: 0.5) == .timedOut)
+    #expect(test.time == 0.5)
+    source.signal()
+    #expect(test.loop.run(mode: .default, before: .distantFuture) == .handledSource)
+    try test.loop.schedule(after: 0.1) { _ in test.loop.stop() }
+    #expect(test.loop.run(mode: .default, before: .distantFuture) == .stopped)
+    source.invalidate()
+    #expect(test.loop.run(mode: .default, before: .distantFuture) == .finished)
+    #expect(test.log == ["source@0.5"])
+  }
+
+  @Test func aTimerIsNotASource() throws {
+    let test = TestLoop()
+    for index in 1...3 { try test.after(0.1 * Double(index), "\(index)") }
+    #expect(test.loop.run(mode: .default, before: test.clock.date(at: 250_000_000)) == .timedOut)
+    #expect(test.log == ["1@0.1", "2@0.2"])
+  }
+
+  @Test func runIsNotEndedByStop() throws {
+    let test = TestLoop()
+    try test.loop.schedule(after: 0.1) { _ in test.loop.stop() }
+    try test.after(0.2, "after the stop")
+    test.loop.run()
+    #expect(test.log == ["after the stop@0.2"])
+  }
+
+  @Test func stopWhileIdleIsIgnored() throws {
+    let test = TestLoop()
+    try test.every(0.1, "tick")
+    test.loop.stop()
+    #expect(test.run(seconds: 0.1) == .timedOut)
+  }
+
+  @Test func aNestedRunFiresOthersAndStopsAlone() throws {
+    let test = TestLoop()
+    try test.loop.schedule(every: 0.1) { timer in
+      test.note("outer")
+      if timer.firings == 1 {
+        let result = test.loop.run(for: .seconds(1))
+        test.note("nested \(result)")
+      }
+    }
+    try test.every(0.15, "other")
+    try test.loop.schedule(after: 0.4) { _ in test.loop.stop() }
+    #expect(test.run(seconds: 0.6) == .timedOut)
+    #expect(
+      test.log == [
+        "outer@0.1", "other@0.15", "other@0.3", "nested stopped@0.4", "other@0.45", "outer@0.5", "other@0.6",
+        "outer@0.6",
+      ])
+  }
+
+  @Test func theOrderOfAPass() throws {
+    let test = TestLoop()
+    let names: [(TrackedRunLoop.Activity, String)] = [
+      (.entry, "entry"), (.beforeTimers, "beforeTimers"), (.beforeSources, "beforeSources"),
+      (.beforeWaiting, "beforeWaiting"), (.afterWaiting, "afterWaiting"), (.exit, "exit"),
+    ]
+    let observer = TrackedRunLoopObserver { _, activity in
+      test.note(names.first { $0.0 == activity }?.1 ?? "?")
+    }
+    test.loop.add(observer, forMode: .default)
+    let source = TrackedRunLoopSource { _ in test.note("source") }
+    try test.loop.add(source, forMode: .default)
+    test.loop.perform {
+      test.note("block")
+      source.signal()
+    }
+    try test.loop.schedule(after: 0) { _ in
+      test.note("timer")
+      test.loop.perform { test.note("block of timer") }
+    }
+    try test.after(1, "second")
+    #expect(test.run(seconds: 1) == .timedOut)
+    let expected = [
+      "entry@0.0", "beforeTimers@0.0", "beforeSources@0.0", "block@0.0", "source@0.0", "timer@0.0",
+      "block of timer@0.0", "beforeTimers@0.0", "beforeSources@0.0", "beforeWaiting@0.0", "afterWaiting@1.0",
+      "second@1.0", "exit@1.0",
+    ]
+    #expect(test.log == expected)
+  }
+
+  @Test func observersRunInTheirOrderAndAreNotReentered() throws {
+    let test = TestLoop()
+    for order in [3, 1, 2] {
+      let observer = TrackedRunLoopObserver(activities: .entry, order: order) { _, _ in test.note("\(order)") }
+      test.loop.add(observer, forMode: .default)
+    }
+    let once = TrackedRunLoopObserver(activities: .entry, repeats: false, order: 9) { observer, _ in
+      test.note("once")
+      #expect(!observer.isValid)
+      test.loop.run(for: .zero)
+    }
+    test.loop.add(once, forMode: .default)
+    try test.after(1, "timer")
+    test.run(seconds: 0.5)
+    #expect(test.log == ["1@0.0", "2@0.0", "3@0.0", "once@0.0", "1@0.0", "2@0.0", "3@0.0"])
+    #expect(!once.isValid)
+    #expect(!test.loop.contains(once, forMode: .default))
+  }
+
+  @Test func limitDateIsTheNextFireDate() throws {
+    let test = TestLoop()
+    #expect(test.loop.limitDate(forMode: .default) == nil)
+    try test.after(5, "later")
+    #expect(test.loop.limitDate(forMode: .default) == test.clock.date(at: 5_000_000_000))
+  }
+
+  @Test func theLoopOfAThreadEndsWithIt() throws {
+    let loop = Mutex<TrackedRunLoop?>(nil)
+    let timer = try TrackedTimer(timeInterval: 1) { _ in }
+    runThread {
+      loop.withLock { $0 = .current }
+      #expect(TrackedRunLoop.current === TrackedRunLoop.current)
+      TrackedRunLoop.current.add(timer, forMode: .default)
+    }
+    let ended = try #require(loop.withLock { $0 })
+    #expect(ended.isFinished)
+    #expect(ended.add(timer, forMode: .default) == .failure(.loopFinished(loop: ended.name)))
+    #expect(ended.perform {} == false)
+    #expect(throws: RunLoopError.loopFinished(loop: ended.name)) { try ended.perform(waitUntilDone: true) {} }
+    #expect(ended.run(for: .seconds(1)) == .finished)
+    #expect(timer.isValid)
+    let test = TestLoop()
+    #expect(test.loop.add(timer, forMode: .default) == .success(true))
+  }
+
+  @Test func aLoopCanBeDestroyedByItsCallback() throws {
+    final class Holder: Sendable {
+      let loop = Mutex<TrackedRunLoop?>(TrackedRunLoop(clock: VirtualClock()))
+    }
+    let holder = Holder()
+    let counter = Counter()
+    try holder.loop.withLock { loop in
+      _ = try loop?.schedule(after: 0.1) { _ in
+        counter.up()
+        holder.loop.withLock { $0 = nil }
+      }
+      _ = try loop?.schedule(after: 0.2) { _ in counter.up() }
+    }
+    holder.loop.withLock { $0 }?.run()
+    #expect(counter.count == 2)
+  }
+
+  @Test func anotherThreadCannotRunAThreadsLoop() throws {
+    let thread = RunLoopThread(name: "own")
+    defer { thread.stop() }
+    #expect(thread.loop.run(for: .zero) == .finished)
+    thread.stop()
+  }
+}
+
+/// Runs `body` on a thread of its own and waits until that has ended.
+func runThread(_ body: @escaping @Sendable () -> Void) {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { @Sendable argument in
+      if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
+      return nil
+    }, Unmanaged.passRetained(Box(body)).toOpaque())
+  pthread_join(thread, nil)
+}
