@@ -120,6 +120,16 @@ enum System {
     return nil
   }
 
+  /// Keeps files of the tool's own off the numbers of standard streams that it was started without.
+  ///
+  /// The program is started without them, too.
+  static func occupyClosedStandardStreams() {
+    for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
+      // The lowest free number is the one that is missing.
+      _ = open("/dev/null", O_RDWR | O_CLOEXEC)
+    }
+  }
+
   /// Nanoseconds of a clock that only goes forward.
   static func now() -> UInt64 {
     var time = timespec()

@@ -69,6 +69,19 @@ final class Sandbox {
     try compile(FakeLibrary.source, to: "lib/undead/libUndeadPreload.so", "-shared", "-fPIC")
   }
 
+  /// Puts the library that users get where the tool finds it.
+  func installRealLibrary() throws {
+    let library = Self.tool.deletingLastPathComponent().appending(path: "libUndeadPreload.so")
+    try FileManager.default.copyItem(at: library, to: directory.appending(path: "lib/undead/libUndeadPreload.so"))
+  }
+
+  /// Builds a Swift program.
+  func compileSwift(_ source: String, to name: String, _ options: String...) throws {
+    let input = try write(source, to: "\(name).swift")
+    let result = try command(["swiftc", "-module-name", "App", "-o", path(name), input] + options)
+    try #require(result.status == 0, "\(result.error)")
+  }
+
   /// Runs the tool.
   func undead(_ arguments: String..., environment extra: [String: String] = [:], input: String = "") throws -> Output {
     try command([path("bin/undead")] + arguments, environment: extra, input: input)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,15 @@ static uint64_t activity;
 
 undead_state_file *undead_state_get(void) { return state; }
 
+// Growing a file beyond the limit of the process (ulimit -f) would end the program with SIGXFSZ.
+static bool may_grow_to(size_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
+}
+
 static undead_state_file *map_file(const char *path) {
+  // One that is there already has its size: the process has only executed another program.
+  if (!may_grow_to(sizeof(undead_state_file)) && access(path, F_OK) != 0) return NULL;
   int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return NULL;
   // posix_fallocate, not ftruncate: a store into a hole of a full file system would end the program with SIGBUS.

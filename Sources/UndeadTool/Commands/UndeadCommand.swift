@@ -23,6 +23,7 @@ struct UndeadCommand: ParsableCommand {
 @main
 enum Main {
   static func main() {
+    System.occupyClosedStandardStreams()
     do {
       var command = try UndeadCommand.parseAsRoot()
       try command.run()

@@ -26,7 +26,7 @@ final class SessionDirectory {
       return
     }
     throw .failure(
-      "cannot make a directory for this run (\(problems.joined(separator: "; "))); set TMPDIR to one that you can write"
+      "cannot make a directory for this run (\(problems.joined(separator: "; "))); set TMPDIR to one that has room and that you can write"
     )
   }
 
@@ -42,10 +42,12 @@ final class SessionDirectory {
     guard mkdtemp(&template) != nil else { return nil }
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     let lock = open("\(path)/\(lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard lock >= 0 else {
-      let code = errno
-      rmdir(path)
-      errno = code
+    // A full disk shows here, where another place can still be tried, and not in the program.
+    let problem = lock < 0 ? errno : System.write([UInt8](repeating: 0, count: ProcessState.size), to: lock)
+    if let problem {
+      if lock >= 0 { close(lock) }
+      removeTree(path)
+      errno = problem
       return nil
     }
     flock(lock, LOCK_EX | LOCK_NB)
