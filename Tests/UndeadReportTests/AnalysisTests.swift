@@ -188,3 +188,83 @@ import Testing
     #expect(try heap.report().summary.leakedBytes == .max)
   }
 }
+
+@Suite struct AdviceTests {
+  static func advice(_ heap: SyntheticHeap) throws -> String {
+    try #require(try heap.report().leaks.first?.advice)
+  }
+
+  /// An object that refers to itself by a field, through a node of the given kind if there is one.
+  static func loop(_ field: String, type: String, through kind: Snapshot.Kind? = nil) -> SyntheticHeap {
+    var heap = SyntheticHeap()
+    let object = heap.object("App.Owner")
+    if let kind {
+      let middle = heap.node("", kind: kind, state: kind == .other ? .raw : .leaked)
+      heap.link(object, field, middle, type: type)
+      heap.link(middle, "+0", object)
+    } else {
+      heap.link(object, field, object, type: type)
+    }
+    return heap
+  }
+
+  @Test func closureWhoseFunctionIsNotKnown() throws {
+    let heap = Self.loop("load", type: "@Sendable () async -> ()")
+    #expect(
+      try Self.advice(heap)
+        == "closure stored in `load` strongly captures the object that holds it: capture it weakly (`[weak object]`)")
+    #expect(try heap.text().contains("      .load → closure\n          captures → App.Owner  ↺\n"))
+  }
+
+  @Test func unmanagedReference() throws {
+    let heap = Self.loop("handle", type: "Swift.Optional<Swift.Unmanaged<App.Owner>>")
+    #expect(try Self.advice(heap).hasPrefix("`handle` of App.Owner is an Unmanaged reference that was retained"))
+  }
+
+  @Test func memoryOfItsOwn() throws {
+    let heap = Self.loop("slots", type: "Swift.UnsafeMutablePointer<App.Owner>", through: .other)
+    #expect(try Self.advice(heap).hasPrefix("`slots` of App.Owner points to memory that holds the way back"))
+  }
+
+  @Test func variableOfTheClosure() throws {
+    var heap = SyntheticHeap()
+    let button = heap.object("App.Button")
+    let context = heap.context()
+    let box = heap.context("box of App.Button")
+    heap.link(button, "action", context, closure: Scenario.closure("App.make()", 1))
+    heap.link(context, "captured variable 1", box)
+    heap.link(box, "value", button)
+    #expect(
+      try Self.advice(heap)
+        == "closure stored in `action` strongly captures the variable that refers to its owner: capture it weakly "
+        + "(`[weak object]`)")
+  }
+
+  @Test func memberOfACollection() throws {
+    var heap = SyntheticHeap()
+    let bank = heap.object("App.Bank")
+    let storage = heap.toolchain("Swift._DictionaryStorage<Swift.Int, App.Account>")
+    let account = heap.object("App.Account")
+    heap.link(bank, "accounts", storage)
+    heap.link(storage, "[value]", account)
+    heap.link(account, "bank", bank)
+    #expect(
+      try Self.advice(heap)
+        == "`bank` of App.Account refers back to what holds it in `accounts`: declare it `weak` (`unowned` if it never "
+        + "outlives that object)")
+    #expect(try heap.report().leaks[0].objects[0].type == "App.Bank")
+  }
+
+  @Test func endlessStream() throws {
+    var heap = SyntheticHeap()
+    let stream = SyntheticHeap.Function.system("Swift.AsyncStream.Iterator.next()", "libswift_Concurrency.so")
+    _ = heap.node("Task", kind: .task, waiting: [stream, .app("App.read()")])
+    #expect(try Self.advice(heap).hasPrefix("the task waits in App.read() for a stream that nobody can feed"))
+  }
+
+  @Test func everySuspectHasAdvice() throws {
+    let suspects = try Scenario.suspects().report().suspects
+    #expect(suspects.count == 4)
+    #expect(suspects.allSatisfy { $0.advice?.contains("`self` weakly") ?? false })
+  }
+}

@@ -119,7 +119,7 @@ enum Advice {
     guard let reference = facts.references.first(where: { $0.closure != nil && facts.lazyFields.contains($0.field) })
     else { return nil }
     return
-      "the closure in the lazy property `\(reference.field)` captures \(captured(reference)) strongly and is kept: "
+      "the closure in the lazy property `\(reference.field)` \(captures(reference)) and is kept: "
       + remedy(reference)
   }
 
@@ -133,26 +133,26 @@ enum Advice {
     guard facts.references.count == 1, let reference = facts.references.first, reference.holdsClosure else {
       return nil
     }
-    return "closure stored in `\(reference.field)` captures \(captured(reference)) strongly: \(remedy(reference))"
+    return "closure stored in `\(reference.field)` \(captures(reference)): \(remedy(reference))"
   }
 
   private static func closureInCycle(_ facts: LeakFacts) -> String? {
     guard let reference = facts.references.first(where: \.holdsClosure) else { return nil }
-    return "the closure stored in `\(reference.field)` of \(reference.type) captures \(captured(reference)) strongly: "
+    return "the closure stored in `\(reference.field)` of \(reference.type) \(captures(reference)): "
       + remedy(reference)
   }
 
-  private static func captured(_ reference: Reference) -> String {
+  private static func captures(_ reference: Reference) -> String {
     switch reference.captures {
-    case "self": "`self`"
-    case "variable": "the variable that refers to its owner"
-    case let captures?: "`\(captures)`"
-    case nil: "the object that holds it"
+    case "self": "captures `self` strongly"
+    case "variable": "strongly captures the variable that refers to its owner"
+    case let captures?: "captures `\(captures)` strongly"
+    case nil: "strongly captures the object that holds it"
     }
   }
 
   private static func remedy(_ reference: Reference) -> String {
-    reference.captures == "self" ? "capture it weakly (`[weak self]`)" : "capture that weakly (`[weak object]`)"
+    reference.captures == "self" ? "capture it weakly (`[weak self]`)" : "capture it weakly (`[weak object]`)"
   }
 
   private static func unmanaged(_ facts: LeakFacts) -> String? {
