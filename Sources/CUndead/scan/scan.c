@@ -135,36 +135,35 @@ static void note_stop(scan_job *job) {
     result->thread_count += job->world.threads[i].phase == UNDEAD_THREAD_STOPPED;
 }
 
-static work_end scan_copy(scan_job *job, uint64_t stopped_at) {
+static work_end scan_copy(scan_job *job) {
   bool ready = look_around(job);
   long copy = ready ? undead_helper_copy(copy_work, job) : 0;
   undead_world_resume(&job->world);
-  job->storage->result.pause_nanoseconds = undead_now() - stopped_at;
+  job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
   if (!ready) return WORK_NO_MEMORY;
   if (copy < 0) return WORK_COPY_FAILED;
   undead_helper_report report = undead_helper_wait_copy(copy);
   return report.end == UNDEAD_HELPER_DONE ? (work_end)report.value : WORK_COPY_FAILED;
 }
 
-static work_end scan_in_place(scan_job *job, uint64_t stopped_at) {
+static work_end scan_in_place(scan_job *job) {
   bool done = look_around(job) && analyse(job);
   if (marks_left && job->heap.regions) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
   marks_left = false;
   undead_world_resume(&job->world);
-  job->storage->result.pause_nanoseconds = undead_now() - stopped_at;
+  job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
   return done ? WORK_DONE : WORK_NO_MEMORY;
 }
 
 static int stopped_work(void *context) {
   scan_job *job = context;
   if (!undead_maps_refresh()) return WORK_NO_MEMORY;
-  uint64_t start = undead_now();
   undead_stop_result stop = undead_world_stop(&job->world);
   if (stop == UNDEAD_STOP_DENIED) return WORK_DENIED;
   if (stop == UNDEAD_STOP_STUCK) return WORK_STUCK;
   if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
   note_stop(job);
-  return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job, start) : scan_in_place(job, start);
+  return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
 }
 
 static void fail(scan_job *job, undead_scan_error error, const char *message) {

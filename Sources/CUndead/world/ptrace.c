@@ -146,6 +146,7 @@ static undead_stop_result empty_hooks(undead_world *world) {
 
 static undead_stop_result stop_once(undead_world *world) {
   stop_result = UNDEAD_STOP_OK;
+  world->stopped_at = undead_now();
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, seize, world)) {
       snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
@@ -196,11 +197,13 @@ undead_stop_result undead_ptrace_stop(undead_world *world) {
   return UNDEAD_STOP_OK;
 }
 
-// System calls that end with EINTR when their thread is stopped, without any signal (signal(7)): the kernel does not
-// start them again by itself.
+// System calls that end with EINTR when their thread is stopped, without any signal (signal(7); those on sockets if the
+// socket has a timeout): the kernel does not start them again by itself.
 static bool is_ended_by_stop(uint64_t number) {
-  static const uint16_t calls[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_semop, SYS_semtimedop,
-                                   SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_pgetevents};
+  static const uint16_t calls[] = {
+    SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_semop, SYS_semtimedop, SYS_rt_sigtimedwait,
+    SYS_io_getevents, SYS_io_pgetevents, SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4,
+    SYS_write, SYS_writev, SYS_sendto, SYS_sendmsg};
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
     if (calls[i] == number) return true;
   return false;

@@ -193,6 +193,7 @@ static bool wait_until_parked(undead_world *world, uint64_t deadline) {
 }
 
 static undead_stop_result stop_once(undead_world *world, uint64_t deadline) {
+  world->stopped_at = undead_now();
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, note_thread, world)) {
       snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);

@@ -46,6 +46,7 @@ typedef struct {
   bool threads_lost;            // likewise
   bool signals_blocked;         // signals only: the thread that did not stop blocks the signal
   bool signals_lost;            // signals only: one may still be pending when the scan is over
+  uint64_t stopped_at;          // when the attempt that succeeded began, of undead_now()
   uint32_t restarts;            // whole stops that had to be done again
   char message[160];            // why the world could not be stopped
 } undead_world;

@@ -1,0 +1,219 @@
+#define _GNU_SOURCE
+#include "scan_program.h"
+#include <dirent.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#pragma weak undead_test_scan
+
+static volatile bool stopped;
+
+void stop_threads(void) { stopped = true; }
+
+undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched) {
+  undead_test_scan_counts counts;
+  if (!undead_test_scan) abort();
+  undead_test_scan(copy, suspects, watched, &counts);
+  return counts;
+}
+
+void deny_ptrace(bool kill) {
+  struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, kill ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program)) abort();
+}
+
+static pthread_t start(void *(*body)(void *), void *argument) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, body, argument)) abort();
+  return thread;
+}
+
+static void kill_if_child(int pid) {
+  char path[64], name[64], state;
+  int number, parent;
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  FILE *file = fopen(path, "r");
+  if (!file) return;
+  if (fscanf(file, "%d (%63[^)]) %c %d", &number, name, &state, &parent) == 4 && parent == getpid())
+    kill(number, SIGKILL);
+  fclose(file);
+}
+
+static void *kill_children(void *unused) {
+  for (unsigned seed = 1; !stopped; usleep((unsigned)rand_r(&seed) % 3000)) {
+    DIR *directory = opendir("/proc");
+    for (struct dirent *entry; (entry = readdir(directory));)
+      if (atoi(entry->d_name)) kill_if_child(atoi(entry->d_name));
+    closedir(directory);
+  }
+  return unused;
+}
+
+void start_killer(void) { start(kill_children, NULL); }
+
+static atomic_bool on_other_stack;
+
+static void wait_on_other_stack(int number) {
+  (void)number;
+  on_other_stack = true;
+  while (!stopped) usleep(1000);
+}
+
+static void *use_other_stack(void *block) {
+  void *volatile held = block;
+  stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
+  sigaltstack(&stack, NULL);
+  struct sigaction action = {.sa_handler = wait_on_other_stack, .sa_flags = SA_ONSTACK};
+  sigaction(SIGUSR1, &action, NULL);
+  raise(SIGUSR1);
+  return held;
+}
+
+void start_thread_on_other_stack(void *block) {
+  start(use_other_stack, block);
+  while (!on_other_stack) usleep(1000);
+}
+
+static void *wait_in_vfork(void *milliseconds) {
+  struct timespec time = {0, (long)milliseconds * 1000000};
+  pid_t child = vfork();
+  if (child == 0) {
+    syscall(SYS_nanosleep, &time, NULL);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  return NULL;
+}
+
+void start_vfork(int milliseconds) {
+  start(wait_in_vfork, (void *)(long)milliseconds);
+  usleep(50000);
+}
+
+#define VICTIMS 4
+static pthread_t victims[VICTIMS], sender, sleeper;
+static atomic_long sent, received, disturbed;
+
+static void receive(int number) {
+  (void)number;
+  received++;
+}
+
+static void *sleep_a_lot(void *unused) {
+  while (!stopped) usleep(1000);
+  return unused;
+}
+
+static void *send_a_lot(void *unused) {
+  union sigval value = {0};
+  for (unsigned seed = 1; !stopped; usleep(200))
+    if (pthread_sigqueue(victims[rand_r(&seed) % VICTIMS], SIGRTMIN + 1, value) == 0) sent++;
+  return unused;
+}
+
+long run_time_of_nanosleep(long nanoseconds) {
+  struct timespec time = {0, nanoseconds}, before, after;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  bool interrupted = nanosleep(&time, NULL) != 0;
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  return interrupted ? -1 : (after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec;
+}
+
+static void *sleep_undisturbed(void *unused) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGRTMIN + 1);
+  pthread_sigmask(SIG_BLOCK, &mask, NULL);
+  while (!stopped)
+    if (run_time_of_nanosleep(1000000) < 1000000) disturbed++;
+  return unused;
+}
+
+void start_signals(void) {
+  struct sigaction action = {.sa_handler = receive, .sa_flags = SA_RESTART};
+  sigaction(SIGRTMIN + 1, &action, NULL);
+  for (int i = 0; i < VICTIMS; i++) victims[i] = start(sleep_a_lot, NULL);
+  sender = start(send_a_lot, NULL);
+  sleeper = start(sleep_undisturbed, NULL);
+}
+
+long check_signals(void) {
+  stopped = true;
+  pthread_join(sender, NULL);
+  for (int i = 0; i < VICTIMS; i++) pthread_join(victims[i], NULL);
+  pthread_join(sleeper, NULL);
+  return labs(sent - received) + disturbed + (sent == 0);
+}
+
+static void *end_at_once(void *argument) { return argument; }
+
+void run_short_threads(int count, void *(*argument)(int)) {
+  for (int i = 0; i < count; i++) pthread_join(start(end_at_once, argument(i)), NULL);
+}
+
+static pthread_key_t key;
+static atomic_int ready;
+
+static void *hold_value(void *block) {
+  pthread_setspecific(key, block);
+  block = NULL;
+  ready++;
+  while (!stopped) usleep(1000);
+  return NULL;
+}
+
+void start_thread_with_value(void *block) {
+  int before = ready;
+  if (!key) pthread_key_create(&key, NULL);
+  // Destroyed threads leave their stacks to new ones: the argument is nowhere but in the descriptor and the value.
+  start(hold_value, block);
+  while (ready == before) usleep(1000);
+}
+
+static void *hold_register(void *block) {
+  ready++;
+  volatile bool *flag = &stopped;
+  __asm__ volatile(
+    "mov %0, %%r9\n\t"
+    "movq %0, %%xmm5\n\t"
+    "xor %k0, %k0\n"
+    "1: cmpb $0, (%1)\n\t"
+    "je 1b"
+    : "+r"(block)
+    : "r"(flag)
+    : "r9", "xmm5", "memory", "cc");
+  return NULL;
+}
+
+void start_thread_with_register(void *block) {
+  int before = ready;
+  start(hold_register, block);
+  while (ready == before) usleep(1000);
+}
+
+void *map_memory(size_t bytes, bool shared) {
+  int flags = MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE);
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (memory == MAP_FAILED) abort();
+  return memory;
+}

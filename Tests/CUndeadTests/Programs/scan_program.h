@@ -1,0 +1,30 @@
+// What scan_program.swift needs of C.
+#pragma once
+#include "undead.h"
+
+// Scans this process with the preloaded library.
+undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched);
+
+// Makes ptrace fail with EPERM (`kill` false), or kill whoever calls it.
+void deny_ptrace(bool kill);
+// Starts a thread that kills every child process of this one until `stop_threads`.
+void start_killer(void);
+// Starts a thread that holds a block only on its interrupted stack while it runs a handler on another one.
+void start_thread_on_other_stack(void *block);
+// Starts a thread that waits in vfork for `milliseconds`.
+void start_vfork(int milliseconds);
+
+// Starts threads that send signals to each other and sleep; `check_signals` ends them and returns the number of
+// signals that were lost or came twice, plus the sleeps that ended early without a signal.
+void start_signals(void);
+long check_signals(void);
+
+// Starts `count` threads, one after the other, that get `argument(i)` and end at once.
+void run_short_threads(int count, void *(*argument)(int));
+// Starts a thread that holds a block only in a thread-specific value, another only in a register.
+void start_thread_with_value(void *block);
+void start_thread_with_register(void *block);
+void stop_threads(void);
+// Memory of no allocator, private or shared.
+void *map_memory(size_t bytes, bool shared);
+long run_time_of_nanosleep(long nanoseconds);

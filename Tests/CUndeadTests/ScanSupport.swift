@@ -1,0 +1,84 @@
+import Foundation
+
+/// One line of counts of `scan_program`.
+struct ScanCounts {
+  private var numbers: [String: Int] = [:]
+  private(set) var message = ""
+
+  init?(_ line: Substring) {
+    guard let end = line.range(of: " message ") else { return nil }
+    let words = line[..<end.lowerBound].split(separator: " ")
+    for index in stride(from: 0, to: words.count - 1, by: 2) { numbers[String(words[index])] = Int(words[index + 1]) }
+    message = String(line[end.upperBound...])
+  }
+
+  subscript(_ name: String) -> Int { numbers[name] ?? -1 }
+}
+
+struct ScanProgramError: Error, CustomStringConvertible { var description: String }
+
+/// A program in `Programs` that scans itself with the preloaded library.
+enum ScanProgram {
+  struct Run {
+    var counts: [ScanCounts]
+    var text: String
+    var status: Int32
+  }
+
+  enum Build: String, CaseIterable { case debug = "-Onone", release = "-O" }
+
+  static func run(_ build: Build, _ arguments: [String], stop: String = "auto") throws -> Run {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try executable(build))
+    process.arguments = arguments
+    var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
+    environment["LD_PRELOAD"] = try preloadLibrary()
+    environment["UNDEAD_STOP"] = stop
+    process.environment = environment
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    let counts = text.split(separator: "\n").compactMap(ScanCounts.init)
+    return Run(counts: counts, text: text, status: process.terminationStatus)
+  }
+
+  private static func preloadLibrary() throws -> String {
+    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    let library = tests.deletingLastPathComponent().appendingPathComponent("libUndeadPreload.so").path
+    guard FileManager.default.fileExists(atPath: library) else {
+      throw ScanProgramError(description: "\(library) is missing: build the product UndeadPreload")
+    }
+    return library
+  }
+
+  private static let debug = Result { try compile(.debug) }
+  private static let release = Result { try compile(.release) }
+
+  private static func executable(_ build: Build) throws -> String {
+    try (build == .debug ? debug : release).get()
+  }
+
+  private static func compile(_ build: Build) throws -> String {
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
+    let include = "\(sources)/../../../Sources/CUndead/include"
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("undead-scan-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let path = directory.path
+    try shell("clang -O1 -g -I '\(include)' -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
+    let bridge = "-import-objc-header '\(sources)/scan_program.h' -Xcc -I -Xcc '\(include)'"
+    try shell("swiftc \(build.rawValue) -g \(bridge) '\(sources)/scan_program.swift' '\(path)/c.o' -o '\(path)/scan'")
+    return "\(path)/scan"
+  }
+
+  private static func shell(_ command: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", command]
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw ScanProgramError(description: "failed: \(command)") }
+  }
+}

@@ -1,0 +1,120 @@
+import Testing
+
+/// Each test runs a real program with the preloaded library, which scans itself and prints what it found.
+@Suite struct ScanTests {
+  struct Way: CustomStringConvertible, Sendable {
+    var build: ScanProgram.Build
+    var stop: String
+    var copy: Bool
+    var description: String { "\(build) \(stop) \(copy ? "copy" : "in place")" }
+    var mode: [String] { copy ? ["copy"] : [] }
+
+    static let all = ScanProgram.Build.allCases.flatMap { build in
+      ["ptrace", "signals"].flatMap { stop in [false, true].map { Way(build: build, stop: stop, copy: $0) } }
+    }
+  }
+
+  @Test(arguments: Way.all) func findsEveryLeak(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["simple"] + way.mode, stop: way.stop)
+    let counts = try #require(run.counts.first, "\(run.text)")
+    // Without optimisation each of the 2000 nodes of the cycles has an array of its own.
+    #expect(counts["leaked"] == (way.build == .release ? 3000 : 5000))
+    #expect(counts["raw"] == 50)
+    #expect(counts["error"] == 0)
+    #expect(counts["method"] == (way.stop == "ptrace" ? 1 : 2))
+    #expect(run.status == 0)
+  }
+
+  @Test(arguments: ["continuation", "stream", "group"], ScanProgram.Build.allCases)
+  func findsEverySuspendedTask(_ kind: String, _ build: ScanProgram.Build) throws {
+    let run = try ScanProgram.run(build, ["hanging-\(kind)"])
+    let counts = try #require(run.counts.first, "\(run.text)")
+    let optimised = build == .release
+    let expected = [
+      "continuation": optimised ? 4000 : 5000, "stream": optimised ? 7000 : 8000, "group": optimised ? 15000 : 18000,
+    ]
+    #expect(counts["leaked"] == expected[kind])
+  }
+
+  @Test(arguments: Way.all) func reportsNothingAlive(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["live", "suspects"] + way.mode, stop: way.stop)
+    #expect(run.counts.count == 20, "\(run.text)")
+    for counts in run.counts {
+      #expect(counts["error"] == 0, "\(counts.message)")
+      #expect(counts["leaked"] == 0)
+      #expect(counts["raw"] == 0)
+      #expect(counts["timers"] + counts["sources"] + counts["observers"] + counts["tasks"] == 0)
+    }
+  }
+
+  @Test(arguments: Way.all) func followsMappedMemoryThreadValuesRegistersAndOtherStacks(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["odd"] + way.mode, stop: way.stop)
+    #expect(run.counts.count == 3, "\(run.text)")
+    for counts in run.counts {
+      #expect(counts["error"] == 0, "\(counts.message)")
+      #expect(counts["leaked"] == 0)
+      #expect(counts["liveBlocks"] > 200)
+    }
+  }
+
+  @Test(arguments: Way.all) func findsWhatOnlyATimerSourceObserverOrTaskHolds(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["suspects", "suspects"] + way.mode, stop: way.stop)
+    let counts = try #require(run.counts.first, "\(run.text)")
+    #expect(counts["leaked"] == 0)
+    for kind in ["timers", "sources", "observers", "tasks"] { #expect(counts[kind] == 1, "\(kind)") }
+    #expect(counts["withPath"] == 4)
+  }
+
+  @Test(arguments: Way.all) func findsThePathToAWatchedObject(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["watched"] + way.mode, stop: way.stop)
+    #expect(run.counts.first?["paths"] == 1, "\(run.text)")
+  }
+
+  @Test(arguments: ScanProgram.Build.allCases) func ignoresTheStacksOfEndedThreads(_ build: ScanProgram.Build) throws {
+    let run = try ScanProgram.run(build, ["dead-threads"])
+    #expect(run.counts.first?["leaked"] == (build == .release ? 200 : 400), "\(run.text)")
+  }
+
+  @Test(arguments: ["denied", "killed-by-filter"]) func stopsBySignalsWherePtraceIsDenied(_ mode: String) throws {
+    let run = try ScanProgram.run(.release, [mode])
+    let counts = try #require(run.counts.first, "\(run.text)")
+    #expect(counts["method"] == 2)
+    #expect(counts["leaked"] == 2000)
+    #expect(run.status == 0)
+  }
+
+  @Test(arguments: ["ptrace", "signals"], [[], ["copy"]]) func survivesAStormOfThreads(_ stop: String, _ mode: [String]) throws {
+    let run = try ScanProgram.run(.release, ["storm"] + mode, stop: stop)
+    #expect(run.counts.count == 100, "\(run.text)")
+    for counts in run.counts {
+      #expect(counts["error"] == 0, "\(counts.message)")
+      #expect(counts["leaked"] == 2000)
+    }
+    #expect(run.status == 0)
+  }
+
+  @Test func deliversEverySignalOnceAndDisturbsNoSleep() throws {
+    let run = try ScanProgram.run(.release, ["signals"], stop: "ptrace")
+    #expect(run.counts.count == 100)
+    #expect(run.counts.allSatisfy { $0["error"] == 0 })
+    #expect(run.text.hasSuffix("disturbed 0\n"), "\(run.text)")
+  }
+
+  @Test(arguments: ["ptrace", "signals"]) func goesOnWhenTheHelperIsKilled(_ stop: String) throws {
+    let run = try ScanProgram.run(.release, ["helper-killed"], stop: stop)
+    #expect(run.status == 0)
+    #expect(run.counts.count == 101)
+    // Some are killed and say so; none that was not gives another answer; the last one is left alone.
+    #expect(run.counts.contains { $0["error"] == 4 && $0.message.contains("signal 9") })
+    for counts in run.counts where counts["error"] == 0 { #expect(counts["leaked"] == 2000) }
+    #expect(run.counts.last?["error"] == 0)
+  }
+
+  @Test func waitsForAThreadThatCannotStopWhileTheOthersRun() throws {
+    let run = try ScanProgram.run(.release, ["vfork"], stop: "ptrace")
+    let counts = try #require(run.counts.first, "\(run.text)")
+    #expect(counts["leaked"] == 2000)
+    #expect(counts["scanMicroseconds"] > 400_000)
+    #expect(counts["pauseMicroseconds"] < 400_000)
+  }
+}
