@@ -5,7 +5,9 @@
 // EXPECT leak kind=unreferenced types=raw*memory count=2 at=memalign
 import Glibc
 
-@inline(never) @_optimize(none) func use(_ pointer: UnsafeMutableRawPointer?) {}
+@inline(never) @_optimize(none) func use(_ pointer: UnsafeMutableRawPointer?) {
+  if pointer == nil { exit(1) }
+}
 
 @inline(never) func plain() { use(malloc(300)) }  // @malloc
 @inline(never) func cleared() { use(calloc(10, 30)) }  // @calloc
