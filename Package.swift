@@ -33,7 +33,7 @@ let package = Package(
         "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
-    .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"], exclude: ["Programs"]),
+    .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"], exclude: ["Fixtures", "Programs"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
     .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
