@@ -62,7 +62,8 @@ static bool wait_while(uint32_t first, uint32_t second) {
 
 undead_check *undead_check_try_claim(void) {
   uint32_t expected = IDLE;
-  if (!__atomic_compare_exchange_n(&phase, &expected, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return NULL;
+  if (!__atomic_compare_exchange_n(&phase, &expected, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return NULL;
   memset(&the_check, 0, sizeof(the_check));
   return &the_check;
 }
@@ -79,8 +80,8 @@ undead_check *undead_check_claim(void) {
 bool undead_check_end_with(int signal) {
   if (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) != RUNNING) return false;
   int none = 0;
-  int *final_signal = &the_check.final_signal;
-  if (!__atomic_compare_exchange_n(final_signal, &none, signal, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return false;
+  int *last = &the_check.final_signal;
+  if (!__atomic_compare_exchange_n(last, &none, signal, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return false;
   // If it ended in between it may not have seen the signal.
   return __atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING;
 }

@@ -1,4 +1,4 @@
-// Containment of crashes of our own: naming reads the program's memory and calls its runtime, and either may be damaged.
+// Containment of our own crashes: naming reads the program's memory and calls its runtime, and either may be damaged.
 #pragma once
 #include <stdbool.h>
 

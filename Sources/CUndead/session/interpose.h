@@ -2,8 +2,8 @@
 #pragma once
 #include <dlfcn.h>
 
-// The program may call an interposed function before our constructor ran, so the next one is looked up when needed;
-// undead_interposed_find() does it early, since dlsym must not be called in signal handlers.
+// The program may call an interposed function before our constructor ran, so the next one is looked up when needed; the
+// `..._find_next` functions do it early, since dlsym must not be called in signal handlers.
 #define UNDEAD_NEXT(pointer, name)                                                      \
   ({                                                                                    \
     void *undead_next = __atomic_load_n((void **)&(pointer), __ATOMIC_RELAXED);          \

@@ -39,8 +39,7 @@ bool undead_session_has_gaps(void);
 // Registers what must run when the program ends. Called with one thread, right before the program's main.
 void undead_session_before_main(void);
 
-// Why this copy does nothing, "" if it works.
-const char *undead_session_reason(void);
+// Why this copy does nothing, as undead_inactive_reason() tells it.
 void undead_session_set_reason(const char *reason);
 
 // Why the instrument cannot work in this process, in one sentence, or NULL if it can.

@@ -1,4 +1,4 @@
-// Signals that ask for a look for leaks: SIGTERM and SIGINT where the program would die of them, and the request signal.
+// Signals that start a look for leaks: SIGTERM and SIGINT where the program would die of them, and the request signal.
 #pragma once
 #include <stdbool.h>
 

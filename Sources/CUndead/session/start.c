@@ -37,7 +37,6 @@ int32_t undead_session_pid(void) { return session_pid; }
 int32_t undead_session_forked_from(void) { return forked_from; }
 uint64_t undead_session_start_time(void) { return start_time; }
 bool undead_session_has_gaps(void) { return has_gaps; }
-const char *undead_session_reason(void) { return reason; }
 void undead_session_set_reason(const char *text) { undead_text_copy(reason, sizeof(reason), text); }
 
 static void note_start_time(void) {

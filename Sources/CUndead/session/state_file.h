@@ -33,7 +33,8 @@ typedef struct {
   uint8_t padding[4096 - 2176];
 } undead_state_file;
 _Static_assert(sizeof(undead_state_file) == 4096, "the layout is a contract");
-_Static_assert(offsetof(undead_state_file, start) == 48 && offsetof(undead_state_file, step) == 64, "the layout is a contract");
+_Static_assert(offsetof(undead_state_file, start) == 48, "the layout is a contract");
+_Static_assert(offsetof(undead_state_file, step) == 64, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, executable) == 1152, "the layout is a contract");
 
 // The state of this process. Never NULL: without a session it is memory that nobody else reads.
