@@ -17,7 +17,13 @@ enum StackText {
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
     }
-    return " at " + TextStyle.place.apply(frame.line.map { "\(file):\($0)" } ?? file, options)
+    let path = shortened(file, options)
+    return " at " + TextStyle.place.apply(frame.line.map { "\(path):\($0)" } ?? path, options)
+  }
+
+  private static func shortened(_ file: String, _ options: TextOptions) -> String {
+    let directory = options.directory.hasSuffix("/") ? options.directory : options.directory + "/"
+    return directory.count > 1 && file.hasPrefix(directory) ? String(file.dropFirst(directory.count)) : file
   }
 
   /// The lines of a stack: what every allocation goes through is left out, as is what started the thread, and no more

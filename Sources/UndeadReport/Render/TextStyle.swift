@@ -8,6 +8,8 @@ public struct TextOptions: Sendable {
   public var depth = 16
   /// Also the frames of the toolchain at the inner end of a stack.
   public var allFrames = false
+  /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.
+  public var directory = ""
 
   /// Makes options; see the properties for the meaning of each part.
   public init(color: Bool = false, stacks: Bool = true, depth: Int = 16, allFrames: Bool = false) {

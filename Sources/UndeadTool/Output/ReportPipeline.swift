@@ -176,6 +176,7 @@ struct ReportPipeline {
   private func textOptions(_ sink: OutputSink) -> TextOptions {
     var text = TextOptions(color: display.usesColor(terminal: sink.isTerminal), stacks: !display.noStacks)
     if let depth = display.depth { text.depth = depth }
+    text.directory = System.currentDirectory
     return text
   }
 }
