@@ -54,6 +54,20 @@ const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_w
   return bodies->cache[slot].layout;
 }
 
+undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size) {
+  if (size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
+  if (undead_side_table_owner(bodies->heap, block, size)) return UNDEAD_KIND_SIDE_TABLE;
+  uintptr_t isa = word_at(block);
+  uint32_t slot = (uint32_t)((isa + size) * 0x9E3779B97F4A7C15ull >> 56) & (UNDEAD_KIND_CACHE - 1);
+  if (bodies->kinds[slot].isa != isa || bodies->kinds[slot].size != size) {
+    bodies->kinds[slot].kind = undead_classify(isa, size);
+    bodies->kinds[slot].isa = isa;
+    bodies->kinds[slot].size = size;
+  }
+  undead_kind kind = bodies->kinds[slot].kind;
+  return kind && undead_has_refcount(bodies->heap, block) ? kind : UNDEAD_KIND_OTHER;
+}
+
 // Of a slab of task memory only the allocated part: the rest holds what ended calls left.
 static uintptr_t slab_end(uintptr_t slab, uintptr_t end) {
   uintptr_t used = slab + ABI_SLAB_HEADER + half_at(slab + ABI_SLAB_USED);

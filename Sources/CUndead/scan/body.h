@@ -5,6 +5,7 @@
 #include "scan/stale.h"
 
 #define UNDEAD_LAYOUT_CACHE 1024u
+#define UNDEAD_KIND_CACHE 256u
 #define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
 
 typedef struct {
@@ -23,10 +24,18 @@ typedef struct {
     uintptr_t isa;
     const undead_layout *layout;
   } cache[UNDEAD_LAYOUT_CACHE];   // of undead_layout_of
+  struct {
+    uintptr_t isa;
+    size_t size;
+    undead_kind kind;
+  } kinds[UNDEAD_KIND_CACHE];     // of undead_classify
 } undead_bodies;
 
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
+
+// What kind of object certainly starts at `block`; needs the memory map.
+undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size);
 
 // The object whose side table (of weak references) `block` is, 0 if it is none.
 uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size_t size);

@@ -12,30 +12,28 @@ typedef struct {
 
 static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
-static undead_kind kind_of(undead_bodies *bodies, uintptr_t block, size_t size) {
-  if (size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
-  if (undead_side_table_owner(bodies->heap, block, size)) return UNDEAD_KIND_SIDE_TABLE;
-  undead_kind kind = undead_classify(word_at(block), size);
-  return kind && undead_has_refcount(bodies->heap, block) ? kind : UNDEAD_KIND_OTHER;
-}
-
-uint32_t undead_collect_node(undead_storage *storage, undead_bodies *bodies, uintptr_t block, undead_state state) {
+static uint32_t add_node(undead_storage *storage, const undead_heap *heap, uintptr_t block, size_t size,
+                         undead_kind kind, undead_state state) {
   undead_scan_result *result = &storage->result;
   if (result->node_count == storage->node_limit) {
     result->dropped_nodes++;
     return UINT32_MAX;
   }
-  size_t size = undead_block_size(block);
   result->nodes[result->node_count] = (undead_node){
     .address = block,
     .size = size,
     .isa = size >= 8 ? word_at(block) : 0,
     .refcount = size >= 16 ? word_at(block + ABI_OBJECT_REFCOUNT) : 0,
-    .backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE,
-    .kind = (uint8_t)kind_of(bodies, block, size),
+    .backtrace = *undead_heap_word(heap, block) & UNDEAD_WORD_BACKTRACE,
+    .kind = (uint8_t)kind,
     .state = (uint8_t)state,
   };
   return result->node_count++;
+}
+
+uint32_t undead_collect_node(undead_storage *storage, undead_bodies *bodies, uintptr_t block, undead_state state) {
+  size_t size = undead_block_size(block);
+  return add_node(storage, bodies->heap, block, size, undead_body_kind(bodies, block, size), state);
 }
 
 static bool visit(void *context, uintptr_t block, uint32_t *word) {
@@ -43,7 +41,7 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
   undead_scan_result *result = &self->storage->result;
   if (*word & UNDEAD_WORD_MARK) return true;
   size_t size = undead_block_size(block);
-  undead_kind kind = kind_of(self->bodies, block, size);
+  undead_kind kind = undead_body_kind(self->bodies, block, size);
   if (!self->swift_only) {
     result->live_blocks++;
     result->live_bytes += size;
@@ -61,7 +59,7 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
     self->full = true;
     return true;
   }
-  undead_collect_node(self->storage, self->bodies, block, swift ? UNDEAD_STATE_LEAKED : UNDEAD_STATE_UNDECIDED);
+  add_node(self->storage, self->bodies->heap, block, size, kind, swift ? UNDEAD_STATE_LEAKED : UNDEAD_STATE_UNDECIDED);
   return true;
 }
 
