@@ -104,6 +104,8 @@ import UndeadReport
     #expect(snapshot.status == 23, "\(snapshot.error)")
     #expect(snapshot.out.contains("App.Midway"))
     #expect(try sandbox.undead("report", "kept.undead").out.contains("App.Midway"))
+    let byTool = try sandbox.undead("snapshot", "\(child.pid)")
+    #expect(byTool.status == 23, "\(byTool.error)")
     child.send(SIGTERM)
     #expect(child.finish().status == 3)
     #expect(try sandbox.undead("snapshot", "\(pid)").error.contains("no such process"))

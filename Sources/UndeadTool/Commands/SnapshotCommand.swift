@@ -25,7 +25,7 @@ struct SnapshotCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
   var timeout = SnapshotCommand.defaultTimeout
 
-  @Argument(help: "Process id of the program.")
+  @Argument(help: "Process id of the program, or of the 'undead run' that started it.")
   var pid: Int32
 
   func validate() throws {
@@ -46,6 +46,7 @@ struct SnapshotCommand: ParsableCommand {
 
   private func takeSnapshot() throws(ToolError) -> String {
     guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
+    let pid = SessionDirectory.program(of: pid) ?? pid
     guard let session = SessionDirectory.containing(pid) else {
       throw .misuse(
         "process \(pid) was not started by 'undead run' (or by another user); "

@@ -111,6 +111,17 @@ final class SessionDirectory {
     rmdir(path)
   }
 
+  /// The program of a running tool, for those who have the tool's process id at hand; nil if `tool` is none.
+  static func program(of tool: pid_t) -> pid_t? {
+    for base in bases() {
+      for name in System.names(in: base) where name.hasPrefix("run-\(tool)-") {
+        let states = processes(in: "\(base)/\(name)").compactMap { ProcessState(pid: $0, session: "\(base)/\(name)") }
+        if let program = states.first(where: { $0.parent == tool }) { return program.pid }
+      }
+    }
+    return nil
+  }
+
   // MARK: Contents
 
   private static func processes(in session: String) -> [pid_t] {
