@@ -8,7 +8,6 @@ static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from
   if (*word & marker->bit) return;
   if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
   *word |= marker->bit;
-  __builtin_prefetch((const void *)block);
   undead_worklist_push(&marker->waiting, block);
 }
 
@@ -71,7 +70,10 @@ static void drain(undead_marker *marker) {
     uintptr_t ready = marker->blocks_ahead[at];
     marker->blocks_ahead[at] = block;
     // The block's own chunk header is in the line before it.
-    if (block) __builtin_prefetch((const void *)(block - 16));
+    if (block) {
+      __builtin_prefetch((const void *)(block - 16));
+      __builtin_prefetch((const void *)(block + 48));
+    }
     if (ready) scan_block(marker, ready);
     idle = block || ready ? 0 : idle + 1;
   }

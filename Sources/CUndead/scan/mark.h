@@ -5,7 +5,7 @@
 #include "scan/worklist.h"
 
 #define UNDEAD_CANDIDATE_RING 32u   // candidates whose registry word is on its way to the cache
-#define UNDEAD_BLOCK_RING 8u        // marked blocks whose memory is
+#define UNDEAD_BLOCK_RING 16u       // marked blocks whose memory is
 
 typedef struct undead_marker undead_marker;
 
