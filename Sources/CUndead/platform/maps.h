@@ -34,7 +34,8 @@ size_t undead_module_count(void);
 const undead_module *undead_module_at(size_t index);
 const undead_module *undead_module_of(uintptr_t address);
 
-// Symbols of an image from .symtab (else .dynsym), by mapping the file. Addresses are those of this process.
+// Symbols of an image from .symtab (else .dynsym), by mapping the file. Addresses are those of this process; for a
+// thread-local variable, its offset in the image's thread-local storage plus the bias.
 uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size);
 // The function or object that contains `address` ("" if unknown); the text is valid until undead_modules_refresh.
 const char *undead_symbol_name(uintptr_t address, uintptr_t *start);

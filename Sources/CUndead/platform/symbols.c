@@ -143,6 +143,12 @@ static bool is_named_place(const symbol_table *table, const Elf64_Sym *symbol) {
     && (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE || type == STT_GNU_IFUNC);
 }
 
+// Thread-local variables have an offset, no address: they can only be asked for by name.
+static bool is_thread_local(const symbol_table *table, const Elf64_Sym *symbol) {
+  return ELF64_ST_TYPE(symbol->st_info) == STT_TLS && symbol->st_shndx != SHN_UNDEF && symbol->st_name != 0
+    && symbol->st_name < table->strings_size;
+}
+
 static uint32_t hash_name(const char *name) {
   uint32_t hash = 2166136261u;
   for (; *name; name++) hash = (hash ^ (uint8_t)*name) * 16777619u;
@@ -155,7 +161,7 @@ static bool build_name_index(symbol_table *table) {
   uint32_t *index = undead_map(size * sizeof *index);
   if (!index) return false;
   for (size_t i = 0; i < table->symbol_count; i++) {
-    if (!is_named_place(table, &table->symbols[i])) continue;
+    if (!is_named_place(table, &table->symbols[i]) && !is_thread_local(table, &table->symbols[i])) continue;
     size_t slot = hash_name(table->strings + table->symbols[i].st_name) & (size - 1);
     while (index[slot]) slot = (slot + 1) & (size - 1);
     index[slot] = (uint32_t)i + 1;

@@ -22,7 +22,7 @@ enum {
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 static void find_function(const char *name, uintptr_t *low, uintptr_t *high) {
-  const undead_module *module = undead_module_of(undead_image_facts.dispatch.low);
+  const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
   size_t size = 0;
   *low = module ? undead_symbol_address(module, name, &size) : 0;
   *high = *low + size;
@@ -51,8 +51,8 @@ static uintptr_t dispatch_data(const undead_stopped_thread *thread) {
   uintptr_t vector = word_at(thread->tp + 8);   // the dynamic thread vector: 16 bytes for each module, [-1] its length
   if (!undead_is_readable(vector - 16, 16) || word_at(vector - 16) < module) return 0;
   if (!undead_is_readable(vector + 16 * module, 16)) return 0;
-  uintptr_t data = word_at(vector + 16 * module);
-  if (data == UINTPTR_MAX || !data || !undead_is_readable(data, TSD_BYTES)) return 0;
+  uintptr_t storage = word_at(vector + 16 * module), data = storage + undead_image_facts.dispatch_tls_offset;
+  if (storage == UINTPTR_MAX || !storage || !undead_is_readable(data, TSD_BYTES)) return 0;
   return *(const uint32_t *)(data + TSD_TID) == (uint32_t)thread->tid ? data : 0;
 }
 
@@ -65,7 +65,7 @@ static void find_cached_of(undead_stale *stale, const undead_heap *heap, const u
   uintptr_t data = dispatch_data(thread);
   if (!data) return;
   // A thread inside libdispatch may just have recycled a block that it still reads: the newest one counts as live.
-  bool keep = undead_in(undead_image_facts.dispatch, thread->pc);
+  bool keep = undead_in(undead_image_facts.dispatch_image, thread->pc);
   int32_t count = 0;
   uintptr_t node = word_at(data + TSD_CACHE);
   for (int i = 0; node && i < MAX_CACHE; i++, node = word_at(node + CONTINUATION_NEXT)) {

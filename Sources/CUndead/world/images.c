@@ -30,7 +30,7 @@ static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
     if (segment->p_flags & PF_W)
       add_interval(facts->writable, &facts->writable_count, start, start + segment->p_memsz);
   }
-  if (facts->dispatch.low == low) facts->dispatch_tls_module = info->dlpi_tls_modid;
+  if (facts->dispatch_image.low == low) facts->dispatch_tls_module = info->dlpi_tls_modid;
   // Blocks of static TLS lie below the thread pointer, at the same distance in every thread.
   uintptr_t block = (uintptr_t)info->dlpi_tls_data, own = undead_thread_pointer();
   if (block && block < own && own - block < (1u << 20) && own - block > facts->static_tls_bytes)
@@ -105,6 +105,19 @@ static size_t find_stack_field(size_t descriptor_bytes) {
   return 0;
 }
 
+// With -static-stdlib libdispatch is a part of the program.
+static void find_dispatch(void) {
+  undead_images *facts = &undead_image_facts;
+  const undead_module *module = undead_module_of(facts->dispatch.low);
+  if (!facts->dispatch.low) {
+    module = undead_module_at(0);
+    if (!undead_symbol_address(module, "_dispatch_worker_thread", NULL)) return;
+  }
+  facts->dispatch_image = (undead_interval){module->low, module->high};
+  uintptr_t data = undead_symbol_address(module, "__dispatch_tsd", NULL);
+  facts->dispatch_tls_offset = data ? data - module->bias : 0;
+}
+
 static void learn_thread_layout(void) {
   undead_images *facts = &undead_image_facts;
   if (!facts->thread_descriptor_bytes) {
@@ -126,12 +139,13 @@ bool undead_images_refresh(void) {
   if (!facts->writable || !facts->constant) return false;
   facts->writable_count = facts->constant_count = 0;
   facts->dispatch_tls_module = 0;
-  facts->dispatch = facts->concurrency = (undead_interval){0, 0};
+  facts->dispatch = facts->dispatch_image = facts->concurrency = (undead_interval){0, 0};
   if (undead_module_count() == 0) undead_modules_refresh();
   for (size_t i = 0; i < undead_module_count(); i++) {
     visit_module(undead_module_at(i));
     visit_file(undead_module_at(i), i == 0);
   }
+  find_dispatch();
   dl_iterate_phdr(visit_image, NULL);
   learn_thread_layout();
   return true;

@@ -16,7 +16,8 @@ typedef struct {
   undead_interval *constant;         // read-only data that lies in them: Swift's libraries keep their tables there
   uint32_t constant_count;
   undead_interval libc, loader;      // code and data of libc.so and ld.so
-  undead_interval dispatch, concurrency;
+  undead_interval dispatch, concurrency;   // libraries of their own, not linked into the program
+  undead_interval dispatch_image;    // whatever holds libdispatch: the library, or the program
   size_t dispatch_tls_module;        // of the dynamic TLS that holds libdispatch's thread data, 0 if unknown
   size_t dispatch_tls_offset;
 
