@@ -1,7 +1,7 @@
 import Testing
 
 /// Each test runs a real program with the preloaded library, which scans itself and prints what it found.
-@Suite struct ScanTests {
+@Suite(.serialized) struct ScanTests {
   struct Way: CustomStringConvertible, Sendable {
     var build: ScanProgram.Build
     var stop: String
