@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -25,7 +26,10 @@ enum { IDLE, CLAIMED, RUNNING, DONE };
 // A check that shows no sign of life for so long is given up, so that the program can end.
 #define PATIENCE_SECONDS 120
 
+#define FORK_PATIENCE_SECONDS 2
+
 static undead_check the_check;
+static uint32_t forks_under_way;
 static uint32_t phase = IDLE;
 static uint32_t completed, failed;
 
@@ -62,6 +66,7 @@ static bool wait_while(uint32_t first, uint32_t second) {
 
 undead_check *undead_check_try_claim(void) {
   uint32_t expected = IDLE;
+  if (__atomic_load_n(&forks_under_way, __ATOMIC_SEQ_CST) > 0) return NULL;
   if (!__atomic_compare_exchange_n(&phase, &expected, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return NULL;
   memset(&the_check, 0, sizeof(the_check));
@@ -73,7 +78,8 @@ undead_check *undead_check_claim(void) {
     undead_check *check = undead_check_try_claim();
     if (check) return check;
     uint32_t now = __atomic_load_n(&phase, __ATOMIC_ACQUIRE);
-    if (now != IDLE && !wait_while(now, now)) return NULL;
+    if (now == IDLE) sched_yield();   // a fork is under way
+    else if (!wait_while(now, now)) return NULL;
   }
 }
 
@@ -91,7 +97,21 @@ void undead_check_release(undead_check *check) {
   set_phase(IDLE);
 }
 
-void undead_check_reset(void) { __atomic_store_n(&phase, IDLE, __ATOMIC_RELEASE); }
+void undead_check_before_fork(void) {
+  __atomic_add_fetch(&forks_under_way, 1, __ATOMIC_SEQ_CST);
+  int64_t deadline = seconds() + FORK_PATIENCE_SECONDS;
+  while (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING && seconds() <= deadline) {
+    struct timespec slice = {.tv_nsec = 100000000};
+    syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, RUNNING, &slice, NULL, 0);
+  }
+}
+
+void undead_check_after_fork_in_parent(void) { __atomic_sub_fetch(&forks_under_way, 1, __ATOMIC_SEQ_CST); }
+
+void undead_check_after_fork_in_child(void) {
+  forks_under_way = 0;
+  __atomic_store_n(&phase, IDLE, __ATOMIC_RELEASE);
+}
 
 // The thread gets an empty descriptor table of its own: what it opens is never seen by the program, and it keeps
 // nothing of the program's open.

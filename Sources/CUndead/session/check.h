@@ -42,8 +42,11 @@ bool undead_check_end_with(int signal);
 // Gives the claim back.
 void undead_check_release(undead_check *check);
 
-// After a fork: no check is under way in the child.
-void undead_check_reset(void);
+// Around a fork: the child must not inherit locks of the Swift runtime or of the loader that the thread of a check
+// holds, since nobody would release them. Waits for a check under way, not for long, and keeps new ones from starting.
+void undead_check_before_fork(void);
+void undead_check_after_fork_in_parent(void);
+void undead_check_after_fork_in_child(void);
 
 // Snapshots completed and not completed in this process.
 uint32_t undead_check_completed(void);

@@ -42,7 +42,10 @@ static void on_crash(int number, siginfo_t *info, void *context) {
 
 static void take_over(void) {
   for (int i = 0; i < CRASH_SIGNALS; i++) {
-    undead_signal_set_action(crash_signals[i], NULL, &program_actions[i]);
+    struct sigaction now;
+    // In a copy that was forked during a check our handler still stands there, and the program's action is known.
+    if (undead_signal_set_action(crash_signals[i], NULL, &now) == 0 && now.sa_sigaction != on_crash)
+      program_actions[i] = now;
     struct sigaction action = {.sa_mask = program_actions[i].sa_mask};
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | (program_actions[i].sa_flags & (SA_RESTART | SA_NODEFER));
     action.sa_sigaction = on_crash;
@@ -70,6 +73,7 @@ int undead_guarded(void (*work)(void *), void *context) {
   void *room = undead_map(STACK_BYTES);   // for a handler after the thread's stack overflowed
   stack_t stack = {.ss_sp = room, .ss_size = STACK_BYTES}, before = {.ss_flags = SS_DISABLE};
   if (room) sigaltstack(&stack, &before);
+  guarded_thread = 0;
   take_over();
   int crash = sigsetjmp(way_out, 1);
   if (crash == 0) {

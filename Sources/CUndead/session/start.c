@@ -64,7 +64,7 @@ void undead_session_adopt_child(void) {
   session_pid = getpid();
   note_start_time();
   if (fork_mark) *fork_mark = 1;
-  undead_check_reset();
+  undead_check_after_fork_in_child();
   undead_exit_reset();
   undead_signals_reset();
   uint32_t swift = undead_state_get()->flags & UNDEAD_STATE_SWIFT;
@@ -78,7 +78,14 @@ void undead_session_adopt_child(void) {
   errno = saved_errno;
 }
 
+static void before_fork(void) {
+  int saved_errno = errno;
+  undead_check_before_fork();
+  errno = saved_errno;
+}
+
 static void after_fork(void) {
+  undead_check_after_fork_in_child();
   undead_record_after_fork_in_child();
   if (in_charge) undead_session_adopt_child();
 }
@@ -115,7 +122,8 @@ static const char *begin_recording(void) {
     undead_record_start(undead_settings_get()->backtraces ? UNDEAD_RECORD_BACKTRACES : UNDEAD_RECORD_BLOCKS);
   }
   static bool registered;
-  if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL)) __register_atfork(NULL, NULL, after_fork, NULL);
+  if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
+    __register_atfork(before_fork, undead_check_after_fork_in_parent, after_fork, NULL);
   undead_session_set_reason("");
   return NULL;
 }
