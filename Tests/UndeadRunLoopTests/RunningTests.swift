@@ -199,3 +199,6 @@ func runThread(_ body: @escaping @Sendable () -> Void) {
     }, Unmanaged.passRetained(Box(body)).toOpaque())
   pthread_join(thread, nil)
 }
+
+/// Gives other threads time while a test polls for a condition.
+func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }

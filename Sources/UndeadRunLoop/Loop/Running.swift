@@ -82,6 +82,8 @@ private struct OuterActivation {
   var stopRequested: Bool
   var mode: Int32
   var running: UnsafeMutableRawPointer?
+  /// The thread goes on to be the loop's when the activation ends.
+  var ownsThread: Bool
 }
 
 extension TrackedRunLoop {
@@ -107,16 +109,15 @@ extension TrackedRunLoop {
 
   private func enter(_ mode: Int32) -> OuterActivation? {
     let thread = undead_loop_thread()
-    if kind == .main, core.withLock({ core.state.pointee.owner }) == 0, undead_loop_is_main_thread() {
-      _ = TrackedRunLoop.current
-    }
+    let isMainThread = kind == .main && undead_loop_is_main_thread()
+    let mayAdopt = kind == .free || (kind == .main && MainThread.isCurrent)
     if servesMainQueue(mode) { openMainQueue() }
     var refusal: String?
     let outer = core.withLock { () -> OuterActivation? in
       let state = core.state
       guard !state.pointee.isFinished, mode != ModeTable.commonMode, !isEmpty(mode) else { return nil }
       if state.pointee.owner != thread {
-        guard kind == .free, state.pointee.depth == 0 else {
+        guard mayAdopt, state.pointee.depth == 0 else {
           refusal = "\(self) was asked to run on a thread that is not its own"
           return nil
         }
@@ -125,7 +126,8 @@ extension TrackedRunLoop {
       }
       state.pointee.poller.open()
       let outer = OuterActivation(
-        stopRequested: state.pointee.stopRequested, mode: state.pointee.runningMode, running: undead_loop_running())
+        stopRequested: state.pointee.stopRequested, mode: state.pointee.runningMode, running: undead_loop_running(),
+        ownsThread: kind == .thread || (kind == .main && isMainThread))
       if state.pointee.depth == 0 { undead_loop_set_timer_slack(1) }
       state.pointee.stopRequested = false
       state.pointee.runningMode = mode
@@ -144,7 +146,7 @@ extension TrackedRunLoop {
       core.state.pointee.depth -= 1
       core.state.pointee.runningMode = outer.mode
       core.state.pointee.stopRequested = outer.stopRequested
-      if core.state.pointee.depth == 0, kind == .free { core.state.pointee.owner = 0 }
+      if core.state.pointee.depth == 0, !outer.ownsThread { core.state.pointee.owner = 0 }
     }
   }
 

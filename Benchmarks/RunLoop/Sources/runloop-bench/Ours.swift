@@ -1,0 +1,66 @@
+import Synchronization
+import UndeadRunLoop
+
+/// The run loop of this project.
+struct Ours: Peer {
+  let name = "UndeadRunLoop"
+
+  func scheduleAndCancel(_ count: Int) -> Int64 { Self.scheduleAndCancel(count, on: .current) }
+
+  func scheduleAndCancelFromAnotherThread(_ count: Int) -> Int64? {
+    let thread = RunLoopThread(name: "bench")
+    let spent = Atomic<Int64>(0)
+    withExtendedLifetime(thread) {
+      let elapsed = Self.scheduleAndCancel(count, on: thread.loop)
+      spent.store(elapsed, ordering: .relaxed)
+    }
+    return spent.load(ordering: .relaxed)
+  }
+
+  static func scheduleAndCancel(_ count: Int, on loop: TrackedRunLoop) -> Int64 {
+    var timers: [TrackedTimer] = []
+    timers.reserveCapacity(count)
+    let begin = now()
+    for index in 0..<count {
+      if let timer = try? loop.schedule(after: 1000 + Double(index) * 1e-6, { _ in }) { timers.append(timer) }
+    }
+    for timer in timers { timer.invalidate() }
+    return now() - begin
+  }
+
+  func scheduleAndFire(_ count: Int) -> Int64 {
+    let loop = TrackedRunLoop.current
+    let fired = Fired()
+    let begin = now()
+    for _ in 0..<count { _ = try? loop.schedule(after: 0) { _ in fired.count &+= 1 } }
+    while fired.count < count { loop.run(for: .zero) }
+    return now() - begin
+  }
+
+  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) {
+    let loop = TrackedRunLoop.current
+    let begin = now()
+    var timers: [TrackedTimer] = []
+    for index in 0..<count {
+      let phase = interval + Int64(index) * interval / Int64(count)
+      let timer = try? TrackedTimer(timeInterval: Double(interval) / 1e9, repeats: true) { _ in
+        log.note(start: begin + phase, interval: interval)
+      }
+      guard let timer else { continue }
+      loop.add(timer, forMode: .default)
+      loop.setFirstFire(of: timer, after: begin + phase - now())
+      timers.append(timer)
+    }
+    loop.run(for: .seconds(seconds))
+    for timer in timers { timer.invalidate() }
+  }
+}
+
+extension TrackedRunLoop {
+  fileprivate func setFirstFire(of timer: TrackedTimer, after nanoseconds: Int64) {
+    timer.fireDate = clock.date(at: clock.now + nanoseconds)
+  }
+}
+
+/// Counts on one thread.
+final class Fired: @unchecked Sendable { var count = 0 }

@@ -1,0 +1,175 @@
+import FoundationEssentials
+
+/// What all run loops of the process are doing, at one moment each.
+public struct RunLoopInspection: Sendable, Codable {
+  /// One loop.
+  public struct Loop: Sendable, Codable {
+    public var name: String
+    /// Whether it is running, and in which mode.
+    public var runningMode: String?
+    public var commonModes: [String]
+    /// The modes with something in them.
+    public var modes: [Mode]
+    public var timers: [Timer]
+    /// The type of the object that the loop was made for, and whether that is still there.
+    public var owner: String?
+    public var ownerAlive: Bool?
+    public var passes: Int
+    public var wakeUps: Int
+    public var fires: Int
+    public var missed: Int
+  }
+
+  /// What a mode of a loop holds.
+  public struct Mode: Sendable, Codable {
+    public var name: String
+    public var timers: Int
+    public var sources: Int
+    public var observers: Int
+  }
+
+  /// A timer.
+  public struct Timer: Sendable, Codable {
+    public var name: String
+    public var modes: [String]
+    /// Seconds between fires, 0 for one that does not repeat.
+    public var interval: Double
+    public var tolerance: Double
+    /// Seconds until it is due; negative for one that is overdue.
+    public var dueIn: Double
+    public var fires: Int
+    public var missed: Int
+    /// Seconds by which it was late, the last time and at worst.
+    public var lastLateness: Double
+    public var worstLateness: Double
+    /// What it calls, nil for a block.
+    public var target: Target?
+    public var userInfoType: String?
+  }
+
+  /// The target of a timer.
+  public struct Target: Sendable, Codable {
+    public var type: String
+    public var selector: String
+    public var holding: TargetHolding
+    public var isAlive: Bool
+  }
+
+  /// The loops, in the order in which they were made.
+  public var loops: [Loop]
+
+  /// The same as JSON, with sorted keys.
+  public func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+}
+
+extension RunLoopInspection: CustomStringConvertible {
+  /// A line for each loop and each timer.
+  public var description: String {
+    loops.map { loop in
+      let state = loop.runningMode.map { "running in \($0)" } ?? "idle"
+      let head = "run loop \"\(loop.name)\": \(state), \(loop.timers.count) timer(s), \(loop.fires) fire(s)"
+      return ([head] + loop.timers.map { "  " + $0.line }).joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+}
+
+extension RunLoopInspection.Timer {
+  fileprivate var line: String {
+    let what = target.map { "target: \($0.type) (\($0.holding.rawValue), \($0.isAlive ? "alive" : "gone"))" } ?? "block"
+    let rhythm = interval > 0 ? "every \(interval) s" : "once"
+    return "mode \(modes.joined(separator: ", ")) -> timer \"\(name)\" \(rhythm) -> \(what); \(fires) fire(s), "
+      + "\(missed) missed, at worst \(worstLateness) s late"
+  }
+}
+
+extension TrackedRunLoop {
+  /// Looks at all loops of the process: their modes, timers, targets alive or dead, fire counts, lateness.
+  public static func inspect() -> RunLoopInspection {
+    RunLoopInspection(loops: LoopRegistry.shared.all.map { $0.inspection() })
+  }
+
+  /// Looks at this loop.
+  public func inspection() -> RunLoopInspection.Loop {
+    let now = clock.now
+    let seen = core.withLock { (snapshots(), modeContents(), core.state.pointee.statistics) }
+    let owner = ownership.withLock { ($0.typeName, $0.owner != nil) }
+    // Outside of the lock: looking at a weak target may end its life, and with it run its `deinit`.
+    let timers = seen.0.map { $0.inspection(at: now) }.sorted { ($0.dueIn, $0.name) < ($1.dueIn, $1.name) }
+    return RunLoopInspection.Loop(
+      name: name, runningMode: currentMode?.rawValue, commonModes: commonModes.map(\.rawValue).sorted(),
+      modes: seen.1, timers: timers, owner: owner.0, ownerAlive: owner.0 == nil ? nil : owner.1,
+      passes: seen.2.passes, wakeUps: seen.2.wakeUps, fires: seen.2.fires, missed: seen.2.missed)
+  }
+
+  private func snapshots() -> [TimerSnapshot] {
+    core.timers.map { timer in
+      let set = Int(core.state.pointee.slots[timer.slot].modeSet)
+      return TimerSnapshot(timer, modes: core.state.pointee.sets[set].modes)
+    }
+  }
+
+  private func modeContents() -> [RunLoopInspection.Mode] {
+    var contents: [Int32: RunLoopInspection.Mode] = [:]
+    func mode(_ index: Int32) -> RunLoopInspection.Mode {
+      contents[index] ?? .init(name: ModeTable.name(index), timers: 0, sources: 0, observers: 0)
+    }
+    func count(_ modes: [Int32], _ change: (inout RunLoopInspection.Mode) -> Void) {
+      for index in modes where index != ModeTable.commonMode {
+        var entry = mode(index)
+        change(&entry)
+        contents[index] = entry
+      }
+    }
+    for index in core.state.pointee.sets.indices {
+      let timers = core.state.pointee.sets[index].timers
+      if timers > 0 { count(core.state.pointee.sets[index].modes) { $0.timers += timers } }
+    }
+    for record in core.state.pointee.sources { count(record.modes) { $0.sources += 1 } }
+    for record in core.state.pointee.observers { count(record.modes) { $0.observers += 1 } }
+    return contents.values.sorted { $0.name < $1.name }
+  }
+}
+
+/// What is read of a timer under the lock.
+private struct TimerSnapshot {
+  let timer: TrackedTimer
+  let modes: [Int32]
+  let due: Int64
+  let tolerance: Int64
+  let interval: Int64
+  let fires: UInt32
+  let missed: UInt32
+  let last: UInt32
+  let worst: UInt32
+  let target: TimerTarget?
+
+  init(_ timer: TrackedTimer, modes: [Int32]) {
+    self.timer = timer
+    self.modes = modes
+    due = timer.due
+    tolerance = timer.leeway
+    interval = timer.flags.contains(.repeats) ? timer.period : 0
+    fires = timer.fireCount
+    missed = timer.missedCount
+    last = timer.latestMicroseconds
+    worst = timer.worstMicroseconds
+    target = if case .target(let target) = timer.action { target } else { nil }
+  }
+
+  func inspection(at now: Int64) -> RunLoopInspection.Timer {
+    let secondsPerMicrosecond = 1e-6
+    return RunLoopInspection.Timer(
+      name: timer.name, modes: modes.map(ModeTable.name).sorted(), interval: Instants.seconds(interval),
+      tolerance: Instants.seconds(tolerance), dueIn: Instants.seconds(Instants.subtract(due, now)),
+      fires: Int(fires), missed: Int(missed), lastLateness: Double(last) * secondsPerMicrosecond,
+      worstLateness: Double(worst) * secondsPerMicrosecond,
+      target: target.map {
+        .init(type: $0.typeName, selector: $0.selector, holding: $0.holding, isAlive: $0.isAlive)
+      },
+      userInfoType: timer.userInfo.map { Diagnostics.typeName(type(of: $0)) })
+  }
+}

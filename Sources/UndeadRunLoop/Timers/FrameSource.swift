@@ -1,0 +1,72 @@
+import Synchronization
+
+/// What gives a display link its frames.
+public protocol FrameSource: AnyObject, Sendable {
+  /// The highest frame rate.
+  var framesPerSecond: Int { get }
+
+  /// The instant of the loop's clock, in nanoseconds, at which the first frame after `instant` begins; `Int64.max` if the
+  /// source says by itself when a frame begins.
+  func frame(after instant: Int64) -> Int64
+
+  /// A display link wants to be told of frames that nobody could predict.
+  func add(_ listener: @escaping @Sendable (_ timestamp: Int64) -> Void) -> Int
+
+  /// Undoes `add(_:)`.
+  func remove(_ listener: Int)
+}
+
+extension FrameSource {
+  /// Sources with predictable frames have nothing to tell.
+  public func add(_ listener: @escaping @Sendable (Int64) -> Void) -> Int { 0 }
+
+  /// Sources with predictable frames have nothing to tell.
+  public func remove(_ listener: Int) {}
+}
+
+/// Frames at a constant rate, by the clock of the display link's loop.
+public final class TimedFrameSource: FrameSource {
+  public let framesPerSecond: Int
+
+  /// - Parameter framesPerSecond: at least 1; 60 by default.
+  public init(framesPerSecond: Int = 60) { self.framesPerSecond = max(1, framesPerSecond) }
+
+  public func frame(after instant: Int64) -> Int64 {
+    let rate = Int64(framesPerSecond)
+    let second = Int64(1_000_000_000)
+    let whole = instant / second
+    // Counted from the full second, so that rates which do not divide it exactly do not drift.
+    let index = (instant - whole * second) * rate / second + 1
+    var next = Instants.add(whole * second, index * second / rate)
+    if next <= instant { next = Instants.add(whole * second, (index + 1) * second / rate) }
+    return next
+  }
+}
+
+/// Frames that begin when somebody says so: a real display's vertical sync, or a test.
+public final class ManualFrameSource: FrameSource {
+  public let framesPerSecond: Int
+  private let listeners = Mutex<(next: Int, all: [Int: @Sendable (Int64) -> Void])>((1, [:]))
+
+  /// - Parameter framesPerSecond: the nominal rate.
+  public init(framesPerSecond: Int = 60) { self.framesPerSecond = max(1, framesPerSecond) }
+
+  public func frame(after instant: Int64) -> Int64 { .max }
+
+  public func add(_ listener: @escaping @Sendable (Int64) -> Void) -> Int {
+    listeners.withLock { listeners in
+      listeners.all[listeners.next] = listener
+      defer { listeners.next += 1 }
+      return listeners.next
+    }
+  }
+
+  public func remove(_ listener: Int) { listeners.withLock { _ = $0.all.removeValue(forKey: listener) } }
+
+  /// A frame begins now.
+  ///
+  /// - Parameter timestamp: nanoseconds of the loops' clock.
+  public func beginFrame(timestamp: Int64) {
+    for (_, listener) in listeners.withLock({ $0.all.sorted { $0.key < $1.key } }) { listener(timestamp) }
+  }
+}

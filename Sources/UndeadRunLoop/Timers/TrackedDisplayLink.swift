@@ -1,0 +1,205 @@
+import Synchronization
+
+/// Calls a target once for each frame; what `CADisplayLink` is, with frames from a ``FrameSource``.
+///
+/// The loop holds the link and the link holds its target strongly until it is invalidated, as with `CADisplayLink`: use a
+/// ``WeakProxy`` as the target where the owner should be free to die. A link is in one loop, in any number of modes.
+/// Frames that could not be served in time are skipped, never bunched.
+///
+/// All members are safe to call from any thread.
+public final class TrackedDisplayLink: Sendable {
+  private struct State {
+    var loop: TrackedRunLoop?
+    var modes: [TrackedRunLoop.Mode] = []
+    var timer: TrackedTimer?
+    var target: TimerTarget?
+    var listener: Int?
+    var isPaused = false
+    var preferred = 0
+    var frameCount = 0
+    var timestamp: Int64 = 0
+    var targetTimestamp: Int64 = 0
+  }
+
+  // The target is called on the loop's thread only.
+  private struct Guarded: @unchecked Sendable { var state = State() }
+  private let guarded = Mutex(Guarded())
+  private let source: any FrameSource
+  private let frameStep = Atomic(1)
+
+  /// A link that calls an action of a target for each frame; add it to a loop to start it.
+  ///
+  /// - Parameters:
+  ///   - target: held strongly until ``invalidate()``.
+  ///   - source: where frames come from; 60 a second by default.
+  public init<Target: AnyObject & Sendable>(
+    target: Target, source: any FrameSource = TimedFrameSource(), selector: String = "",
+    action: @escaping @Sendable (Target, TrackedDisplayLink) -> Void
+  ) {
+    self.source = source
+    let box = LinkBox()
+    let made = TimerTarget.make(target, holding: .strong, selector: selector) { target, _ in
+      if let link = box.link { action(target, link) }
+    }
+    guarded.withLock { $0.state.target = made }
+    box.link = self
+  }
+
+  deinit { invalidate() }
+
+  /// Adds the link to a mode of a loop.
+  ///
+  /// - Returns: false if the link was invalidated or is in another loop.
+  @discardableResult
+  public func add(to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) -> Bool {
+    let timer = guarded.withLock { guarded -> TrackedTimer? in
+      guard guarded.state.target != nil, guarded.state.loop == nil || guarded.state.loop === loop else { return nil }
+      if guarded.state.loop == nil { begin(on: loop, &guarded.state) }
+      if !guarded.state.modes.contains(mode) { guarded.state.modes.append(mode) }
+      return guarded.state.timer
+    }
+    guard let timer else { return false }
+    loop.add(timer, forMode: mode)
+    reschedule()
+    return true
+  }
+
+  /// Takes the link out of a mode; out of its last one, it may be added to another loop.
+  public func remove(from loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) {
+    let (timer, isOut) = guarded.withLock { guarded -> (TrackedTimer?, Bool) in
+      guard guarded.state.loop === loop else { return (nil, false) }
+      guarded.state.modes.removeAll { $0 == mode }
+      return (guarded.state.timer, guarded.state.modes.isEmpty)
+    }
+    if let timer { loop.remove(timer, forMode: mode) }
+    if isOut { leave() }
+  }
+
+  /// Ends the link and releases its target. May be called twice and in the callback.
+  public func invalidate() {
+    let target = guarded.withLock { guarded -> TimerTarget? in
+      defer { guarded.state.target = nil }
+      return guarded.state.target
+    }
+    leave()
+    withExtendedLifetime(target) {}
+  }
+
+  /// Whether the link can still call its target.
+  public var isValid: Bool { guarded.withLock { $0.state.target != nil } }
+
+  /// Whether frames are left out; the link stays in its loop.
+  public var isPaused: Bool {
+    get { guarded.withLock { $0.state.isPaused } }
+    set {
+      guarded.withLock { $0.state.isPaused = newValue }
+      reschedule()
+    }
+  }
+
+  /// How many frames a second are wanted: 0 for as many as there are, else the nearest rate that divides that.
+  public var preferredFramesPerSecond: Int {
+    get { guarded.withLock { $0.state.preferred } }
+    set {
+      guarded.withLock { $0.state.preferred = max(0, newValue) }
+      frameStep.store(frameInterval(for: max(0, newValue)), ordering: .relaxed)
+      reschedule()
+    }
+  }
+
+  /// Every how many frames the target is called.
+  public var frameInterval: Int { frameStep.load(ordering: .relaxed) }
+
+  private func frameInterval(for preferred: Int) -> Int {
+    let rate = source.framesPerSecond
+    if preferred == 0 || preferred >= rate { return 1 }
+    let divisors = (1...rate).filter { rate % $0 == 0 }
+    return divisors.min { abs(rate / $0 - preferred) < abs(rate / $1 - preferred) } ?? 1
+  }
+
+  /// When the present frame began, in seconds of the loop's clock.
+  public var timestamp: Double { Instants.seconds(guarded.withLock { $0.state.timestamp }) }
+
+  /// When the next frame that the target is called for begins.
+  public var targetTimestamp: Double { Instants.seconds(guarded.withLock { $0.state.targetTimestamp }) }
+
+  /// Seconds between two frames of the source.
+  public var duration: Double { 1 / Double(source.framesPerSecond) }
+
+  private func begin(on loop: TrackedRunLoop, _ state: inout State) {
+    // The loop holds the timer, its block holds the link, and the link holds the target.
+    let timer = TrackedTimer(
+      interval: Int64(1e9) / Int64(source.framesPerSecond), repeats: true,
+      action: .block { [self] timer in frame(due: timer.withHome { _ in timer.due }) })
+    timer.name = "display link"
+    state.loop = loop
+    state.timer = timer
+    state.listener = source.add { [weak self] timestamp in self?.frameBegan(timestamp) }
+  }
+
+  private func leave() {
+    let (timer, listener) = guarded.withLock { guarded -> (TrackedTimer?, Int?) in
+      defer {
+        guarded.state.timer = nil
+        guarded.state.loop = nil
+        guarded.state.listener = nil
+        guarded.state.modes = []
+      }
+      return (guarded.state.timer, guarded.state.listener)
+    }
+    timer?.invalidate()
+    if let listener { source.remove(listener) }
+  }
+
+  /// A source that cannot be predicted has a frame: it is served on the loop's thread, in the link's modes.
+  private func frameBegan(_ timestamp: Int64) {
+    let (loop, modes) = guarded.withLock { guarded -> (TrackedRunLoop?, [TrackedRunLoop.Mode]) in
+      guarded.state.frameCount += 1
+      return (guarded.state.loop, guarded.state.modes)
+    }
+    guard let loop, (guarded.withLock { $0.state.frameCount } - 1) % frameInterval == 0 else { return }
+    loop.core.enqueue(.block({ [self] in call(timestamp) }, nil), modes: modes.map(\.index))
+  }
+
+  private func frame(due: Int64) {
+    call(due)
+    reschedule()
+  }
+
+  private func call(_ timestamp: Int64) {
+    let step = Int64(frameInterval) * (1_000_000_000 / Int64(source.framesPerSecond))
+    let target = guarded.withLock { guarded -> (TimerTarget, TrackedTimer)? in
+      guard !guarded.state.isPaused, let target = guarded.state.target, let timer = guarded.state.timer else {
+        return nil
+      }
+      guarded.state.timestamp = timestamp
+      guarded.state.targetTimestamp = nextFrame(after: timestamp, default: timestamp + step)
+      return (target, timer)
+    }
+    guard let (target, timer) = target else { return }
+    if (try? target.call(timer)) == .targetGone { Diagnostics.firingForDeadTarget(timer, target.typeName) }
+  }
+
+  /// Moves the timer to the next frame that the target wants.
+  private func reschedule() {
+    let (timer, loop, isPaused, last) = guarded.withLock {
+      ($0.state.timer, $0.state.loop, $0.state.isPaused, $0.state.timestamp)
+    }
+    guard let timer, let loop else { return }
+    let due = isPaused ? .max : nextFrame(after: max(loop.clock.now, last), default: .max)
+    let mustWake = timer.withHome { core in core?.reschedule(timer, due: due) ?? false }
+    if mustWake { loop.wake() }
+  }
+
+  private func nextFrame(after instant: Int64, default unknown: Int64) -> Int64 {
+    var next = instant
+    for _ in 0..<frameInterval {
+      next = source.frame(after: next)
+      if next == .max { return unknown }
+    }
+    return next
+  }
+}
+
+/// Lets the action that is made before the link find it. Set once, before the link can be called.
+private final class LinkBox: @unchecked Sendable { weak var link: TrackedDisplayLink? }

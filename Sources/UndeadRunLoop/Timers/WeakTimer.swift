@@ -1,0 +1,163 @@
+import Dispatch
+import FoundationEssentials
+
+/// A timer that does not keep its target, and ends by itself at the first tick after the target died.
+///
+/// It runs on a Dispatch queue, where it may be used from any thread, or on a run loop in a mode of your choice. On a queue
+/// the timer must be kept, and releasing it ends it; on a loop, the loop keeps it.
+public final class WeakTimer: Sendable {
+  private enum Engine: Sendable {
+    case queue(DispatchTimer)
+    case loop(TrackedTimer, TrackedRunLoop, TrackedRunLoop.Mode)
+  }
+
+  private let engine: Engine
+  /// What the timer was given to carry.
+  public let userInfo: (any Sendable)?
+
+  /// A timer on a Dispatch queue; ``schedule()`` starts it.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - target: held weakly.
+  ///   - queue: where the action runs; one call at a time, also on a concurrent queue.
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public init<Target: AnyObject & Sendable>(
+    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    dispatchQueue queue: DispatchQueue, action: @escaping @Sendable (Target, WeakTimer) -> Void
+  ) throws(RunLoopError) {
+    let box = WeakBox()
+    self.userInfo = userInfo
+    engine = .queue(
+      try DispatchTimer(timeInterval: interval, weak: target, repeats: repeats, queue: queue) { target, _ in
+        if let timer = box.timer { action(target, timer) }
+      })
+    box.timer = self
+  }
+
+  /// A timer on a run loop; ``schedule()`` starts it.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - target: held weakly.
+  ///   - loop: keeps the timer while it is scheduled.
+  ///   - mode: the mode in which the action runs.
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public init<Target: AnyObject & Sendable>(
+    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    loop: TrackedRunLoop = .current, mode: TrackedRunLoop.Mode = .default,
+    action: @escaping @Sendable (Target, WeakTimer) -> Void
+  ) throws(RunLoopError) {
+    let box = StrongBox()
+    self.userInfo = userInfo
+    let timer = try TrackedTimer(timeInterval: interval, target: target, holding: .weak, repeats: repeats) {
+      target, _ in
+      if let timer = box.timer { action(target, timer) }
+    }
+    timer.endsWithTarget = true
+    engine = .loop(timer, loop, mode)
+    box.timer = self
+  }
+
+  deinit { invalidate() }
+
+  /// Starts the timer. Nothing if it was started, or invalidated.
+  public func schedule() {
+    switch engine {
+    case .queue(let timer): timer.resume()
+    case .loop(let timer, let loop, let mode): if timer.isValid { loop.add(timer, forMode: mode) }
+    }
+  }
+
+  /// A timer on a Dispatch queue, started.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public static func scheduledTimer<Target: AnyObject & Sendable>(
+    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    dispatchQueue queue: DispatchQueue, action: @escaping @Sendable (Target, WeakTimer) -> Void
+  ) throws(RunLoopError) -> WeakTimer {
+    let timer = try WeakTimer(
+      timeInterval: interval, target: target, userInfo: userInfo, repeats: repeats, dispatchQueue: queue,
+      action: action)
+    timer.schedule()
+    return timer
+  }
+
+  /// A timer on a run loop, started.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  @discardableResult
+  public static func scheduledTimer<Target: AnyObject & Sendable>(
+    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    loop: TrackedRunLoop = .current, mode: TrackedRunLoop.Mode = .default,
+    action: @escaping @Sendable (Target, WeakTimer) -> Void
+  ) throws(RunLoopError) -> WeakTimer {
+    let timer = try WeakTimer(
+      timeInterval: interval, target: target, userInfo: userInfo, repeats: repeats, loop: loop, mode: mode,
+      action: action)
+    timer.schedule()
+    return timer
+  }
+
+  /// Whether the timer can still fire.
+  public var isValid: Bool {
+    switch engine {
+    case .queue(let timer): timer.isValid
+    case .loop(let timer, _, _): timer.isValid
+    }
+  }
+
+  /// When the timer fires next; setting it reschedules the timer.
+  public var fireDate: Date {
+    get {
+      switch engine {
+      case .queue(let timer): timer.fireDate
+      case .loop(let timer, _, _): timer.fireDate
+      }
+    }
+    set {
+      switch engine {
+      case .queue(let timer): timer.fireDate = newValue
+      case .loop(let timer, _, _): timer.fireDate = newValue
+      }
+    }
+  }
+
+  /// By how many seconds a fire may be delayed. Setting it does not restart the phase.
+  public var tolerance: Double {
+    get {
+      switch engine {
+      case .queue(let timer): timer.tolerance
+      case .loop(let timer, _, _): timer.tolerance
+      }
+    }
+    set {
+      switch engine {
+      case .queue(let timer): timer.tolerance = newValue
+      case .loop(let timer, _, _): timer.tolerance = newValue
+      }
+    }
+  }
+
+  /// Calls the action now: on the calling thread for a timer on a queue, on the loop's thread for one on a loop.
+  public func fire() {
+    switch engine {
+    case .queue(let timer): timer.fire()
+    case .loop(let timer, _, _): timer.fire()
+    }
+  }
+
+  /// Ends the timer. May be called twice, in the callback, before ``schedule()``, and from any thread.
+  public func invalidate() {
+    switch engine {
+    case .queue(let timer): timer.invalidate()
+    case .loop(let timer, _, _): timer.invalidate()
+    }
+  }
+}
+
+/// Lets a callback that is made before the timer find it. Set once, before the timer can tick.
+private final class WeakBox: @unchecked Sendable { weak var timer: WeakTimer? }
+
+/// The same for a timer that its loop keeps; the engine drops the callback, and with it the timer, when it ends.
+private final class StrongBox: @unchecked Sendable { var timer: WeakTimer? }
