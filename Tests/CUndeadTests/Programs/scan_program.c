@@ -21,6 +21,13 @@
 
 static volatile bool stopped;
 
+// The test runner starts this program from a thread that blocks signals, and children inherit that.
+__attribute__((constructor)) static void unblock_signals(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 void stop_threads(void) { stopped = true; }
 
 undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched) {
