@@ -4,7 +4,9 @@
 #include "record/mode.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"
+#include "unwind/libunwind.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +34,26 @@ static bool is_equal(const difference *found, uint32_t index) {
   return own == reference || (index > 0 && own == reference + 1);
 }
 
+static int read_unload_count(struct dl_phdr_info *info, size_t size, void *count) {
+  (void)size;
+  *(unsigned long long *)count = info->dlpi_subs;
+  return 1;
+}
+
+// The reference must not depend on what is compared with it, so that it asks the loader itself for unloaded images.
+static void keep_reference_fresh(void) {
+  static unsigned long long known_unloads;
+  unsigned long long unloads = 0;
+  dl_iterate_phdr(read_unload_count, &unloads);
+  if (__atomic_exchange_n(&known_unloads, unloads, __ATOMIC_RELAXED) != unloads) undead_libunwind_images_unloaded();
+}
+
 void undead_compare(uint32_t id, uintptr_t pc) {
   if (__atomic_fetch_add(&captured, 1, __ATOMIC_RELAXED) % interval != 0 || undead_thread.ignored) return;
   undead_thread.ignored++;
   difference *found = undead_map(sizeof *found);
   uintptr_t *reference = undead_map((MAX_FRAMES + 16) * sizeof *reference);
+  keep_reference_fresh();
   uint32_t count = undead_backtrace_libunwind(reference, MAX_FRAMES + 16), first = 0;
   while (first < count && reference[first] != pc) first++;
   if (first < count) {

@@ -1,33 +1,91 @@
+// libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
 #define _GNU_SOURCE
+#include "unwind/libunwind.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <ucontext.h>
 
 // Not linked: a DT_NEEDED libunwind would put its _Unwind_* before libgcc's, which breaks exceptions and cancellation.
-typedef int (*backtrace_function)(void **buffer, int size);
-static backtrace_function unw_backtrace_function;
-static bool forbidden;   // in a forked child, where its locks may be held by a thread that is gone
+// The types are libunwind's: unw_cursor_t is 127 words, unw_context_t is ucontext_t, register 16 is the ip.
+typedef struct {
+  uintptr_t opaque[256];
+} cursor;
+enum { REGISTER_IP = 16 };
+
+static struct {
+  int (*backtrace)(void **buffer, int size);
+  int (*get_context)(ucontext_t *context);
+  int (*init_local)(cursor *cursor, ucontext_t *context);
+  int (*step)(cursor *cursor);
+  int (*get_register)(cursor *cursor, int number, uintptr_t *value);
+  void (*flush_cache)(void *space, uintptr_t low, uintptr_t high);
+  void **local_space;
+} library;
+static bool ready;
+static bool forbidden;          // in a forked child, where its locks may be held by a thread that is gone
+static bool images_unloaded;    // unw_backtrace has a cache that nothing flushes: from then on step by step
+
+static void *find(void *handle, const char *local_name, const char *name) {
+  void *address = dlsym(handle, local_name);
+  return address ? address : dlsym(handle, name);
+}
 
 bool undead_backtrace_load_libunwind(void) {
-  if (__atomic_load_n(&unw_backtrace_function, __ATOMIC_ACQUIRE)) return true;
+  if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) return true;
   int saved = errno;
-  void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-  void *function = library ? dlsym(library, "unw_backtrace") : NULL;
+  void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+  bool complete = false;
+  if (handle) {
+    *(void **)&library.backtrace = dlsym(handle, "unw_backtrace");
+    *(void **)&library.get_context = find(handle, "_ULx86_64_getcontext", "_Ux86_64_getcontext");
+    *(void **)&library.init_local = dlsym(handle, "_ULx86_64_init_local");
+    *(void **)&library.step = dlsym(handle, "_ULx86_64_step");
+    *(void **)&library.get_register = dlsym(handle, "_ULx86_64_get_reg");
+    *(void **)&library.flush_cache = find(handle, "_ULx86_64_flush_cache", "_Ux86_64_flush_cache");
+    library.local_space = dlsym(handle, "_ULx86_64_local_addr_space");
+    complete = library.backtrace && library.get_context && library.init_local && library.step &&
+               library.get_register && library.flush_cache && library.local_space;
+  }
   errno = saved;
-  __atomic_store_n(&unw_backtrace_function, (backtrace_function)function, __ATOMIC_RELEASE);
-  return function != NULL;
+  __atomic_store_n(&ready, complete, __ATOMIC_RELEASE);
+  return complete;
+}
+
+static uint32_t step_by_step(uintptr_t *frames, uint32_t max) {
+  ucontext_t context;
+  cursor at;
+  uint32_t found = 0;
+  if (library.get_context(&context) < 0 || library.init_local(&at, &context) < 0) return 0;
+  while (found < max && library.step(&at) > 0) {
+    uintptr_t pc = 0;
+    if (library.get_register(&at, REGISTER_IP, &pc) < 0 || !pc) break;
+    frames[found++] = pc;
+  }
+  return found;
 }
 
 uint32_t undead_backtrace_libunwind(uintptr_t *frames, uint32_t max) {
-  backtrace_function capture = __atomic_load_n(&unw_backtrace_function, __ATOMIC_ACQUIRE);
-  if (!capture || forbidden) return 0;
+  if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || forbidden) return 0;
   int saved = errno;
   undead_thread.ignored++;
-  int count = capture((void **)frames, max < 0x7FFFFFFF ? (int)max : 0x7FFFFFFF);
+  uint32_t found = 0;
+  if (__atomic_load_n(&images_unloaded, __ATOMIC_ACQUIRE)) {
+    found = step_by_step(frames, max);
+  } else {
+    int count = library.backtrace((void **)frames, max < 0x7FFFFFFF ? (int)max : 0x7FFFFFFF);
+    if (count > 0) found = (uint32_t)count;
+  }
   undead_thread.ignored--;
   errno = saved;
-  return count > 0 ? (uint32_t)count : 0;
+  return found;
+}
+
+void undead_libunwind_images_unloaded(void) {
+  if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || forbidden) return;
+  library.flush_cache(*library.local_space, 0, 0);
+  __atomic_store_n(&images_unloaded, true, __ATOMIC_RELEASE);
 }
 
 void undead_libunwind_forbid(void) {
