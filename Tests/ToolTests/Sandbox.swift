@@ -136,9 +136,9 @@ final class Sandbox {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// Polls until `condition` holds; false after 20 seconds.
+    /// Polls until `condition` holds; false after a minute.
     func wait(until condition: () -> Bool) -> Bool {
-      let end = Date(timeIntervalSinceNow: 20)
+      let end = Date(timeIntervalSinceNow: 60)
       while !condition() {
         if Date() > end { return false }
         usleep(5000)

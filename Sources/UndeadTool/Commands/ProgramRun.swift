@@ -100,13 +100,16 @@ final class ProgramRun {
     }
     var snapshots = outcome.snapshots.compactMap { loaded[$0] }
     if let failure = outcome.failure, snapshots.isEmpty {
-      try pipeline.emitUnchecked(process(ending), reason: failure, to: sink)
+      let reason = ([failure] + outcome.notes).joined(separator: "; ")
+      try pipeline.emitUnchecked(process(ending), reason: reason, to: sink)
       return ExitStatus.toolFailure
     }
     if outcome.failure == nil, !snapshots.isEmpty { Self.record(ending, in: &snapshots[0]) }
     let notes = (outcome.failure.map { ["the program itself was not checked: \($0)"] } ?? []) + outcome.notes
-    return try pipeline.emit(
-      snapshots, notes: notes, isComplete: outcome.failure == nil, save: options.save, to: sink, progress: progress)
+    let verdict = try pipeline.emit(
+      snapshots, notes: notes, isComplete: notes.isEmpty, save: options.save, to: sink, progress: progress)
+    // Without findings, a program that was not looked at itself is not known to be clean.
+    return verdict == 0 && outcome.failure != nil ? ExitStatus.toolFailure : verdict
   }
 
   private static func record(_ ending: Ending, in snapshot: inout Snapshot) {

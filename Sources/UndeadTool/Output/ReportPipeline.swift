@@ -48,7 +48,7 @@ struct ReportPipeline {
       // Only after the report: nothing that goes wrong here may cost it.
       try SnapshotFile.save(named, to: save)
     }
-    return status(report)
+    return status(report, isKnown: !snapshots.isEmpty && snapshots.allSatisfy(\.isComplete))
   }
 
   /// Analyses snapshots and names their code; gives back the first one, which is the program's, with its symbols.
@@ -72,10 +72,13 @@ struct ReportPipeline {
   private static let tool = LeakReport.Tool(version: UndeadCommand.version)
 
   /// The exit status that a report asks for.
-  private func status(_ report: LeakReport) -> Int32 {
+  ///
+  /// - Parameters:
+  ///   - isKnown: false if leaks may be missing from it.
+  private func status(_ report: LeakReport, isKnown: Bool) -> Int32 {
     if report.fails(on: verdict.failOn) { return verdict.exitCode }
-    // Silence must not be taken for "no leaks" where nothing could be seen.
-    return report.summary.complete || !report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
+    // Silence must not be taken for "no leaks" where not everything could be seen.
+    return isKnown || !report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
   }
 
   // MARK: No snapshot
@@ -120,7 +123,7 @@ struct ReportPipeline {
     }
     let shown = applying(report)
     try show(shown, to: sink)
-    return status(shown)
+    return status(shown, isKnown: shown.summary.complete)
   }
 
   /// Shows what changed between two saved reports.

@@ -21,13 +21,13 @@ struct SessionOutcome: Equatable {
     states: [ProcessState], program: pid_t, ending: Ending, isFinal: (String) -> Bool, isRunning: (pid_t) -> Bool
   ) {
     let main = states.first { $0.pid == program }
-    let children = states.filter { $0.pid != program }
-    isWithoutSwift = main != nil && !states.contains(where: \.swiftSeen) && main?.stage != .stoodAside
+    let relevant = states.filter { $0.swiftSeen || $0.stage == .stoodAside || ($0 == main && $0.stage == .aboutToExec) }
+    isWithoutSwift = main != nil && relevant.isEmpty
 
     if let main {
       if Self.hasFinalSnapshot(main, isFinal) {
         if main.swiftSeen { snapshots.append(main.newestSnapshot) }
-      } else if !isWithoutSwift && (main.swiftSeen || main.stage == .stoodAside) {
+      } else if relevant.contains(main) {
         failure = Self.reason(main, ending)
       }
     } else {
@@ -35,13 +35,15 @@ struct SessionOutcome: Equatable {
         "the instrument was not loaded into the program: the dynamic loader refused it (it says so above), "
         + "or the program's file has capabilities, with which the loader ignores preloaded libraries"
     }
-    for child in children where child.swiftSeen {
+    for child in relevant where child.pid != program {
       if Self.hasFinalSnapshot(child, isFinal) {
         snapshots.append(child.newestSnapshot)
       } else if !child.forkedWithoutExec {
         notes.append(Self.note(child, isRunning: isRunning(child.pid)))
       }
     }
+    // A shell, say, whose Swift children all were killed: that is not "no leaks".
+    if snapshots.isEmpty && failure == nil && !notes.isEmpty { failure = notes.removeFirst() }
   }
 
   private static func hasFinalSnapshot(_ state: ProcessState, _ isFinal: (String) -> Bool) -> Bool {
