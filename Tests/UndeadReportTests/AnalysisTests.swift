@@ -12,7 +12,23 @@ import Testing
   @Test func signaturesAreWhatTheyWere() throws {
     // Of an older report that someone compares with: change them only with the schema's history.
     let report = try Scenario.pair().report()
-    #expect(report.leaks.map(\.signature) == ["df314da05ac9a7b4"])
+    #expect(report.leaks.map(\.signature) == ["4b271d5925a950b3"])
+  }
+
+  @Test func callersOfTheAllocatingFunctionMakeOneGroup() throws {
+    var heap = SyntheticHeap()
+    for caller in ["App.first()", "App.second()", "App.third()", "App.first()"] {
+      var site = Scenario.site("App.grab()", 7)
+      site.insert(.app(caller, "/app/main.swift", caller.count), at: 2)
+      _ = heap.object("App.Lost", at: site)
+    }
+    let report = try heap.report()
+    let leak = try #require(report.leaks.first)
+    #expect(report.leaks.count == 1 && leak.count == 4 && leak.allocationPaths == 3)
+    let text = TextRenderer.render(report)
+    #expect(text.contains("also from App.second() at /app/main.swift:12\n"))
+    #expect(text.contains("also from App.third() at /app/main.swift:11\n"))
+    #expect(!text.contains("other ways"))
   }
 
   /// The same leak at other addresses, with its nodes in another order and at another element.

@@ -458,23 +458,7 @@ import Testing
             #0  App.Badge.make() at /app/main.swift:170
             #1  main at /app/main.swift:90
 
-        SUSPECT 2 of 4  App.Poller held only by a waiting task that it holds itself  (32 bytes)
-
-            [global] App.poller
-            Task
-              async frame → App.Poller
-            and App.Poller holds that thing itself:
-            App.Poller
-              .task → the task
-
-          waits in   App.Poller.run() at /app/main.swift:175
-          allocated  in App.poll() at /app/main.swift:176
-          advice     the task waits and holds the object that holds it in `task`: capture `self` weakly in the task, and
-                     cancel it when the owner goes away
-            #0  App.poll() at /app/main.swift:176
-            #1  main at /app/main.swift:90
-
-        SUSPECT 3 of 4  App.Clock held only by a timer that it holds itself  (32 bytes)
+        SUSPECT 2 of 4  App.Clock held only by a timer that it holds itself  (32 bytes)
 
             [global] main run loop
             Foundation.Timer
@@ -488,6 +472,22 @@ import Testing
           advice     the timer holds the object that holds it in `timer`, so deinit never runs and cannot stop it:
                      capture `self` weakly in its block, and call invalidate() when the owner goes away
             #0  App.Clock.make() at /app/main.swift:170
+            #1  main at /app/main.swift:90
+
+        SUSPECT 3 of 4  App.Poller held only by a waiting task that it holds itself  (32 bytes)
+
+            [global] App.poller
+            Task
+              async frame → App.Poller
+            and App.Poller holds that thing itself:
+            App.Poller
+              .task → the task
+
+          waits in   App.Poller.run() at /app/main.swift:175
+          allocated  in App.poll() at /app/main.swift:176
+          advice     the task waits and holds the object that holds it in `task`: capture `self` weakly in the task, and
+                     cancel it when the owner goes away
+            #0  App.poll() at /app/main.swift:176
             #1  main at /app/main.swift:90
 
         SUSPECT 4 of 4  App.Watcher held only by a dispatch source that it holds itself  (32 bytes)

@@ -28,18 +28,15 @@ struct FrameNames {
     return frame
   }
 
-  /// Hash of the functions of the program that led to an allocation, the same in every run.
+  /// Hash of the function of the program that made an allocation, the same in every run.
+  ///
+  /// Only the innermost one: what leaks in a function is one bug, however many callers the function has.
   mutating func siteHash(_ stack: Snapshot.Index) -> StableHash {
     if let known = siteHashes[stack] { return known }
     let frames = backtrace(stack).frames
-    var functions: [String] = frames.lazy.filter { !$0.system }.map { SymbolText.withoutThunks($0.symbol) }
-    if functions.isEmpty, let first = frames.first(where: { !SymbolText.isRuntimeEntry($0.symbol) }) {
-      functions = [first.symbol]
-    }
-    var hash = StableHash()
-    var seen = Set<String>()
-    // Each function once: how deep a recursion went is not what tells two leaks apart.
-    for function in functions where seen.insert(function).inserted { hash.mix(StableHash(function)) }
+    let own = frames.first { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) }
+    let site = own ?? frames.first { !$0.system } ?? frames.first { !SymbolText.isRuntimeEntry($0.symbol) }
+    let hash = StableHash(site.map { SymbolText.withoutThunks($0.symbol) } ?? "")
     siteHashes[stack] = hash
     return hash
   }

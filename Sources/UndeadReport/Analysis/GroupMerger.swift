@@ -13,11 +13,15 @@ struct GroupMerger {
   var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }
   var knownLeaks: [Leak] { knownGroups.values.sorted(by: Self.worstFirst) }
   var suspects: [Suspect] {
-    suspectGroups.values.sorted { ($1.count, $1.totalBytes, $0.signature) < ($0.count, $0.totalBytes, $1.signature) }
+    suspectGroups.values.sorted { a, b in
+      (b.count, b.totalBytes, a.objects.first?.type ?? "", a.signature)
+        < (a.count, a.totalBytes, b.objects.first?.type ?? "", b.signature)
+    }
   }
 
   private static func worstFirst(_ a: Leak, _ b: Leak) -> Bool {
-    (b.totalBytes, b.count, a.signature) < (a.totalBytes, a.count, b.signature)
+    (b.totalBytes, b.count, a.objects.first?.type ?? "", a.signature)
+      < (a.totalBytes, a.count, b.objects.first?.type ?? "", b.signature)
   }
 
   private static func merge(_ leak: Leak, into groups: inout [String: Leak]) {
@@ -29,6 +33,7 @@ struct GroupMerger {
     group.objectCount += leak.objectCount
     group.totalBytes.addSaturating(UInt64(clamping: leak.totalBytes))
     if group.objects.count < LeakGroup.sampleLimit { group.objects += leak.objects }
+    mergeAllocations(of: leak, into: &group)
     var types = Dictionary(group.alsoLeaked.map { ($0.type, $0) }) { first, _ in first }
     for other in leak.alsoLeaked {
       var total = types[other.type] ?? TypeCount(type: other.type, count: 0, bytes: 0)
@@ -38,6 +43,16 @@ struct GroupMerger {
     }
     group.alsoLeaked = types.values.sorted(by: TypeCount.mostBytesFirst)
     groups[leak.signature] = group
+  }
+
+  private static func mergeAllocations(of leak: Leak, into group: inout Leak) {
+    var seen = Set([group.allocation] + (group.otherAllocations ?? []))
+    let others = ([leak.allocation] + (leak.otherAllocations ?? [])).filter { seen.insert($0).inserted }
+    guard !others.isEmpty else { return }
+    // Paths that neither side shows are counted on both sides: an upper bound.
+    let hidden = max(0, (leak.allocationPaths ?? 1) - 1 - (leak.otherAllocations?.count ?? 0))
+    group.allocationPaths = (group.allocationPaths ?? 1) + others.count + hidden
+    group.otherAllocations = Array(((group.otherAllocations ?? []) + others).prefix(Leak.otherAllocationLimit))
   }
 
   private mutating func merge(_ suspect: Suspect) {

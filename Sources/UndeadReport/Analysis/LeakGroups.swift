@@ -7,10 +7,24 @@ struct LeakGroup {
   var objectCount = 0
   var bytes = 0
   var holdsProgramObject: Bool
+  /// Allocation stacks of the roots, in order of appearance.
+  var stacks: [Snapshot.Index] = []
+  private var knownStacks = Set<Snapshot.Index>()
   /// What hangs off the leaks, by name of the type.
   var alsoLeaked: [String: TypeCount] = [:]
 
   static let sampleLimit = 5
+
+  init(signature: StableHash, holdsProgramObject: Bool) {
+    self.signature = signature
+    self.holdsProgramObject = holdsProgramObject
+  }
+
+  mutating func add(_ leak: Int, allocatedAt stack: Snapshot.Index) {
+    count += 1
+    if samples.count < Self.sampleLimit { samples.append(leak) }
+    if knownStacks.insert(stack).inserted { stacks.append(stack) }
+  }
 }
 
 /// Sorts the leaks of a snapshot into groups and adds up what belongs to each.
@@ -39,8 +53,7 @@ struct LeakGrouping {
         groups.append(LeakGroup(signature: signature, holdsProgramObject: holdsProgramObject[leak]))
       }
       groupOfLeak[leak] = Int32(group)
-      groups[group].count += 1
-      if groups[group].samples.count < LeakGroup.sampleLimit { groups[group].samples.append(leak) }
+      groups[group].add(leak, allocatedAt: snapshot.nodes[instance.root].stack)
     }
     addBlocks(finder, names)
   }

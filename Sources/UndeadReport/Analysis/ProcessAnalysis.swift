@@ -81,6 +81,7 @@ struct ProcessAnalysis {
       alsoLeaked: group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst), allocation: facts.allocation,
       suspended: facts.suspended, advice: Advice.text(for: facts))
     if facts.isCycle { leak.cycle = references }
+    addOtherAllocations(of: group, to: &leak)
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]
     }
@@ -94,6 +95,19 @@ struct ProcessAnalysis {
       knownLeaks.append(leak)
     }
     return facts.isTestCase
+  }
+
+  /// Ways on which the allocating function was reached for other leaks of the group.
+  private mutating func addOtherAllocations(of group: LeakGroup, to leak: inout Leak) {
+    var seen: Set<Backtrace> = [leak.allocation]
+    var others: [Backtrace] = []
+    for stack in group.stacks.prefix(1000) where stack != Snapshot.none {
+      let backtrace = frames.backtrace(stack)
+      if seen.insert(backtrace).inserted { others.append(backtrace) }
+    }
+    guard !others.isEmpty else { return }
+    leak.allocationPaths = others.count + 1
+    leak.otherAllocations = Array(others.prefix(Leak.otherAllocationLimit))
   }
 
   private mutating func facts(

@@ -42,6 +42,10 @@ public struct Leak: Codable, Sendable, Equatable {
   public var scope: Scope?
   /// Where the first object was allocated.
   public var allocation: Backtrace
+  /// A few of the other ways on which the allocating function was reached, if there are any.
+  public var otherAllocations: [Backtrace]?
+  /// Distinct backtraces of the group's allocations, if there are several.
+  public var allocationPaths: Int?
   /// Where a leaked task waits.
   public var suspended: Backtrace?
   /// What to do, where the pattern is known.
@@ -54,7 +58,8 @@ public struct Leak: Codable, Sendable, Equatable {
     signature: String, kind: Kind, count: Int = 1, objectCount: Int = 1, totalBytes: Int,
     objects: [LeakedObject] = [], cycle: [Reference]? = nil, retainPath: [PathStep]? = nil,
     innerCycles: [[Reference]]? = nil, alsoLeaked: [TypeCount] = [], scope: Scope? = nil,
-    allocation: Backtrace = Backtrace(), suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil
+    allocation: Backtrace = Backtrace(), otherAllocations: [Backtrace]? = nil, allocationPaths: Int? = nil,
+    suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil
   ) {
     self.signature = signature
     self.kind = kind
@@ -68,10 +73,14 @@ public struct Leak: Codable, Sendable, Equatable {
     self.alsoLeaked = alsoLeaked
     self.scope = scope
     self.allocation = allocation
+    self.otherAllocations = otherAllocations
+    self.allocationPaths = allocationPaths
     self.suspended = suspended
     self.advice = advice
     self.reason = reason
   }
+
+  static let otherAllocationLimit = 4
 
   /// An owner scope and where it ended.
   public struct Scope: Codable, Sendable, Equatable {
@@ -103,6 +112,8 @@ extension Leak {
       alsoLeaked: try values.decodeIfPresent([TypeCount].self, forKey: .alsoLeaked) ?? [],
       scope: try values.decodeIfPresent(Scope.self, forKey: .scope),
       allocation: try values.decodeIfPresent(Backtrace.self, forKey: .allocation) ?? Backtrace(),
+      otherAllocations: try values.decodeIfPresent([Backtrace].self, forKey: .otherAllocations),
+      allocationPaths: try values.decodeIfPresent(Int.self, forKey: .allocationPaths),
       suspended: try values.decodeIfPresent(Backtrace.self, forKey: .suspended),
       advice: try values.decodeIfPresent(String.self, forKey: .advice),
       reason: try values.decodeIfPresent(String.self, forKey: .reason))

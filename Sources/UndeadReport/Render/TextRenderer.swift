@@ -59,6 +59,7 @@ public struct TextRenderer {
       lines.append("")
     }
     addSite(leak.allocation, suspended: leak.suspended)
+    addOtherCallers(leak)
     addAlsoLeaked(leak.alsoLeaked)
     addAdvice(leak.advice)
     addStack(leak.allocation)
@@ -144,6 +145,24 @@ public struct TextRenderer {
       return
     }
     lines.append("  allocated  in " + StackText.function(frame) + StackText.place(frame, options))
+  }
+
+  private static let callerLimit = 3
+
+  /// Who else called the allocating function: the first frame in which each other stack differs.
+  private mutating func addOtherCallers(_ leak: Leak) {
+    guard let others = leak.otherAllocations else { return }
+    var seen = Set<String>()
+    for other in others {
+      let pairs = zip(other.frames, leak.allocation.frames)
+      let common = pairs.prefix { $0 == $1 }.count
+      guard let frame = other.frames.dropFirst(common).first(where: { !$0.system }) else { continue }
+      let text = StackText.function(frame) + StackText.place(frame, options)
+      guard seen.insert(text).inserted, seen.count <= Self.callerLimit else { continue }
+      lines.append("             also from " + text)
+    }
+    let hidden = (leak.allocationPaths ?? 0) - 1 - min(seen.count, Self.callerLimit)
+    if !seen.isEmpty, hidden > 0 { lines.append("             and on \(hidden) other ways") }
   }
 
   private static let typeLimit = 4
