@@ -20,4 +20,4 @@ var ends: [Int32] = [0, 0]
 }
 open()
 open()
-usleep(100_000)
+usleep(300_000)

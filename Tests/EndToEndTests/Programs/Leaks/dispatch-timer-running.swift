@@ -20,4 +20,4 @@ final class Heartbeat {
   use(heartbeat)
 }
 for _ in 0..<3 { begin() }
-usleep(100_000)
+usleep(300_000)
