@@ -7,7 +7,7 @@
 #include "runtime/naming.h"
 #include <malloc.h>
 
-enum { MAX_WORDS = 512 };
+enum { MAX_WORDS = 512, MAX_BYTES = MAX_WORDS * 8 };
 
 static undead_kind kind_of_target(uintptr_t value) {
   return (value & 15) || !undead_is_readable(value, 16) ? UNDEAD_KIND_OTHER : undead_classify(read_word(value), UINT64_MAX);
@@ -53,6 +53,7 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   look_around();
   undead_text lines = text_in(text, text_size);
   size_t size = malloc_usable_size((void *)object);
+  if (size > MAX_BYTES) size = MAX_BYTES;
   uintptr_t address = (uintptr_t)object, isa = read_word(address);
   undead_layouts_add(&isa, 1);
   nodes[0] = (undead_node){.address = address, .size = size, .isa = isa, .refcount = read_word(address + 8),

@@ -59,6 +59,12 @@ static bool ends_in_one_pointer(const undead_mangled *name) {
   return before == 'X' && strchr("BCEfKLAzxXlbp", last) != NULL;
 }
 
+uintptr_t undead_mangled_descriptor(const undead_mangled *name) {
+  uintptr_t descriptor = name->length > 4 ? referenced_context(name->address) : 0;
+  uint32_t kind = undead_descriptor_kind(descriptor);
+  return kind >= ABI_CONTEXT_CLASS && kind <= ABI_CONTEXT_ENUM ? descriptor : 0;
+}
+
 bool undead_mangled_is_one_object(const undead_mangled *name) {
   if (name->length < 2) return false;
   const char *bytes = (const char *)name->address;

@@ -21,6 +21,9 @@ undead_ownership undead_mangled_ownership(const undead_mangled *name);
 // True if a value is one pointer to an object, whatever its generic arguments: a class, an array, dictionary or set.
 bool undead_mangled_is_one_object(const undead_mangled *name);
 
+// The nominal type that the name starts with, 0 if it starts with something else.
+uintptr_t undead_mangled_descriptor(const undead_mangled *name);
+
 // What the words of a value of this type can hold, as far as the name tells.
 typedef enum {
   UNDEAD_WORDS_STRONG,     // no weak or unowned reference

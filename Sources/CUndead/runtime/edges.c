@@ -136,8 +136,13 @@ static void learn_roles(const undead_scan_result *result) {
     const undead_edge *edge = &result->edges[i];
     const undead_node *to = &result->nodes[edge->to];
     uintptr_t known;
-    if (to->kind != UNDEAD_KIND_CONTEXT || undead_word_map_get(&roles, to->isa, &known)) continue;
+    if (to->kind != UNDEAD_KIND_CONTEXT) continue;
+    if (!undead_word_map_get(&roles, to->isa, &known)) known = UNDEAD_ROLE_UNKNOWN;
+    if (known == UNDEAD_ROLE_BOX) continue;
+    // A closure that captures one variable has its box for a context. That it is a box counts, in whatever order the
+    // edges come: the name must be the same in every run.
     if (name_edge(result, edge, &name)) undead_word_map_set(&roles, to->isa, UNDEAD_ROLE_BOX);
+    else if (known == UNDEAD_ROLE_CLOSURE) continue;
     else if (name.function || (edge->companion && undead_is_executable(edge->companion)))
       undead_word_map_set(&roles, to->isa, UNDEAD_ROLE_CLOSURE);
   }

@@ -40,12 +40,23 @@ void undead_add_type_name(undead_text *text, uintptr_t type) {
   text_add_bytes(text, rest, (size_t)(end - rest));
 }
 
+// What is known of a type whose generic arguments are not.
+static void add_open_type_name(undead_text *text, const undead_mangled *name) {
+  uintptr_t descriptor = undead_mangled_descriptor(name);
+  const char *module = undead_descriptor_module(descriptor);
+  if (!descriptor || !module[0]) return;
+  text_add(text, module);
+  text_add(text, ".");
+  text_add(text, undead_descriptor_name(descriptor));
+}
+
 static void add_capture(undead_text *text, const undead_field *capture) {
   static const char *const ownership[] = {"", "weak ", "unowned ", "unowned(unsafe) "};
   text_add(text, ownership[capture->ownership]);
   size_t before = text->length;
   if (capture->indirect) text_add(text, "a variable");
   else undead_add_type_name(text, capture->type);
+  if (text->length == before) add_open_type_name(text, &capture->mangled);
   if (text->length == before) text_add(text, capture->size == 16 ? "a function" : "a generic value");
 }
 

@@ -32,6 +32,12 @@ static void add_component(descent *walk, const char *name) {
   if (is_lazy) text_add(walk->label, " (lazy)");
 }
 
+// Marks the word as one that holds whatever was there before, not a part of the value.
+static bool leave_unused(descent *walk) {
+  walk->name->flags |= UNDEAD_EDGE_WEAK;
+  return false;
+}
+
 // Steps into a field; false if the walk ends there.
 static bool enter_field(descent *walk, const undead_field *field, bool named) {
   if (named && !walk->silent) {
@@ -45,6 +51,8 @@ static bool enter_field(descent *walk, const undead_field *field, bool named) {
     return false;
   }
   walk->value.type = field->type;
+  // A reference does not reach beyond its field.
+  if (field->type && walk->value.offset + sizeof(void *) > field->size) return leave_unused(walk);
   return field->type != 0 && !field->indirect;
 }
 
@@ -87,12 +95,6 @@ static const undead_field *only_case(const undead_fields *cases, size_t offset) 
     found = field;
   }
   return found;
-}
-
-// Marks the word as one that holds whatever was there before, not a part of the value.
-static bool leave_unused(descent *walk) {
-  walk->name->flags |= UNDEAD_EDGE_WEAK;
-  return false;
 }
 
 typedef struct {
