@@ -68,7 +68,7 @@ struct ExpectedWord: Sendable, Equatable {
     #expect(values.strongLabels == ["[value].item"])
     #expect(values.name == "Swift._DictionaryStorage<Swift.String, CUndeadTests.Pair>")
     #expect(values.skippedOffsets == [40], "the seed of a dictionary has moved")
-    let keys = describeStorage(of: [ItemKey(item: item): [1]])
+    let keys = describeStorage(of: [ItemKey(item: item): opaque([1])])
     #expect(Set(keys.strongLabels) == ["[key].item", "[value]"])
     #expect(describeStorage(of: Set([ItemKey(item: item)])).strongLabels == ["[element].item"])
   }

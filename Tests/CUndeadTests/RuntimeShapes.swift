@@ -247,7 +247,8 @@ enum Namespace {
 }
 extension Array { final class OfArray { var item = Item() } }
 
-// Closures, each in a holder: what they capture is in the name of the function that makes them.
+// Closures: what they capture is in the name of the function that makes them. Generic ones are kept from being
+// specialized, which would make them another shape.
 
 func closureOverObject(_ item: Item) -> () -> Void { { _ = opaque(item) } }
 func closureOverTwo(_ item: Item, _ pair: Pair) -> () -> Void { { _ = (opaque(item), opaque(pair)) } }
@@ -296,7 +297,9 @@ func closureOverEnum(_ item: Item) -> () -> Void {
   let state = opaque(State.loading(item))
   return { _ = (opaque(state), opaque(item)) }
 }
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
 func closureOverGeneric<Value>(_ value: Value, _ item: Item) -> () -> Void { { _ = (opaque(value), opaque(item)) } }
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
 func closureOverGenericObject<Value>(_ object: GenericBase<Value, Item>, _ item: Item) -> () -> Void {
   { _ = (opaque(object), opaque(item)) }
 }

@@ -74,6 +74,8 @@ final class ClosureHolder {
 }
 
 /// Describes the storage behind an array, dictionary or set, or the box of an indirect case: the value's only word.
+/// Not optimised, so that the storage is not put on the stack.
+@inline(never) @_optimize(none)
 func describeStorage<Value>(of value: Value) -> ObjectDescription {
   precondition(MemoryLayout<Value>.size == MemoryLayout<UInt>.size)
   return withExtendedLifetime(value) {

@@ -25,7 +25,8 @@ static bool has_destroy_function(uintptr_t isa) {
 
 static bool is_class(uintptr_t isa, uint32_t *instance_size) {
   for (int depth = 0; isa; depth++, isa = word_at(isa + ABI_CLASS_SUPER)) {
-    if (depth == MAX_CLASS_DEPTH || (isa & 7) || !undead_is_readable(isa - 24, 24 + ABI_CLASS_HEADER_BYTES)) return false;
+    if (depth == MAX_CLASS_DEPTH || (isa & 7)) return false;
+    if (!undead_is_readable(isa - 24, 24 + ABI_CLASS_HEADER_BYTES)) return false;
     if (word_at(isa) != ABI_KIND_CLASS || !has_destroy_function(isa)) return false;
     uintptr_t witnesses = word_at(isa + ABI_METADATA_VALUE_WITNESSES);
     if (!witnesses || (witnesses & 7) || !undead_is_readable(witnesses, ABI_WITNESS_BYTES)) return false;

@@ -10,7 +10,8 @@
 enum { MAX_WORDS = 512, MAX_BYTES = MAX_WORDS * 8 };
 
 static undead_kind kind_of_target(uintptr_t value) {
-  return (value & 15) || !undead_is_readable(value, 16) ? UNDEAD_KIND_OTHER : undead_classify(read_word(value), UINT64_MAX);
+  if ((value & 15) || !undead_is_readable(value, 16)) return UNDEAD_KIND_OTHER;
+  return undead_classify(read_word(value), UINT64_MAX);
 }
 
 static void add_edge(undead_scan_result *result, uintptr_t object, uint32_t offset) {
@@ -21,7 +22,7 @@ static void add_edge(undead_scan_result *result, uintptr_t object, uint32_t offs
   *node = (undead_node){.address = target, .size = 16, .isa = read_word(target), .kind = (uint8_t)kind,
                         .state = UNDEAD_STATE_LEAKED};
   result->edges[result->edge_count++] = (undead_edge){
-    .from = 0, .to = result->node_count++, .offset = offset, .value = value, .companion = read_word(object + offset - 8)};
+    .to = result->node_count++, .offset = offset, .value = value, .companion = read_word(object + offset - 8)};
 }
 
 static void add_line(undead_text *text, const undead_scan_result *result, uint32_t edge) {
@@ -110,7 +111,8 @@ uintptr_t undead_test_symbol(const char *image, const char *name) {
   for (size_t i = 0; i < undead_module_count(); i++) {
     const undead_module *module = undead_module_at(i);
     const char *slash = strrchr(module->path, '/');
-    if (!strncmp(slash ? slash + 1 : module->path, image, strlen(image))) return undead_symbol_address(module, name, NULL);
+    if (!strncmp(slash ? slash + 1 : module->path, image, strlen(image)))
+      return undead_symbol_address(module, name, NULL);
   }
   return 0;
 }

@@ -65,7 +65,8 @@ bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
   }
   if (add_dispatch_name(text, node->isa)) return true;
   uintptr_t start;
-  if (!undead_module_of(node->isa) || strcmp(undead_symbol_name(node->isa, &start), "_NSConcreteMallocBlock")) return false;
+  if (!undead_module_of(node->isa)) return false;
+  if (strcmp(undead_symbol_name(node->isa, &start), "_NSConcreteMallocBlock")) return false;
   text_add(text, "C block");
   return true;
 }

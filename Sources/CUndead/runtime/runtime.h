@@ -11,14 +11,16 @@ typedef struct {
 
 typedef struct {
   // These use the Swift calling convention, which for these signatures is that of C on x86-64 and arm64.
-  const void *(*type_by_mangled_name)(const char *name, size_t length, const void *context, const void *const *arguments);
+  const void *(*type_by_mangled_name)(const char *name, size_t length, const void *context,
+                                      const void *const *arguments);
   // NULL in runtimes that do not have it.
   const void *(*type_in_environment)(const char *name, size_t length, const void *environment,
                                      const void *const *arguments);
   undead_type_name_pair (*type_name)(const void *type, bool qualified);
   uintptr_t slab_isa;      // first word of a task's memory slab, 0 if unknown
   uintptr_t uint64_type;   // metadata of Swift.UInt64
-  const void *(*cf_class)(uintptr_t type_id);   // CFRuntimeClass of Core Foundation in Foundation, NULL if there is none
+  // CFRuntimeClass of Core Foundation in Foundation; NULL if the program has no Foundation.
+  const void *(*cf_class)(uintptr_t type_id);
 } undead_runtime_functions;
 
 extern undead_runtime_functions undead_runtime;
