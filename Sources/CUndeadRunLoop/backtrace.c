@@ -63,6 +63,16 @@ static bool prepare_requests(void) {
   return prepared = true;
 }
 
+void undead_loop_allow_backtrace(void) {
+  static _Thread_local bool allowed;
+  if (allowed) return;
+  allowed = true;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGRTMAX - real_time_signal_offset);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static int take_answer(uintptr_t *frames, int capacity) {
   enum { handler_frames = 2 };  // the handler and the kernel's trampoline
   int count = atomic_load(&answer_count), kept = 0;

@@ -74,6 +74,9 @@ int undead_loop_backtrace(uintptr_t *frames, int capacity);
 // The same of another thread, by a signal: an interrupted system call of that thread may return EINTR.
 int undead_loop_backtrace_of(int32_t thread_id, uintptr_t *frames, int capacity, int64_t timeout);
 
+// Lets the calling thread answer: threads that Dispatch started, or their children, block all signals.
+void undead_loop_allow_backtrace(void);
+
 // Runtime: an unowned reference keeps the header of a dead object, so that try_retain can tell that it died.
 void undead_loop_unowned_retain(void *object);
 void undead_loop_unowned_release(void *object);

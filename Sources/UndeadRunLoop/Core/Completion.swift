@@ -24,6 +24,8 @@ final class Completion: Sendable {
     return word.pointer.pointee.load(ordering: .acquiring) == State.done
   }
 
+  var isFinished: Bool { word.pointer.pointee.load(ordering: .acquiring) != State.pending }
+
   private func set(_ state: UInt32) {
     word.pointer.pointee.store(state, ordering: .releasing)
     undead_loop_futex_wake(word.pointer)

@@ -38,8 +38,8 @@ struct LoopState: ~Copyable {
   /// Until when the loop sleeps; `awake` while it does not.
   var sleepUntil = LoopState.awake
   /// When the loop last woke up.
-  var lastWake = Int64.min / 2
-  var minimumGap: Int64 = 150_000
+  var lastWake = LoopState.longAgo
+  var minimumGap = LoopState.defaultGap
 
   var work = WorkQueue()
   var stopRequested = false
@@ -55,6 +55,8 @@ struct LoopState: ~Copyable {
   var statistics = LoopStatistics()
 
   static let awake = Int64.min
+  static let longAgo = Int64.min / 2
+  static let defaultGap: Int64 = 150_000
 }
 
 /// What a loop counts about itself.

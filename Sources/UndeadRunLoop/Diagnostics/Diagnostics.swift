@@ -178,6 +178,7 @@ enum Diagnostics {
   private static func watched(_ loop: TrackedRunLoop, _ name: String, _ body: () -> Void) {
     let begin = loop.clock.now
     let threadID = loop.core.withLock { loop.core.state.pointee.threadID }
+    undead_loop_allow_backtrace()
     let outer = Watchdog.shared.begin(loop, name, thread: threadID)
     body()
     Watchdog.shared.end(loop, outer)

@@ -14,8 +14,8 @@ final class Watchdog: Sendable {
 
   private struct State {
     var active: [ObjectIdentifier: (loop: Unmanaged<TrackedRunLoop>, activity: Activity)] = [:]
-    var generation: UInt32 = 0
     var isRunning = false
+    var mustStop = false
   }
 
   static let shared = Watchdog()
@@ -23,7 +23,6 @@ final class Watchdog: Sendable {
   // The references are only followed while the loop is calling, which keeps it alive.
   private struct Guarded: @unchecked Sendable { var state = State() }
   private let guarded = Mutex(Guarded())
-  private let stopWord = LoopWord()
 
   func begin(_ loop: TrackedRunLoop, _ name: String, thread: Int32) -> Activity? {
     let activity = Activity(name: name, since: undead_loop_monotonic(), thread: thread)
@@ -46,12 +45,13 @@ final class Watchdog: Sendable {
   }
 
   func start() {
+    // A thread that was told to stop, and has not yet, goes on.
     let mustStart = guarded.withLock { guarded -> Bool in
+      guarded.state.mustStop = false
       defer { guarded.state.isRunning = true }
       return !guarded.state.isRunning
     }
     guard mustStart else { return }
-    stopWord.pointer.pointee.store(0, ordering: .releasing)
     var thread = pthread_t()
     let error = pthread_create(
       &thread, nil,
@@ -62,16 +62,13 @@ final class Watchdog: Sendable {
     if error == 0 { pthread_detach(thread) } else { guarded.withLock { $0.state.isRunning = false } }
   }
 
-  func stop() {
-    stopWord.pointer.pointee.store(1, ordering: .releasing)
-    undead_loop_futex_wake(stopWord.pointer)
-  }
+  func stop() { guarded.withLock { $0.state.mustStop = true } }
 
   private func watch() {
     undead_loop_set_thread_name("undead-watchdog")
     var passes = 0
     let passesBetweenChecks = 40
-    while stopWord.pointer.pointee.load(ordering: .acquiring) == 0 {
+    while !hasStopped() {
       let limit = Instants.nanoseconds(Diagnostics.thresholds.loopBlocked)
       var pause = timespec(tv_sec: 0, tv_nsec: Int(min(max(limit / 4, 1_000_000), 50_000_000)))
       nanosleep(&pause, nil)
@@ -79,7 +76,13 @@ final class Watchdog: Sendable {
       passes += 1
       if passes % passesBetweenChecks == 0 { Diagnostics.check(atOnce: false) }
     }
-    guarded.withLock { $0.state.isRunning = false }
+  }
+
+  private func hasStopped() -> Bool {
+    guarded.withLock { guarded in
+      if guarded.state.mustStop { guarded.state.isRunning = false }
+      return guarded.state.mustStop
+    }
   }
 
   private func blocked(_ limit: Int64) -> [(TrackedRunLoop, Activity)] {

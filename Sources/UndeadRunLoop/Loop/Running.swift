@@ -159,7 +159,11 @@ extension TrackedRunLoop {
 
   /// One pass: observers, blocks, sources, sleep, timers, blocks. Returns whether a source was handled.
   private func pass(_ mode: Int32, deadline: Int64) -> Bool {
-    core.withLock { core.state.pointee.statistics.passes += 1 }
+    let isMonotonic = core.withLock { () -> Bool in
+      core.state.pointee.statistics.passes += 1
+      return core.state.pointee.clockIsMonotonic
+    }
+    if !isMonotonic { noteTime(clock.now) }
     notify(.beforeTimers, mode)
     notify(.beforeSources, mode)
     performWork(mode)

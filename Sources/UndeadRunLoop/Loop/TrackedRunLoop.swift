@@ -45,6 +45,11 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.clockIsMonotonic = clock is MonotonicClock
       state.pointee.statistics = LoopStatistics()
       state.pointee.owner = 0
+      // The state may come from a loop with another clock.
+      state.pointee.lastWake = LoopState.longAgo
+      state.pointee.sleepUntil = LoopState.awake
+      state.pointee.minimumGap = LoopState.defaultGap
+      state.pointee.stopRequested = false
       core.prepareSets()
       if clock.canBeSet { state.pointee.poller.watchClock() }
     }

@@ -1,0 +1,137 @@
+import Glibc
+import UndeadRunLoop
+
+// Prints what the run loop costs beside its peers, each figure also as a ratio to ours in the same run.
+//
+//   runloop-bench [--count N] [--seconds S] [--section throughput|latency|memory|idle]
+
+private func argument(_ name: String, _ standard: Int) -> Int {
+  let arguments = CommandLine.arguments
+  guard let at = arguments.firstIndex(of: name), at + 1 < arguments.count else { return standard }
+  return Int(arguments[at + 1]) ?? standard
+}
+
+private func isWanted(_ section: String) -> Bool {
+  guard let at = CommandLine.arguments.firstIndex(of: "--section"), at + 1 < CommandLine.arguments.count else {
+    return true
+  }
+  return CommandLine.arguments[at + 1] == section
+}
+
+private let count = argument("--count", 100_000)
+private let seconds = argument("--seconds", 5)
+private let rounds = 5
+private let ours = Ours()
+private let peers: [any Peer] = [ours, FoundationPeer(), DispatchPeer(), NIOPeer()]
+
+/// The best of several rounds, as operations per second.
+private func best(_ rounds: Int, _ body: () -> Int64?) -> Double? {
+  (0..<rounds).compactMap { _ in body().map { perSecond(count, $0) } }.max()
+}
+
+private func column(_ text: String) -> String { String(repeating: " ", count: max(0, 22 - text.count)) + text }
+
+private func throughput() {
+  print("\(count) timers, best of \(rounds) rounds (and how many times faster ours is)")
+  print("\(column("")) \(column("schedule+cancel")) \(column("from another thread")) \(column("schedule+fire"))")
+  var reference: [Double?] = []
+  for peer in peers {
+    // Foundation needs seconds for a round.
+    let rounds = peer.name == "Foundation" ? 1 : rounds
+    let rates = [
+      best(rounds) { peer.scheduleAndCancel(count) },
+      best(rounds) { peer.scheduleAndCancelFromAnotherThread(count) },
+      best(rounds) { peer.scheduleAndFire(count) },
+    ]
+    if reference.isEmpty { reference = rates }
+    let cells = zip(rates, reference).map { rate, reference in
+      guard let rate, let reference else { return column("-") }
+      return column("\(millions(rate)) (x\((reference / rate * 10).rounded() / 10))")
+    }
+    print("\(column(peer.name)) \(cells.joined(separator: " "))")
+  }
+}
+
+/// How late a bare sleep on a grid is: what the machine allows at this moment.
+private func bareSleep(interval: Int64, seconds: Int) -> Samples {
+  let log = LatenessLog(capacity: seconds * Int(1_000_000_000 / interval) + 1)
+  let begin = now()
+  var due = begin + interval
+  while due - begin < Int64(seconds) * 1_000_000_000 {
+    var when = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
+    clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &when, nil)
+    log.note(start: begin, interval: interval)
+    due = begin + ((now() - begin) / interval + 1) * interval
+  }
+  return Samples(log.samples)
+}
+
+private func latency(timers: Int, interval: Int64) {
+  let expected = timers * seconds * Int(1_000_000_000 / interval)
+  print("\(timers) repeating timer(s) of \(interval / 1_000_000) ms for \(seconds) s, lateness in microseconds")
+  let control = bareSleep(interval: interval, seconds: seconds)
+  print("\(column("bare sleep")) p50 \(control.microseconds(0.5)), p99 \(control.microseconds(0.99))")
+  for peer in peers {
+    let log = LatenessLog(capacity: expected * 2)
+    let (cpu, begin, switches) = (cpuSeconds(), now(), contextSwitches())
+    peer.repeating(timers, interval: interval, seconds: seconds, log: log)
+    let spent = Double(now() - begin) / 1e9
+    let samples = Samples(log.samples)
+    let percent = ((cpuSeconds() - cpu) / spent * 1000).rounded() / 10
+    print(
+      "\(column(peer.name)) fires \(samples.count) of \(expected), p50 \(samples.microseconds(0.5)), "
+        + "p99 \(samples.microseconds(0.99)), CPU \(percent) %, context switches/s "
+        + "\(Int(Double(contextSwitches() - switches) / spent))")
+  }
+}
+
+private func tolerance() {
+  print("1000 repeating timers of 10 ms with tolerance")
+  for milliseconds in [0, 1, 5] {
+    let loop = TrackedRunLoop()
+    let timers = (0..<1000).compactMap { index -> TrackedTimer? in
+      guard let timer = try? TrackedTimer(timeInterval: 0.01, repeats: true, block: { _ in }) else { return nil }
+      timer.tolerance = Double(milliseconds) / 1000
+      loop.add(timer, forMode: .default)
+      timer.fireDate = loop.clock.date(at: loop.clock.now + 10_000_000 + Int64(index) * 10_000)
+      return timer
+    }
+    let (cpu, wakeUps) = (cpuSeconds(), loop.inspection().wakeUps)
+    loop.run(for: .seconds(2))
+    let percent = ((cpuSeconds() - cpu) / 2 * 1000).rounded() / 10
+    print("\(column("\(milliseconds) ms")) \((loop.inspection().wakeUps - wakeUps) / 2) wake-ups/s, CPU \(percent) %")
+    for timer in timers { timer.invalidate() }
+  }
+}
+
+private func idle() {
+  let loop = TrackedRunLoop()
+  _ = try? loop.schedule(after: 1000) { _ in }
+  let (switches, cpu) = (contextSwitches(), cpuSeconds())
+  loop.run(for: .seconds(3))
+  print("idle for 3 s: \(contextSwitches() - switches) context switches, \(cpuSeconds() - cpu) s of CPU time")
+}
+
+private func memory() {
+  let million = 1_000_000
+  var timers: [TrackedTimer] = []
+  timers.reserveCapacity(million)
+  let before = residentBytes()
+  for index in 0..<million {
+    if let timer = try? TrackedRunLoop.current.schedule(after: 1000 + Double(index) * 1e-6, { _ in _ = index }) {
+      timers.append(timer)
+    }
+  }
+  print("1 M live timers: \((residentBytes() - before) / million) bytes each, 8 of them for the handle that was kept")
+  for timer in timers { timer.invalidate() }
+}
+
+startIdleThread()
+if isWanted("throughput") { throughput() }
+if isWanted("memory") { memory() }
+if isWanted("latency") {
+  latency(timers: 1, interval: 1_000_000)
+  latency(timers: 1000, interval: 10_000_000)
+  tolerance()
+}
+if isWanted("idle") { idle() }

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import Testing
+
+@testable import UndeadRunLoop
+
+@Suite struct ClockTests {
+  @Test func aClockSetBackKeepsRepeatingTimersWithinOneInterval() throws {
+    let test = TestLoop()
+    let timer = try test.every(1, "tick")
+    test.run(seconds: 3.5)
+    test.clock.advance(by: .seconds(-3))
+    test.run(seconds: 2.2)
+    #expect(timer.isValid)
+    #expect(test.log == ["tick@1.0", "tick@2.0", "tick@3.0", "tick@1.0", "tick@2.0"])
+  }
+
+  @Test func aClockSetForwardFiresOnceAndCountsTheRest() throws {
+    let test = TestLoop()
+    let timer = try test.every(1, "tick")
+    let once = try test.after(5, "once")
+    test.clock.set(to: test.clock.date(at: 100_500_000_000))
+    test.run(seconds: 0.6)
+    #expect(test.log == ["tick@100.5", "once@100.5", "tick@101.0"])
+    #expect(!once.isValid)
+    #expect(timer.missedFirings == 99)
+  }
+
+  @Test func datesOfAVirtualClock() throws {
+    let start = Date(timeIntervalSince1970: 1_000_000)
+    let clock = VirtualClock(start: start)
+    let loop = TrackedRunLoop(clock: clock)
+    let timer = try loop.schedule(after: 60) { _ in }
+    #expect(timer.fireDate == start.addingTimeInterval(60))
+    let dated = try TrackedTimer(fire: Date().addingTimeInterval(100), interval: 0, repeats: false) { _ in }
+    loop.add(dated, forMode: .default)
+    #expect(abs(dated.fireDate.timeIntervalSinceNow - 100) < 5)
+  }
+
+  @Test func aManualClockStandsStill() throws {
+    let clock = VirtualClock(advancesWhenIdle: false)
+    let loop = TrackedRunLoop(clock: clock)
+    let ticks = Counter()
+    try loop.schedule(every: 1) { _ in ticks.up() }
+    loop.runPending()
+    #expect(ticks.count == 0)
+    clock.advance(by: .seconds(1))
+    loop.runPending()
+    #expect(ticks.count == 1)
+  }
+
+  @Test func numberingStartsAnewInTime() throws {
+    let test = TestLoop()
+    test.loop.core.state.pointee.sequence = DueKey.sequenceLimit - 50
+    for index in 0..<100 { try test.after(1, "\(index)") }
+    let tolerant = try test.every(1, "tolerant")
+    tolerant.tolerance = 0.25
+    test.run(seconds: 1)
+    #expect(test.log == (0..<100).map { "\($0)@1.0" } + ["tolerant@1.0"])
+    #expect(test.loop.core.state.pointee.renumberings == 1)
+    test.run(seconds: 1.3)
+    #expect(test.log.suffix(1) == ["tolerant@2.25"])
+  }
+}

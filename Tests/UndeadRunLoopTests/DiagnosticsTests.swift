@@ -1,0 +1,214 @@
+import Synchronization
+import Testing
+
+@testable import UndeadRunLoop
+
+/// Diagnostics are a switch of the whole process, so their tests run one after the other and look for their own loops.
+@Suite(.serialized) struct DiagnosticsTests {
+  private final class Sink: Sendable {
+    private let received = Mutex<[RunLoopDiagnostic]>([])
+
+    func all(_ kind: RunLoopDiagnostic.Kind, _ name: String) -> [RunLoopDiagnostic] {
+      received.withLock { $0.filter { $0.kind == kind && ($0.details["timer"] == name || $0.details["loop"] == name) } }
+    }
+
+    func take(_ diagnostic: RunLoopDiagnostic) { received.withLock { $0.append(diagnostic) } }
+  }
+
+  private func diagnosed(
+    _ thresholds: RunLoopDiagnostics.Thresholds = .init(), _ body: (Sink) throws -> Void
+  ) rethrows {
+    let sink = Sink()
+    RunLoopDiagnostics.enable(thresholds) { sink.take($0) }
+    defer { RunLoopDiagnostics.disable() }
+    try body(sink)
+  }
+
+  private func roles(_ diagnostic: RunLoopDiagnostic?) -> [String] { diagnostic?.backtraces.map(\.role) ?? [] }
+
+  @Test func silentUnlessSwitchedOn() throws {
+    let test = TestLoop()
+    let timer = try TrackedTimer(timeInterval: 0.1, target: Witness(), holding: .weak, repeats: true) { _, _ in }
+    test.loop.add(timer, forMode: .default)
+    test.run(seconds: 1)
+    #expect(RunLoopDiagnostics.collected.isEmpty)
+    #expect(!RunLoopDiagnostics.isEnabled)
+  }
+
+  @Test func firingForADeadTarget() throws {
+    try diagnosed { sink in
+      let test = TestLoop()
+      for name in ["weak", "proxy"] {
+        let target = Witness()
+        let timer =
+          name == "weak"
+          ? try TrackedTimer(timeInterval: 0.1, target: target, holding: .weak, repeats: true) { _, _ in }
+          : try TrackedTimer(timeInterval: 0.1, proxy: WeakProxy(target), repeats: true) { _, _ in }
+        timer.name = name
+        test.loop.add(timer, forMode: .default)
+      }
+      test.run(seconds: 1)
+      for name in ["weak", "proxy"] {
+        let found = sink.all(.timerFiringForDeadTarget, name)
+        #expect(found.count == 1)
+        #expect(found.first?.details["target"]?.contains("Witness") == true)
+        #expect(roles(found.first) == ["creation", "scheduling"])
+      }
+    }
+  }
+
+  @Test func neverScheduledAndDeallocatedUnfired() throws {
+    try diagnosed { sink in
+      let forgotten = try TrackedTimer(timeInterval: 0.1) { _ in }
+      forgotten.name = "forgotten"
+      RunLoopDiagnostics.check(atOnce: true)
+      RunLoopDiagnostics.check(atOnce: true)
+      #expect(sink.all(.timerNeverScheduled, "forgotten").count == 1)
+      forgotten.invalidate()
+      do {
+        let lost = try TrackedTimer(timeInterval: 0.1) { _ in }
+        lost.name = "lost"
+      }
+      #expect(sink.all(.timerDeallocatedUnfired, "lost").count == 1)
+      #expect(roles(sink.all(.timerDeallocatedUnfired, "lost").first) == ["creation"])
+      #expect(sink.all(.timerDeallocatedUnfired, "forgotten").isEmpty)
+    }
+  }
+
+  @Test func invalidatedOffThread() throws {
+    try diagnosed { sink in
+      let thread = RunLoopThread(name: "off")
+      defer { thread.stop() }
+      let timer = try TrackedTimer(timeInterval: 100) { _ in }
+      timer.name = "off thread"
+      thread.loop.add(timer, forMode: .default)
+      try thread.loop.perform(waitUntilDone: true) {}
+      timer.invalidate()
+      let found = sink.all(.invalidatedOffThread, "off thread")
+      #expect(roles(found.first) == ["creation", "scheduling", "invalidation"])
+      #expect(thread.loop.inspection().timers.isEmpty)
+    }
+  }
+
+  @Test func starvedMode() throws {
+    try diagnosed { sink in
+      let test = TestLoop()
+      let timer = try test.every(0.1, "starved")
+      timer.name = "starved"
+      try test.every(0.5, "tracking", mode: .tracking)
+      test.run(.tracking, seconds: 3)
+      let found = sink.all(.modeStarved, "starved")
+      #expect(found.count == 1)
+      #expect(found.first?.details["mode"] == "default")
+      #expect(found.first?.details["runningMode"] == "tracking")
+      #expect(Int(found.first?.details["missed"] ?? "").map { $0 >= 9 } == true)
+    }
+  }
+
+  @Test func lateFireNamesTheCulprit() throws {
+    try diagnosed { sink in
+      let test = TestLoop()
+      let culprit = try test.loop.schedule(after: 0.1) { _ in test.clock.advance(by: .seconds(1)) }
+      culprit.name = "culprit"
+      let victim = try test.after(0.2, "victim")
+      victim.name = "victim"
+      test.run(seconds: 5)
+      let found = sink.all(.lateFire, "victim")
+      #expect(found.first?.details["culprit"] == "timer \"culprit\"")
+      #expect(found.first?.details["seconds"] == "0.9")
+      #expect(sink.all(.lateFire, "culprit").isEmpty)
+    }
+  }
+
+  @Test func blockedLoopWithTheCulpritsBacktrace() throws {
+    var thresholds = RunLoopDiagnostics.Thresholds()
+    thresholds.loopBlocked = .milliseconds(20)
+    try diagnosed(thresholds) { sink in
+      let thread = RunLoopThread(name: "blocked")
+      defer { thread.stop() }
+      try thread.loop.perform(waitUntilDone: true) {
+        #expect(eventually { !sink.all(.loopBlocked, "blocked").isEmpty })
+      }
+      let found = sink.all(.loopBlocked, "blocked")
+      #expect(found.count == 1)
+      #expect(roles(found.first) == ["culprit"])
+      #expect((found.first?.backtraces.first?.addresses.count ?? 0) > 2)
+    }
+  }
+
+  @Test func aLoopThatOutlivesItsOwner() throws {
+    try diagnosed { sink in
+      let thread = RunLoopThread(name: "orphan")
+      defer { thread.stop() }
+      thread.loop.owner = Witness()
+      try thread.loop.perform(waitUntilDone: true) {}
+      RunLoopDiagnostics.check()
+      RunLoopDiagnostics.check()
+      #expect(sink.all(.loopOutlivesOwner, "orphan").count == 1)
+      #expect(thread.loop.inspection().ownerAlive == false)
+    }
+  }
+
+  @Test func aFreedTargetIsAZombieWithItsBacktraces() throws {
+    try diagnosed { sink in
+      let test = TestLoop()
+      let timer = try TrackedTimer(
+        timeInterval: 0.1, target: Witness(), holding: .unretained, selector: "tick", repeats: true
+      ) { _, _ in }
+      timer.name = "zombie"
+      test.loop.add(timer, forMode: .default)
+      test.run(seconds: 1)
+      let found = sink.all(.timerTarget, "zombie")
+      #expect(found.count == 1)
+      #expect(found.first?.details["selector"] == "tick")
+      #expect(found.first?.details["target"]?.hasSuffix("Witness") == true)
+      #expect(roles(found.first) == ["creation", "scheduling", "access"])
+    }
+  }
+
+  @Test func refusedAndDetachedTimers() throws {
+    try diagnosed { sink in
+      let other = TestLoop()
+      let timer = try TrackedTimer(timeInterval: 1) { _ in }
+      timer.name = "refused"
+      var test: TestLoop? = TestLoop()
+      test?.loop.name = "gone"
+      test?.loop.add(timer, forMode: .default)
+      other.loop.add(timer, forMode: .default)
+      #expect(sink.all(.timerRefused, "refused").count == 1)
+      test = nil
+      #expect(sink.all(.timersDetached, "gone").count == 1)
+    }
+  }
+
+  @Test func stackedProxies() {
+    diagnosed { _ in
+      _ = WeakProxy(WeakProxy(Witness()))
+      #expect(RunLoopDiagnostics.collected.contains { $0.kind == .stackedWeakProxies })
+    }
+  }
+
+  @Test func inspection() throws {
+    let test = TestLoop()
+    test.loop.name = "inspected"
+    let target = Witness()
+    let timer = try TrackedTimer(
+      timeInterval: 0.1, target: target, holding: .weak, selector: "tick", userInfo: 42, repeats: true
+    ) { target, _ in target.tick() }
+    timer.name = "poll"
+    test.loop.add(timer, forMode: .default)
+    test.run(seconds: 0.35)
+    let all = TrackedRunLoop.inspect()
+    let loop = try #require(all.loops.first { $0.name == "inspected" })
+    let seen = try #require(loop.timers.first)
+    #expect(seen.name == "poll")
+    #expect(seen.modes == ["default"])
+    #expect(seen.fires == 3)
+    #expect(seen.target?.isAlive == true)
+    #expect(seen.target?.type.hasSuffix("Witness") == true)
+    #expect(seen.userInfoType == "Swift.Int")
+    #expect(loop.modes.map(\.name) == ["default"])
+    #expect(try all.json().contains("\"poll\""))
+    #expect(all.description.contains("timer \"poll\""))
+  }
+}

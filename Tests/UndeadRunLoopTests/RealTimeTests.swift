@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Testing
+
+@testable import UndeadRunLoop
+
+/// The behaviours that depend on sleeping, once on the real clock. Only what cannot fail on a busy machine is asserted.
+@Suite(.serialized) struct RealTimeTests {
+  private func elapsed(_ body: () throws -> Void) rethrows -> Double {
+    let begin = MonotonicClock.shared.now
+    try body()
+    return Instants.seconds(MonotonicClock.shared.now - begin)
+  }
+
+  @Test(arguments: [MonotonicClock.shared as any RunLoopClock, WallClock.shared])
+  func neverEarlyAndNothingLost(clock: any RunLoopClock) throws {
+    let loop = TrackedRunLoop(clock: clock)
+    let fired = Counter()
+    let timer = try TrackedTimer(timeInterval: 0.01, repeats: true) { timer in
+      #expect(timer.fireDate.timeIntervalSince(clock.date(at: clock.now)) < 0.001)
+      fired.up()
+    }
+    loop.add(timer, forMode: .default)
+    let first = timer.fireDate
+    let spent = elapsed { #expect(loop.run(for: .milliseconds(105)) == .timedOut) }
+    #expect(spent >= 0.105)
+    #expect(fired.count >= 1)
+    // Every grid point either fired or was counted as missed.
+    let points = Int((timer.fireDate.timeIntervalSince(first) / 0.01).rounded())
+    #expect(fired.count + timer.missedFirings == points)
+    timer.invalidate()
+  }
+
+  @Test func oneShotsFireInTheOrderOfTheirDates() throws {
+    let loop = TrackedRunLoop()
+    let order = Log()
+    for index in [3, 1, 2] { try loop.schedule(after: Double(index) * 0.002) { _ in order.add(index) } }
+    #expect(loop.run(for: nil) == .finished)
+    #expect(order.entries == [1, 2, 3])
+  }
+
+  @Test func anIdleLoopDoesNotWakeUp() throws {
+    let loop = TrackedRunLoop()
+    try loop.schedule(after: 1000) { _ in }
+    loop.run(for: .milliseconds(100))
+    #expect(loop.core.state.pointee.statistics.wakeUps == 1)
+  }
+
+  @Test func toleranceReducesWakeUps() throws {
+    func wakeUps(_ tolerance: Double) throws -> Int {
+      let loop = TrackedRunLoop()
+      let timers = try (0..<50).map { index in
+        let timer = try TrackedTimer(timeInterval: 0.02, repeats: true) { _ in }
+        timer.tolerance = tolerance
+        loop.add(timer, forMode: .default)
+        timer.fireDate = Date().addingTimeInterval(0.02 + Double(index) * 0.0004)
+        return timer
+      }
+      loop.run(for: .milliseconds(200))
+      for timer in timers { timer.invalidate() }
+      return loop.core.state.pointee.statistics.wakeUps
+    }
+    #expect(try wakeUps(0.01) * 2 < wakeUps(0))
+  }
+
+  @Test func performFromAnotherThreadEndsTheSleep() throws {
+    let thread = RunLoopThread(name: "sleeper")
+    defer { thread.stop() }
+    try thread.loop.schedule(after: 1000) { _ in }
+    let spent = try elapsed { try thread.loop.perform(waitUntilDone: true) {} }
+    #expect(spent < 100)
+  }
+}
+
+/// Collects numbers on one thread.
+final class Log: @unchecked Sendable {
+  private(set) var entries: [Int] = []
+  func add(_ entry: Int) { entries.append(entry) }
+}
