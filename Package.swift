@@ -7,11 +7,13 @@ let package = Package(
     .library(name: "Undead", targets: ["Undead"]),
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
+    .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
     .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
     .executable(name: "undead", targets: ["UndeadTool"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
   ],
   targets: [
     .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
@@ -27,6 +29,9 @@ let package = Package(
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
     .target(name: "CUndeadRunLoop"),
     .target(name: "UndeadRunLoop", dependencies: ["CUndeadRunLoop"]),
+    .target(
+      name: "UndeadRunLoopLogging",
+      dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
@@ -36,6 +41,7 @@ let package = Package(
     .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"], exclude: ["Fixtures", "Programs"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
+    .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
     .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs"]),
