@@ -1,0 +1,30 @@
+import Testing
+
+@Suite struct RecordTests {
+  @Test(arguments: ["-O0", "-O2"])
+  func theAllocatorBehavesAsBeforeAndEveryLiveBlockIsKnown(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/semantics.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
+  @Test(arguments: ["-O0", "-O2"])
+  func threadsAndForkedChildrenAllocateAtTheSameTime(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/storm.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
+  @Test func nothingIsRecordedWhereItIsSwitchedOff() throws {
+    let library = try Recorder.buildLibrary(optimization: "-O2")
+    let outcome = try Recorder.run(
+      "bash", ["-c", "exit 7"], environment: ["LD_PRELOAD": library, "UNDEAD": "0", "UNDEAD_COMPARE": "1"])
+    #expect(outcome.status == 7)
+    #expect(outcome.errors.isEmpty)
+  }
+
+  @Test func aLimitOfTheAddressSpaceLeavesMostOfItToTheProgram() throws {
+    let library = try Recorder.buildLibrary(optimization: "-O2")
+    let outcome = try Recorder.run(
+      "bash", ["-c", "ulimit -v 400000; LD_PRELOAD=\(library) sort </dev/null && echo sorted"])
+    #expect(outcome.output == "sorted\n", "\(outcome.errors)")
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// Runs programs with every captured backtrace compared, frame by frame, with libunwind's.
+@Suite struct UnwindTests {
+  static let libraries = Result {
+    ["-O0": try Recorder.buildLibrary(optimization: "-O0"), "-O2": try Recorder.buildLibrary(optimization: "-O2")]
+  }
+
+  private func fixture(_ name: String) -> String {
+    Recorder.fixtures.appending(path: "unwind").appending(path: name).path
+  }
+
+  /// Checks that `program` runs as without the library, and that at least `atLeast` backtraces were compared.
+  private func compare(_ program: String, _ arguments: [String] = [], interval: Int = 1, atLeast: Int) throws {
+    for (optimization, library) in try Self.libraries.get() {
+      let outcome = try Recorder.run(
+        program, arguments, environment: ["LD_PRELOAD": library, "UNDEAD_COMPARE": String(interval)])
+      try outcome.expectSuccess()
+      let summary = #/compared ([0-9]+) of [0-9]+ backtraces, ([0-9]+) differ/#
+      let line = try #require(outcome.errors.firstMatch(of: summary))
+      #expect(try #require(Int(line.1)) >= atLeast, "\(optimization)")
+      #expect(line.2 == "0", "\(optimization): \(outcome.errors)")
+    }
+  }
+
+  @Test(arguments: ["clang", "gcc"], ["-O0", "-O2"])
+  func hostileStacksOfC(compiler: String, optimization: String) throws {
+    let program = try Recorder.temporaryPath("hostile")
+    let bare = try Recorder.temporaryPath("bare.o")
+    let withoutTables = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer"]
+    try Recorder.run(compiler, [optimization, "-c", fixture("bare.c"), "-o", bare] + withoutTables).expectSuccess()
+    try Recorder.run(
+      compiler,
+      [optimization, "-fomit-frame-pointer", "-fno-builtin", fixture("hostile.c"), bare, "-o", program]
+        + ["-pthread", "-ldl"]
+    ).expectSuccess()
+    let plugins = try ["24", "40"].map { frame in
+      let plugin = try Recorder.temporaryPath("plugin.so")
+      try Recorder.run(
+        compiler, [optimization, "-shared", "-fPIC", "-DFRAME=\(frame)", fixture("plugin.c"), "-o", plugin]
+      ).expectSuccess()
+      return plugin
+    }
+    try compare(program, plugins, atLeast: 20_000)
+  }
+
+  @Test(arguments: ["-O0", "-O2"])
+  func exceptionsAndContainersOfCPlusPlus(optimization: String) throws {
+    let program = try Recorder.temporaryPath("exceptions")
+    try Recorder.run(
+      "clang++", [optimization, "-std=c++17", fixture("exceptions.cpp"), "-o", program, "-pthread"]
+    ).expectSuccess()
+    try compare(program, atLeast: 2_000)
+  }
+
+  @Test(arguments: [["-O"], ["-Onone", "-g"]])
+  func swiftConcurrencyDispatchAndFoundation(flags: [String]) throws {
+    let program = try Recorder.temporaryPath("concurrency")
+    try Recorder.run(
+      "swiftc", flags + ["-parse-as-library", fixture("concurrency.swift"), "-o", program]
+    ).expectSuccess()
+    try compare(program, atLeast: 3_000)
+  }
+
+  @Test(arguments: [["-O"], ["-Onone", "-g"]])
+  func codersOfFoundation(flags: [String]) throws {
+    let program = try Recorder.temporaryPath("json")
+    try Recorder.run("swiftc", flags + [fixture("json.swift"), "-o", program]).expectSuccess()
+    try compare(program, ["3"], interval: 5, atLeast: 5_000)
+  }
+
+  @Test(arguments: ["-O0", "-O2"])
+  func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
+    let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+}
