@@ -42,9 +42,9 @@ let package = Package(
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
-    .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
+    .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs", "README.md"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs"]),
+    .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]
 )

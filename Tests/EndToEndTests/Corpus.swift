@@ -20,18 +20,22 @@ struct Program: Sendable, CustomTestStringConvertible {
     return (isDirectory ? source.deletingLastPathComponent() : source).deletingPathExtension().lastPathComponent
   }
 
+  /// The programs under a folder of `Programs` that are to run: all, or those whose path contains `UNDEAD_CORPUS`.
+  static func selected(in folder: String) -> [Program] {
+    let filter = ProcessInfo.processInfo.environment["UNDEAD_CORPUS"]
+    return all(in: folder).filter { program in filter.map { program.source.path.contains($0) } ?? true }
+  }
+
   /// Every program under a folder of `Programs`, in both configurations, in a fixed order.
   static func all(in folder: String) -> [Program] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs/\(folder)")
     let manager = FileManager.default
     let entries = (try? manager.contentsOfDirectory(at: root, includingPropertiesForKeys: nil)) ?? []
-    let filter = ProcessInfo.processInfo.environment["UNDEAD_CORPUS"]
     return entries.compactMap { entry -> URL? in
       if entry.pathExtension == "swift" { return entry }
       let main = entry.appendingPathComponent("main.swift")
       return manager.fileExists(atPath: main.path) ? main : nil
     }
-    .filter { url in filter.map { url.path.contains($0) } ?? true }
     .sorted { $0.path < $1.path }
     .flatMap { url in Configuration.allCases.map { Program(source: url, configuration: $0) } }
   }

@@ -3,13 +3,13 @@ import Testing
 
 /// Every program of the corpus under the tool, compiled without and with optimisation.
 @Suite struct CorpusTests {
-  @Test(arguments: Program.all(in: "Leaks"))
+  @Test(arguments: Program.selected(in: "Leaks"))
   func leaks(_ program: Program) async throws { try await check(program) }
 
-  @Test(arguments: Program.all(in: "Controls"))
+  @Test(arguments: Program.selected(in: "Controls"))
   func controls(_ program: Program) async throws { try await check(program) }
 
-  @Test(arguments: Program.all(in: "Hostile"))
+  @Test(arguments: Program.selected(in: "Hostile"))
   func hostile(_ program: Program) async throws { try await check(program) }
 
   private func check(_ program: Program) async throws {

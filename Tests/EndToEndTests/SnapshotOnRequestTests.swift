@@ -3,7 +3,7 @@ import Testing
 
 /// Snapshots of a program that runs on.
 @Suite struct SnapshotOnRequestTests {
-  @Test(arguments: Program.all(in: "Requests"))
+  @Test(arguments: Program.selected(in: "Requests"))
   func signalToTheTool(_ program: Program) async throws {
     try await Tool.gate.pass {
       let built = try await program.build()
