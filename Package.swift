@@ -42,7 +42,7 @@ let package = Package(
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
-    .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs", "README.md"]),
+    .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
     .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs", "README.md"]),
   ],
