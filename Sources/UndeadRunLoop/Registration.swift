@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The instrument, as far as this module knows it. Without one, everything here does nothing.
 protocol RunLoopInstrument: Sendable {
   /// A diagnostic for the report.
@@ -10,7 +8,7 @@ protocol RunLoopInstrument: Sendable {
 
 /// The only place that knows whether the program is under the instrument.
 enum Registration {
-  private static let instrument = Mutex<(any RunLoopInstrument)?>(nil)
+  private static let instrument = Locked<(any RunLoopInstrument)?>(nil)
 
   static func install(_ instrument: any RunLoopInstrument) { Self.instrument.withLock { $0 = instrument } }
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 
 /// A clock that a test holds in its hand: time passes when the test says so, or by itself as soon as the loop is idle.
 ///
@@ -14,7 +13,7 @@ public final class VirtualClock: RunLoopClock {
     weak var observer: (any ClockJumpObserver)?
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private let start: Date
   private let advancesWhenIdle: Bool
 
@@ -24,7 +23,7 @@ public final class VirtualClock: RunLoopClock {
   public init(start: Date = Date(timeIntervalSinceReferenceDate: 0), advancesWhenIdle: Bool = true) {
     self.start = start
     self.advancesWhenIdle = advancesWhenIdle
-    state = Mutex(State(now: 0))
+    state = Locked(State(now: 0))
   }
 
   /// Nanoseconds since the clock was made.

@@ -1,5 +1,4 @@
 import CUndeadRunLoop
-import Synchronization
 
 // One pass over what is due. Between two callbacks the lock is taken once: to put the timer that fired back or to let it
 // go, and to take the next one.

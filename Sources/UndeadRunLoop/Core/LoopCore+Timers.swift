@@ -1,6 +1,5 @@
 import CUndeadRunLoop
 import Glibc
-import Synchronization
 
 // Adding, removing and moving timers. A timer's entry in the queue is valid as long as its slot carries the same key, so
 // that removal is O(1) and the entry is dropped when it comes to the top.

@@ -1,12 +1,10 @@
 import CUndeadRunLoop
-import Synchronization
 
 /// The state of one loop. It lives in memory that is reused but never freed: a timer keeps a plain pointer to it, so
 /// that scheduling costs no reference counting, and a stale pointer still finds a lock and a table to look itself up in.
 ///
-/// Everything except `sleepUntil` is guarded by `lock`; functions say so where they expect the caller to hold it.
+/// Everything is guarded by the lock in `LoopHeader`; functions say so where they expect the caller to hold it.
 struct LoopState: ~Copyable {
-  let lock = LoopLock()
   /// The loop that uses this state, nil while it waits for reuse.
   var loop: Unmanaged<TrackedRunLoop>?
   var isFinished = false
@@ -59,6 +57,12 @@ struct LoopState: ~Copyable {
   static let defaultGap: Int64 = 150_000
 }
 
+/// What a stale handle may still find: it never changes, and is never freed.
+struct LoopHeader {
+  let lock = LoopLock()
+  let state: UnsafeMutablePointer<LoopState>
+}
+
 /// What a loop counts about itself.
 struct LoopStatistics {
   var passes = 0
@@ -72,37 +76,40 @@ struct LoopStatistics {
 
 /// The pool of loop states.
 enum LoopStatePool {
-  // The pointers are safe to share: what they point to is guarded by its own lock.
-  private struct Pool: @unchecked Sendable { var free: [UnsafeMutablePointer<LoopState>] = [] }
-  private static let pool = Mutex(Pool())
+  private static let free = Locked<[LoopCore]>([])
 
-  static func take() -> UnsafeMutablePointer<LoopState> {
-    if let reused = pool.withLock({ $0.free.popLast() }) { return reused }
+  static func take() -> LoopCore {
+    if let reused = free.withLock({ $0.popLast() }) { return reused }
     let state = UnsafeMutablePointer<LoopState>.allocate(capacity: 1)
     state.initialize(to: LoopState())
-    return state
+    let header = UnsafeMutablePointer<LoopHeader>.allocate(capacity: 1)
+    header.initialize(to: LoopHeader(state: state))
+    return LoopCore(header)
   }
 
-  static func give(_ state: UnsafeMutablePointer<LoopState>) {
-    nonisolated(unsafe) let state = state
-    pool.withLock { $0.free.append(state) }
-  }
+  static func give(_ core: LoopCore) { free.withLock { $0.append(core) } }
 }
 
 /// A pointer to a loop's state, and the operations on it.
 struct LoopCore: @unchecked Sendable, Equatable {
+  // Unchecked: what the pointers lead to is guarded by its lock.
+  private let header: UnsafePointer<LoopHeader>
   let state: UnsafeMutablePointer<LoopState>
 
-  init(_ state: UnsafeMutablePointer<LoopState>) { self.state = state }
-
-  init?(bits: UInt) {
-    guard let state = UnsafeMutablePointer<LoopState>(bitPattern: bits) else { return nil }
-    self.state = state
+  init(_ header: UnsafePointer<LoopHeader>) {
+    self.header = header
+    state = header.pointee.state
   }
 
-  @inline(__always) var bits: UInt { UInt(bitPattern: state) }
-  @inline(__always) func lock() { state.pointee.lock.lock() }
-  @inline(__always) func unlock() { state.pointee.lock.unlock() }
+  /// The loop whose `bits` these are, nil for those that stand for none.
+  init?(bits: UInt) {
+    guard let header = UnsafePointer<LoopHeader>(bitPattern: bits) else { return nil }
+    self.init(header)
+  }
+
+  @inline(__always) var bits: UInt { UInt(bitPattern: header) }
+  @inline(__always) func lock() { header.pointee.lock.lock() }
+  @inline(__always) func unlock() { header.pointee.lock.unlock() }
 
   @inline(__always)
   func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A lock of one word: 6 ns uncontended, where `Mutex` takes 35.
 ///
-/// It lives in memory that never moves and is never freed, so that a stale handle may still take it.
+/// The thread sanitizer sees it, too; the library's `Mutex` is not instrumented, and everything it guards looks like a race.
 struct LoopLock {
   private let word: UnsafeMutablePointer<Atomic<UInt32>>
 
@@ -16,6 +16,12 @@ struct LoopLock {
   init() {
     word = .allocate(capacity: 1)
     word.initialize(to: Atomic(State.free))
+  }
+
+  /// Frees the lock, which nobody holds or will take.
+  func deallocate() {
+    word.deinitialize(count: 1)
+    word.deallocate()
   }
 
   @inline(__always)

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The names of all modes of the process; a mode is an index into it, so that comparing modes is comparing numbers.
 enum ModeTable {
   private struct Names {
@@ -11,9 +9,9 @@ enum ModeTable {
   static let commonMode: Int32 = 1
   static let trackingMode: Int32 = 2
 
-  private static let table: Mutex<Names> = {
+  private static let table: Locked<Names> = {
     let names = ["default", "common", "tracking"]
-    return Mutex(Names(names: names, index: ["default": defaultMode, "common": commonMode, "tracking": trackingMode]))
+    return Locked(Names(names: names, index: ["default": defaultMode, "common": commonMode, "tracking": trackingMode]))
   }()
 
   static func intern(_ name: String) -> Int32 {

@@ -24,7 +24,7 @@ enum Diagnostics {
 
   private static let keptAtMost = 1000
   private static let enabled = Atomic(false)
-  private static let state = Mutex(State())
+  private static let state = Locked(State())
 
   @inline(__always)
   static var isOn: Bool { enabled.load(ordering: .relaxed) }

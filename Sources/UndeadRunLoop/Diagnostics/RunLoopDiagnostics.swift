@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Tells on those who misuse loops and timers. Silent, and without cost, unless switched on.
 ///
 /// All members are safe to call from any thread.

@@ -1,6 +1,5 @@
 import CUndeadRunLoop
 import Glibc
-import Synchronization
 
 /// A thread that notices callbacks that block their loop, while they do. It exists only while diagnostics are on.
 final class Watchdog: Sendable {
@@ -22,7 +21,7 @@ final class Watchdog: Sendable {
 
   // The references are only followed while the loop is calling, which keeps it alive.
   private struct Guarded: @unchecked Sendable { var state = State() }
-  private let guarded = Mutex(Guarded())
+  private let guarded = Locked(Guarded())
 
   func begin(_ loop: TrackedRunLoop, _ name: String, thread: Int32) -> Activity? {
     let activity = Activity(name: name, since: undead_loop_monotonic(), thread: thread)

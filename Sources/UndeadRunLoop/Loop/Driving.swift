@@ -1,6 +1,5 @@
 import CUndeadRunLoop
 import Dispatch
-import Synchronization
 
 extension TrackedRunLoop {
   /// A descriptor that is readable whenever the loop has something to do: poll it, and call ``runPending(mode:)`` then.

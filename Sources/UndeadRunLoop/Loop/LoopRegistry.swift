@@ -1,5 +1,4 @@
 import CUndeadRunLoop
-import Synchronization
 
 /// All loops that live, for ``TrackedRunLoop/inspect()``.
 ///
@@ -8,7 +7,7 @@ import Synchronization
 final class LoopRegistry: Sendable {
   // The references are followed under the lock only, and a loop takes itself out under it before it is freed.
   private struct Loops: @unchecked Sendable { var list: [Unmanaged<TrackedRunLoop>] = [] }
-  private let loops = Mutex(Loops())
+  private let loops = Locked(Loops())
 
   static let shared = LoopRegistry()
 

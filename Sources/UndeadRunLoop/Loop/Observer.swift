@@ -1,5 +1,3 @@
-import Synchronization
-
 extension TrackedRunLoop {
   /// The moments of a run that an observer can see.
   public struct Activity: OptionSet, Hashable, Sendable {
@@ -104,7 +102,7 @@ public final class TrackedRunLoopObserver: Sendable {
   /// Observers are called from the lowest order to the highest.
   public let order: Int
   private let handler: Handler
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// - Parameters:
   ///   - activities: the moments to see.

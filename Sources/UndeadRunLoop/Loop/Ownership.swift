@@ -1,5 +1,3 @@
-import Synchronization
-
 extension TrackedRunLoop {
   /// The object that the loop was made for; it is held weakly. Diagnostics report a loop that still runs when it is gone.
   public var owner: AnyObject? {

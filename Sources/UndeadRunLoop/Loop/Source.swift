@@ -1,5 +1,4 @@
 import CUndeadRunLoop
-import Glibc
 import Synchronization
 
 /// Something that a run loop waits for: a descriptor, a signal, or a call of ``signal()``.
@@ -36,7 +35,7 @@ public final class TrackedRunLoopSource: Sendable {
   /// Signalled sources are called from the lowest order to the highest.
   public let order: Int
   let isSignalled = Atomic(false)
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private init(kind: Kind, order: Int = 0) {
     self.kind = kind

@@ -1,6 +1,5 @@
 import CUndeadRunLoop
 import FoundationEssentials
-import Synchronization
 
 /// A run loop: it sleeps until a timer is due or a source has work, and calls them on its thread, one after the other.
 ///
@@ -15,8 +14,8 @@ import Synchronization
 public final class TrackedRunLoop: Sendable {
   let core: LoopCore
   let kind: Kind
-  private let label: Mutex<String>
-  let ownership = Mutex(Ownership(nil))
+  private let label: Locked<String>
+  let ownership = Locked(Ownership(nil))
 
   enum Kind: Sendable { case thread, main, free }
 
@@ -33,11 +32,11 @@ public final class TrackedRunLoop: Sendable {
   }
 
   init(name: String, clock: any RunLoopClock, kind: Kind) {
-    let state = LoopStatePool.take()
-    core = LoopCore(state)
+    core = LoopStatePool.take()
+    let state = core.state
     self.clock = clock
     self.kind = kind
-    label = Mutex(name)
+    label = Locked(name)
     core.withLock {
       state.pointee.loop = Unmanaged.passUnretained(self)
       state.pointee.isFinished = false
@@ -65,7 +64,7 @@ public final class TrackedRunLoop: Sendable {
       core.state.pointee.loop = nil
       core.state.pointee.owner = 0
     }
-    LoopStatePool.give(core.state)
+    LoopStatePool.give(core)
   }
 
   /// The loop's name in reports; "main" for the main thread's.

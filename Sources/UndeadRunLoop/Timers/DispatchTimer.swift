@@ -1,6 +1,5 @@
 import Dispatch
 import FoundationEssentials
-import Synchronization
 
 /// A timer on a Dispatch queue, independent of any run loop, without the traps of `DispatchSourceTimer`: it may be
 /// released or cancelled before it was started, in its own callback, and from any thread.
@@ -23,7 +22,7 @@ public final class DispatchTimer: Sendable {
   // DispatchSourceTimer is thread-safe, but its protocol does not say so.
   private struct Guarded: @unchecked Sendable { var state: State }
 
-  private let guarded: Mutex<Guarded>
+  private let guarded: Locked<Guarded>
   private let queue: DispatchQueue
   private let period: Int64
   private let repeats: Bool
@@ -67,7 +66,7 @@ public final class DispatchTimer: Sendable {
     self.repeats = repeats
     self.queue = DispatchQueue(label: "UndeadRunLoop.DispatchTimer", target: queue)
     let due = Instants.add(MonotonicClock.shared.now, start ?? self.period)
-    guarded = Mutex(Guarded(state: State(tick: tick, due: due)))
+    guarded = Locked(Guarded(state: State(tick: tick, due: due)))
   }
 
   deinit { invalidate() }

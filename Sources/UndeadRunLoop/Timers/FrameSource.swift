@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What gives a display link its frames.
 public protocol FrameSource: AnyObject, Sendable {
   /// The highest frame rate.
@@ -46,7 +44,7 @@ public final class TimedFrameSource: FrameSource {
 /// Frames that begin when somebody says so: a real display's vertical sync, or a test.
 public final class ManualFrameSource: FrameSource {
   public let framesPerSecond: Int
-  private let listeners = Mutex<(next: Int, all: [Int: @Sendable (Int64) -> Void])>((1, [:]))
+  private let listeners = Locked<(next: Int, all: [Int: @Sendable (Int64) -> Void])>((1, [:]))
 
   /// - Parameter framesPerSecond: the nominal rate.
   public init(framesPerSecond: Int = 60) { self.framesPerSecond = max(1, framesPerSecond) }

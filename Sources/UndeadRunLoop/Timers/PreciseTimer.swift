@@ -17,7 +17,7 @@ public enum PreciseTimer {
   }
 
   private static let lastNumber = Atomic<UInt64>(0)
-  private static let tasks = Mutex<[ID: DispatchTimer]>([:])
+  private static let tasks = Locked<[ID: DispatchTimer]>([:])
 
   /// Runs a task at a time, once or repeatedly, until it is cancelled.
   ///

@@ -182,7 +182,7 @@ final class TimerExtras: Sendable {
     var userInfo: (any Sendable)?
     var error: (any Error)?
   }
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   var name: String {
     get { state.withLock { $0.name } }

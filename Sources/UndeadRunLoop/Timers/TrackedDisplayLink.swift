@@ -23,7 +23,7 @@ public final class TrackedDisplayLink: Sendable {
 
   // The target is called on the loop's thread only.
   private struct Guarded: @unchecked Sendable { var state = State() }
-  private let guarded = Mutex(Guarded())
+  private let guarded = Locked(Guarded())
   private let source: any FrameSource
   private let frameStep = Atomic(1)
 
