@@ -94,10 +94,32 @@ UNDEAD_INLINE void leave(void) {
   undead_thread.in_hook--;
 }
 
+// New blocks are cleared, to their last usable byte: what the memory held before would look like references out of
+// whatever its new owner leaves unused (capacity, padding, free slots), and hide leaks in one run and not in the next.
+// glibc keeps a block's chunk size in the word before it, with flags in the low bits (malloc/malloc.c).
+#define CHUNK_FLAGS 7u
+#define CHUNK_MAPPED 2u              // a mapping of its own, which the kernel has cleared
+#define LARGEST_CACHED_BLOCK 1032u   // beyond, malloc takes the same way as calloc, which knows fresh memory
+#define LARGEST_CLEARED_TAIL (1u << 20)
+
+UNDEAD_INLINE size_t usable_size(const void *block) { return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - 8; }
+
+UNDEAD_INLINE void clear(void *block, size_t from) {
+  if (UNLIKELY(((const size_t *)block)[-1] & CHUNK_MAPPED)) return;
+  size_t size = usable_size(block);
+  if (LIKELY(size > from) && LIKELY(size - from <= LARGEST_CLEARED_TAIL))
+    __builtin_memset((char *)block + from, 0, size - from);
+}
+
+UNDEAD_INLINE bool calloc_instead(size_t size) {
+  return size > LARGEST_CACHED_BLOCK && undead_record_mode > UNDEAD_RECORD_OFF;
+}
+
 UNDEAD_HOOK void *malloc(size_t size) {
   enter();
-  void *block = __libc_malloc(size);
-  if (LIKELY(block)) record(block, HOOK_FRAME);
+  bool cleared = calloc_instead(size);
+  void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
+  if (LIKELY(block) && LIKELY(record(block, HOOK_FRAME)) && LIKELY(!cleared)) clear(block, 0);
   leave();
   return block;
 }
@@ -122,10 +144,12 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
   enter();
   // Before the call: afterwards the address may already be another thread's.
   uint32_t word = old ? forget(old) : 0;
+  size_t kept = old ? usable_size(old) : 0;
   void *block = __libc_realloc(old, size);
   if (LIKELY(block)) {
     // A known block stays known, also while nothing new is recorded.
-    if (!record(block, frame) && word) set_word(block, word & UNDEAD_WORD_BACKTRACE);
+    if (record(block, frame)) clear(block, kept);
+    else if (word) set_word(block, word & UNDEAD_WORD_BACKTRACE);
   } else if (word && size != 0) {
     set_word(old, word);   // it failed and the old block is still there; size 0 freed it
   }
@@ -149,7 +173,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
 UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
   enter();
   void *block = __libc_memalign(alignment, size);
-  if (LIKELY(block)) record(block, frame);
+  if (LIKELY(block) && LIKELY(record(block, frame))) clear(block, 0);
   leave();
   return block;
 }
