@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
+#include "platform/memory.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "runtime/memory_reader.h"
@@ -12,8 +13,9 @@ typedef struct {
   uint32_t kind;
 } verdict;
 
-// Direct-mapped: a verdict holds as long as the memory map from which it was made.
-static verdict cache[CACHE_SIZE];
+// Direct-mapped: a verdict holds as long as the memory map from which it was made. In memory of its own, which is no
+// root: the words that were asked about are often references to leaked objects.
+static verdict *cache;
 static uint32_t cache_generation;
 
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
@@ -91,8 +93,9 @@ static verdict judge(uintptr_t isa) {
 
 undead_kind undead_classify(uintptr_t isa, uint64_t size) {
   if ((isa & 7) || isa < 4096 || isa >> 47 || size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
+  if (!cache && !(cache = undead_map(CACHE_SIZE * sizeof *cache))) return UNDEAD_KIND_OTHER;
   if (cache_generation != undead_maps_generation) {
-    memset(cache, 0, sizeof cache);
+    memset(cache, 0, CACHE_SIZE * sizeof *cache);
     cache_generation = undead_maps_generation;
   }
   verdict *entry = &cache[(isa >> 3 ^ isa >> 15) & (CACHE_SIZE - 1)];
