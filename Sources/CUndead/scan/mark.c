@@ -79,17 +79,10 @@ static void drain(undead_marker *marker) {
   }
 }
 
-// A word of libc's data that names a free chunk: the chunk's header begins in the last word of the live block before.
-static bool is_free_chunk(const undead_heap *heap, uintptr_t word) {
-  if (word & 15) return false;
-  uintptr_t block = undead_heap_resolve(heap, word);
-  return block && block + undead_block_size(block) == word + 8;
-}
-
 static void scan_root(undead_marker *marker, const undead_root *root) {
   for (uintptr_t at = root->low; at < root->high; at += 8) {
     uintptr_t word = *(const uintptr_t *)at;
-    if (root->allocator && is_free_chunk(marker->heap, word)) continue;
+    if (root->allocator && undead_root_is_free_chunk(marker->heap, word)) continue;
     consider(marker, word, 0, at);
   }
 }

@@ -37,6 +37,12 @@ void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, 
   roots->roots[roots->count++] = (undead_root){low, high, tid, (uint8_t)kind, allocator};
 }
 
+bool undead_root_is_free_chunk(const undead_heap *heap, uintptr_t word) {
+  if (word & 15) return false;
+  uintptr_t block = undead_heap_resolve(heap, word);
+  return block && block + undead_block_size(block) == word + 8;
+}
+
 // glibc's secondary arenas are heaps of 64 MiB, aligned to their size, with a header (malloc/arena.c, heap_info).
 typedef struct {
   uintptr_t arena, previous;

@@ -24,3 +24,7 @@ typedef struct {
 bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
                        const undead_stale *stale, const undead_scan_options *options);
 void undead_roots_close(undead_roots *roots);
+
+// True for a word of an `allocator` root that names a free chunk: its header begins in the last word of the live block
+// before it.
+bool undead_root_is_free_chunk(const undead_heap *heap, uintptr_t word);
