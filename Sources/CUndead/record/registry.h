@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 // A word that is not 0 stands at the granule where a live block starts.
-// Bits 0-27: backtrace id (1 = "live, no backtrace"). Bit 31: mark of the scan. Bits 28-30: reserved, 0.
+// Bits 0-27: backtrace id (1 = "live, no backtrace"). Bits 28-31: the scan's (scan/heap.h), 0 outside of one.
 #define UNDEAD_WORD_BACKTRACE 0x0FFFFFFFu
 #define UNDEAD_WORD_MARK 0x80000000u
 #define UNDEAD_BACKTRACE_NONE 1u
