@@ -97,7 +97,8 @@ bool undead_runtime_find(void) {
   if (!by_name || !name) return false;
   undead_runtime.uint64_type = undead_runtime_symbol("libswiftCore.", "$ss6UInt64VN");
   uintptr_t slab = undead_runtime_symbol("libswift_Concurrency.", "_swift_concurrency_debug_asyncTaskSlabMetadata");
-  undead_runtime.slab_isa = slab ? read_word(slab) : 0;
+  // A symbol of a loaded library: readable, though the memory map may not have been read yet.
+  undead_runtime.slab_isa = slab ? *(const uintptr_t *)slab : 0;
   undead_runtime.type_in_environment =
     (const void *(*)(const char *, size_t, const void *, const void *const *))undead_runtime_symbol(
       "libswiftCore.", "swift_getTypeByMangledNameInEnvironment");
