@@ -104,7 +104,7 @@ static void read_path(const struct dl_phdr_info *info, undead_module *module) {
   if (name && name[0] == '/') {
     snprintf(module->path, sizeof module->path, "%s", name);
   } else if (!name || !name[0]) {
-    ssize_t length = readlink("/proc/self/exe", module->path, sizeof module->path - 1);
+    ssize_t length = readlink("/proc/thread-self/exe", module->path, sizeof module->path - 1);
     module->path[length > 0 ? length : 0] = 0;
   } else if (strchr(name, '/') == NULL || !undead_mapping_path(module->low, module->path, sizeof module->path)) {
     snprintf(module->path, sizeof module->path, "%s", name);

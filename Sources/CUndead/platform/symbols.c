@@ -94,7 +94,7 @@ static void open_file(symbol_table *table) {
   const undead_module *module = table->module;
   // The link leads to the program even if its file was deleted or replaced since.
   bool program = module == undead_module_at(0);
-  int descriptor = open(program ? "/proc/self/exe" : module->path, O_RDONLY | O_CLOEXEC);
+  int descriptor = open(program ? "/proc/thread-self/exe" : module->path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status;
   void *file = MAP_FAILED;

@@ -50,7 +50,7 @@ static void add_note(undead_facts *facts, const char *note) {
 
 static void add_path(undead_facts *facts) {
   char path[4096];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  ssize_t length = readlink("/proc/thread-self/exe", path, sizeof(path) - 1);
   path[length > 0 ? length : 0] = 0;
   add_meta(facts, "path", path);
 }

@@ -45,7 +45,7 @@ static void begin(undead_state_file *file, bool forked, bool same_image, uint64_
   file->generation = generation;
   file->flags = forked ? UNDEAD_STATE_FORKED : 0;
   file->start = start_time;
-  ssize_t length = readlink("/proc/self/exe", file->executable, sizeof(file->executable) - 1);
+  ssize_t length = readlink("/proc/thread-self/exe", file->executable, sizeof(file->executable) - 1);
   if (length < 0) file->executable[0] = 0;
   file->stage = UNDEAD_STAGE_LOADED;
   // The magic last: a reader that sees it sees a whole file.

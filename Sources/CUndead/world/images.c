@@ -67,7 +67,7 @@ static void find_constant_data(const undead_module *module, long file) {
 }
 
 static void visit_file(const undead_module *module, bool is_program) {
-  const char *path = is_program ? "/proc/self/exe" : module->path;
+  const char *path = is_program ? "/proc/thread-self/exe" : module->path;
   if (path[0] != '/') return;
   long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return;
