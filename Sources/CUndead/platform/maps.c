@@ -56,7 +56,7 @@ static bool parse_line(const char *text, const char *end, maps_line *line) {
 static bool each_line(maps_visitor visit, void *context) {
   char buffer[8192];
   size_t used = 0;
-  int descriptor = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  int descriptor = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
   for (bool more = true; more;) {
     ssize_t got = read(descriptor, buffer + used, sizeof buffer - used);
