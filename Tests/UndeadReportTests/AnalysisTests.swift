@@ -15,6 +15,17 @@ import Testing
     #expect(report.leaks.map(\.signature) == ["4b271d5925a950b3"])
   }
 
+  @Test func closureOfAsynchronousTopLevelCodeIsKnown() throws {
+    var heap = SyntheticHeap()
+    let site: [SyntheticHeap.Function] = [.system("swift_allocObject"), .app("async_MainTY1_", "/app/main.swift")]
+    _ = heap.toolchain("closure context (captures a function)", at: site)
+    let own = heap.toolchain("closure context (captures App.Owner)", at: site)
+    heap.link(own, "captured App.Owner", heap.object("App.Owner"))
+    let report = try heap.report()
+    #expect(report.knownLeaks.map(\.count) == [1] && report.leaks.count == 1)
+    #expect(report.knownLeaks.first?.reason?.contains("top-level code") ?? false)
+  }
+
   @Test func callersOfTheAllocatingFunctionMakeOneGroup() throws {
     var heap = SyntheticHeap()
     for caller in ["App.first()", "App.second()", "App.third()", "App.first()"] {
