@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import UndeadRunLoop
@@ -6,7 +5,7 @@ import Testing
 /// Diagnostics are a switch of the whole process, so their tests run one after the other and look for their own loops.
 @Suite(.serialized) struct DiagnosticsTests {
   private final class Sink: Sendable {
-    private let received = Mutex<[RunLoopDiagnostic]>([])
+    private let received = Locked<[RunLoopDiagnostic]>([])
 
     func all(_ kind: RunLoopDiagnostic.Kind, _ name: String) -> [RunLoopDiagnostic] {
       received.withLock { $0.filter { $0.kind == kind && ($0.details["timer"] == name || $0.details["loop"] == name) } }

@@ -1,6 +1,5 @@
 import Dispatch
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import UndeadRunLoop
@@ -70,7 +69,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
 
   @Test func releasedInItsOwnCallback() throws {
     let target = Witness()
-    let holder = Mutex<WeakTimer?>(nil)
+    let holder = Locked<WeakTimer?>(nil)
     let done = Completion()
     let timer = try WeakTimer(timeInterval: 0.001, target: target, repeats: true, dispatchQueue: .global()) {
       _, timer in

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import UndeadRunLoop
@@ -64,7 +63,7 @@ import Testing
     defer { thread.stop() }
     let name = thread.loop.name
     thread.loop.perform { thread.stop() }
-    let outcomes = Mutex<[RunLoopError?]>([])
+    let outcomes = Locked<[RunLoopError?]>([])
     for _ in 0..<100 {
       do throws(RunLoopError) {
         try thread.loop.perform(waitUntilDone: true, modes: [.init("never")]) {}
@@ -125,7 +124,7 @@ import Testing
     let thread = RunLoopThread(name: "confined")
     defer { thread.stop() }
     let died = Completion()
-    let timer = Mutex<TrackedTimer?>(nil)
+    let timer = Locked<TrackedTimer?>(nil)
     let scheduled = Completion()
     let loop = thread.loop
     loop.confine { here in

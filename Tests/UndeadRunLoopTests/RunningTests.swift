@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import UndeadRunLoop
@@ -141,7 +140,7 @@ import Testing
   }
 
   @Test func theLoopOfAThreadEndsWithIt() throws {
-    let loop = Mutex<TrackedRunLoop?>(nil)
+    let loop = Locked<TrackedRunLoop?>(nil)
     let timer = try TrackedTimer(timeInterval: 1) { _ in }
     runThread {
       loop.withLock { $0 = .current }
@@ -161,7 +160,7 @@ import Testing
 
   @Test func aLoopCanBeDestroyedByItsCallback() throws {
     final class Holder: Sendable {
-      let loop = Mutex<TrackedRunLoop?>(TrackedRunLoop(clock: VirtualClock()))
+      let loop = Locked<TrackedRunLoop?>(TrackedRunLoop(clock: VirtualClock()))
     }
     let holder = Holder()
     let counter = Counter()

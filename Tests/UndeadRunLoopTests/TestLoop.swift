@@ -7,7 +7,7 @@ import Testing
 final class TestLoop: Sendable {
   let clock = VirtualClock()
   let loop: TrackedRunLoop
-  private let entries = Mutex<[String]>([])
+  private let entries = Locked<[String]>([])
 
   init() { loop = TrackedRunLoop(name: "test", clock: clock) }
 

@@ -138,16 +138,19 @@ extension LoopCore {
       return push(timer, set: state.pointee.slots[timer.slot].modeSet)
     }
     timer.flags.remove(.rescheduled)
+    let ends = !timer.flags.contains(.repeats) || !isValid
+    if ends {
+      timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
+      swap(&spent.action, &timer.action)
+      spent.extras = timer.extras.load()
+    }
+    // Last, because a timer without a home may be taken by any thread.
     if timer.flags.contains(.owed) {
       timer.flags.remove(.owed)
       spent.timer = Unmanaged.passUnretained(timer)
       timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
-    }
-    if !timer.flags.contains(.repeats) || !isValid {
-      timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
-      if let reference = removeEntirely(timer) { spent.timer = reference }
-      swap(&spent.action, &timer.action)
-      spent.extras = timer.extras.load()
+    } else if ends, let reference = removeEntirely(timer) {
+      spent.timer = reference
     }
     return false
   }

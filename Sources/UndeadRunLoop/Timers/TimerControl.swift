@@ -121,12 +121,18 @@ extension TrackedTimer {
     let (spent, wake) = withHome { core -> (LoopCore.Spent, LoopCore?) in
       var spent = LoopCore.Spent()
       if let core, isObserved { foreignLoop = core.loopIfForeign() }
+      var handedOver: LoopCore?
+      if !flags.contains(.firing) {
+        spent.extras = extras.load()
+        if flags.contains(.confined), let core, core.handOver(&action) {
+          handedOver = core
+        } else {
+          swap(&spent.action, &action)
+        }
+      }
+      // Last, because a timer without a home may be taken by any thread.
       spent.timer = core?.removeEntirely(self)
-      if flags.contains(.firing) { return (spent, nil) }
-      spent.extras = extras.load()
-      if flags.contains(.confined), let core, core.handOver(&action) { return (spent, core) }
-      swap(&spent.action, &action)
-      return (spent, nil)
+      return (spent, handedOver)
     }
     if let foreignLoop { Diagnostics.invalidatedOffThread(self, foreignLoop) }
     wake?.wakeIfAsleep()
