@@ -116,6 +116,13 @@ enum {
   ABI_ARRAY_COUNT = 16,
   ABI_ARRAY_ELEMENTS = 32,
 
+  // CheckedContinuation.swift: CheckedContinuationCanary, behind the header.
+  ABI_CANARY_CONTINUATION = 16,
+
+  // StringStorage.swift: __StringStorage. Code units follow; behind them, if the flag says so, the breadcrumbs.
+  ABI_STRING_CAPACITY = 16,        // CapacityAndFlags
+  ABI_STRING_CODE_UNITS = 32,
+
   // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
   ABI_HASH_SEED = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
@@ -151,6 +158,10 @@ enum {
 #define ABI_WITNESS_HAS_ENUM 0x00200000u
 #define ABI_WITNESS_ALIGN_MASK 0x000000FFu
 #define ABI_WITNESS_NON_POD 0x00010000u
+
+// StringStorage.swift: __StringStorage.CapacityAndFlags.
+#define ABI_STRING_HAS_BREADCRUMBS (1ull << 63)
+#define ABI_STRING_CAPACITY_MASK 0x0000FFFFFFFFFFFFull
 
 // MetadataValues.h: ExistentialTypeFlags. A set bit 31 means that values of any kind conform, not only classes.
 #define ABI_EXISTENTIAL_NOT_CLASS 0x80000000u

@@ -116,10 +116,25 @@ static bool name_buffer_word(const element_query *query, uintptr_t isa) {
   return name_element(query, element, aligned_for(instance > end ? instance : end, element), NULL);
 }
 
+// Objects of the runtime without fields, whose words are behind the header (CheckedContinuation.swift).
+static bool name_tail_word(const element_query *query) {
+  uintptr_t descriptor = read_word(query->node->isa + ABI_CLASS_DESCRIPTOR);
+  if (query->edge->offset != ABI_CANARY_CONTINUATION) return false;
+  if (!undead_descriptor_is(descriptor, "_Concurrency", "CheckedContinuationCanary")) return false;
+  text_add(query->label, "continuation");
+  return true;
+}
+
 bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, undead_text *label,
                              const undead_edge *edge) {
   element_query query = {node, name, label, edge};
   uintptr_t isa;
+  const undead_layout *layout = undead_layout_of(node->isa);
+  if (layout && layout->category == UNDEAD_CATEGORY_STRING_STORAGE) {
+    text_add(label, "breadcrumbs");
+    return false;
+  }
+  if (name_tail_word(&query)) return false;
   if ((isa = ancestor_named(node->isa, "_ContiguousArrayStorage"))) return name_array_word(&query, isa);
   if ((isa = ancestor_named(node->isa, "_DictionaryStorage"))) return name_dictionary_word(&query, isa);
   if ((isa = ancestor_named(node->isa, "_SetStorage"))) return name_set_word(&query, isa);

@@ -64,6 +64,8 @@ static bool enter_struct(descent *walk) {
       walk->name->ownership = UNDEAD_UNMANAGED;
       return false;
     }
+    // Bits that look like a reference, or an address that nobody can release.
+    if (!strcmp(name, "Double") || !strcmp(name, "ObjectIdentifier")) return leave_unused(walk);
     walk->silent = true;
     // Mutex<Value> keeps the value in raw storage, which has no field records.
     if (!strcmp(name, "_Cell")) {

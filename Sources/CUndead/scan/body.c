@@ -93,6 +93,18 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
   }
 }
 
+// Text is no reference: the only word of a string's storage that may be one is that of its breadcrumbs.
+static void trim_string(uintptr_t block, undead_body *body) {
+  if (body->high - block < ABI_STRING_CODE_UNITS) return;
+  uint64_t capacity = word_at(block + ABI_STRING_CAPACITY);
+  uintptr_t place = block + ABI_STRING_CODE_UNITS + (capacity & ABI_STRING_CAPACITY_MASK);
+  if (!(capacity & ABI_STRING_HAS_BREADCRUMBS)) body->high = body->low;
+  else if (place % 8 == 0 && place >= body->low && place + 8 <= body->high) {
+    body->low = place;
+    body->high = place + 8;
+  }
+}
+
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   *body = (undead_body){.low = block, .high = block + (size & ~(size_t)7)};
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
@@ -106,5 +118,6 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
   if (layout->size && layout->size < size) body->high = block + (layout->size & ~7u);
+  if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }
