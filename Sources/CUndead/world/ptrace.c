@@ -13,8 +13,9 @@
 #include <sys/wait.h>
 
 #define STOP_DEADLINE 300000000ull    // for all threads to stop; then those that did go on, and it begins again
+#define RUNNABLE_DEADLINE 3000000000ull   // for one that only waits for a processor: it stops as soon as it has one
 #define HOOK_DEADLINE 200000000ull    // to leave the allocator: another stopped thread may hold what it waits for
-#define GIVE_UP_DEADLINE 8000000000ull
+#define GIVE_UP_DEADLINE 20000000000ull
 #define XSAVE_BYTES 16384
 
 static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
@@ -24,15 +25,12 @@ static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) 
 static undead_stop_result stop_result;
 
 // A thread that is already dead, or is dying, cannot be attached to and holds nothing.
-static bool is_leaving(const undead_world *world, int32_t tid) {
-  char letter = undead_thread_letter(world->process, tid);
-  return letter == 0 || letter == 'Z' || letter == 'X';
-}
+static bool is_leaving(char letter) { return letter == 0 || letter == 'Z' || letter == 'X'; }
 
 static void seize(undead_world *world, int32_t tid) {
   if (stop_result != UNDEAD_STOP_OK || undead_world_find(world, tid)) return;
   long result = trace(PTRACE_SEIZE, tid, 0, 0);
-  if (result == -ESRCH || (result < 0 && is_leaving(world, tid))) return;
+  if (result == -ESRCH || (result < 0 && is_leaving(undead_thread_letter(world->process, tid)))) return;
   if (result < 0) {
     snprintf(world->message, sizeof world->message, "thread %d may not be traced (error %ld)", tid, -result);
     stop_result = UNDEAD_STOP_DENIED;
@@ -99,10 +97,10 @@ static bool wait_until_stopped(undead_world *world) {
     for (uint32_t i = 0; i < world->thread_count; i++) {
       undead_stopped_thread *thread = &world->threads[i];
       if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
+      char letter = undead_thread_letter(world->process, thread->tid);
       // The first thread of a program that lives on without it stays a zombie: it is never reported.
-      if (is_leaving(world, thread->tid)) thread->phase = UNDEAD_THREAD_GONE;
-      else if (waited > STOP_DEADLINE) {
-        char letter = undead_thread_letter(world->process, thread->tid);
+      if (is_leaving(letter)) thread->phase = UNDEAD_THREAD_GONE;
+      else if (waited > (letter == 'R' ? RUNNABLE_DEADLINE : STOP_DEADLINE)) {
         snprintf(world->message, sizeof world->message, "thread %d does not stop (it is in state %c)", thread->tid, letter);
         return false;
       }

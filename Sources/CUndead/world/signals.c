@@ -186,7 +186,8 @@ static bool wait_until_parked(undead_world *world, uint64_t deadline) {
     undead_pause(round < 50 ? 20000 : 500000);
   }
   bool blocked = blocks_signal(world, slowest);
-  world->signals_blocked = blocked;
+  // One that runs may do so for a moment only: while it makes a thread, or is made.
+  world->signals_blocked = blocked && undead_thread_letter(world->process, slowest) != 'R';
   snprintf(world->message, sizeof world->message, "thread %d %s", slowest,
            blocked ? "blocks SIGPROF, and ptrace is denied" : "did not answer SIGPROF in time");
   return false;
