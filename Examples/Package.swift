@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The programs do not depend on Undead: the tool examines programs as they are. Only the tests use it.
+// The programs do not depend on the instrument: the tool examines programs as they are. Only the tests use it, and the
+// scenarios about timers use the run loop.
 let package = Package(
   name: "Examples",
   products: [
@@ -13,11 +14,13 @@ let package = Package(
   ],
   targets: [
     .target(name: "App"),
-    .executableTarget(name: "scenarios", dependencies: ["App"]),
+    .target(name: "RunLoopScenarios", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
+    .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios"]),
     .executableTarget(name: "Demo"),
     .testTarget(
       name: "ScenarioTests",
       dependencies: ["App", "scenarios", .product(name: "UndeadReport", package: "undead")]),
+    .testTarget(name: "RunLoopScenarioTests", dependencies: ["RunLoopScenarios"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,15 +1,21 @@
 import App
 import Foundation
+import RunLoopScenarios
 
 let arguments = CommandLine.arguments.dropFirst()
 switch (arguments.first, arguments.dropFirst().first) {
 case ("list", nil):
+  for scenario in RunLoopScenario.all.sorted(by: { $0.number < $1.number }) {
+    print("\(scenario)\n     \(scenario.verdict)")
+  }
   for scenario in Scenario.all { print("\(scenario)\n     \(scenario.verdict)") }
 case ("run", let number?) where !Scenario.matching(number).isEmpty:
   for scenario in Scenario.matching(number) {
     print(scenario)
     try await scenario.run()
   }
+case ("run", let number?) where RunLoopScenario.all.contains { "\($0.number)" == number }:
+  for scenario in RunLoopScenario.all where "\(scenario.number)" == number { try scenario.runAndTell() }
 case ("run", let number?):
   FileHandle.standardError.write(Data("no scenario \(number); see `scenarios list`\n".utf8))
   exit(64)

@@ -42,9 +42,7 @@ extension TrackedTimer {
       Diagnostics.zombie(timer: self, target: target)
       invalidate()
     } else {
-      Diagnostics.firingForDeadTarget(self, target.typeName)
-      let endsItself = withHome { _ in flags.contains(.endsWithTarget) }
-      if endsItself { invalidate() }
+      if endsWithTarget { invalidate() } else { Diagnostics.firingForDeadTarget(self, target.typeName) }
     }
   }
 

@@ -109,7 +109,9 @@ enum Diagnostics {
       state.deadTargetReported.remove(ObjectIdentifier(timer))
       return state.births.removeValue(forKey: ObjectIdentifier(timer))
     }
-    guard let birth, timer.fireCount == 0, timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid else {
+    guard let birth, timer.fireCount == 0, !timer.flags.contains(.detached),
+      timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid
+    else {
       return
     }
     let name = timer.extras.load()?.name ?? ""
@@ -205,12 +207,11 @@ enum Diagnostics {
   }
 
   static func loopEnded(_ loop: TrackedRunLoop, timers: [TrackedTimer]) {
-    let valid = timers.filter(\.isValid)
-    guard !valid.isEmpty else { return }
-    let names = valid.prefix(8).map(\.reportName).joined(separator: ", ")
+    guard !timers.isEmpty else { return }
+    let names = timers.prefix(8).map(\.reportName).joined(separator: ", ")
     report(
-      .timersDetached, "\(loop) ended with \(valid.count) timer(s) that will never fire: \(names)", loop: loop,
-      details: ["timers": "\(valid.count)"])
+      .timersDetached, "\(loop) ended with \(timers.count) timer(s) that will never fire: \(names)", loop: loop,
+      details: ["timers": "\(timers.count)"])
   }
 
   static func check(atOnce: Bool) {

@@ -164,7 +164,8 @@ public final class TrackedRunLoop: Sendable {
     }
     for record in left.sources { record.source.loopEnded() }
     for record in left.observers { record.observer.unclaim() }
-    if Diagnostics.isOn { Diagnostics.loopEnded(self, timers: left.timers) }
+    let lost = left.timers.filter { $0.loopEnded() }
+    if Diagnostics.isOn { Diagnostics.loopEnded(self, timers: lost) }
   }
 }
 

@@ -244,6 +244,17 @@ struct TimerExtrasReference: ~Copyable {
 }
 
 extension TrackedTimer {
+  /// The loop ended with this timer in it. Returns whether somebody may still wait for it to fire.
+  func loopEnded() -> Bool {
+    let (target, endsWithTarget) = withHome { _ -> (TimerTarget?, Bool) in
+      flags.insert(.detached)
+      guard case .target(let target) = action else { return (nil, false) }
+      return (target, flags.contains(.endsWithTarget))
+    }
+    if endsWithTarget, let target, !target.isAlive { invalidate() }
+    return isValid
+  }
+
   func makeExtras() -> TimerExtras { extras.load() ?? extras.storeIfNil(TimerExtras()) }
 
   /// The timer's name in reports.

@@ -50,6 +50,8 @@ public final class TrackedTimer: Sendable {
     static let performer = Flags(rawValue: 256)
     /// A target or an owner that is gone ends the timer.
     static let endsWithTarget = Flags(rawValue: 512)
+    /// Its loop ended, which was reported.
+    static let detached = Flags(rawValue: 1024)
   }
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.

@@ -1,0 +1,25 @@
+import RunLoopScenarios
+import Testing
+import UndeadRunLoop
+
+/// Every scenario about timers: who lives on, and what the run loop tells.
+@Suite(.serialized) struct RunLoopScenarioTests {
+  @Test(arguments: RunLoopScenario.all)
+  func verdict(_ scenario: RunLoopScenario) throws {
+    RunLoopDiagnostics.enable(RunLoopScenario.thresholds)
+    defer { RunLoopDiagnostics.disable() }
+    let loop = TrackedRunLoop(name: "scenario \(scenario.number)")
+    let ownerLives = try scenario.run(loop)
+    #expect(ownerLives == scenario.verdict.ownerLives)
+    let seen = Set(RunLoopDiagnostics.collected.map(\.kind))
+    #expect(seen.isSuperset(of: scenario.verdict.diagnostics), "\(RunLoopDiagnostics.collected)")
+    if scenario.verdict.diagnostics.isEmpty {
+      // A busy machine may make fires late; nothing else may be told.
+      #expect(seen.isSubset(of: [.lateFire, .loopBlocked]), "\(RunLoopDiagnostics.collected)")
+    }
+  }
+
+  @Test func thereIsOneForEachNumber() {
+    #expect(RunLoopScenario.all.map(\.number).sorted() == Array(1...25))
+  }
+}
