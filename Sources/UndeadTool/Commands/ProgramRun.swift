@@ -33,15 +33,15 @@ final class ProgramRun {
     self.pipeline = pipeline
     self.sink = sink
     let library = obstacle == nil ? try PreloadLibrary.find(tool: System.linkTarget("/proc/self/exe") ?? "") : nil
+    supervisor = Supervisor(snapshotSignal: options.snapshotSignal, progress: progress)
     session = try SessionDirectory()
-    supervisor = Supervisor(session: session.path, snapshotSignal: options.snapshotSignal, progress: progress)
     do throws(ToolError) {
       var environment = System.environment()
       if let library = try library?.usable(linkedFrom: session.path) {
         environment = library.environment(from: environment, settings: Self.settings(session.path, options.report))
         options.report.note("loading \(library.path) into \(program), session \(session.path)")
       }
-      pid = try supervisor.start(executable: program, arguments: arguments, environment: environment)
+      pid = try supervisor.start(executable: program, arguments: arguments, environment: environment, session: session.path)
     } catch {
       session.remove()
       throw error

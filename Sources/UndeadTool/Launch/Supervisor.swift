@@ -24,7 +24,7 @@ final class Supervisor {
   private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
   private static let courtesy: UInt64 = 50_000_000
 
-  private let session: String
+  private var session = ""
   private let progress: Progress
   private let snapshotSignal: Int32?
   private let waited: sigset_t
@@ -33,8 +33,7 @@ final class Supervisor {
   private var delayed: [(signal: Int32, due: UInt64)] = []
 
   /// Starts to hold back the signals; they stay pending until `wait`.
-  init(session: String, snapshotSignal: Int32?, progress: Progress) {
-    self.session = session
+  init(snapshotSignal: Int32?, progress: Progress) {
     self.snapshotSignal = snapshotSignal
     self.progress = progress
     var set = sigset_t()
@@ -42,16 +41,25 @@ final class Supervisor {
     for signal in Self.forwarded + [SIGCHLD] { sigaddset(&set, signal) }
     if let snapshotSignal { sigaddset(&set, snapshotSignal) }
     var held = set
-    // Output of ours into a pipe that nobody reads is an error to report, not a reason to die.
-    sigaddset(&held, SIGPIPE)
+    Self.addWriteSignals(to: &held)
     var original = sigset_t()
     pthread_sigmask(SIG_BLOCK, &held, &original)
     waited = set
     self.original = original
   }
 
-  /// Starts a program under this supervisor; see `Launcher.start`.
-  func start(executable: String, arguments: [[UInt8]], environment: [[UInt8]]) throws(ToolError) -> pid_t {
+  /// Output of ours into a pipe that nobody reads, or beyond a file size limit, is an error to report, not a reason to
+  /// die.
+  private static func addWriteSignals(to set: inout sigset_t) {
+    sigaddset(&set, SIGPIPE)
+    sigaddset(&set, SIGXFSZ)
+  }
+
+  /// Starts a program under this supervisor, its state in the directory `session`; see `Launcher.start`.
+  func start(
+    executable: String, arguments: [[UInt8]], environment: [[UInt8]], session: String
+  ) throws(ToolError) -> pid_t {
+    self.session = session
     let pid = try Launcher.start(
       executable: executable, arguments: arguments, environment: environment, mask: original)
     // Whoever started the tool may ignore SIGCHLD, which the program inherits; but then no status would be kept for us.
@@ -138,8 +146,7 @@ final class Supervisor {
     var none = timespec()
     while sigtimedwait(&set, nil, &none) > 0 {}
     var mask = original
-    // A closed pipe stays an error of the write.
-    sigaddset(&mask, SIGPIPE)
+    Self.addWriteSignals(to: &mask)
     pthread_sigmask(SIG_SETMASK, &mask, nil)
   }
 }

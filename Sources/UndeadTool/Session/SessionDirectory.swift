@@ -41,6 +41,8 @@ final class SessionDirectory {
     var template = Array("\(base)/run-\(getpid())-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { return nil }
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // A server started by root becomes another user, who must be able to leave a snapshot; nobody can list the names.
+    if geteuid() == 0 { chmod(path, 0o1733) }
     let lock = open("\(path)/\(lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     // A full disk shows here, where another place can still be tried, and not in the program.
     let problem = lock < 0 ? errno : System.write([UInt8](repeating: 0, count: ProcessState.size), to: lock)
@@ -72,14 +74,16 @@ final class SessionDirectory {
 
   /// True if `base` is, or was made, a directory that belongs to this user alone; else `errno` says why not.
   private static func prepare(_ base: String) -> Bool {
-    if mkdir(base, 0o700) != 0 && errno != EEXIST { return false }
+    let permissions: mode_t = geteuid() == 0 ? 0o711 : 0o700
+    if mkdir(base, permissions) == 0 { chmod(base, permissions) } else if errno != EEXIST { return false }
     var status = stat()
     guard lstat(base, &status) == 0 else { return false }
     // Somebody else may have put a link or a directory there, to read what we write.
-    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o066 == 0 else {
       errno = EPERM
       return false
     }
+    if status.st_mode & 0o777 != permissions { chmod(base, permissions) }
     return access(base, W_OK | X_OK) == 0
   }
 
