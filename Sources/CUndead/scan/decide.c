@@ -12,7 +12,9 @@ enum { MAX_FRAMES = 8 };
 static const char *const allocators[] = {
   "swift_slowAlloc", "swift_slowAllocTyped", "$sSp8allocate8capacity", "$sSv8allocate9byteCount",
   "$sSr8allocate8capacity", "$sSw8allocate9byteCount", "strdup", "__strdup", "strndup", "__strndup", "realpath",
-  "__realpath", "vasprintf", "__vasprintf_internal", "asprintf", "___asprintf",
+  "__realpath", "canonicalize_file_name", "vasprintf", "__vasprintf_internal", "asprintf", "___asprintf", "getcwd",
+  "__getcwd", "get_current_dir_name", "wcsdup", "__wcsdup", "getdelim", "__getdelim", "_IO_getdelim", "getline",
+  "__getline", "scandir", "__scandir", "tempnam", "backtrace_symbols", "__backtrace_symbols",
 };
 
 static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
