@@ -5,7 +5,7 @@
 #include "runtime/naming.h"
 #include "runtime/runtime.h"
 
-enum { MAX_CF_TYPE_ID = 1024 };
+enum { MAX_CF_TYPE_ID = 1024, UNOTE_BYTES = 104 };
 
 // Words of framework objects that hold an object of the program.
 static const struct {
@@ -52,13 +52,26 @@ static bool add_dispatch_name(undead_text *text, uintptr_t first_word) {
   return true;
 }
 
+// The memory of a source on a descriptor or signal starts with its link in the list of all that wait for the same.
+static bool is_linked_unote(const undead_node *node) {
+  uintptr_t word, start;
+  if (node->size < UNOTE_BYTES) return false;
+  if (!undead_copy_memory(node->address + ABI_UNOTE_LINKAGE_BYTES, &word, sizeof word)) return false;
+  return undead_module_of(word) && starts_with(undead_symbol_name(word, &start), "_dispatch_source_type_");
+}
+
 bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
   const char *cf_name = name_of_cf_object(node);
   if (cf_name) {
     text_add(text, cf_name);
     return true;
   }
-  if (node->kind != UNDEAD_KIND_OTHER || !node->isa) return false;
+  if (node->kind != UNDEAD_KIND_OTHER) return false;
+  if (is_linked_unote(node)) {
+    text_add(text, "dispatch source refs");
+    return true;
+  }
+  if (!node->isa) return false;
   if (node->isa == undead_runtime.slab_isa) {
     text_add(text, "async frames");
     return true;

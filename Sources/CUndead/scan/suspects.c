@@ -59,10 +59,15 @@ void undead_suspects_close(undead_suspects *suspects) {
   *suspects = (undead_suspects){0};
 }
 
+static bool is_source_type(const undead_suspects *suspects, uintptr_t word) {
+  return word >= suspects->source_types_low && word < suspects->source_types_high;
+}
+
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
-  uintptr_t first = word_at(block);
   if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return false;
-  return first == suspects->source_vtable || (first >= suspects->source_types_low && first < suspects->source_types_high);
+  // The `refs` of sources on descriptors and signals follow their link in the list of all that wait for the same.
+  return word_at(block) == suspects->source_vtable || is_source_type(suspects, word_at(block))
+    || is_source_type(suspects, word_at(block + ABI_UNOTE_LINKAGE_BYTES));
 }
 
 // The closures of a table are what fires; `visit` gets each one with the key of its registration.
