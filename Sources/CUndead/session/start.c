@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "include/undead.h"
 #include "record/mode.h"
+#include "record/thread.h"
 #include "session/check.h"
 #include "session/exec.h"
 #include "session/exit.h"
@@ -12,6 +13,7 @@
 #include "session/state_file.h"
 #include "session/swift_presence.h"
 #include "session/text.h"
+#include "unwind/backtrace.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
@@ -167,10 +169,21 @@ void undead_session_prepare(void) {
 
 __attribute__((constructor)) static void prepare_at_load(void) { undead_session_prepare(); }
 
+// For frames that the own rules cannot unwind; what loading it allocates is not the program's.
+static void load_fallback_unwinder(void) {
+  if (!undead_settings_get()->backtraces) return;
+  undead_thread.ignored++;
+  undead_backtrace_load_libunwind();
+  undead_thread.ignored--;
+}
+
 void undead_session_before_main(void) {
   if (!in_charge) return;
   int saved_errno = errno;
-  if (undead_swift_is_present()) undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
+  if (undead_swift_is_present()) {
+    undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
+    load_fallback_unwinder();
+  }
   undead_exit_find_next();
   undead_signal_find_next();
   undead_exec_find_next();
