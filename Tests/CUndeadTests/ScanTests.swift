@@ -75,6 +75,14 @@ import Testing
     #expect(run.counts.first?["leaked"] == (build == .release ? 200 : 400), "\(run.text)")
   }
 
+  @Test(arguments: ScanProgram.Build.allCases, [("recycled-memory", 100), ("texts", 50)])
+  func isNotMisledByUnusedMemory(_ build: ScanProgram.Build, _ mode: (name: String, cycles: Int)) throws {
+    let run = try ScanProgram.run(build, [mode.name])
+    let counts = try #require(run.counts.first, "\(run.text)")
+    // Without optimisation each node has an array of its own.
+    #expect(counts["leaked"] == (build == .release ? mode.cycles : 2 * mode.cycles), "\(run.text)")
+  }
+
   @Test(arguments: ["denied", "killed-by-filter"]) func stopsBySignalsWherePtraceIsDenied(_ mode: String) throws {
     let run = try ScanProgram.run(.release, [mode])
     let counts = try #require(run.counts.first, "\(run.text)")
@@ -83,7 +91,9 @@ import Testing
     #expect(run.status == 0)
   }
 
-  @Test(arguments: ["ptrace", "signals"], [[], ["copy"]]) func survivesAStormOfThreads(_ stop: String, _ mode: [String]) throws {
+  @Test(arguments: ["ptrace", "signals"], [[], ["copy"]]) func survivesAStormOfThreads(_ stop: String, _ mode: [String])
+    throws
+  {
     let run = try ScanProgram.run(.release, ["storm"] + mode, stop: stop)
     #expect(run.counts.count == 100, "\(run.text)")
     for counts in run.counts {

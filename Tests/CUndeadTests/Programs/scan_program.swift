@@ -13,8 +13,17 @@ final class Owner {
   unowned(unsafe) var other: Node?
 }
 
-enum Shape { case node(Node), pair(Node, Int), list([Node]), text(String), nothing }
-indirect enum Tree { case leaf(Node), branch(Tree, Tree) }
+enum Shape {
+  case node(Node)
+  case pair(Node, Int)
+  case list([Node])
+  case text(String)
+  case nothing
+}
+indirect enum Tree {
+  case leaf(Node)
+  case branch(Tree, Tree)
+}
 protocol Holder { var node: Node { get } }
 struct Small: Holder { var node = Node() }
 struct Large: Holder { var node = Node(), second = Node(), third = Node(), number = 1 }
@@ -34,7 +43,8 @@ actor Counter {
 
 @inline(never) func leakCycles(_ count: Int) {
   for _ in 0..<count {
-    let first = Node(), second = Node()
+    let first = Node()
+    let second = Node()
     first.next = second
     second.next = first
     sink(first)
@@ -58,7 +68,9 @@ actor Counter {
 }
 
 // Not optimised: calls without visible effects would be made once for a whole loop.
-@inline(never) @_optimize(none) func passRetained() -> UnsafeMutableRawPointer { Unmanaged.passRetained(Node()).toOpaque() }
+@inline(never) @_optimize(none) func passRetained() -> UnsafeMutableRawPointer {
+  Unmanaged.passRetained(Node()).toOpaque()
+}
 
 @inline(never) func hang(_ node: Node) async {
   await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in sink(continuation) }
@@ -105,7 +117,9 @@ let lock = NSLock()
 
 func fillGlobals() {
   for index in 0..<300 {
-    shapes += [.node(Node()), .pair(Node(), index), .list([Node()]), .text(String(repeating: "x", count: index)), .nothing]
+    shapes += [
+      .node(Node()), .pair(Node(), index), .list([Node()]), .text(String(repeating: "x", count: index)), .nothing,
+    ]
     holders += [Small(), Large()]
     trees.append(.branch(.leaf(Node()), .branch(.leaf(Node()), .leaf(Node()))))
     results += [.success(Node()), .failure(Failure())]
@@ -228,10 +242,60 @@ final class Healthy {
   Source().start()
   Observer().start()
   Worker().start()
-  let healthy = Healthy(), heldAnyway = Ticker()
+  let healthy = Healthy()
+  let heldAnyway = Ticker()
   healthy.start()
   heldAnyway.start()
   kept += [healthy, heldAnyway]
+}
+
+// Disguised, so that the list holds nothing.
+@inline(never) func addressesOfLeakedCycles(_ count: Int) -> [UInt] {
+  (0..<count).map { _ in
+    let node = Node()
+    node.next = node
+    return ~UInt(bitPattern: Unmanaged.passUnretained(node).toOpaque())
+  }
+}
+
+nonisolated(unsafe) var keptBlocks: [UnsafeMutableRawPointer] = []
+nonisolated(unsafe) var keptTexts: [String] = []
+
+@inline(never) func fill(_ memory: UnsafeMutableRawPointer, _ bytes: Int, _ disguised: [UInt]) {
+  let words = memory.bindMemory(to: UInt.self, capacity: bytes / 8)
+  for word in 0..<bytes / 8 { words[word] = ~disguised[word % disguised.count] }
+}
+
+// Fills memory with references, gives it back, gets it again and keeps it as it is.
+@inline(never) func recycleMemory(_ disguised: [UInt]) {
+  for size in [24, 40, 120, 1000, 1100, 5000, 100_000] {
+    let blocks = (0..<40).map { _ in malloc(size)! }
+    for block in blocks { fill(block, size, disguised) }
+    for block in blocks { free(block) }
+    for index in 0..<40 { keptBlocks.append(index % 4 == 0 ? realloc(malloc(24)!, size)! : malloc(size)!) }
+  }
+  var aligned: UnsafeMutableRawPointer?
+  let block = malloc(2000)!
+  fill(block, 2000, disguised)
+  free(block)
+  if posix_memalign(&aligned, 64, 1900) == 0 { keptBlocks.append(aligned!) }
+}
+
+// Live strings: with breadcrumbs, and with references in the capacity that they do not use.
+@inline(never) func keepTexts(_ disguised: [UInt]) {
+  for index in 0..<100 {
+    let text = String(repeating: "\u{e9}", count: 100 + index)
+    sink(text.utf16.index(text.utf16.startIndex, offsetBy: 90))
+    keptTexts.append(text)
+  }
+  for _ in 0..<10 {
+    keptTexts.append(
+      String(unsafeUninitializedCapacity: 800) { buffer in
+        fill(UnsafeMutableRawPointer(buffer.baseAddress!), 800, disguised)
+        for index in 0..<100 { buffer[index] = 0x41 }
+        return 100
+      })
+  }
 }
 
 func report(_ counts: undead_test_scan_counts) {
@@ -277,6 +341,10 @@ case "watched":
   exit(0)
 case "dead-threads":
   run_short_threads(200) { _ in passRetained() }
+case "recycled-memory":
+  recycleMemory(addressesOfLeakedCycles(100))
+case "texts":
+  keepTexts(addressesOfLeakedCycles(50))
 case "denied", "killed-by-filter":
   leakCycles(1000)
   deny_ptrace(arguments[1] == "killed-by-filter")
