@@ -25,7 +25,10 @@ enum ScanProgram {
     var status: Int32
   }
 
-  enum Build: String, CaseIterable { case debug = "-Onone", release = "-O" }
+  enum Build: String, CaseIterable {
+    case debug = "-Onone"
+    case release = "-O"
+  }
 
   static func run(_ build: Build, _ arguments: [String], stop: String = "auto") throws -> Run {
     let process = Process()

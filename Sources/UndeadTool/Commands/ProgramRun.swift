@@ -41,7 +41,8 @@ final class ProgramRun {
         environment = library.environment(from: environment, settings: Self.settings(session.path, options.report))
         options.report.note("loading \(library.path) into \(program), session \(session.path)")
       }
-      pid = try supervisor.start(executable: program, arguments: arguments, environment: environment, session: session.path)
+      pid = try supervisor.start(
+        executable: program, arguments: arguments, environment: environment, session: session.path)
     } catch {
       session.remove()
       throw error
