@@ -141,6 +141,9 @@ enum {
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
 
+  // Block_private.h (libdispatch): Block_layout.
+  ABI_BLOCK_HEADER = 32,
+
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
   ABI_UNOTE_LINKAGE_BYTES = 24,
 

@@ -94,6 +94,9 @@ static bool name_word(const undead_scan_result *result, const undead_edge *edge,
     return false;
   default:
     if (node->isa && node->isa == undead_runtime.slab_isa) text_add(label, "async frame");
+    // A Swift function that was made a block: its code, then its context.
+    else if (edge->offset == ABI_BLOCK_HEADER + 8 && undead_is_executable(edge->companion) && undead_is_block(node))
+      name->function = edge->companion;
     return false;
   }
 }

@@ -14,6 +14,10 @@ static const struct {
   const char *label;
 } known_words[] = {
   {"CFRunLoopTimer", 144, "context.info"},   // CFRunLoop.c: __CFRunLoopTimer
+  {"dispatch source refs", 40, "event handler"},   // ds_handler
+  {"dispatch source refs", 48, "cancel handler"},
+  {"dispatch source refs", ABI_UNOTE_LINKAGE_BYTES + 40, "event handler"},
+  {"dispatch source refs", ABI_UNOTE_LINKAGE_BYTES + 48, "cancel handler"},
   {"dispatch source", 88, "refs"},           // source_internal.h: ds_refs
   {"dispatch source", 72, "finalizer context"},
 };
@@ -60,6 +64,11 @@ static bool is_linked_unote(const undead_node *node) {
   return undead_module_of(word) && starts_with(undead_symbol_name(word, &start), "_dispatch_source_type_");
 }
 
+bool undead_is_block(const undead_node *node) {
+  uintptr_t start;
+  return undead_module_of(node->isa) && !strcmp(undead_symbol_name(node->isa, &start), "_NSConcreteMallocBlock");
+}
+
 bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
   const char *cf_name = name_of_cf_object(node);
   if (cf_name) {
@@ -77,9 +86,7 @@ bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
     return true;
   }
   if (add_dispatch_name(text, node->isa)) return true;
-  uintptr_t start;
-  if (!undead_module_of(node->isa)) return false;
-  if (strcmp(undead_symbol_name(node->isa, &start), "_NSConcreteMallocBlock")) return false;
+  if (!undead_is_block(node)) return false;
   text_add(text, "C block");
   return true;
 }

@@ -39,5 +39,7 @@ bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, un
 
 // Names of objects that are not Swift's: Core Foundation, libdispatch, blocks. False if it is none of these.
 bool undead_add_foreign_name(undead_text *text, const undead_node *node);
+// True for a block of C on the heap. What it captures follows a header of ABI_BLOCK_HEADER bytes.
+bool undead_is_block(const undead_node *node);
 // Known words of such an object; false if this is none.
 bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint32_t offset);
