@@ -142,8 +142,11 @@ enum Instants {
 
   /// Seconds of an interval that a timer may have.
   static func interval(_ seconds: Double) throws(RunLoopError) -> Int64 {
-    guard seconds >= 0, seconds * nanosecondsPerSecond < Double(Int64.max) else { throw .invalidInterval(seconds) }
-    return Int64((seconds * nanosecondsPerSecond).rounded())
+    guard seconds >= 0, seconds * nanosecondsPerSecond + 0.5 < Double(Int64.max) else {
+      throw .invalidInterval(seconds)
+    }
+    // Not negative, so this rounds; `rounded()` would be a call into libm.
+    return Int64(seconds * nanosecondsPerSecond + 0.5)
   }
 
   /// An interval that a timer may have.

@@ -90,6 +90,12 @@ extension TrackedRunLoop {
   }
 
   func start(_ timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) -> TrackedTimer {
+    if case .added(let mustWake) = core.add(timer, mode: mode.index) {
+      if mustWake { wake() }
+      if Diagnostics.isOn { Diagnostics.timerScheduled(timer, on: self) }
+      return timer
+    }
+    // A second try of what was refused: it is refused again, with the reason.
     _ = try add(timer, forMode: mode).get()
     return timer
   }

@@ -3,6 +3,9 @@ import NIOCore
 import NIOPosix
 
 /// One event loop of swift-nio; timers are scheduled on its own thread.
+///
+/// Its repeated tasks wait from the end of a call, so they drift away from the grid: their lateness is a lower bound at
+/// best, and the number of fires falls short by the drift.
 struct NIOPeer: Peer {
   let name = "NIO"
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
