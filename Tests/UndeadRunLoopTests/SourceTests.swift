@@ -31,6 +31,12 @@ final class Pipe: Sendable {
   }
 }
 
+/// A duplicate with a number that no other test gets when it is closed.
+private func highDuplicate(_ descriptor: Int32) -> Int32 {
+  let unlikely: Int32 = 900
+  return fcntl(descriptor, F_DUPFD, unlikely)
+}
+
 @Suite(.serialized) struct SourceTests {
   @Test func aReadableDescriptor() throws {
     let loop = TrackedRunLoop()
@@ -92,7 +98,7 @@ final class Pipe: Sendable {
   @Test func unusableDescriptorsAreRefused() throws {
     let loop = TrackedRunLoop()
     let pipe = Pipe()
-    let closed = dup(pipe.reading)
+    let closed = highDuplicate(pipe.reading)
     close(closed)
     for descriptor in [closed, -1, 1_000_000] {
       let source = TrackedRunLoopSource(descriptor: descriptor, conditions: .readable) { _, _ in }
@@ -112,7 +118,7 @@ final class Pipe: Sendable {
   @Test func aDescriptorClosedUnderItsSourceIsDropped() throws {
     let loop = TrackedRunLoop()
     let pipe = Pipe()
-    let descriptor = dup(pipe.reading)
+    let descriptor = highDuplicate(pipe.reading)
     let source = TrackedRunLoopSource(descriptor: descriptor, conditions: .readable) { _, _ in }
     try loop.add(source, forMode: .default)
     close(descriptor)
