@@ -103,8 +103,8 @@ import Testing
     #expect(run.status == 0)
   }
 
-  @Test func deliversEverySignalOnceAndDisturbsNoSleep() throws {
-    let run = try ScanProgram.run(.release, ["signals"], stop: "ptrace")
+  @Test(arguments: ["ptrace", "signals"]) func deliversEverySignalOnceAndDisturbsNoSleep(_ stop: String) throws {
+    let run = try ScanProgram.run(.release, ["signals"], stop: stop)
     #expect(run.counts.count == 100)
     #expect(run.counts.allSatisfy { $0["error"] == 0 })
     #expect(run.text.hasSuffix("disturbed 0\n"), "\(run.text)")

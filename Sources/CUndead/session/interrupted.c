@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/interrupted.h"
+#include "platform/system_calls.h"
 #include "record/thread.h"
 #include <dlfcn.h>
 #include <link.h>
@@ -54,7 +55,6 @@ void undead_interrupted_prepare(void) {
 }
 
 #if defined(__x86_64__)
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -144,32 +144,7 @@ const char *undead_exit_obstacle(void) {
   return NULL;
 }
 
-// The number of the system call whose instruction ends at `pc`: known only where it is loaded right before, or with one
-// load of an argument in between, as the compiler does it for all calls of libc that wait. Negative if it is not known.
-static long system_call_number(const uint8_t *pc) {
-  static const uint8_t load_argument[] = {0x8b, 0x7c, 0x24};   // mov offset(%rsp), %edi; one byte of offset
-  enum { LOAD_NUMBER = 0xb8, LOAD_NUMBER_BYTES = 5, LOAD_ARGUMENT_BYTES = 4 };   // mov $number, %eax
-  const uint8_t *end = pc - sizeof(syscall_instruction);
-  if (memcmp(end, syscall_instruction, sizeof(syscall_instruction)) != 0) return -1;
-  if (memcmp(end - LOAD_ARGUMENT_BYTES, load_argument, sizeof(load_argument)) == 0) end -= LOAD_ARGUMENT_BYTES;
-  uint32_t number;
-  if (end[-LOAD_NUMBER_BYTES] != LOAD_NUMBER) return -1;
-  memcpy(&number, end - sizeof(number), sizeof(number));
-  return number;
-}
-
-void undead_restart_system_call(void *context) {
-  ucontext_t *interrupted = context;
-  greg_t *registers = interrupted->uc_mcontext.gregs;
-  if (registers[REG_RAX] != -EINTR || !contains(libc, (uintptr_t)registers[REG_RIP])) return;
-  long number = system_call_number((const uint8_t *)registers[REG_RIP]);
-  if (number < 0) return;
-  if (number == SYS_nanosleep && registers[REG_RSI]) registers[REG_RDI] = registers[REG_RSI];
-  bool relative = number == SYS_clock_nanosleep && (registers[REG_RSI] & TIMER_ABSTIME) == 0;
-  if (relative && registers[REG_R10]) registers[REG_RDX] = registers[REG_R10];
-  registers[REG_RAX] = number;
-  registers[REG_RIP] -= (greg_t)sizeof(syscall_instruction);
-}
+void undead_restart_interrupted(void *context) { undead_restart_system_call(context, libc.low, libc.high); }
 #else
 bool undead_interrupted_safely(const void *context) {
   (void)context;
@@ -180,5 +155,5 @@ const char *undead_exit_obstacle(void) {
   return undead_thread.in_hook > 0 ? "exit() was called in a signal handler that interrupted the allocator" : NULL;
 }
 
-void undead_restart_system_call(void *context) { (void)context; }
+void undead_restart_interrupted(void *context) { (void)context; }
 #endif

@@ -14,8 +14,7 @@ bool undead_interrupted_safely(const void *context);
 // Why exit() was called at a moment when no thread can be created, or NULL.
 const char *undead_exit_obstacle(void);
 
-// Lets a system call that the signal interrupted start again when the handler returns, as if nothing had happened. One
-// with a relative timeout starts with the whole of it, unless the kernel said what is left.
-void undead_restart_system_call(void *context);
+// undead_restart_system_call with the libc of this process.
+void undead_restart_interrupted(void *context);
 
 #pragma GCC visibility pop

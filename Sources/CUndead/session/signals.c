@@ -111,7 +111,7 @@ static void on_check_signal(int signal, siginfo_t *info, void *context) {
       start_last_check(signal, check);
     }
   }
-  undead_restart_system_call(context);
+  undead_restart_interrupted(context);
   errno = saved_errno;
 }
 
@@ -136,7 +136,7 @@ static void on_request(int signal, siginfo_t *info, void *context) {
       undead_check_release(check);
     }
   }
-  undead_restart_system_call(context);
+  undead_restart_interrupted(context);
   errno = saved_errno;
 }
 

@@ -1,8 +1,11 @@
 // Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
-// Sleeping system calls that are never restarted (nanosleep, poll) return early then: only a fallback.
+// Only a fallback: calls of libc that the kernel does not start again (nanosleep, poll) do start again, but with their
+// whole timeout.
 #define _GNU_SOURCE
+#include "platform/system_calls.h"
 #include "record/thread.h"
 #include "world/clock.h"
+#include "world/images.h"
 #include "world/sigaction_x86_64.h"
 #include "world/world.h"
 #include <errno.h>
@@ -86,7 +89,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   __atomic_fetch_add(&stopper.inside, 1, __ATOMIC_SEQ_CST);
   if (stopper.pending) answer(context);
   __atomic_fetch_sub(&stopper.inside, 1, __ATOMIC_SEQ_CST);
-  if (!ours) forward(number, info, context);
+  if (ours) undead_restart_system_call(context, undead_image_facts.libc.low, undead_image_facts.libc.high);
+  else forward(number, info, context);
 }
 
 bool undead_signals_prepare(undead_world *world) {
