@@ -104,9 +104,14 @@ extension LeakReport {
       let others = snapshots.dropFirst().map { snapshot in
         "\(SymbolText.fileName(snapshot.metadata("path") ?? "?")) (pid \(snapshot.metadata("pid") ?? "?"))"
       }
-      summary.notes.append("also checked: " + others.joined(separator: ", "))
+      let hidden = others.count - Self.namedProcessLimit
+      summary.notes.append(
+        "also checked: " + others.prefix(Self.namedProcessLimit).joined(separator: ", ")
+          + (hidden > 0 ? " and \(hidden) more" : ""))
     }
   }
+
+  private static let namedProcessLimit = 8
 
   private static func milliseconds(_ nanoseconds: UInt64) -> Double {
     // Whole microseconds read better, and print the same everywhere.

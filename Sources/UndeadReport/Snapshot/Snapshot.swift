@@ -34,6 +34,15 @@ public struct Snapshot: Sendable, Equatable {
   /// Makes an empty snapshot.
   public init() {}
 
+  /// Path of the process's executable; empty if it is not known.
+  public var executablePath: String { metadata("path") ?? "" }
+
+  /// Leaves only what is known of the process as a whole.
+  public mutating func removeFindings() {
+    (nodes, edges, paths, steps, suspects) = ([], [], [], [], [])
+    counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
+  }
+
   /// A key of META and its value; `argument` occurs once for each argument, in order.
   package struct MetadataEntry: Sendable, Equatable {
     package var key: String

@@ -106,9 +106,11 @@ final class ProgramRun {
       return ExitStatus.toolFailure
     }
     if outcome.failure == nil, !snapshots.isEmpty { Self.record(ending, in: &snapshots[0]) }
-    let notes = (outcome.failure.map { ["the program itself was not checked: \($0)"] } ?? []) + outcome.notes
+    let gaps = (outcome.failure.map { ["the program itself was not checked: \($0)"] } ?? []) + outcome.notes
+    let omission = ToolchainProcesses.leaveOut(of: &snapshots)
     let verdict = try pipeline.emit(
-      snapshots, notes: notes, isComplete: notes.isEmpty, save: options.save, to: sink, progress: progress)
+      snapshots, notes: gaps + [omission].compactMap(\.self), isComplete: gaps.isEmpty, save: options.save, to: sink,
+      progress: progress)
     // Without findings, a program that was not looked at itself is not known to be clean.
     return verdict == 0 && outcome.failure != nil ? ExitStatus.toolFailure : verdict
   }
