@@ -26,7 +26,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 static bool prepared;
 static bool in_charge;
-static char reason[512] = "recording was not started: call undead_start() or set UNDEAD=1";
+static char reason[512] = "recording was not started: start it, or set UNDEAD=1";
 static int32_t session_pid;
 static int32_t forked_from;
 static uint64_t start_time;
