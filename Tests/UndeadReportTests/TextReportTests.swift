@@ -516,9 +516,9 @@ import Testing
       try Scenario.incomplete().text() == """
         note: thread 77 could not be stopped
         note: the check is incomplete: leaks may be missing from this report
-        note: not listed: 3 unreachable blocks of C code (300 bytes), of which only C tools can tell whether they are leaks
         note: the counts are too low: 5 more leaked blocks did not fit into the snapshot
         note: no backtrace for 1 allocation: the store was full
+        note: not listed: 3 unreachable blocks of C code (300 bytes), of which only C tools can tell whether they are leaks
         undead: no leaks found, but the check is incomplete, 0 suspects, 0 known, 0 suppressed
 
         """)

@@ -100,6 +100,7 @@ extension LeakReport {
       let prefix = snapshots.count > 1 ? "process \(snapshot.metadata("pid") ?? "?"): " : ""
       summary.notes += Self.notes(on: snapshot).map { prefix + $0 }
     }
+    addUnlistedBlocks(snapshots)
     if snapshots.count > 1 {
       let others = snapshots.dropFirst().map { snapshot in
         "\(SymbolText.fileName(snapshot.metadata("path") ?? "?")) (pid \(snapshot.metadata("pid") ?? "?"))"
@@ -109,6 +110,19 @@ extension LeakReport {
         "also checked: " + others.prefix(Self.namedProcessLimit).joined(separator: ", ")
           + (hidden > 0 ? " and \(hidden) more" : ""))
     }
+  }
+
+  /// Blocks of C code, in one note for all processes.
+  private mutating func addUnlistedBlocks(_ snapshots: [Snapshot]) {
+    var (blocks, bytes) = (0, 0)
+    for snapshot in snapshots {
+      blocks.addSaturating(snapshot.counter("unreachableCBlocks"))
+      bytes.addSaturating(snapshot.counter("unreachableCBytes"))
+    }
+    guard blocks > 0 else { return }
+    summary.notes.append(
+      "not listed: \(Quantity.of(blocks, "unreachable block")) of C code (\(Quantity.of(bytes, "byte"))), "
+        + "of which only C tools can tell whether they are leaks")
   }
 
   private static let namedProcessLimit = 8
@@ -121,12 +135,6 @@ extension LeakReport {
   private static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
     if !snapshot.isComplete { notes.append("the check is incomplete: leaks may be missing from this report") }
-    let blocks = snapshot.counter("unreachableCBlocks")
-    if blocks > 0 {
-      notes.append(
-        "not listed: \(blocks) unreachable block\(blocks == 1 ? "" : "s") of C code "
-          + "(\(snapshot.counter("unreachableCBytes")) bytes), of which only C tools can tell whether they are leaks")
-    }
     let nodes = snapshot.counter("droppedNodes")
     if nodes > 0 {
       notes.append(
