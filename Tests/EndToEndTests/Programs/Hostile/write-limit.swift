@@ -1,4 +1,4 @@
 // Files may not grow: the program must not die of SIGXFSZ that it did not cause.
 // EXPECT any
-// SHELL (ulimit -f 4; $RUN) | cat
+// SHELL (ulimit -f 8; $RUN) | cat
 print("limited")
