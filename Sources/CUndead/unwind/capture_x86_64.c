@@ -5,14 +5,12 @@
 #include "unwind/capture_x86_64.h"
 #include "record/mode.h"
 #include "unwind/backtrace.h"
+#include "unwind/known_x86_64.h"
+#include "unwind/site_x86_64.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
 #include <assert.h>
 #include <string.h>
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#define INLINE static inline __attribute__((always_inline))
 
 // A cut chain is reused only while more frames than can be asked for are certain.
 #define CERTAIN_FRAMES UNDEAD_DEPTH_LIMIT
@@ -27,7 +25,8 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   cache->known_nodes = 0;
   cache->check_count = 0;
   cache->cut = false;
-  memset(cache->inner, 0, sizeof cache->inner);
+  memset(cache->pairs, 0, sizeof cache->pairs);
+  memset(cache->sites, 0, sizeof cache->sites);
   memset(cache->pcs, 0, sizeof cache->pcs);
   for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++) {
     cache->fresh[index].pc = 0;
@@ -63,47 +62,6 @@ static uint32_t innermost_changed(const undead_unwind_cache *cache, uint32_t ind
   while (check > 0 && *cache->checks[check - 1].slot == cache->checks[check - 1].value) check--;
   while (index > 0 && cache->frames[index].first_check >= check) index--;
   return index;
-}
-
-INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
-  undead_known_pc *known = &cache->pcs[undead_pc_hash(pc) >> 32 & (UNDEAD_KNOWN_PCS - 1)];
-  if (LIKELY(known->pc == pc)) return known;
-  undead_rule rule;
-  uint32_t index = undead_pc_find(pc, &rule);
-  if (UNLIKELY(index == UNDEAD_PC_NONE)) return NULL;
-  *known = (undead_known_pc){pc, rule, index};
-  return known;
-}
-
-// Like undead_store_child.
-INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
-  uint32_t hash = parent * 0x85EBCA6Bu ^ pc_index * 0x9E3779B1u;
-  undead_known_child *known = &cache->children[hash >> 16 & (UNDEAD_KNOWN_CHILDREN - 1)];
-  if (LIKELY(known->parent == parent && known->pc_index == pc_index)) return known->node;
-  uint32_t node = undead_store_child(parent, pc_index);
-  if (LIKELY(node)) *known = (undead_known_child){parent, pc_index, node};
-  return node;
-}
-
-// From a frame to its caller, by a plain rule; false if that leads out of the stack. What is read lies between the
-// hook's own frame and the end of the stack: a rule relative to rbp has a small offset.
-INLINE bool step(undead_frame *frame, const uintptr_t **bp_slot, undead_rule rule, uintptr_t stack_high) {
-  uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
-  uintptr_t distance = cfa - frame->sp, saved = undead_rule_saved(rule);
-  if (UNLIKELY((distance - 1 >= stack_high - frame->sp) | ((distance & 7) != 0))) return false;
-  frame->pc = ((const uintptr_t *)cfa)[-1];
-  frame->sp = cfa;
-  *bp_slot = NULL;
-  if (saved) {
-    *bp_slot = (const uintptr_t *)(cfa - saved);
-    frame->bp = **bp_slot;
-  }
-  return true;
-}
-
-// False for a special rule, and for the one of address 0, which no function has.
-INLINE bool is_plain(undead_rule rule) {
-  return (rule & (UNDEAD_RULE_VALID | UNDEAD_RULE_SPECIAL)) == UNDEAD_RULE_VALID;
 }
 
 // What led to a frame: the inner frame's return address, and the slot where it saved rbp if that matters further out.
@@ -249,11 +207,41 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
   return node;
 }
 
+// The node of a frame that is not in the chain, but was called from one that is, at or outside of index `outer`; 0 if
+// that is not so.
+INLINE uint32_t extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, uint32_t outer) {
+  const undead_known_pc *known = know_pc(cache, frame.pc);
+  if (UNLIKELY(!known) || UNLIKELY(!is_plain(known->rule))) return 0;
+  undead_fresh_frame fresh = {.frame = frame, .rule = known->rule, .pc_index = known->pc_index};
+  const uintptr_t *bp_slot;
+  if (UNLIKELY(!step(&frame, &bp_slot, fresh.rule, stack_high))) return 0;
+  while (outer > 0 && cache->frames[outer].frame.sp < frame.sp) outer--;
+  const undead_cached_frame *caller = &cache->frames[outer];
+  uint32_t index = outer + 1;
+  if (!is_same(&caller->frame, caller->bp_mask, &frame) || !is_intact(cache, outer) || index == UNDEAD_CACHED_FRAMES)
+    return 0;
+  undead_cached_frame *cached = &cache->frames[index];
+  if (index >= cache->known_nodes || cached->pc_index != fresh.pc_index) {
+    cache->known_nodes = index;
+    uint32_t node = know_child(cache, caller->node, fresh.pc_index);
+    if (UNLIKELY(!node)) return 0;
+    cached->node = node;
+    cache->known_nodes = index + 1;
+  }
+  cache->check_count = caller->first_check;
+  append_checks(cache, caller, bp_slot);
+  append_frame(cache, index, &fresh);
+  cache->count = index + 1;
+  cache->last = index;
+  return cached->node;
+}
+
 // The node of a frame: it is mostly near to where the last capture met the chain, or one of few others. The frame comes
 // in three values, so that it can stay in registers.
 INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const undead_frame frame = {pc, sp, bp};
   uint32_t last = cache->last;
+  undead_branch *branch = &cache->branches[(undead_pc_hash(pc) >> 40 ^ sp >> 4) % UNDEAD_BRANCHES];
   if (LIKELY(!cache->cut && last < cache->count)) {
     while (last > 0 && cache->frames[last].frame.sp < sp) last--;
     const undead_cached_frame *near = &cache->frames[last];
@@ -261,58 +249,30 @@ INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uint
       cache->last = last;
       return near->node;
     }
+    if (is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
+        cache->frames[branch->joined].stamp == branch->joined_stamp && holds(branch->checks, branch->check_count) &&
+        is_intact(cache, branch->joined))
+      return branch->node;
+    uint32_t node = extend_by_one(cache, stack_high, frame, last);
+    if (LIKELY(node)) return node;
   }
-  undead_branch *branch = &cache->branches[(undead_pc_hash(pc) >> 40 ^ sp >> 4) % UNDEAD_BRANCHES];
-  if (LIKELY(!cache->cut) && is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
-      cache->frames[branch->joined].stamp == branch->joined_stamp && holds(branch->checks, branch->check_count) &&
-      is_intact(cache, branch->joined))
-    return branch->node;
   return extend_chain(cache, stack_high, pc, sp, bp, branch);
 }
 
-static __attribute__((noinline)) uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
-  uint32_t node = UNDEAD_TRIE_RUNS;
-  for (uint32_t index = frames; index > 0 && node; index--) node = undead_store_child(node, inner[index - 1].pc_index);
-  return node;
-}
-
-static __attribute__((noinline)) uint32_t know_run(undead_unwind_cache *cache) {
-  const undead_known_pc *inner = cache->inner;
-  uint64_t hash = undead_pc_hash(inner[0].pc + inner[1].pc * 3 + inner[2].pc * 5);
-  undead_known_run *known = &cache->runs[hash >> 40 & (UNDEAD_KNOWN_RUNS - 1)];
-  if (known->pc[0] != inner[0].pc || known->pc[1] != inner[1].pc || known->pc[2] != inner[2].pc) {
-    uint32_t run = add_run(inner, UNDEAD_RUN_FRAMES);
-    if (!run) return 0;
-    *known = (undead_known_run){{inner[0].pc, inner[1].pc, inner[2].pc}, run};
+INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame start, bool from_loader) {
+  undead_frame frame = start;
+  const undead_known_site *site = match_site(cache, stack_high, &frame);
+  if (UNLIKELY(!site)) {
+    undead_frame walked = start;
+    uint32_t id;
+    site = undead_site_learn(cache, stack_high, &walked, from_loader, &id);
+    if (!site) return id;
+    frame = walked;
   }
-  return cache->last_run = known->run;
-}
-
-// Whole stacks that are no deeper than a run; those that are deeper cannot be captured here.
-static __attribute__((noinline)) uint32_t capture_short(undead_unwind_cache *cache, uint32_t frames) {
-  if (undead_rule_kind(cache->inner[frames - 1].rule) != UNDEAD_RULE_STOP) return 0;
-  uint32_t run = add_run(cache->inner, frames);
-  return run ? undead_store_child(UNDEAD_TRIE_ROOT, run | UNDEAD_RUN_BIT) : 0;
-}
-
-INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader) {
   const uintptr_t *bp_slot;
-#pragma clang loop unroll(full)
-  for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) {
-    undead_known_pc *inner = &cache->inner[index];
-    if (UNLIKELY(inner->pc != frame.pc)) {
-      const undead_known_pc *known = know_pc(cache, frame.pc);
-      if (UNLIKELY(!known)) return 0;
-      *inner = *known;
-      cache->last_run = 0;
-    }
-    if (UNLIKELY(!is_plain(inner->rule))) return capture_short(cache, index + 1);
-    if (index == 0 && UNLIKELY(inner->rule & UNDEAD_RULE_LOADER) && !from_loader) return 0;
-    if (UNLIKELY(!step(&frame, &bp_slot, inner->rule, stack_high))) return 0;
-  }
-  uint32_t run = LIKELY(cache->last_run) ? cache->last_run : know_run(cache);
+  if (UNLIKELY(!step(&frame, &bp_slot, site->rule, stack_high))) return 0;
   uint32_t node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp);
-  return LIKELY(run && node) ? know_child(cache, node, run | UNDEAD_RUN_BIT) : 0;
+  return LIKELY(node) ? know_child(cache, node, site->run | UNDEAD_RUN_BIT) : 0;
 }
 
 uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader) {

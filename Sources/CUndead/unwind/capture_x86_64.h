@@ -55,14 +55,30 @@ typedef struct {
   uint32_t parent, pc_index, node;
 } undead_known_child;
 
+// Where the two innermost frames of a capture lie, relative to the stack pointer it started from: the functions that
+// call the allocator are few, and have frames of fixed size. What their rules take from rbp holds if it has its distance.
+typedef struct {
+  uintptr_t pc[2];
+  uintptr_t bp_distance, bp_mask;               // of the rbp at the start from sp; the mask is 0 if no rule uses it
+  uintptr_t outer_bp_distance, outer_bp_mask;   // of the rbp that the first frame saved
+  uint32_t pc_slot, outer_bp_slot;              // offsets from sp: of pc[1], and of that rbp
+  uint32_t bp_slot;                             // of the rbp behind both frames, UNDEAD_NO_SLOT if nobody saved it
+  uint32_t span;                                // to the stack pointer behind both frames
+} undead_known_pair;
+#define UNDEAD_NO_SLOT 0xFFFFFFFFu
+
+// The innermost frames of a capture: the rule of the outermost of them, and their node in the store.
 typedef struct {
   uintptr_t pc[UNDEAD_RUN_FRAMES];
+  undead_rule rule;
   uint32_t run;
-} undead_known_run;
+} undead_known_site;
+_Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
 
 #define UNDEAD_KNOWN_PCS 256u
 #define UNDEAD_KNOWN_CHILDREN 512u
-#define UNDEAD_KNOWN_RUNS 64u
+#define UNDEAD_KNOWN_PAIRS 16u
+#define UNDEAD_KNOWN_SITES 128u
 #define UNDEAD_BRANCHES 32u
 
 #define UNDEAD_CACHE_BUSY 1u    // a capture is under way: one in a signal handler must not touch the cache
@@ -75,10 +91,9 @@ typedef struct {
   uint32_t known_nodes;      // frames whose `pc_index` and `node` are still right for their outer frames
   uint32_t check_count;
   bool cut;                  // frame 0 is not the outermost of the stack
-  uint32_t last_run;         // of the frames in `inner`, 0 if it is not known
   uint64_t stamps;
-  undead_known_pc inner[UNDEAD_RUN_FRAMES];   // the innermost frames of the last capture
-  undead_known_run runs[UNDEAD_KNOWN_RUNS];
+  undead_known_pair pairs[UNDEAD_KNOWN_PAIRS];
+  undead_known_site sites[UNDEAD_KNOWN_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
   undead_branch branches[UNDEAD_BRANCHES];

@@ -1,0 +1,54 @@
+// One frame outwards, by what the thread's cache knows of its return address and of the store.
+#pragma once
+#include "unwind/capture_x86_64.h"
+#include "unwind/store.h"
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
+  undead_known_pc *known = &cache->pcs[undead_pc_hash(pc) >> 32 & (UNDEAD_KNOWN_PCS - 1)];
+  if (LIKELY(known->pc == pc)) return known;
+  undead_rule rule;
+  uint32_t index = undead_pc_find(pc, &rule);
+  if (UNLIKELY(index == UNDEAD_PC_NONE)) return NULL;
+  *known = (undead_known_pc){pc, rule, index};
+  return known;
+}
+
+// Like undead_store_child.
+INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
+  uint32_t hash = parent * 0x85EBCA6Bu ^ pc_index * 0x9E3779B1u;
+  undead_known_child *known = &cache->children[hash >> 16 & (UNDEAD_KNOWN_CHILDREN - 1)];
+  if (LIKELY(known->parent == parent && known->pc_index == pc_index)) return known->node;
+  uint32_t node = undead_store_child(parent, pc_index);
+  if (LIKELY(node)) *known = (undead_known_child){parent, pc_index, node};
+  return node;
+}
+
+// From a frame to its caller, by a plain rule; false if that leads out of the stack. What is read lies between the
+// hook's own frame and the end of the stack: a rule relative to rbp has a small offset.
+INLINE bool step(undead_frame *frame, const uintptr_t **bp_slot, undead_rule rule, uintptr_t stack_high) {
+  uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
+  uintptr_t distance = cfa - frame->sp, saved = undead_rule_saved(rule);
+  if (UNLIKELY((distance - 1 >= stack_high - frame->sp) | ((distance & 7) != 0))) return false;
+  frame->pc = ((const uintptr_t *)cfa)[-1];
+  frame->sp = cfa;
+  *bp_slot = NULL;
+  if (saved) {
+    *bp_slot = (const uintptr_t *)(cfa - saved);
+    frame->bp = **bp_slot;
+  }
+  return true;
+}
+
+// False for a special rule, and for the one of address 0, which no function has.
+INLINE bool is_plain(undead_rule rule) {
+  return (rule & (UNDEAD_RULE_VALID | UNDEAD_RULE_SPECIAL)) == UNDEAD_RULE_VALID;
+}
+
+#pragma GCC visibility pop
