@@ -113,7 +113,6 @@ import Testing
   @Test(arguments: ["ptrace", "signals"]) func goesOnWhenTheHelperIsKilled(_ stop: String) throws {
     let run = try ScanProgram.run(.release, ["helper-killed"], stop: stop)
     #expect(run.status == 0)
-    #expect(run.counts.count == 101)
     // Some are killed and say so; none that was not gives another answer; the last one is left alone.
     #expect(run.counts.contains { $0["error"] == 4 && $0.message.contains("signal 9") })
     for counts in run.counts where counts["error"] == 0 { #expect(counts["leaked"] == 2000) }

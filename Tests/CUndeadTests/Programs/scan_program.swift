@@ -369,7 +369,12 @@ case "signals":
 case "helper-killed":
   leakCycles(1000)
   start_killer()
-  for _ in 0..<100 { report(scan_now(copy, false, nil)) }
+  var killed = 0
+  for _ in 0..<10_000 where killed < 10 {
+    let counts = scan_now(copy, false, nil)
+    killed += counts.error == 4 ? 1 : 0
+    report(counts)
+  }
   stop_threads()
   usleep(50_000)
 case "vfork":
