@@ -28,6 +28,20 @@ import UndeadReport
     }
   }
 
+  @Test func whatOlderObjectsHoldIsNoLeak() async {
+    await #expect(processExitsWith: .success) {
+      let holder = UnsafeMutablePointer<Holder>.allocate(capacity: 1)
+      holder.initialize(to: Holder())
+      try Undead.start()
+      for _ in 0..<100 { holder.pointee.add() }
+      for _ in 0..<50 { leakACycle() }
+      let types = try Undead.checkForLeaks().leaks.flatMap { $0.objects.map(\.type) }
+      #expect(types.contains { $0.hasSuffix("LeakedNode") })
+      #expect(!types.contains { $0.contains("HeldItem") })
+      #expect(holder.pointee.count == 100)
+    }
+  }
+
   @Test func writesAFile() async {
     await #expect(processExitsWith: .success) {
       try Undead.start()
@@ -45,6 +59,27 @@ import UndeadReport
       try Undead.start()
       for _ in 0..<100 { _ = try Undead.snapshot() }
     }
+  }
+}
+
+/// Made before recording starts, with a buffer and a box of its own.
+private final class Holder {
+  private final class HeldItem {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  private var first: [HeldItem] = []
+  private var others: [Int: HeldItem] = [:]
+  var count: Int { first.count + others.count }
+
+  init() {
+    first.reserveCapacity(60)
+    others.reserveCapacity(60)
+  }
+
+  func add() {
+    if first.count < 50 { first.append(HeldItem(count)) } else { others[count] = HeldItem(count) }
   }
 }
 

@@ -101,6 +101,7 @@ typedef enum { UNDEAD_SCAN_IN_PLACE = 0, UNDEAD_SCAN_FORK = 1 } undead_scan_mode
 typedef struct {
   undead_scan_mode mode;
   bool suspects;                     // look for suspects too
+  bool unknown_blocks;               // recording began late: what malloc handed out before may hold recorded blocks
   const uintptr_t *watched;          // addresses of objects whose retain paths are wanted, or NULL
   uint32_t watched_count;
   // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).

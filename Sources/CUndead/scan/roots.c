@@ -88,6 +88,7 @@ static void exclude_known(undead_root_search *search) {
   for (uint32_t i = 0; i < facts->constant_count; i++)
     undead_intervals_add(&search->excluded, facts->constant[i].low, facts->constant[i].high);
   for (size_t i = 0; undead_owned_range(i, &low, &high); i++) undead_intervals_add(&search->excluded, low, high);
+  if (search->options->unknown_blocks) return;
   exclude_main_heap(search);
   for (size_t i = 0; i < undead_mapping_count(); i++) {
     const undead_mapping *mapping = undead_mapping_at(i);
@@ -129,11 +130,25 @@ static void each_part(undead_root_search *search, const undead_mapping *mapping,
   }
 }
 
+// What lies between the recorded blocks of a page: blocks of which nothing is known, and free memory.
+static void add_unknown_blocks(undead_root_search *search, uintptr_t low, uintptr_t high) {
+  for (uintptr_t at = low, next; at < high; at = next) {
+    uintptr_t block = undead_heap_resolve(search->heap, at);
+    // A chunk of malloc ends 8 bytes before the next block.
+    next = block ? (block + undead_block_size(block) + 15) & ~(uintptr_t)15 : at + 16;
+    if (next <= at) next = at + 16;
+    if (!block) undead_root_add(search, at, next < high ? next : high, UNDEAD_ROOT_GLOBAL, 0);
+  }
+}
+
 static void visit_root_page(undead_root_search *search, const undead_mapping *mapping, uintptr_t page) {
   (void)mapping;
-  if (page - search->heap->low < search->heap->high - search->heap->low && undead_heap_page(search->heap, page)) return;
   uintptr_t low = page > search->part.low ? page : search->part.low;
   uintptr_t high = page + PAGE < search->part.high ? page + PAGE : search->part.high;
+  if (page - search->heap->low < search->heap->high - search->heap->low && undead_heap_page(search->heap, page)) {
+    if (search->options->unknown_blocks) add_unknown_blocks(search, low, high);
+    return;
+  }
   undead_root_add(search, low, high, UNDEAD_ROOT_GLOBAL, 0);
 }
 

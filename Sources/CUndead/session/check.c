@@ -132,6 +132,7 @@ static void look_for_leaks(void *context) {
   }
   undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
   undead_state_set_step("scanning");
+  check->options.unknown_blocks = undead_session_has_gaps();
   undead_scan_result *result = undead_scan(&check->options);
   if (!result) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");

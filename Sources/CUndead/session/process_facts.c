@@ -123,7 +123,7 @@ void undead_facts_collect(undead_facts *facts, const char *trigger, const undead
   collect_counters(facts, result);
   if (result->error != 0) add_note(facts, result->message);
   if (undead_session_has_gaps())
-    add_note(facts, "recording did not cover the whole run: objects that only unrecorded blocks hold look like leaks; "
+    add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "
                     "start the program with UNDEAD=1");
 }
 
