@@ -48,14 +48,13 @@ typedef struct {
 #define HOOK_FRAME ((const hook_frame *)__builtin_frame_address(0))
 
 UNDEAD_INLINE void set_word(void *block, uint32_t word) {
-  uint32_t *slot = undead_registry_slot((uintptr_t)block);
-  if (UNLIKELY(!slot)) slot = undead_registry_slot_slow((uintptr_t)block);
-  if (UNLIKELY(!slot)) return;
-  uintptr_t group = ((uintptr_t)block & ((1ull << UNDEAD_LEAF_SHIFT) - 1)) >> (4 + UNDEAD_TOUCH_SHIFT);
-  uint8_t *touched = &undead_leaves[(uintptr_t)block >> UNDEAD_LEAF_SHIFT]->touched[group];
+  undead_leaf *leaf = undead_registry_leaf((uintptr_t)block);
+  if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
+  uintptr_t granule = (uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
+  uint8_t *touched = &leaf->touched[granule >> UNDEAD_TOUCH_SHIFT];
   if (UNLIKELY(!*touched)) *touched = 1;
   // The word belongs to whoever owns the block, so there is nobody to race with but a scan.
-  __atomic_store_n(slot, word, __ATOMIC_RELEASE);
+  __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
 }
 
 // Registers a new block; false if recording is off or the thread is the tool's own.
@@ -101,6 +100,9 @@ UNDEAD_INLINE void leave(void) {
 #define CHUNK_MAPPED 2u              // a mapping of its own, which the kernel has cleared
 #define LARGEST_CACHED_BLOCK 1032u   // beyond, malloc takes the same way as calloc, which knows fresh memory
 #define LARGEST_CLEARED_TAIL (1u << 20)
+#define LARGEST_CLEARED_INLINE 256u  // up to this chunk size a loop is faster than a call of memset
+typedef uint64_t __attribute__((may_alias)) eight_bytes;
+typedef uint64_t __attribute__((may_alias, vector_size(16))) sixteen_bytes;
 
 UNDEAD_INLINE size_t usable_size(const void *block) { return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - 8; }
 
@@ -111,6 +113,18 @@ UNDEAD_INLINE void clear(void *block, size_t from) {
     __builtin_memset((char *)block + from, 0, size - from);
 }
 
+UNDEAD_INLINE void clear_new(void *block) {
+  size_t chunk = ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS;
+  if (UNLIKELY(chunk > LARGEST_CLEARED_INLINE)) {
+    clear(block, 0);
+    return;
+  }
+  // Chunks are 16-aligned, and the last 8 bytes of a block are in the next chunk.
+  char *at = block, *end = at + chunk - 16;
+  for (; at < end; at += 16) *(sixteen_bytes *)at = (sixteen_bytes){0};
+  *(eight_bytes *)at = 0;
+}
+
 UNDEAD_INLINE bool calloc_instead(size_t size) {
   return size > LARGEST_CACHED_BLOCK && undead_record_mode > UNDEAD_RECORD_OFF;
 }
@@ -119,7 +133,7 @@ UNDEAD_HOOK void *malloc(size_t size) {
   enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
-  if (LIKELY(block) && LIKELY(record(block, HOOK_FRAME)) && LIKELY(!cleared)) clear(block, 0);
+  if (LIKELY(block) && LIKELY(record(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
   leave();
   return block;
 }
@@ -173,7 +187,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
 UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
   enter();
   void *block = __libc_memalign(alignment, size);
-  if (LIKELY(block) && LIKELY(record(block, frame))) clear(block, 0);
+  if (LIKELY(block) && LIKELY(record(block, frame))) clear_new(block);
   leave();
   return block;
 }

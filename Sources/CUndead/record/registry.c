@@ -18,7 +18,7 @@ static void note_leaf(uintptr_t index) {
   __atomic_fetch_or(&leaf_summary[index / 4096], 1ull << (index / 64 % 64), __ATOMIC_RELEASE);
 }
 
-uint32_t *undead_registry_slot_slow(uintptr_t address) {
+undead_leaf *undead_registry_leaf_slow(uintptr_t address) {
   uintptr_t index = address >> UNDEAD_LEAF_SHIFT;
   undead_leaf *fresh = index < UNDEAD_LEAF_COUNT ? undead_map(sizeof(undead_leaf)) : NULL;
   if (!fresh) {
@@ -30,7 +30,7 @@ uint32_t *undead_registry_slot_slow(uintptr_t address) {
     note_leaf(index);
   else
     undead_unmap(fresh, sizeof(undead_leaf));
-  return undead_registry_slot(address);
+  return undead_registry_leaf(address);
 }
 
 uint64_t undead_registry_dropped(void) {

@@ -24,11 +24,16 @@ typedef struct {
 
 extern undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
 
-// The word of the granule that holds `address`, or NULL if nothing was ever allocated near it.
-static inline uint32_t *undead_registry_slot(uintptr_t address) {
+// The leaf that `address` belongs to, or NULL if nothing was ever allocated near it.
+static inline undead_leaf *undead_registry_leaf(uintptr_t address) {
   uintptr_t index = address >> UNDEAD_LEAF_SHIFT;
   if (__builtin_expect(index >= UNDEAD_LEAF_COUNT, 0)) return NULL;
-  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+}
+
+// The word of the granule that holds `address`, or NULL likewise.
+static inline uint32_t *undead_registry_slot(uintptr_t address) {
+  undead_leaf *leaf = undead_registry_leaf(address);
   return leaf ? &leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)] : NULL;
 }
 
@@ -39,8 +44,8 @@ size_t undead_block_size(uintptr_t block);
 typedef bool (*undead_block_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_registry_each(undead_block_visitor visit, void *context);
 
-// Creates the leaf for `address` if there is none, and returns the address's slot; NULL (counted) without memory.
-uint32_t *undead_registry_slot_slow(uintptr_t address);
+// Creates the leaf for `address` if there is none, and returns it; NULL (counted) without memory.
+undead_leaf *undead_registry_leaf_slow(uintptr_t address);
 
 // Blocks that could not be registered because there was no memory for the table.
 uint64_t undead_registry_dropped(void);

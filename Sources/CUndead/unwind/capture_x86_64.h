@@ -75,9 +75,10 @@ typedef struct {
 } undead_known_site;
 _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
 
-#define UNDEAD_KNOWN_PCS 256u
-#define UNDEAD_KNOWN_CHILDREN 512u
-#define UNDEAD_KNOWN_PAIRS 16u
+#define UNDEAD_KNOWN_PCS 1024u
+#define UNDEAD_KNOWN_CHILDREN 2048u
+#define UNDEAD_KNOWN_PAIR_SETS 16u   // by the innermost return address
+#define UNDEAD_KNOWN_PAIRS 4u        // in each of them
 #define UNDEAD_KNOWN_SITES 128u
 #define UNDEAD_BRANCHES 32u
 
@@ -90,9 +91,10 @@ typedef struct {
   uint32_t last;             // index of the frame where the last capture met the chain
   uint32_t known_nodes;      // frames whose `pc_index` and `node` are still right for their outer frames
   uint32_t check_count;
+  uint32_t next_pair;        // counts pairs that were replaced
   bool cut;                  // frame 0 is not the outermost of the stack
   uint64_t stamps;
-  undead_known_pair pairs[UNDEAD_KNOWN_PAIRS];
+  undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];

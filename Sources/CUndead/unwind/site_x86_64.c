@@ -36,6 +36,14 @@ static void keep_pair(undead_known_pair *pair, const undead_frame states[3], con
   pair->pc[0] = inner[0].pc;
 }
 
+// The pair's own entry if it has one (with other distances), else any of its set.
+static undead_known_pair *pair_to_replace(undead_unwind_cache *cache, const undead_known_pc *inner) {
+  undead_known_pair *set = pairs_of(cache, inner[0].pc);
+  for (uint32_t index = 0; index < UNDEAD_KNOWN_PAIRS; index++)
+    if (set[index].pc[0] == inner[0].pc && set[index].pc[1] == inner[1].pc) return &set[index];
+  return &set[cache->next_pair++ % UNDEAD_KNOWN_PAIRS];
+}
+
 const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame,
                                            bool from_loader, uint32_t *id) {
   undead_known_pc inner[UNDEAD_RUN_FRAMES];
@@ -54,7 +62,7 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
     if (index == 0 && UNLIKELY(known->rule & UNDEAD_RULE_LOADER) && !from_loader) return NULL;
     if (index + 1 < UNDEAD_RUN_FRAMES && UNLIKELY(!step(frame, &slots[index], known->rule, stack_high))) return NULL;
   }
-  if (!(inner[0].rule & UNDEAD_RULE_LOADER)) keep_pair(pair_of(cache, inner[0].pc), states, inner, slots);
+  if (!(inner[0].rule & UNDEAD_RULE_LOADER)) keep_pair(pair_to_replace(cache, inner), states, inner, slots);
   undead_known_site *site = site_of(cache, inner[1].pc, inner[2].pc);
   if (site->pc[0] == inner[0].pc && site->pc[1] == inner[1].pc && site->pc[2] == inner[2].pc) return site;
   uint32_t run = add_run(inner, UNDEAD_RUN_FRAMES);

@@ -10,24 +10,30 @@
 const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame,
                                            bool from_loader, uint32_t *id);
 
-INLINE undead_known_pair *pair_of(undead_unwind_cache *cache, uintptr_t pc) {
-  return &cache->pairs[undead_pc_hash(pc) >> 32 & (UNDEAD_KNOWN_PAIRS - 1)];
+INLINE undead_known_pair *pairs_of(undead_unwind_cache *cache, uintptr_t pc) {
+  return cache->pairs[undead_pc_hash(pc) >> 32 & (UNDEAD_KNOWN_PAIR_SETS - 1)];
 }
 
 INLINE undead_known_site *site_of(undead_unwind_cache *cache, uintptr_t inner_pc, uintptr_t outer_pc) {
   return &cache->sites[undead_pc_hash(inner_pc * 3 ^ outer_pc) >> 32 & (UNDEAD_KNOWN_SITES - 1)];
 }
 
+INLINE bool pair_holds(const undead_known_pair *pair, uintptr_t stack_high, const undead_frame *frame) {
+  uintptr_t sp = frame->sp;
+  if (UNLIKELY(pair->pc[0] != frame->pc) || UNLIKELY(stack_high - sp < pair->span)) return false;
+  if (*(const uintptr_t *)(sp + pair->pc_slot) != pair->pc[1]) return false;
+  uintptr_t outer_bp = *(const uintptr_t *)(sp + pair->outer_bp_slot);
+  uintptr_t difference = ((frame->bp - sp - pair->bp_distance) & pair->bp_mask) |
+                         ((outer_bp - sp - pair->outer_bp_distance) & pair->outer_bp_mask);
+  return LIKELY(difference == 0);
+}
+
 // The innermost frames, if they are known and lie as they did before; `frame` becomes the outermost of them.
 INLINE const undead_known_site *match_site(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame) {
-  const undead_known_pair *pair = pair_of(cache, frame->pc);
-  uintptr_t sp = frame->sp, bp = frame->bp;
-  if (UNLIKELY(pair->pc[0] != frame->pc) || UNLIKELY(stack_high - sp < pair->span)) return NULL;
-  uintptr_t difference = (*(const uintptr_t *)(sp + pair->pc_slot) ^ pair->pc[1]) |
-                         ((bp - sp - pair->bp_distance) & pair->bp_mask) |
-                         ((*(const uintptr_t *)(sp + pair->outer_bp_slot) - sp - pair->outer_bp_distance) &
-                          pair->outer_bp_mask);
-  if (UNLIKELY(difference)) return NULL;
+  const undead_known_pair *pair = pairs_of(cache, frame->pc), *end = pair + UNDEAD_KNOWN_PAIRS;
+  uintptr_t sp = frame->sp;
+  while (!pair_holds(pair, stack_high, frame))
+    if (++pair == end) return NULL;
   frame->sp = sp + pair->span;
   frame->pc = ((const uintptr_t *)frame->sp)[-1];
   if (LIKELY(pair->bp_slot != UNDEAD_NO_SLOT)) frame->bp = *(const uintptr_t *)(sp + pair->bp_slot);
