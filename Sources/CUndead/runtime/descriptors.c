@@ -54,8 +54,8 @@ static uintptr_t referenced_context(uintptr_t address) {
 static bool ends_in_one_pointer(const undead_mangled *name) {
   if (name->ends_in_reference) return false;
   char last = name->operators[1], before = name->operators[0];
-  // Class, function, existential, metatype. Blocks, thin functions and box types: X followed by one of those letters.
-  if (last == 'C' || last == 'c' || last == 'p' || last == 'm') return true;
+  // Class, function, metatype. Blocks, thin functions and box types: X followed by one of those letters.
+  if (last == 'C' || last == 'c' || last == 'm') return true;
   return before == 'X' && strchr("BCEfKLAzxXlbp", last) != NULL;
 }
 
@@ -75,6 +75,11 @@ bool undead_mangled_is_one_object(const undead_mangled *name) {
   return undead_descriptor_kind(referenced_context(name->address)) == ABI_CONTEXT_CLASS;
 }
 
+// "yp" is Any, "_p" ends the list of an existential's protocols; an identifier with these letters only costs time.
+static bool ends_existential(const uint8_t *bytes, size_t i) {
+  return i > 0 && bytes[i] == 'p' && (bytes[i - 1] == 'y' || bytes[i - 1] == '_');
+}
+
 undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
   undead_ownership ownership = undead_mangled_ownership(name);
   if (ownership == UNDEAD_WEAK || ownership == UNDEAD_UNOWNED) return UNDEAD_WORDS_SKIP_FIRST;
@@ -85,6 +90,7 @@ undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
     size_t reference = undead_reference_bytes(bytes[i]);
     if (!reference) {
       if (generic && (bytes[i] == 'x' || bytes[i] == 'q' || bytes[i] == 'Q')) return UNDEAD_WORDS_RESOLVE;
+      if (ends_existential(bytes, i)) return UNDEAD_WORDS_RESOLVE;
       i++;
       continue;
     }

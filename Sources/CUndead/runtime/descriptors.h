@@ -26,7 +26,7 @@ uintptr_t undead_mangled_descriptor(const undead_mangled *name);
 
 // What the words of a value of this type can hold, as far as the name tells.
 typedef enum {
-  UNDEAD_WORDS_STRONG,     // no weak or unowned reference
+  UNDEAD_WORDS_STRONG,     // no weak or unowned reference, no buffer that may be partly unused
   UNDEAD_WORDS_SKIP_FIRST, // is itself a weak or unowned reference
   UNDEAD_WORDS_RESOLVE,    // may contain one: the type must be looked at
 } undead_words;
@@ -38,7 +38,7 @@ const char *undead_descriptor_module(uintptr_t descriptor);
 bool undead_descriptor_is(uintptr_t descriptor, const char *module, const char *name);
 // True for types of the toolchain's modules, wherever they were linked.
 bool undead_descriptor_is_toolchain(uintptr_t descriptor);
-// False if no field of the type, looked at deeply, can be weak or unowned.
+// False if no field of the type, looked at deeply, can be weak, unowned or an existential.
 bool undead_descriptor_may_skip(uintptr_t descriptor);
 
 typedef struct {

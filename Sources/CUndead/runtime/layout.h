@@ -23,6 +23,8 @@ typedef struct {
   bool user_type;            // declared outside of the toolchain's libraries
   uint16_t skip_count;       // words that hold weak or unowned references: not to be followed
   const uint32_t *skip;      // their offsets, ascending
+  uint16_t buffer_count;     // existentials, whose buffers use as many words as their value needs
+  const uint32_t *buffers;   // their offsets, ascending
   uint32_t size;             // bytes of an instance; what follows in the block is unused. 0: all of the block is used
 } undead_layout;
 

@@ -11,13 +11,18 @@ enum { MAX_SKIPS = 1024, MAX_DEPTH = 16, MAX_CASE_BYTES = 512 };
 
 static undead_word_map layouts;
 
-// The words found so far that are not to be followed.
+// Offsets of words found so far, ascending.
 typedef struct {
   uint32_t offset[MAX_SKIPS];
   uint32_t count;
+} word_list;
+
+typedef struct {
+  word_list words;
+  word_list buffers;   // of existentials, which may be partly unused
 } skip_list;
 
-static void skip_word(skip_list *list, size_t offset) {
+static void add_word(word_list *list, size_t offset) {
   if (offset % 8 || offset > UINT32_MAX || list->count == MAX_SKIPS) return;
   uint32_t i = list->count;
   while (i > 0 && list->offset[i - 1] >= offset) i--;
@@ -26,6 +31,8 @@ static void skip_word(skip_list *list, size_t offset) {
   list->offset[i] = (uint32_t)offset;
   list->count++;
 }
+
+static void skip_word(skip_list *list, size_t offset) { add_word(&list->words, offset); }
 
 static void skip_in_type(skip_list *list, uintptr_t type, size_t base, int depth);
 
@@ -73,6 +80,9 @@ static void skip_in_type(skip_list *list, uintptr_t type, size_t base, int depth
     for (uintptr_t i = 0; i < count && i < MAX_SKIPS; i++) skip_in_type(list, element, base + i * stride, depth + 1);
     return;
   }
+  case ABI_KIND_EXISTENTIAL: case ABI_KIND_EXTENDED_EXISTENTIAL:
+    if (undead_type_is_opaque_existential(type)) add_word(&list->buffers, base);
+    return;
   default:
     return;
   }
@@ -152,7 +162,7 @@ static bool is_image_toolchain(uintptr_t address) {
 }
 
 static void compute(undead_layout *layout, skip_list *list) {
-  list->count = 0;
+  list->words.count = list->buffers.count = 0;
   switch (layout->kind) {
   case UNDEAD_KIND_CLASS:
     layout->category = (uint8_t)category_of_class(layout->isa);
@@ -180,6 +190,14 @@ static void compute(undead_layout *layout, skip_list *list) {
   }
 }
 
+static const uint32_t *keep_words(const word_list *list, uint16_t *count) {
+  uint32_t *kept = list->count ? undead_keep(list->count * sizeof *kept) : NULL;
+  if (!kept) return NULL;
+  memcpy(kept, list->offset, list->count * sizeof *kept);
+  *count = (uint16_t)list->count;
+  return kept;
+}
+
 static void add_layout(uintptr_t isa) {
   static skip_list list;
   undead_layout *layout = undead_keep(sizeof *layout);
@@ -187,12 +205,8 @@ static void add_layout(uintptr_t isa) {
   layout->isa = isa;
   layout->kind = (uint8_t)undead_classify(isa, UINT64_MAX);
   compute(layout, &list);
-  uint32_t *skip = list.count ? undead_keep(list.count * sizeof *skip) : NULL;
-  if (skip) {
-    memcpy(skip, list.offset, list.count * sizeof *skip);
-    layout->skip = skip;
-    layout->skip_count = (uint16_t)list.count;
-  }
+  layout->skip = keep_words(&list.words, &layout->skip_count);
+  layout->buffers = keep_words(&list.buffers, &layout->buffer_count);
   undead_word_map_set(&layouts, isa, (uintptr_t)layout);
 }
 

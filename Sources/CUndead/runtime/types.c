@@ -34,6 +34,26 @@ bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *
   return *size <= MAX_VALUE_SIZE && *stride <= MAX_VALUE_SIZE * 2ull;
 }
 
+bool undead_type_is_opaque_existential(uintptr_t type) {
+  uint32_t kind = undead_type_kind(type);
+  if (kind == ABI_KIND_EXTENDED_EXISTENTIAL) {
+    uintptr_t shape = read_word(type + ABI_EXTENDED_EXISTENTIAL_SHAPE);
+    return shape && (read_u32(shape) & ABI_SHAPE_KIND_MASK) == ABI_SHAPE_OPAQUE;
+  }
+  uint32_t flags = kind == ABI_KIND_EXISTENTIAL ? read_u32(type + ABI_EXISTENTIAL_FLAGS) : 0;
+  return (flags & ABI_EXISTENTIAL_NOT_CLASS) && !(flags & ABI_EXISTENTIAL_SPECIAL_MASK);
+}
+
+size_t undead_buffer_bytes_of(uintptr_t type) {
+  // Numbers of cases around the existential that have no value stand in its place.
+  if (type < 4096) return 0;
+  size_t size, stride;
+  uint32_t flags;
+  if ((type & 7) || !undead_type_layout(type, &size, &stride, &flags)) return ABI_EXISTENTIAL_BUFFER_BYTES;
+  if (flags & ABI_WITNESS_NON_INLINE) return sizeof(uintptr_t);
+  return size < ABI_EXISTENTIAL_BUFFER_BYTES ? size : ABI_EXISTENTIAL_BUFFER_BYTES;
+}
+
 uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments) {
   if (!name->length || !undead_runtime.type_by_mangled_name) return 0;
   uintptr_t type = (uintptr_t)undead_runtime.type_by_mangled_name(

@@ -21,6 +21,10 @@ uint32_t undead_type_kind(uintptr_t type);        // ABI_KIND_*, UINT32_MAX if i
 uintptr_t undead_type_descriptor(uintptr_t type); // of a class, struct or enum, else 0
 // Size and alignment mask of a value; false if the metadata is not complete.
 bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags);
+// True if values stand in a buffer of ABI_EXISTENTIAL_BUFFER_BYTES with their type behind it.
+bool undead_type_is_opaque_existential(uintptr_t type);
+// Bytes of such a buffer that a value of this type (0: none) uses. Does not call the runtime.
+size_t undead_buffer_bytes_of(uintptr_t type);
 // Where the generic arguments of a class stand (types first, in the order of its parameters), 0 if it is not generic.
 uintptr_t undead_class_arguments(uintptr_t isa);
 // Own fields of a class (not those of its superclass), fields of a struct or tuple, cases of an enum. Never NULL.

@@ -158,12 +158,7 @@ static bool enter_enum(descent *walk) {
 }
 
 static bool enter_existential(descent *walk) {
-  uint32_t flags = read_u32(walk->value.type + ABI_EXISTENTIAL_FLAGS);
-  bool opaque = (flags & ABI_EXISTENTIAL_NOT_CLASS) && !(flags & ABI_EXISTENTIAL_SPECIAL_MASK);
-  if (undead_type_kind(walk->value.type) == ABI_KIND_EXTENDED_EXISTENTIAL) {
-    uintptr_t shape = read_word(walk->value.type + ABI_EXTENDED_EXISTENTIAL_SHAPE);
-    opaque = shape && (read_u32(shape) & ABI_SHAPE_KIND_MASK) == ABI_SHAPE_OPAQUE;
-  }
+  bool opaque = undead_type_is_opaque_existential(walk->value.type);
   if (!opaque || walk->value.offset >= ABI_EXISTENTIAL_BUFFER_BYTES || !walk->value.memory) return false;
   uintptr_t place = walk->value.memory + ABI_EXISTENTIAL_TYPE;
   uintptr_t type = walk->copied ? *(const uintptr_t *)place : read_word(place);

@@ -1,6 +1,8 @@
 #include "scan/body.h"
 #include "runtime/abi.h"
+#include "runtime/types.h"
 #include "world/images.h"
+#include <assert.h>
 
 // Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
 enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
@@ -105,6 +107,36 @@ static void trim_string(uintptr_t block, undead_body *body) {
   }
 }
 
+static size_t buffer_bytes(undead_bodies *bodies, uintptr_t type) {
+  uint32_t slot = (uint32_t)((type >> 3) * 0x9E3779B97F4A7C15ull >> 58) & (UNDEAD_BUFFER_CACHE - 1);
+  if (bodies->buffers[slot].type != type) {
+    bodies->buffers[slot].bytes = undead_buffer_bytes_of(type);
+    bodies->buffers[slot].type = type;
+  }
+  return bodies->buffers[slot].bytes;
+}
+
+// Adds the words of existentials' buffers that their values leave unused: they hold what was on the stack when the
+// existential was made.
+static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *body) {
+  const undead_layout *layout = body->layout;
+  uint32_t count = 0, weak = 0;
+  if (layout->skip_count > UNDEAD_MOST_SKIPS / 2) return;
+  for (uint32_t i = 0; i < layout->buffer_count && count < UNDEAD_MOST_SKIPS / 2 - 3; i++) {
+    uintptr_t buffer = block + layout->buffers[i];
+    if (buffer + ABI_EXISTENTIAL_TYPE + 8 > body->high) break;
+    while (weak < layout->skip_count && layout->skip[weak] < layout->buffers[i])
+      bodies->skips[count++] = layout->skip[weak++];
+    size_t used = buffer_bytes(bodies, word_at(buffer + ABI_EXISTENTIAL_TYPE));
+    for (size_t offset = (used + 7) & ~7ul; offset < ABI_EXISTENTIAL_BUFFER_BYTES; offset += 8)
+      bodies->skips[count++] = (uint32_t)(layout->buffers[i] + offset);
+  }
+  while (weak < layout->skip_count) bodies->skips[count++] = layout->skip[weak++];
+  assert(count <= UNDEAD_MOST_SKIPS);
+  body->skip = bodies->skips;
+  body->skip_count = count;
+}
+
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   *body = (undead_body){.low = block, .high = block + (size & ~(size_t)7)};
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
@@ -118,6 +150,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
   if (layout->size && layout->size < size) body->high = block + (layout->size & ~7u);
+  if (layout->buffer_count) skip_unused(bodies, block, body);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }

@@ -6,11 +6,13 @@
 
 #define UNDEAD_LAYOUT_CACHE 1024u
 #define UNDEAD_KIND_CACHE 256u
+#define UNDEAD_BUFFER_CACHE 64u
+#define UNDEAD_MOST_SKIPS 256u          // of an object whose existentials are looked into
 #define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
 
 typedef struct {
   uintptr_t low, high;      // 8-aligned; the words to look at
-  const uint32_t *skip;     // offsets from the block of weak and unowned words, ascending
+  const uint32_t *skip;     // offsets from the block of words that keep nothing alive, ascending
   uint32_t skip_count;
   uintptr_t isa;            // of a Swift object of known type, else 0
   const undead_layout *layout;   // NULL if the type is not known
@@ -29,8 +31,14 @@ typedef struct {
     size_t size;
     undead_kind kind;
   } kinds[UNDEAD_KIND_CACHE];     // of undead_classify
+  struct {
+    uintptr_t type;
+    size_t bytes;
+  } buffers[UNDEAD_BUFFER_CACHE]; // of undead_buffer_bytes_of
+  uint32_t skips[UNDEAD_MOST_SKIPS];   // of the last body with existentials
 } undead_bodies;
 
+// `body` is valid until the next call.
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
 
