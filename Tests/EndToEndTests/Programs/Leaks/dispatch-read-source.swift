@@ -1,5 +1,5 @@
 // A source that reads from a pipe which stays open; its handler captures the owner.
-// EXPECT suspect kind=heldByDispatchSource types=App.Reader count=2
+// EXPECT suspect kind=heldByDispatchSource types=App.Reader count=2 closureAt=closure
 import Dispatch
 import Glibc
 
@@ -8,7 +8,7 @@ final class Reader {
   let source: any DispatchSourceRead
   init(_ file: Int32) {
     source = DispatchSource.makeReadSource(fileDescriptor: file)
-    source.setEventHandler { self.bytes += 1 }
+    source.setEventHandler { self.bytes += 1 }  // @closure
     source.resume()
   }
 }
