@@ -128,8 +128,9 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
   if (!is_swift(target)) {
     if (!undead_is_source_memory(suspects, to)) return false;
-    // A source owns its `refs`; these do not own it back.
-    if (undead_is_source_memory(suspects, from)) return word_at(from) != suspects->source_vtable;
+    // A source owns its `refs`; these do not own it back, and a source does not own the one behind it in a queue.
+    if (undead_is_source_memory(suspects, from))
+      return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
     if (is_swift(source)) return false;
     return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
       || undead_in(undead_image_facts.dispatch, word_at(from));
@@ -143,12 +144,24 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
   return !slab || is_own_slab(suspects, to, from);
 }
 
+// A Swift program holds a source by the object that wraps it: a bare one on a stack is held by libdispatch, which calls
+// its handler or did so last.
+static bool is_of_thread(const undead_suspects *suspects, uintptr_t place) {
+  for (uint32_t i = 0; i < suspects->roots->count; i++) {
+    const undead_root *root = &suspects->roots->roots[i];
+    if (place >= root->low && place < root->high)
+      return root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER;
+  }
+  return false;
+}
+
 static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t to) {
   const undead_suspects *suspects = marker->context;
   if (from) return undead_is_framework_edge(suspects, from, to);
-  if (!undead_in(undead_image_facts.dispatch, offset)) return false;
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
-  return is_swift(target) ? target->kind == UNDEAD_KIND_TASK : undead_is_source_memory(suspects, to);
+  bool of_dispatch = undead_in(undead_image_facts.dispatch, offset);
+  if (is_swift(target)) return of_dispatch && target->kind == UNDEAD_KIND_TASK;
+  return undead_is_source_memory(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
 }
 
 static void own(undead_suspects *suspects, undead_worklist *list, uintptr_t word) {
