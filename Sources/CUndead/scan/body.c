@@ -30,7 +30,7 @@ uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size
 
 uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
   if (word >> 47 != UNDEAD_COMPLEMENT_TOP || !undead_heap_starts(heap, ~word)) return 0;
-  return undead_in(undead_image_facts.dispatch, word_at(~word)) ? ~word : 0;
+  return undead_is_dispatch_data(word_at(~word)) ? ~word : 0;
 }
 
 bool undead_is_deiniting(const undead_heap *heap, uintptr_t block) {

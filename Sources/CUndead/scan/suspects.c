@@ -25,7 +25,7 @@ static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; 
 static void find_source_types(undead_suspects *suspects) {
   static const char *const names[] = {"timer", "after", "read", "write", "signal", "data_add", "data_or", "data_replace",
                                       "timer_with_clock", "interval", "mach_recv", "proc", "vnode"};
-  const undead_module *module = undead_module_of(undead_image_facts.dispatch.low);
+  const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
   if (!module) return;
   suspects->source_vtable = undead_symbol_address(module, "__OS_dispatch_source_vtable", NULL);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -133,7 +133,7 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
       return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
     if (is_swift(source)) return false;
     return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
-      || undead_in(undead_image_facts.dispatch, word_at(from));
+      || undead_is_dispatch_data(word_at(from));
   }
   if (target->category == UNDEAD_CATEGORY_FOUNDATION_TIMER) return source && source->category == UNDEAD_CATEGORY_CF;
   if (target->kind == UNDEAD_KIND_CONTEXT) return source && source->category == UNDEAD_CATEGORY_OBSERVER_TABLE;
@@ -159,7 +159,7 @@ static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, u
   const undead_suspects *suspects = marker->context;
   if (from) return undead_is_framework_edge(suspects, from, to);
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
-  bool of_dispatch = undead_in(undead_image_facts.dispatch, offset);
+  bool of_dispatch = undead_is_dispatch_data(offset);
   if (is_swift(target)) return of_dispatch && target->kind == UNDEAD_KIND_TASK;
   return undead_is_source_memory(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
 }
@@ -179,10 +179,10 @@ static bool find_owned(undead_suspects *suspects) {
   undead_worklist list = {0};
   for (uint32_t i = 0; i < suspects->roots->count; i++) {
     const undead_root *root = &suspects->roots->roots[i];
-    undead_interval dispatch = undead_image_facts.dispatch;
-    if (root->kind != UNDEAD_ROOT_GLOBAL || root->high <= dispatch.low || root->low >= dispatch.high) continue;
+    undead_interval image = undead_image_facts.dispatch_image;
+    if (root->kind != UNDEAD_ROOT_GLOBAL || root->high <= image.low || root->low >= image.high) continue;
     for (uintptr_t at = root->low; at < root->high; at += 8)
-      if (undead_in(dispatch, at)) own(suspects, &list, word_at(at));
+      if (undead_is_dispatch_data(at)) own(suspects, &list, word_at(at));
   }
   for (uintptr_t block; (block = undead_worklist_pop(&list));) {
     undead_body body;

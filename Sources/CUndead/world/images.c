@@ -105,6 +105,32 @@ static size_t find_stack_field(size_t descriptor_bytes) {
   return 0;
 }
 
+// The vtables lie together, one after the other.
+static undead_interval dispatch_vtables(const undead_module *module) {
+  static const char *const names[] = {"_dispatch_continuation_vtables", "__OS_dispatch_queue_global_vtable",
+                                      "__OS_dispatch_queue_serial_vtable", "__OS_dispatch_source_vtable"};
+  undead_interval all = {UINTPTR_MAX, 0};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t size = 0;
+    uintptr_t low = undead_symbol_address(module, names[i], &size);
+    if (low && low < all.low) all.low = low;
+    if (low + size > all.high) all.high = low + size;
+  }
+  return all;
+}
+
+static void find_dispatch_parts(const undead_module *module) {
+  static const char *const names[] = {"_dispatch_timers_heap", "_dispatch_sources", "_dispatch_root_queues",
+                                      "_dispatch_mgr_q", "_dispatch_main_q"};
+  undead_images *facts = &undead_image_facts;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t size = 0;
+    uintptr_t low = undead_symbol_address(module, names[i], &size);
+    if (low) facts->dispatch_parts[facts->dispatch_part_count++] = (undead_interval){low, low + size};
+  }
+  facts->dispatch_parts[facts->dispatch_part_count++] = dispatch_vtables(module);
+}
+
 // With -static-stdlib libdispatch is a part of the program.
 static void find_dispatch(void) {
   undead_images *facts = &undead_image_facts;
@@ -112,6 +138,7 @@ static void find_dispatch(void) {
   if (!facts->dispatch.low) {
     module = undead_module_at(0);
     if (!undead_symbol_address(module, "_dispatch_worker_thread", NULL)) return;
+    find_dispatch_parts(module);
   }
   facts->dispatch_image = (undead_interval){module->low, module->high};
   uintptr_t data = undead_symbol_address(module, "__dispatch_tsd", NULL);
@@ -139,6 +166,7 @@ bool undead_images_refresh(void) {
   if (!facts->writable || !facts->constant) return false;
   facts->writable_count = facts->constant_count = 0;
   facts->dispatch_tls_module = 0;
+  facts->dispatch_part_count = 0;
   facts->dispatch = facts->dispatch_image = facts->concurrency = (undead_interval){0, 0};
   if (undead_module_count() == 0) undead_modules_refresh();
   for (size_t i = 0; i < undead_module_count(); i++) {

@@ -9,6 +9,7 @@ typedef struct {
 } undead_interval;
 
 #define UNDEAD_MAX_SEGMENTS 8192
+#define UNDEAD_DISPATCH_PARTS 8u
 
 typedef struct {
   undead_interval *writable;         // segments that are or were writable
@@ -18,6 +19,9 @@ typedef struct {
   undead_interval libc, loader;      // code and data of libc.so and ld.so
   undead_interval dispatch, concurrency;   // libraries of their own, not linked into the program
   undead_interval dispatch_image;    // whatever holds libdispatch: the library, or the program
+  // With libdispatch linked into the program: its variables that lead to sources and queues, and its vtables.
+  undead_interval dispatch_parts[UNDEAD_DISPATCH_PARTS];
+  uint32_t dispatch_part_count;
   size_t dispatch_tls_module;        // of the dynamic TLS that holds libdispatch's thread data, 0 if unknown
   size_t dispatch_tls_offset;
 
@@ -33,6 +37,15 @@ bool undead_images_refresh(void);
 
 static inline bool undead_in(undead_interval interval, uintptr_t address) {
   return address >= interval.low && address < interval.high;
+}
+
+// True for data of libdispatch, wherever it is linked.
+static inline bool undead_is_dispatch_data(uintptr_t address) {
+  const undead_images *facts = &undead_image_facts;
+  if (undead_in(facts->dispatch, address)) return true;
+  for (uint32_t i = 0; i < facts->dispatch_part_count; i++)
+    if (undead_in(facts->dispatch_parts[i], address)) return true;
+  return false;
 }
 
 // True for code of libc itself, whose system calls leave nothing in the red zone or the vector registers.
