@@ -8,7 +8,8 @@ final class Badges {
   var tokens: [any NSObjectProtocol] = []
   init() {
     for name in ["mail", "chat"] {
-      let token = NotificationCenter.default.addObserver(forName: Notification.Name(name), object: nil, queue: nil) { _ in
+      let token = NotificationCenter.default.addObserver(forName: Notification.Name(name), object: nil, queue: nil) {
+        _ in
         self.count += 1
       }
       tokens.append(token)
