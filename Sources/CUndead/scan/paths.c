@@ -1,5 +1,6 @@
 #include "scan/paths.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 #include <assert.h>
 
 #define VISITED UNDEAD_WORD_MARK_AGAIN
@@ -24,24 +25,8 @@ typedef struct {
   uint32_t missing;    // targets that were not reached yet
 } path_search;
 
-static void sift_down(uintptr_t *words, uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && words[child + 1] > words[child]) child++;
-    if (words[root] >= words[child]) return;
-    uintptr_t swapped = words[root];
-    words[root] = words[child];
-    words[child] = swapped;
-  }
-}
-
 static uint32_t sort_distinct(uintptr_t *words, uint32_t count) {
-  for (uint32_t root = count / 2; root-- > 0;) sift_down(words, root, count);
-  for (uint32_t last = count; last-- > 1;) {
-    uintptr_t largest = words[0];
-    words[0] = words[last];
-    words[last] = largest;
-    sift_down(words, 0, last);
-  }
+  undead_sort_words(words, count);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!kept || words[kept - 1] != words[i]) words[kept++] = words[i];

@@ -2,6 +2,7 @@
 #include "scan/stale.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include "world/images.h"
@@ -77,31 +78,11 @@ static void find_cached_of(undead_stale *stale, const undead_heap *heap, const u
   }
 }
 
-static void sift_down(uintptr_t *heap, uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && heap[child + 1] > heap[child]) child++;
-    if (heap[root] >= heap[child]) return;
-    uintptr_t swapped = heap[root];
-    heap[root] = heap[child];
-    heap[child] = swapped;
-  }
-}
-
-static void sort(uintptr_t *words, uint32_t count) {
-  for (uint32_t root = count / 2; root-- > 0;) sift_down(words, root, count);
-  for (uint32_t last = count; last-- > 1;) {
-    uintptr_t largest = words[0];
-    words[0] = words[last];
-    words[last] = largest;
-    sift_down(words, 0, last);
-  }
-}
-
 void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, const undead_world *world) {
   stale->cached_count = 0;
   for (uint32_t i = 0; i < world->thread_count; i++)
     if (world->threads[i].phase == UNDEAD_THREAD_STOPPED) find_cached_of(stale, heap, &world->threads[i]);
-  sort(stale->cached, stale->cached_count);
+  undead_sort_words(stale->cached, stale->cached_count);
 }
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
