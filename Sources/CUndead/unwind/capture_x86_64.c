@@ -16,6 +16,8 @@
 #define CERTAIN_FRAMES UNDEAD_DEPTH_LIMIT
 // Frames of the chain that the thread has left are kept for its return, but only so many.
 #define LEFT_FRAMES 16u
+// A frame of the chain is settled when so many others were put into it since.
+#define SETTLED_STAMPS 256u
 
 void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   cache->state = state | UNDEAD_CACHE_BUSY;
@@ -138,9 +140,20 @@ static void restart(undead_unwind_cache *cache, bool cut) {
   cache->cut = cut;
 }
 
+INLINE undead_branch *branch_of(undead_unwind_cache *cache, const undead_frame *frame) {
+  return &cache->branches[(near_hash(frame->pc) ^ frame->sp >> 4) % UNDEAD_BRANCHES];
+}
+
 // Remembers how the innermost frame of the chain joins frame `joined`, for when the chain has moved on.
-INLINE void keep_branch(undead_unwind_cache *cache, undead_branch *branch, uint32_t joined) {
+INLINE void keep_branch(undead_unwind_cache *cache, uint32_t joined) {
   const undead_cached_frame *outer = &cache->frames[joined], *inner = &cache->frames[cache->count - 1];
+  undead_branch *branch = branch_of(cache, &inner->frame);
+  // Rather at a frame that has been there for a while than at one that the next capture may replace.
+  while (joined > 0 && cache->stamps - outer->stamp < SETTLED_STAMPS &&
+         inner->first_check - outer[-1].first_check <= UNDEAD_BRANCH_CHECKS) {
+    outer--;
+    joined--;
+  }
   uint32_t count = inner->first_check - outer->first_check;
   if (count > UNDEAD_BRANCH_CHECKS) return;
   branch->frame = inner->frame;
@@ -155,8 +168,7 @@ INLINE void keep_branch(undead_unwind_cache *cache, undead_branch *branch, uint3
 // Walks outwards to the first frame of the chain that is still true, and puts what is new behind it. Returns the node
 // of `frame`, 0 if that cannot be done.
 static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cache, uintptr_t stack_high,
-                                                       uintptr_t pc, uintptr_t sp, uintptr_t bp,
-                                                       undead_branch *branch) {
+                                                       uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_frame frame = {pc, sp, bp};
   uint32_t fresh_count = 0, candidates = cache->count;
   const uintptr_t *bp_slot = NULL;
@@ -203,7 +215,7 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
   if (UNLIKELY(!node)) return 0;
   cache->last = cache->count - 1;
   // Not if frames were dropped: then the chain has fewer than that.
-  if (candidates > 0 && cache->count == candidates + fresh_count) keep_branch(cache, branch, candidates - 1);
+  if (candidates > 0 && cache->count == candidates + fresh_count) keep_branch(cache, candidates - 1);
   return node;
 }
 
@@ -241,7 +253,6 @@ INLINE uint32_t extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, 
 INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const undead_frame frame = {pc, sp, bp};
   uint32_t last = cache->last;
-  undead_branch *branch = &cache->branches[(undead_pc_hash(pc) >> 40 ^ sp >> 4) % UNDEAD_BRANCHES];
   if (LIKELY(!cache->cut && last < cache->count)) {
     while (last > 0 && cache->frames[last].frame.sp < sp) last--;
     const undead_cached_frame *near = &cache->frames[last];
@@ -249,6 +260,7 @@ INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uint
       cache->last = last;
       return near->node;
     }
+    const undead_branch *branch = branch_of(cache, &frame);
     if (is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
         cache->frames[branch->joined].stamp == branch->joined_stamp && holds(branch->checks, branch->check_count) &&
         is_intact(cache, branch->joined))
@@ -256,7 +268,7 @@ INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uint
     uint32_t node = extend_by_one(cache, stack_high, frame, last);
     if (LIKELY(node)) return node;
   }
-  return extend_chain(cache, stack_high, pc, sp, bp, branch);
+  return extend_chain(cache, stack_high, pc, sp, bp);
 }
 
 INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame start, bool from_loader) {

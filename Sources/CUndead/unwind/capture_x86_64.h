@@ -34,7 +34,7 @@ typedef struct {
 } undead_fresh_frame;
 
 // A frame off the chain: how it joins the chain at an outer frame. For code that allocates in several places in turn.
-#define UNDEAD_BRANCH_CHECKS 16u
+#define UNDEAD_BRANCH_CHECKS 40u
 typedef struct {
   undead_frame frame;
   uintptr_t bp_mask;
@@ -80,7 +80,7 @@ _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
 #define UNDEAD_KNOWN_PAIR_SETS 16u   // by the innermost return address
 #define UNDEAD_KNOWN_PAIRS 4u        // in each of them
 #define UNDEAD_KNOWN_SITES 128u
-#define UNDEAD_BRANCHES 32u
+#define UNDEAD_BRANCHES 256u
 
 #define UNDEAD_CACHE_BUSY 1u    // a capture is under way: one in a signal handler must not touch the cache
 #define UNDEAD_EPOCH_STEP 2u

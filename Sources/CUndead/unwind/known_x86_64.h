@@ -10,8 +10,13 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define INLINE static inline __attribute__((always_inline))
 
+// Cheap hashes for the small tables: what they tell apart is near to each other.
+INLINE uint32_t near_hash(uintptr_t pc) {
+  return (uint32_t)(pc ^ pc >> 9);
+}
+
 INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
-  undead_known_pc *known = &cache->pcs[undead_pc_hash(pc) >> 32 & (UNDEAD_KNOWN_PCS - 1)];
+  undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
   if (LIKELY(known->pc == pc)) return known;
   undead_rule rule;
   uint32_t index = undead_pc_find(pc, &rule);
@@ -22,9 +27,9 @@ INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) 
 
 // Like undead_store_child.
 INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
-  uint32_t hash = parent * 0x85EBCA6Bu ^ pc_index * 0x9E3779B1u;
-  undead_known_child *known = &cache->children[hash >> 16 & (UNDEAD_KNOWN_CHILDREN - 1)];
-  if (LIKELY(known->parent == parent && known->pc_index == pc_index)) return known->node;
+  uint32_t hash = parent * 5 + pc_index * 9 + (pc_index >> 8);
+  undead_known_child *known = &cache->children[hash & (UNDEAD_KNOWN_CHILDREN - 1)];
+  if (known->parent == parent && known->pc_index == pc_index) return known->node;
   uint32_t node = undead_store_child(parent, pc_index);
   if (LIKELY(node)) *known = (undead_known_child){parent, pc_index, node};
   return node;

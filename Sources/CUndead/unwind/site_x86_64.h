@@ -11,11 +11,11 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
                                            bool from_loader, uint32_t *id);
 
 INLINE undead_known_pair *pairs_of(undead_unwind_cache *cache, uintptr_t pc) {
-  return cache->pairs[undead_pc_hash(pc) >> 32 & (UNDEAD_KNOWN_PAIR_SETS - 1)];
+  return cache->pairs[near_hash(pc) & (UNDEAD_KNOWN_PAIR_SETS - 1)];
 }
 
 INLINE undead_known_site *site_of(undead_unwind_cache *cache, uintptr_t inner_pc, uintptr_t outer_pc) {
-  return &cache->sites[undead_pc_hash(inner_pc * 3 ^ outer_pc) >> 32 & (UNDEAD_KNOWN_SITES - 1)];
+  return &cache->sites[near_hash(inner_pc * 3 ^ outer_pc) & (UNDEAD_KNOWN_SITES - 1)];
 }
 
 INLINE bool pair_holds(const undead_known_pair *pair, uintptr_t stack_high, const undead_frame *frame) {

@@ -28,7 +28,7 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index);
 // The node for `pc_index` called from `parent`, added if new; 0 if the store is full.
 static inline __attribute__((always_inline)) uint32_t undead_store_child(uint32_t parent, uint32_t pc_index) {
   uint32_t first = __atomic_load_n(&undead_trie[parent].child, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(!(first & UNDEAD_FAN_BIT) && undead_trie[first].pc_index == pc_index && first, 1)) return first;
+  if (!(first & UNDEAD_FAN_BIT) && undead_trie[first].pc_index == pc_index && first) return first;
   return undead_store_child_slow(parent, pc_index);
 }
 
