@@ -30,7 +30,7 @@ void undead_stop(void);
 
 // What the instrument holds at this moment. Counts of blocks and bytes are those of the program, not of Undead.
 typedef struct {
-  uint64_t backtraces;          // distinct nodes in the backtrace store
+  uint64_t backtraces;          // bound of the ids in the backtrace store: its words of 4 bytes in use
   uint64_t backtrace_bytes;     // memory of that store
   uint64_t dropped_backtraces;  // backtraces that did not fit in
   uint32_t snapshots;           // snapshots completed in this process

@@ -122,7 +122,7 @@ uint32_t undead_backtrace_count(void) {
 }
 
 uint64_t undead_backtrace_bytes(void) {
-  return undead_backtrace_count() * sizeof(undead_trie_node) + undead_pc_table_bytes();
+  return undead_backtrace_count() * sizeof(*undead_trie) + undead_pc_table_bytes();
 }
 
 #else

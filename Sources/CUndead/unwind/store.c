@@ -4,17 +4,19 @@
 #include <assert.h>
 #include <sys/resource.h>
 
-undead_trie_node *undead_trie;
+uint32_t *undead_trie;
 
-// A list of siblings longer than this goes on in a fan: sixteen lists in the place of four nodes, told apart by four
-// bits of the hash.
+// A list of siblings longer than this goes on in a fan: the heads of sixteen lists, told apart by four bits of the
+// hash.
 #define LIST_LIMIT 6u
-#define FAN_NODES 4u
+#define FAN_WORDS 16u
+#define NODE_WORDS (sizeof(undead_trie_node) / sizeof(uint32_t))
+#define RUN_NODE_WORDS (NODE_WORDS - 1)
 #define FAN_LEVELS 8u
 
 #define DEFAULT_BYTES (1ull << 30)
-static uint32_t next_node = UNDEAD_TRIE_RUNS + 1;
-static uint32_t node_limit;
+static uint32_t next_word = UNDEAD_TRIE_RUNS + NODE_WORDS;
+static uint32_t word_limit;
 
 // Under a limit of the address space most of it belongs to the program.
 static uint64_t bytes_allowed(void) {
@@ -26,28 +28,28 @@ static uint64_t bytes_allowed(void) {
 
 bool undead_store_prepare(void) {
   if (__atomic_load_n(&undead_trie, __ATOMIC_ACQUIRE)) return true;
-  undead_trie_node *fresh = 0, *expected = 0;
+  uint32_t *fresh = 0, *expected = 0;
   uint64_t bytes = bytes_allowed();
   while (!(fresh = undead_map(bytes)))
     if ((bytes /= 2) < 1 << 16) return false;
   if (__atomic_compare_exchange_n(&undead_trie, &expected, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    __atomic_store_n(&node_limit, (uint32_t)(bytes / sizeof(undead_trie_node)), __ATOMIC_RELEASE);
+    __atomic_store_n(&word_limit, (uint32_t)(bytes / sizeof(uint32_t)), __ATOMIC_RELEASE);
   else
     undead_unmap(fresh, bytes);
   return true;
 }
 
 uint32_t undead_store_count(void) {
-  uint32_t count = __atomic_load_n(&next_node, __ATOMIC_ACQUIRE);
-  return count < node_limit ? count : node_limit;
+  uint32_t count = __atomic_load_n(&next_word, __ATOMIC_ACQUIRE);
+  return count < word_limit ? count : word_limit;
 }
 
-static uint32_t take_nodes(uint32_t count) {
-  uint32_t limit = __atomic_load_n(&node_limit, __ATOMIC_ACQUIRE);
-  uint32_t first = __atomic_load_n(&next_node, __ATOMIC_RELAXED);
+static uint32_t take_words(uint32_t count) {
+  uint32_t limit = __atomic_load_n(&word_limit, __ATOMIC_ACQUIRE);
+  uint32_t first = __atomic_load_n(&next_word, __ATOMIC_RELAXED);
   do {
     if (first + count > limit) return 0;
-  } while (!__atomic_compare_exchange_n(&next_node, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange_n(&next_word, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   return first;
 }
 
@@ -59,16 +61,19 @@ static uint32_t hash(uint32_t pc_index) {
 // Puts a new node or fan at the end of a list. Lists only grow at the end, so whoever fails here finds what the other
 // thread added, and no child is ever there twice.
 static uint32_t append(uint32_t *link, uint32_t parent, uint32_t pc_index, bool fan) {
-  uint32_t fresh = take_nodes(fan ? FAN_NODES : 1), expected = 0;
+  bool run = pc_index & UNDEAD_RUN_BIT;
+  uint32_t fresh = take_words(fan ? FAN_WORDS : run ? RUN_NODE_WORDS : NODE_WORDS), expected = 0;
   if (!fresh) return 0;
-  if (!fan) undead_trie[fresh] = (undead_trie_node){.parent = parent, .pc_index = pc_index};
+  // The rest is 0 already.
+  if (!fan) undead_trie_at(fresh)->parent = parent;
+  if (!fan) undead_trie_at(fresh)->pc_index = pc_index;
   uint32_t value = fan ? fresh | UNDEAD_FAN_BIT : fresh;
   if (__atomic_compare_exchange_n(link, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return value;
   return expected;
 }
 
 uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
-  uint32_t *link = &undead_trie[parent].child;
+  uint32_t *link = &undead_trie_at(parent)->child;
   uint32_t bits = hash(pc_index), length = 0, level = 0;
   for (;;) {
     uint32_t value = __atomic_load_n(link, __ATOMIC_ACQUIRE);
@@ -77,15 +82,15 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
       if (!value) return 0;
     }
     if (value & UNDEAD_FAN_BIT) {
-      uint32_t *heads = (uint32_t *)&undead_trie[value & ~UNDEAD_FAN_BIT];
+      uint32_t *heads = &undead_trie[value & ~UNDEAD_FAN_BIT];
       link = &heads[(bits >> (4 * level)) & 15];
       level++;
       length = 0;
       continue;
     }
-    assert(undead_trie[value].parent == parent);
-    if (undead_trie[value].pc_index == pc_index) return value;
-    link = &undead_trie[value].sibling;
+    assert(undead_trie_at(value)->parent == parent);
+    if (undead_trie_at(value)->pc_index == pc_index) return value;
+    link = &undead_trie_at(value)->sibling;
     length++;
   }
 }
@@ -102,14 +107,14 @@ uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count) {
 
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   uint32_t found = 0;
-  for (; id > UNDEAD_TRIE_RUNS && found < max; id = undead_trie[id].parent) {
-    uint32_t pc_index = undead_trie[id].pc_index;
+  for (; id > UNDEAD_TRIE_RUNS && found < max; id = undead_trie_at(id)->parent) {
+    uint32_t pc_index = undead_trie_at(id)->pc_index;
     if (!(pc_index & UNDEAD_RUN_BIT)) {
       pc_indices[found++] = pc_index;
       continue;
     }
-    for (uint32_t run = pc_index & ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie[run].parent)
-      pc_indices[found++] = undead_trie[run].pc_index;
+    for (uint32_t run = pc_index & ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent)
+      pc_indices[found++] = undead_trie_at(run)->pc_index;
   }
   return found;
 }

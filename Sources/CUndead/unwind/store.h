@@ -9,26 +9,31 @@
 typedef struct {
   uint32_t parent;
   uint32_t pc_index;   // or, with UNDEAD_RUN_BIT, the node of a run
-  uint32_t child;     // first of its children: a node or a fan (UNDEAD_FAN_BIT), 0 if there is none
-  uint32_t sibling;   // next child of the parent, likewise
+  uint32_t sibling;   // next child of the parent: a node or a fan (UNDEAD_FAN_BIT), 0 if there is none
+  uint32_t child;     // first of its children, likewise; not there in nodes of runs, which have none
 } undead_trie_node;
 
+// Nodes are known by their first word.
 #define UNDEAD_TRIE_ROOT 1u   // the empty backtrace: UNDEAD_BACKTRACE_NONE
 // The innermost frames of a backtrace are the same few again and again (the allocator's callers), whatever is outside
 // of them. So they are stored once, in a trie of their own, and one node stands for all of them.
-#define UNDEAD_TRIE_RUNS 2u
+#define UNDEAD_TRIE_RUNS 5u
 #define UNDEAD_RUN_FRAMES 3u
 #define UNDEAD_RUN_BIT 0x80000000u
 #define UNDEAD_FAN_BIT 0x80000000u
 
-extern undead_trie_node *undead_trie;
+extern uint32_t *undead_trie;
+
+static inline __attribute__((always_inline)) undead_trie_node *undead_trie_at(uint32_t id) {
+  return (undead_trie_node *)(undead_trie + id);
+}
 
 uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index);
 
 // The node for `pc_index` called from `parent`, added if new; 0 if the store is full.
 static inline __attribute__((always_inline)) uint32_t undead_store_child(uint32_t parent, uint32_t pc_index) {
-  uint32_t first = __atomic_load_n(&undead_trie[parent].child, __ATOMIC_ACQUIRE);
-  if (!(first & UNDEAD_FAN_BIT) && undead_trie[first].pc_index == pc_index && first) return first;
+  uint32_t first = __atomic_load_n(&undead_trie_at(parent)->child, __ATOMIC_ACQUIRE);
+  if (!(first & UNDEAD_FAN_BIT) && undead_trie_at(first)->pc_index == pc_index && first) return first;
   return undead_store_child_slow(parent, pc_index);
 }
 
@@ -41,7 +46,7 @@ uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count);
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 
-// Nodes in use, counting the reserved ones.
+// Words in use: an upper bound of the ids.
 uint32_t undead_store_count(void);
 
 #pragma GCC visibility pop
