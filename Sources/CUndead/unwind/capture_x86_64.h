@@ -56,7 +56,7 @@ typedef struct {
 } undead_known_child;
 
 // Where the two innermost frames of a capture lie, relative to the stack pointer it started from: the functions that
-// call the allocator are few, and have frames of fixed size. What their rules take from rbp holds if it has its distance.
+// call the allocator are few, and have frames of fixed size. Where their rules use rbp, it must have its old distance.
 typedef struct {
   uintptr_t pc[2];
   uintptr_t bp_distance, bp_mask;               // of the rbp at the start from sp; the mask is 0 if no rule uses it

@@ -113,7 +113,8 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
       pc_indices[found++] = pc_index;
       continue;
     }
-    for (uint32_t run = pc_index & ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent)
+    uint32_t run = pc_index & ~UNDEAD_RUN_BIT;
+    for (; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent)
       pc_indices[found++] = undead_trie_at(run)->pc_index;
   }
   return found;
