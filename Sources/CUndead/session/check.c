@@ -108,8 +108,21 @@ void undead_check_before_fork(void) {
 
 void undead_check_after_fork_in_parent(void) { __atomic_sub_fetch(&forks_under_way, 1, __ATOMIC_SEQ_CST); }
 
+static uint32_t handlers_under_way;
+
+void undead_check_handler_begins(void) { __atomic_add_fetch(&handlers_under_way, 1, __ATOMIC_ACQ_REL); }
+void undead_check_handler_ends(void) { __atomic_sub_fetch(&handlers_under_way, 1, __ATOMIC_ACQ_REL); }
+
+// An interrupted thread that does not get to run for so long is scanned with the handler's frames.
+static void wait_for_handlers(void) {
+  const struct timespec moment = {0, 100000};
+  for (int i = 0; i < 2000 && __atomic_load_n(&handlers_under_way, __ATOMIC_ACQUIRE); i++)
+    syscall(SYS_nanosleep, &moment, NULL);
+}
+
 void undead_check_after_fork_in_child(void) {
   forks_under_way = 0;
+  handlers_under_way = 0;
   __atomic_store_n(&phase, IDLE, __ATOMIC_RELEASE);
 }
 
@@ -133,6 +146,7 @@ static void look_for_leaks(void *context) {
   undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
   undead_state_set_step("scanning");
   check->options.unknown_blocks = undead_session_has_gaps();
+  wait_for_handlers();
   undead_scan_result *result = undead_scan(&check->options);
   if (!result) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");

@@ -42,6 +42,11 @@ bool undead_check_end_with(int signal);
 // Gives the claim back.
 void undead_check_release(undead_check *check);
 
+// Around a signal handler that may start a check. The check waits, not for long, until handlers have ended: the frames
+// of one on the interrupted stack hold what ended calls left there, which would hide leaks. Async-signal-safe.
+void undead_check_handler_begins(void);
+void undead_check_handler_ends(void);
+
 // Around a fork: the child must not inherit locks of the Swift runtime or of the loader that the thread of a check
 // holds, since nobody would release them. Waits for a check under way, not for long, and keeps new ones from starting.
 void undead_check_before_fork(void);

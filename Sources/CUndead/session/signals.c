@@ -91,6 +91,7 @@ static void start_last_check(int signal, undead_check *check) {
 // of the Swift runtime that naming needs; the thread of the check then ends the process by the same signal.
 static void on_check_signal(int signal, siginfo_t *info, void *context) {
   int saved_errno = errno;
+  undead_check_handler_begins();
   bool is_retry = info->si_code == SI_TIMER && info->si_value.sival_ptr == &retry_cookie;
   bool impatient = !is_retry && __atomic_load_n(&retrying, __ATOMIC_ACQUIRE) == signal;
   if (undead_process_now() != UNDEAD_PROCESS_OWN || !undead_session_in_charge() || impatient) {
@@ -112,6 +113,7 @@ static void on_check_signal(int signal, siginfo_t *info, void *context) {
     }
   }
   undead_restart_interrupted(context);
+  undead_check_handler_ends();
   errno = saved_errno;
 }
 
@@ -119,6 +121,7 @@ static void on_request(int signal, siginfo_t *info, void *context) {
   (void)signal;
   (void)info;
   int saved_errno = errno;
+  undead_check_handler_begins();
   bool possible = undead_process_now() == UNDEAD_PROCESS_OWN && undead_session_in_charge() &&
                   !undead_exit_under_way() && undead_interrupted_safely(context);
   undead_check *check = possible ? undead_check_try_claim() : NULL;
@@ -137,6 +140,7 @@ static void on_request(int signal, siginfo_t *info, void *context) {
     }
   }
   undead_restart_interrupted(context);
+  undead_check_handler_ends();
   errno = saved_errno;
 }
 
