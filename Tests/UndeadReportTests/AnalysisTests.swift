@@ -39,7 +39,17 @@ import Testing
     let text = TextRenderer.render(report)
     #expect(text.contains("also from App.second() at /app/main.swift:12\n"))
     #expect(text.contains("also from App.third() at /app/main.swift:11\n"))
-    #expect(!text.contains("other ways"))
+    #expect(!text.contains("other way"))
+  }
+
+  @Test func callsOnOneLineAreOneWay() throws {
+    func stack(_ offset: Int) -> Backtrace {
+      Backtrace(frames: [
+        Frame(symbol: "App.Lost.__allocating_init()", file: "/app/main.swift", module: "App", offset: UInt64(offset)),
+        Frame(symbol: "App.grab()", file: "/app/main.swift", line: 7, module: "App", offset: UInt64(offset + 1)),
+      ])
+    }
+    #expect(stack(16) != stack(32) && stack(16).callPath == stack(32).callPath)
   }
 
   /// The same leak at other addresses, with its nodes in another order and at another element.

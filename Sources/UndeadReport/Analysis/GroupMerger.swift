@@ -46,8 +46,8 @@ struct GroupMerger {
   }
 
   private static func mergeAllocations(of leak: Leak, into group: inout Leak) {
-    var seen = Set([group.allocation] + (group.otherAllocations ?? []))
-    let others = ([leak.allocation] + (leak.otherAllocations ?? [])).filter { seen.insert($0).inserted }
+    var seen = Set(([group.allocation] + (group.otherAllocations ?? [])).map(\.callPath))
+    let others = ([leak.allocation] + (leak.otherAllocations ?? [])).filter { seen.insert($0.callPath).inserted }
     guard !others.isEmpty else { return }
     // Paths that neither side shows are counted on both sides: an upper bound.
     let hidden = max(0, (leak.allocationPaths ?? 1) - 1 - (leak.otherAllocations?.count ?? 0))

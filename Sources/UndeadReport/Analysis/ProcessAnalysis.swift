@@ -99,11 +99,11 @@ struct ProcessAnalysis {
 
   /// Ways on which the allocating function was reached for other leaks of the group.
   private mutating func addOtherAllocations(of group: LeakGroup, to leak: inout Leak) {
-    var seen: Set<Backtrace> = [leak.allocation]
+    var seen: Set<[Frame]> = [leak.allocation.callPath]
     var others: [Backtrace] = []
     for stack in group.stacks.prefix(1000) where stack != Snapshot.none {
       let backtrace = frames.backtrace(stack)
-      if seen.insert(backtrace).inserted { others.append(backtrace) }
+      if seen.insert(backtrace.callPath).inserted { others.append(backtrace) }
     }
     guard !others.isEmpty else { return }
     leak.allocationPaths = others.count + 1
@@ -192,6 +192,17 @@ struct ProcessAnalysis {
       result.append(chain.references(cycle, names, &frames))
     }
     return result
+  }
+}
+
+extension Backtrace {
+  /// The functions and lines of the program on the way to an allocation: two calls on one line are one way.
+  var callPath: [Frame] {
+    frames.filter { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) }.map { frame in
+      var place = frame
+      place.offset = 0
+      return place
+    }
   }
 }
 

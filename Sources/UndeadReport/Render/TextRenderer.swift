@@ -154,15 +154,15 @@ public struct TextRenderer {
     guard let others = leak.otherAllocations else { return }
     var seen = Set<String>()
     for other in others {
-      let pairs = zip(other.frames, leak.allocation.frames)
-      let common = pairs.prefix { $0 == $1 }.count
-      guard let frame = other.frames.dropFirst(common).first(where: { !$0.system }) else { continue }
+      let path = other.callPath
+      let common = zip(path, leak.allocation.callPath).prefix { $0 == $1 }.count
+      guard let frame = path.dropFirst(common).first else { continue }
       let text = StackText.function(frame) + StackText.place(frame, options)
       guard seen.insert(text).inserted, seen.count <= Self.callerLimit else { continue }
       lines.append("             also from " + text)
     }
     let hidden = (leak.allocationPaths ?? 0) - 1 - min(seen.count, Self.callerLimit)
-    if !seen.isEmpty, hidden > 0 { lines.append("             and on \(hidden) other ways") }
+    if !seen.isEmpty, hidden > 0 { lines.append("             and on \(Quantity.of(hidden, "other way"))") }
   }
 
   private static let typeLimit = 4
