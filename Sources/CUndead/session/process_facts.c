@@ -12,12 +12,12 @@
 
 #define ARGUMENT_BYTES (256u << 10)
 
-static void add_meta(undead_facts *facts, const char *key, const char *value) {
+static void add_meta(undead_process_facts *facts, const char *key, const char *value) {
   uint32_t pair[2] = {undead_string_add(facts->strings, key), undead_string_add(facts->strings, value)};
   if (!undead_vector_append(&facts->meta, pair, sizeof(pair))) facts->failed = true;
 }
 
-static void add_number(undead_facts *facts, const char *key, int64_t number) {
+static void add_number(undead_process_facts *facts, const char *key, int64_t number) {
   char digits[32];
   undead_text text = undead_text_in(digits, sizeof(digits));
   undead_text_number(&text, number);
@@ -25,7 +25,7 @@ static void add_number(undead_facts *facts, const char *key, int64_t number) {
 }
 
 // A time in nanoseconds, as seconds with three decimals.
-static void add_seconds(undead_facts *facts, const char *key, uint64_t nanoseconds) {
+static void add_seconds(undead_process_facts *facts, const char *key, uint64_t nanoseconds) {
   char digits[40];
   undead_text text = undead_text_in(digits, sizeof(digits));
   undead_text_number(&text, (int64_t)(nanoseconds / 1000000000));
@@ -35,7 +35,7 @@ static void add_seconds(undead_facts *facts, const char *key, uint64_t nanosecon
   add_meta(facts, key, digits);
 }
 
-static void add_counter(undead_facts *facts, const char *key, uint64_t number) {
+static void add_counter(undead_process_facts *facts, const char *key, uint64_t number) {
   struct {
     uint32_t key, unused;
     uint64_t number;
@@ -43,19 +43,19 @@ static void add_counter(undead_facts *facts, const char *key, uint64_t number) {
   if (!undead_vector_append(&facts->counters, &entry, sizeof(entry))) facts->failed = true;
 }
 
-static void add_note(undead_facts *facts, const char *note) {
+static void add_note(undead_process_facts *facts, const char *note) {
   uint32_t string = undead_string_add(facts->strings, note);
   if (!undead_vector_append(&facts->notes, &string, sizeof(string))) facts->failed = true;
 }
 
-static void add_path(undead_facts *facts) {
+static void add_path(undead_process_facts *facts) {
   char path[4096];
   ssize_t length = readlink("/proc/thread-self/exe", path, sizeof(path) - 1);
   path[length > 0 ? length : 0] = 0;
   add_meta(facts, "path", path);
 }
 
-static void add_arguments(undead_facts *facts) {
+static void add_arguments(undead_process_facts *facts) {
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   undead_vector text = {0};
@@ -76,13 +76,13 @@ static void add_arguments(undead_facts *facts) {
   undead_vector_free(&text);
 }
 
-static void add_runtime(undead_facts *facts) {
+static void add_runtime(undead_process_facts *facts) {
   Dl_info info;
   const void *retain = dlsym(RTLD_DEFAULT, "swift_retain");
   if (retain && dladdr(retain, &info) && info.dli_fname) add_meta(facts, "swiftRuntime", info.dli_fname);
 }
 
-static void add_times(undead_facts *facts) {
+static void add_times(undead_process_facts *facts) {
   struct timespec now = {0};
   clock_gettime(CLOCK_REALTIME, &now);
   uint64_t start = undead_session_start_time();
@@ -91,7 +91,7 @@ static void add_times(undead_facts *facts) {
   add_seconds(facts, "durationSeconds", end > start ? end - start : 0);
 }
 
-static void collect_counters(undead_facts *facts, const undead_scan_result *result) {
+static void collect_counters(undead_process_facts *facts, const undead_scan_result *result) {
   add_counter(facts, "liveBlocks", result->live_blocks);
   add_counter(facts, "liveBytes", result->live_bytes);
   add_counter(facts, "pauseNanoseconds", result->pause_nanoseconds);
@@ -104,7 +104,7 @@ static void collect_counters(undead_facts *facts, const undead_scan_result *resu
   add_counter(facts, "threads", result->thread_count);
 }
 
-void undead_facts_collect(undead_facts *facts, const char *trigger, const undead_scan_result *result) {
+void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result) {
   add_path(facts);
   add_arguments(facts);
   add_number(facts, "pid", getpid());
@@ -127,7 +127,7 @@ void undead_facts_collect(undead_facts *facts, const char *trigger, const undead
                     "start the program with UNDEAD=1");
 }
 
-void undead_facts_free(undead_facts *facts) {
+void undead_process_facts_free(undead_process_facts *facts) {
   undead_vector_free(&facts->meta);
   undead_vector_free(&facts->counters);
   undead_vector_free(&facts->notes);

@@ -11,9 +11,9 @@ typedef struct {
   undead_vector counters;   // string, 0, 64-bit number
   undead_vector notes;      // strings
   bool failed;
-} undead_facts;
+} undead_process_facts;
 
-void undead_facts_collect(undead_facts *facts, const char *trigger, const undead_scan_result *result);
-void undead_facts_free(undead_facts *facts);
+void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result);
+void undead_process_facts_free(undead_process_facts *facts);
 
 #pragma GCC visibility pop

@@ -167,13 +167,13 @@ static void write_suspects(writer *writer) {
 }
 
 static void write_facts(writer *writer, const undead_check *check) {
-  undead_facts facts = {.strings = &writer->tables.strings};
-  undead_facts_collect(&facts, check->trigger, writer->result);
+  undead_process_facts facts = {.strings = &writer->tables.strings};
+  undead_process_facts_collect(&facts, check->trigger, writer->result);
   write_section(writer, SECTION_META, 8, facts.meta.bytes, facts.meta.size);
   write_section(writer, SECTION_COUNTERS, 16, facts.counters.bytes, facts.counters.size);
   write_section(writer, SECTION_NOTES, 4, facts.notes.bytes, facts.notes.size);
   if (facts.failed) writer->output->error = ENOMEM;
-  undead_facts_free(&facts);
+  undead_process_facts_free(&facts);
 }
 
 static void write_tables(writer *writer) {
