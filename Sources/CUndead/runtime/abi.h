@@ -189,6 +189,8 @@ enum {
 // RefCount.h: RefCountBitOffsets<8>, RefCountBitsT.
 #define ABI_REFCOUNT_DEINITING (1ull << 32)
 #define ABI_REFCOUNT_SIDE_TABLE_MASK 0x3FFFFFFFFFFFFFFFull
+#define ABI_REFCOUNT_SIDE_TABLE_SHIFT 62
+#define ABI_REFCOUNT_SIDE_TABLE_TOP 3u   // UseSlowRC and SideTableMark
 
 // Demangling: bytes 0x01-0x17 are followed by a relative pointer, 0x18-0x1F by an absolute one (Demangler.cpp).
 #define ABI_SYMBOLIC_RELATIVE_LAST 0x17

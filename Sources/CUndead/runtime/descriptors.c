@@ -145,6 +145,15 @@ bool undead_descriptor_is_toolchain(uintptr_t descriptor) {
   return module[0] == '_' && module[1] >= 'A' && module[1] <= 'Z';
 }
 
+bool undead_descriptor_is_own(uintptr_t descriptor) {
+  static const char *const modules[] = {
+    "Undead", "UndeadReport", "UndeadRunLoop", "UndeadRunLoopLogging", "UndeadTesting", "UndeadXCTest"};
+  const char *module = undead_descriptor_module(descriptor);
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+    if (!strcmp(module, modules[i])) return true;
+  return false;
+}
+
 undead_records undead_records_of(uintptr_t descriptor) {
   undead_records records = {0};
   uintptr_t fields = read_relative(descriptor + ABI_DESCRIPTOR_FIELDS);

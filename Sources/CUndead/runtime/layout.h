@@ -20,7 +20,7 @@ typedef struct {
   uintptr_t isa;
   uint8_t kind;              // undead_kind
   uint8_t category;          // undead_category
-  bool user_type;            // declared outside of the toolchain's libraries
+  bool user_type;            // declared outside of the toolchain's libraries and of this package's
   uint16_t skip_count;       // words that hold weak or unowned references: not to be followed
   const uint32_t *skip;      // their offsets, ascending
   uint16_t buffer_count;     // existentials, whose buffers use as many words as their value needs

@@ -156,6 +156,10 @@ static undead_category category_of_class(uintptr_t isa) {
   return is_observer_table(isa) ? UNDEAD_CATEGORY_OBSERVER_TABLE : UNDEAD_CATEGORY_NONE;
 }
 
+static bool is_of_program(uintptr_t descriptor) {
+  return !undead_descriptor_is_toolchain(descriptor) && !undead_descriptor_is_own(descriptor);
+}
+
 static bool is_image_toolchain(uintptr_t address) {
   const undead_module *module = undead_module_of(address);
   return module && module->toolchain;
@@ -166,7 +170,7 @@ static void compute(undead_layout *layout, skip_list *list) {
   switch (layout->kind) {
   case UNDEAD_KIND_CLASS:
     layout->category = (uint8_t)category_of_class(layout->isa);
-    layout->user_type = !undead_descriptor_is_toolchain(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
+    layout->user_type = is_of_program(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
     layout->size = size_of_class(layout->isa);
     skip_in_class(list, layout->isa);
     if (!layout->user_type) skip_hash_seed(list, layout->isa);
@@ -177,7 +181,7 @@ static void compute(undead_layout *layout, skip_list *list) {
     break;
   case UNDEAD_KIND_GENERIC_BOX: {
     uintptr_t type = read_word(layout->isa + ABI_BOX_TYPE), descriptor = undead_type_descriptor(type);
-    layout->user_type = descriptor && !undead_descriptor_is_toolchain(descriptor);
+    layout->user_type = descriptor && is_of_program(descriptor);
     skip_in_type(list, type, read_u32(layout->isa + ABI_BOX_VALUE_OFFSET), 0);
     break;
   }

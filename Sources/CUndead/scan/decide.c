@@ -159,6 +159,10 @@ bool undead_collect_decide(undead_storage *storage) {
     result->suspects[i].node = node_to[result->suspects[i].node];
     result->suspects[i].mechanism = node_to[result->suspects[i].mechanism];
   }
+  for (uint32_t i = 0; i < result->watched_count; i++)
+    if (result->watched[i].node != UINT32_MAX) result->watched[i].node = node_to[result->watched[i].node];
+  for (uint32_t i = 0; i < result->item_count; i++)
+    if (result->item_nodes[i] != UINT32_MAX) result->item_nodes[i] = node_to[result->item_nodes[i]];
   undead_unmap(node_to, bytes);
   return true;
 }

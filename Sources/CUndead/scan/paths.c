@@ -5,13 +5,15 @@
 
 #define VISITED UNDEAD_WORD_MARK_AGAIN
 #define TARGET UNDEAD_WORD_SPECIAL
+// Parents of blocks that a root holds, and of those that a run loop holds as an item.
 #define NO_PARENT UINT32_MAX
+#define ITEM_OF_LOOP (UINT32_MAX - 1)
 
 // A visited block and how it was reached.
 typedef struct {
   uintptr_t block;
-  uint32_t parent;     // index of an entry, or NO_PARENT
-  uint32_t place;      // offset in the parent, or index of the root
+  uint32_t parent;     // index of an entry, NO_PARENT or ITEM_OF_LOOP
+  uint32_t place;      // offset in the parent, or index of the root or item
 } path_entry;
 
 typedef struct {
@@ -20,8 +22,9 @@ typedef struct {
   undead_bodies *bodies;
   const undead_heap *heap;
   const undead_roots *roots;
+  const undead_scan_options *options;
   path_entry *entries;
-  uint64_t count, capacity;
+  uint64_t count, capacity, next;
   uint32_t missing;    // targets that were not reached yet
 } path_search;
 
@@ -80,28 +83,36 @@ static uintptr_t root_word(const path_search *search, const path_entry *entry) {
   return 0;
 }
 
+static bool is_first(const path_entry *entry) { return entry->parent >= ITEM_OF_LOOP; }
+
+static undead_path path_from(const path_search *search, const path_entry *first) {
+  if (first->parent == ITEM_OF_LOOP) return (undead_path){.root_kind = UNDEAD_ROOT_RUN_LOOP, .item = first->place};
+  const undead_root *root = &search->roots->roots[first->place];
+  bool in_register = root->kind == UNDEAD_ROOT_REGISTER;
+  return (undead_path){.root_kind = root->kind,
+                       .thread = (uint32_t)root->tid,
+                       .root_address = in_register ? 0 : root_word(search, first),
+                       .item = UINT32_MAX};
+}
+
 static void add_path(path_search *search, uint32_t target) {
   undead_scan_result *result = &search->storage->result;
   uint32_t length = 0;
   const path_entry *entry = &search->entries[search->count - 1];
-  for (; entry->parent != NO_PARENT; entry = &search->entries[entry->parent]) length++;
+  for (; !is_first(entry); entry = &search->entries[entry->parent]) length++;
   if (result->path_count == search->storage->path_limit || length > search->storage->step_limit - result->step_count)
     return;
-  const undead_root *root = &search->roots->roots[entry->place];
   uint32_t path = result->path_count++;
-  bool in_register = root->kind == UNDEAD_ROOT_REGISTER;
-  result->paths[path] = (undead_path){.root_kind = root->kind,
-                                      .thread = (uint32_t)root->tid,
-                                      .root_address = in_register ? 0 : root_word(search, entry),
-                                      .first_step = result->step_count,
-                                      .step_count = length,
-                                      .end_node = target};
+  result->paths[path] = path_from(search, entry);
+  result->paths[path].first_step = result->step_count;
+  result->paths[path].step_count = length;
+  result->paths[path].end_node = target;
   search->finder->first_block[path] = entry->block;
   search->finder->path_of[target] = path;
   undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);
   result->step_count += length;
   entry = &search->entries[search->count - 1];
-  for (uint32_t step = result->step_count; entry->parent != NO_PARENT; entry = &search->entries[entry->parent]) {
+  for (uint32_t step = result->step_count; !is_first(entry); entry = &search->entries[entry->parent]) {
     search->finder->places[--step] = (undead_step_place){search->entries[entry->parent].block, entry->place};
     undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);
   }
@@ -109,7 +120,7 @@ static void add_path(path_search *search, uint32_t target) {
 
 static void reach(path_search *search, uintptr_t word, uint32_t parent, uint32_t place) {
   uintptr_t block = undead_heap_resolve(search->heap, word);
-  if (!block && parent != NO_PARENT) block = undead_complement_target(search->heap, word);
+  if (!block && parent < ITEM_OF_LOOP) block = undead_complement_target(search->heap, word);
   if (!block) return;
   uint32_t *registered = undead_heap_word(search->heap, block);
   if (*registered & VISITED || search->count == search->capacity) return;
@@ -122,19 +133,23 @@ static void reach(path_search *search, uintptr_t word, uint32_t parent, uint32_t
   add_path(search, target);
 }
 
-// Globals first: of two paths of the same length, the one from a global says more.
-static void reach_roots(path_search *search) {
-  static const uint8_t order[] = {
-    UNDEAD_ROOT_GLOBAL, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_STACK, UNDEAD_ROOT_REGISTER};
-  for (size_t k = 0; k < sizeof order; k++)
-    for (uint32_t i = 0; i < search->roots->count; i++) {
-      const undead_root *root = &search->roots->roots[i];
-      if (root->kind != order[k]) continue;
-      for (uintptr_t at = root->low; at < root->high; at += 8) {
-        uintptr_t word = *(const uintptr_t *)at;
-        if (!root->allocator || !undead_root_is_free_chunk(search->heap, word)) reach(search, word, NO_PARENT, i);
-      }
+static void reach_roots(path_search *search, undead_root_kind kind) {
+  for (uint32_t i = 0; i < search->roots->count; i++) {
+    const undead_root *root = &search->roots->roots[i];
+    if (root->kind != kind) continue;
+    for (uintptr_t at = root->low; at < root->high; at += 8) {
+      uintptr_t word = *(const uintptr_t *)at;
+      if (!root->allocator || !undead_root_is_free_chunk(search->heap, word)) reach(search, word, NO_PARENT, i);
     }
+  }
+}
+
+static void reach_items(path_search *search) {
+  for (uint32_t i = 0; i < search->options->loop_item_count; i++) {
+    uintptr_t block = search->options->loop_items[i].object;
+    if (undead_heap_starts(search->heap, block) && *undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)
+      reach(search, block, ITEM_OF_LOOP, i);
+  }
 }
 
 static void reach_from(path_search *search, uint32_t parent) {
@@ -149,16 +164,35 @@ static void reach_from(path_search *search, uint32_t parent) {
   }
 }
 
+static void search_on(path_search *search) {
+  while (search->next < search->count && search->missing) reach_from(search, (uint32_t)search->next++);
+}
+
+// What a global or a run loop holds, the program can let go of: only what they do not reach is explained by a thread,
+// whose stack also holds what it no longer uses.
+static void search_all(path_search *search) {
+  reach_roots(search, UNDEAD_ROOT_GLOBAL);
+  reach_items(search);
+  search_on(search);
+  if (search->missing) reach_roots(search, UNDEAD_ROOT_THREAD_LOCAL);
+  search_on(search);
+  if (search->missing) {
+    reach_roots(search, UNDEAD_ROOT_STACK);
+    reach_roots(search, UNDEAD_ROOT_REGISTER);
+  }
+  search_on(search);
+}
+
 bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undead_bodies *bodies,
-                       const undead_roots *roots, uint64_t live) {
+                       const undead_roots *roots, const undead_scan_options *options, uint64_t live) {
   path_search search = {.finder = finder, .storage = storage, .bodies = bodies, .heap = bodies->heap, .roots = roots,
-                        .capacity = live < NO_PARENT ? live : NO_PARENT, .missing = finder->target_count};
+                        .options = options, .capacity = live < ITEM_OF_LOOP ? live : ITEM_OF_LOOP,
+                        .missing = finder->target_count};
   search.entries = undead_map((search.capacity + 1) * sizeof *search.entries);
   if (!search.entries) return false;
   undead_heap_clear(search.heap, UNDEAD_WORD_SCAN_BITS & ~UNDEAD_WORD_MARK);
   for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
-  if (search.missing) reach_roots(&search);
-  for (uint64_t next = 0; next < search.count && search.missing; next++) reach_from(&search, (uint32_t)next);
+  search_all(&search);
   undead_unmap(search.entries, (search.capacity + 1) * sizeof *search.entries);
   return true;
 }

@@ -20,10 +20,10 @@ typedef struct {
 bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage, const uintptr_t *targets, uint32_t count);
 void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage);
 
-// Searches breadth first among the `live` marked blocks; adds the paths, and their nodes as LIVE. Uses the scan bits
-// but the mark. False without memory.
+// Searches breadth first among the `live` marked blocks, from the roots and from the items of run loops; adds the paths,
+// and their nodes as LIVE. Uses the scan bits but the mark. False without memory.
 bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undead_bodies *bodies,
-                       const undead_roots *roots, uint64_t live);
+                       const undead_roots *roots, const undead_scan_options *options, uint64_t live);
 
 // When nodes and edges are in order: fills the indices in paths and steps. False without memory.
 bool undead_paths_settle(const undead_pathfinder *finder, undead_storage *storage);

@@ -56,6 +56,7 @@ typedef struct {
   uint32_t first_node;
   uint32_t first_step, step_count;   // range in `steps` (edge indices)
   uint32_t end_node;
+  uint32_t item;          // index of the run loop's item that is the first node; UINT32_MAX for other roots
 } undead_path;
 
 typedef enum {
@@ -68,6 +69,12 @@ typedef struct {
   uint32_t mechanism;  // the node of the timer, source, closure registration or task
   uint32_t path;       // index in `paths`, or UINT32_MAX
 } undead_suspect;
+
+// What became of a watched object.
+typedef struct {
+  uint32_t node;       // UINT32_MAX if it is gone
+  uint32_t path;       // index in `paths`, UINT32_MAX if there is none: it is unreachable, or there were too many
+} undead_watched;
 
 typedef enum {
   UNDEAD_SCAN_OK = 0,
@@ -85,6 +92,8 @@ typedef struct {
   undead_path *paths;       uint32_t path_count;
   uint32_t *steps;          uint32_t step_count;
   undead_suspect *suspects; uint32_t suspect_count;
+  undead_watched *watched;  uint32_t watched_count;      // one for each watched object of the options
+  uint32_t *item_nodes;     uint32_t item_count;         // node of each run loop item of the options, or UINT32_MAX
   uint64_t live_blocks, live_bytes;
   uint64_t unreachable_c_blocks, unreachable_c_bytes;   // counted, not listed as leaks
   uint64_t dropped_nodes;       // findings beyond the node limit
@@ -98,12 +107,27 @@ typedef struct {
 
 typedef enum { UNDEAD_SCAN_IN_PLACE = 0, UNDEAD_SCAN_FORK = 1 } undead_scan_mode;
 
+// An object whose retain path is wanted, and how to know that it is still the same one.
+typedef struct {
+  uintptr_t object;
+  uintptr_t isa;           // its first word, 0: any
+  uint64_t side_table;     // its second word if that names a side table, else 0
+} undead_watched_target;
+
+// A block that a run loop holds and fires.
+typedef struct {
+  uintptr_t object;
+  uintptr_t loop;          // the run loop object, 0 if it is not known
+} undead_loop_item;
+
 typedef struct {
   undead_scan_mode mode;
   bool suspects;                     // look for suspects too
   bool unknown_blocks;               // recording began late: what malloc handed out before may hold recorded blocks
-  const uintptr_t *watched;          // addresses of objects whose retain paths are wanted, or NULL
+  const undead_watched_target *watched;
   uint32_t watched_count;
+  const undead_loop_item *loop_items;
+  uint32_t loop_item_count;
   // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
   int32_t caller_tid;
   uintptr_t caller_sp;

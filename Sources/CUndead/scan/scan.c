@@ -1,6 +1,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/registry.h"
+#include "runtime/abi.h"
 #include "scan/collect.h"
 #include "scan/isas.h"
 #include "scan/mark.h"
@@ -52,13 +53,30 @@ static bool mark_all(scan_job *job) {
   return true;
 }
 
+// The block of a watched object that is still there, else 0.
+static uintptr_t watched_block(scan_job *job, const undead_watched_target *target) {
+  uintptr_t block = target->object;
+  if (!undead_heap_starts(&job->heap, block)) return 0;
+  size_t size = undead_block_size(block);
+  if (size < ABI_OBJECT_HEADER) return 0;
+  const uint64_t *words = (const uint64_t *)block;
+  if (target->isa && words[0] != target->isa) return 0;
+  if (target->side_table && words[ABI_OBJECT_REFCOUNT / sizeof *words] != target->side_table) return 0;
+  bool object = undead_body_kind(&job->bodies, block, size) != UNDEAD_KIND_OTHER;
+  return object && !undead_is_deiniting(&job->heap, block) ? block : 0;
+}
+
+static bool is_live(const scan_job *job, uintptr_t block) {
+  return block && *undead_heap_word(&job->heap, block) & UNDEAD_WORD_MARK;
+}
+
 // Blocks whose retain paths are wanted: suspects, and what the caller asked for.
 static uint32_t list_targets(scan_job *job, uintptr_t *targets) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < job->suspects.found_count; i++) targets[count++] = job->suspects.found[i].object;
   for (uint32_t i = 0; i < job->options.watched_count; i++) {
-    uintptr_t block = undead_heap_resolve(&job->heap, job->options.watched[i]);
-    if (block && *undead_heap_word(&job->heap, block) & UNDEAD_WORD_MARK) targets[count++] = block;
+    uintptr_t block = watched_block(job, &job->options.watched[i]);
+    if (is_live(job, block)) targets[count++] = block;
   }
   return count;
 }
@@ -70,7 +88,10 @@ static bool find_paths(scan_job *job) {
   uint32_t count = list_targets(job, targets);
   bool ok = !count
     || (undead_paths_open(&job->paths, job->storage, targets, count)
-        && undead_paths_find(&job->paths, job->storage, &job->bodies, &job->roots, job->marker.blocks));
+        && undead_paths_find(&job->paths, job->storage, &job->bodies, &job->roots, &job->options, job->marker.blocks));
+  // Also those for whose path there was no room.
+  for (uint32_t i = job->suspects.found_count; ok && i < count; i++)
+    undead_collect_node(job->storage, &job->bodies, targets[i], UNDEAD_STATE_LIVE);
   undead_unmap(targets, bytes);
   return ok;
 }
@@ -86,18 +107,45 @@ static void list_suspect_nodes(scan_job *job) {
     undead_collect_node(job->storage, &job->bodies, block, UNDEAD_STATE_LIVE);
 }
 
-static bool list_suspects(scan_job *job) {
+static void list_suspects(scan_job *job, const undead_address_index *index) {
   undead_scan_result *result = &job->storage->result;
-  undead_address_index index;
-  if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
   for (uint32_t i = 0; i < job->suspects.found_count; i++) {
     const undead_found_suspect *found = &job->suspects.found[i];
-    uint32_t node = undead_address_index_of(&index, found->object);
-    uint32_t mechanism = undead_address_index_of(&index, found->mechanism);
+    uint32_t node = undead_address_index_of(index, found->object);
+    uint32_t mechanism = undead_address_index_of(index, found->mechanism);
     if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == job->storage->suspect_limit) continue;
     result->suspects[result->suspect_count++] =
       (undead_suspect){found->kind, node, mechanism, undead_path_to(&job->paths, found->object)};
   }
+}
+
+static void list_watched(scan_job *job, const undead_address_index *index) {
+  undead_scan_result *result = &job->storage->result;
+  for (uint32_t i = 0; i < job->options.watched_count; i++) {
+    uintptr_t block = watched_block(job, &job->options.watched[i]);
+    result->watched[result->watched_count++] = (undead_watched){
+      .node = block ? undead_address_index_of(index, block) : UINT32_MAX,
+      .path = is_live(job, block) ? undead_path_to(&job->paths, block) : UINT32_MAX,
+    };
+  }
+}
+
+static void list_items(scan_job *job, const undead_address_index *index) {
+  undead_scan_result *result = &job->storage->result;
+  for (uint32_t i = 0; i < job->options.loop_item_count; i++) {
+    uintptr_t block = job->options.loop_items[i].object;
+    bool there = undead_heap_starts(&job->heap, block);
+    result->item_nodes[result->item_count++] = there ? undead_address_index_of(index, block) : UINT32_MAX;
+  }
+}
+
+static bool list_findings(scan_job *job) {
+  undead_scan_result *result = &job->storage->result;
+  undead_address_index index;
+  if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
+  list_suspects(job, &index);
+  list_watched(job, &index);
+  list_items(job, &index);
   undead_address_index_close(&index);
   return true;
 }
@@ -112,7 +160,7 @@ static bool analyse(scan_job *job) {
   list_suspect_nodes(job);
   if (!undead_collect_sort(job->storage, unreached)) return false;
   if (!undead_collect_edges(job->storage, &job->bodies, job->suspects.links, job->suspects.link_count)) return false;
-  return list_suspects(job) && (!job->paths.targets || undead_paths_settle(&job->paths, job->storage));
+  return list_findings(job) && (!job->paths.targets || undead_paths_settle(&job->paths, job->storage));
 }
 
 static int copy_work(void *context) { return analyse(context) ? WORK_DONE : WORK_NO_MEMORY; }
@@ -171,6 +219,7 @@ static void fail(scan_job *job, undead_scan_error error, const char *message) {
   result->error = error;
   snprintf(result->message, sizeof result->message, "%s", message);
   result->node_count = result->edge_count = result->path_count = result->step_count = result->suspect_count = 0;
+  result->watched_count = result->item_count = 0;
 }
 
 static void fail_by_report(scan_job *job, const undead_helper_report *report) {
@@ -216,7 +265,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
     return true;
   }
   bool tried = true;
-  if (job->options.suspects && !undead_suspects_open(&job->suspects, &job->bodies)) {
+  if (job->options.suspects && !undead_suspects_open(&job->suspects, &job->bodies, &job->options)) {
     fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
     undead_world_close(&job->world);
     return true;
@@ -271,7 +320,7 @@ static void run(scan_job *job) {
 undead_scan_result *undead_scan(const undead_scan_options *options) {
   uint64_t start = undead_now();
   scan_job *job = undead_map(sizeof *job);
-  undead_storage *storage = undead_storage_open(options->mode == UNDEAD_SCAN_FORK);
+  undead_storage *storage = undead_storage_open(options);
   if (!job || !storage) {
     if (job) undead_unmap(job, sizeof *job);
     if (storage) undead_storage_close(storage);

@@ -14,7 +14,7 @@ static size_t place(size_t *offset, size_t bytes) {
   return at;
 }
 
-undead_storage *undead_storage_open(bool shared) {
+undead_storage *undead_storage_open(const undead_scan_options *options) {
   for (uint32_t share = 1; share <= LEAST_SHARE; share *= 4) {
     uint32_t nodes = NODE_LIMIT / share, edges = EDGE_LIMIT / share, paths = PATH_LIMIT / share;
     uint32_t steps = STEP_LIMIT / share, suspects = SUSPECT_LIMIT / share;
@@ -23,7 +23,9 @@ undead_storage *undead_storage_open(bool shared) {
     size_t node_at = place(&size, nodes * sizeof(undead_node)), edge_at = place(&size, edges * sizeof(undead_edge));
     size_t path_at = place(&size, paths * sizeof(undead_path)), step_at = place(&size, steps * sizeof(uint32_t));
     size_t suspect_at = place(&size, suspects * sizeof(undead_suspect));
-    char *memory = shared ? undead_map_shared(size) : undead_map(size);
+    size_t watched_at = place(&size, options->watched_count * sizeof(undead_watched));
+    size_t item_at = place(&size, options->loop_item_count * sizeof(uint32_t));
+    char *memory = options->mode == UNDEAD_SCAN_FORK ? undead_map_shared(size) : undead_map(size);
     if (!memory) continue;
     undead_storage *storage = (undead_storage *)memory;
     storage->mapped = size;
@@ -37,6 +39,8 @@ undead_storage *undead_storage_open(bool shared) {
     storage->result.paths = (undead_path *)(memory + path_at);
     storage->result.steps = (uint32_t *)(memory + step_at);
     storage->result.suspects = (undead_suspect *)(memory + suspect_at);
+    storage->result.watched = (undead_watched *)(memory + watched_at);
+    storage->result.item_nodes = (uint32_t *)(memory + item_at);
     return storage;
   }
   return NULL;

@@ -10,6 +10,6 @@ typedef struct {
   uint64_t edges_lost;
 } undead_storage;
 
-// `shared`: with forked copies. NULL without memory.
-undead_storage *undead_storage_open(bool shared);
+// With room for what `options` ask for; shared with forked copies if they want one. NULL without memory.
+undead_storage *undead_storage_open(const undead_scan_options *options);
 void undead_storage_close(undead_storage *storage);

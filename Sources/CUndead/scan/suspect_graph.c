@@ -77,7 +77,7 @@ static void classify(suspect_graph *graph, uint32_t node) {
     // Of a source's two blocks the one that the program refers to stands for it.
     if (flags & FLAG_SOURCE && word_at(block) == suspects->source_vtable) flags &= (uint8_t)~FLAG_SOURCE;
   } else if (layout->kind == UNDEAD_KIND_CLASS) {
-    if (layout->user_type) flags |= FLAG_OBJECT;
+    if (layout->user_type && !(flags & FLAG_SOURCE)) flags |= FLAG_OBJECT;
     if (layout->category == UNDEAD_CATEGORY_OBSERVER_TOKEN) flags |= FLAG_TOKEN;
   } else if (layout->kind == UNDEAD_KIND_CONTEXT && undead_in(undead_image_facts.concurrency, layout->isa)) {
     flags |= FLAG_PASSIVE;

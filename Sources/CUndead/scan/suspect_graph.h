@@ -7,6 +7,11 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
 void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
                               void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context);
 
+// Tags the run loops' items that are reachable, and what the loops hold them by. False without memory.
+bool undead_loop_items_tag(undead_suspects *suspects);
+// True for a tagged item of a run loop.
+bool undead_is_loop_item(const undead_suspects *suspects, uintptr_t block, const undead_layout *layout);
+
 // Looks among the blocks that only the first pass reached for cycles of something that fires or waits and an object of
 // the program. False without memory.
 bool undead_suspect_graph_search(undead_suspects *suspects, uint32_t max_found, uint32_t max_links);

@@ -39,8 +39,8 @@ static void find_source_types(undead_suspects *suspects) {
   }
 }
 
-bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies) {
-  *suspects = (undead_suspects){.bodies = bodies};
+bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options) {
+  *suspects = (undead_suspects){.bodies = bodies, .options = options};
   find_source_types(suspects);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
@@ -135,6 +135,9 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
     return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
       || undead_is_dispatch_data(word_at(from));
   }
+  // The run loop's own memory holds the items, and nothing else.
+  if (undead_is_loop_item(suspects, to, target))
+    return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED) != 0;
   if (target->category == UNDEAD_CATEGORY_FOUNDATION_TIMER) return source && source->category == UNDEAD_CATEGORY_CF;
   if (target->kind == UNDEAD_KIND_CONTEXT) return source && source->category == UNDEAD_CATEGORY_OBSERVER_TABLE;
   if (target->kind != UNDEAD_KIND_TASK) return false;
@@ -195,6 +198,7 @@ static bool find_owned(undead_suspects *suspects) {
 }
 
 bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) {
+  if (!undead_loop_items_tag(suspects)) return false;
   if (!suspects->seen) return true;
   suspects->roots = roots;
   suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,

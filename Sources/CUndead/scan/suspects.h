@@ -11,6 +11,7 @@ typedef struct {
 typedef struct {
   undead_bodies *bodies;
   const undead_roots *roots;
+  const undead_scan_options *options;
   uintptr_t source_vtable;                     // first word of a dispatch source
   uintptr_t source_types_low, source_types_high;   // where the first word of what it owns points to
   bool seen;                                   // something that fires or waits exists
@@ -26,7 +27,7 @@ typedef struct {
 } undead_suspects;
 
 // On the scanning thread, with the world running: finds the symbols. False without memory.
-bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies);
+bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options);
 void undead_suspects_close(undead_suspects *suspects);
 
 // To be the first marking pass's `note`, with the suspects as its context.

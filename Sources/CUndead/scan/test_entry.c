@@ -44,11 +44,11 @@ static void *run(void *context) {
 
 void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test_scan_counts *counts) {
   memset(counts, 0, sizeof *counts);
-  uintptr_t address = (uintptr_t)watched;
+  undead_watched_target target = {.object = (uintptr_t)watched};
   test_scan scan = {.counts = counts};
   scan.options.mode = copy ? UNDEAD_SCAN_FORK : UNDEAD_SCAN_IN_PLACE;
   scan.options.suspects = suspects;
-  scan.options.watched = &address;
+  scan.options.watched = &target;
   scan.options.watched_count = watched != NULL;
   undead_thread.ignored++;
   pthread_t thread;

@@ -134,6 +134,17 @@ static void leave_descriptors_alone(void) {
   syscall(SYS_close_range, first, ~0u, unshare_table);
 }
 
+// Before anything of the check is in the way: the program's layers may allocate and open what they need.
+static void ask_for_facts(undead_check *check) {
+  undead_state_set_step("asking the program");
+  check->facts = undead_facts_gather();
+  if (!check->facts) return;
+  check->options.watched = (const undead_watched_target *)check->facts->targets.bytes;
+  check->options.watched_count = (uint32_t)(check->facts->targets.size / sizeof(undead_watched_target));
+  check->options.loop_items = (const undead_loop_item *)check->facts->items.bytes;
+  check->options.loop_item_count = (uint32_t)(check->facts->items.size / sizeof(undead_loop_item));
+}
+
 static void look_for_leaks(void *context) {
   undead_check *check = context;
   undead_state_set_step("finding the Swift runtime");
@@ -183,10 +194,13 @@ static void note_outcome(undead_check *check) {
 static void *run(void *argument) {
   undead_check *check = argument;
   undead_thread.ignored++;
-  leave_descriptors_alone();
   if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
+  ask_for_facts(check);
+  leave_descriptors_alone();
   int crash = undead_guarded(look_for_leaks, check);
   if (crash) note_crash(check, crash);
+  undead_facts_release(check->facts);
+  check->facts = NULL;
   note_outcome(check);
   if (check->in_session && strcmp(check->trigger, "request") == 0)
     __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);

@@ -1,6 +1,7 @@
 // One look for leaks: a scan and its snapshot, on a thread made for it. At most one is under way in a process.
 #pragma once
 #include "scan/result.h"
+#include "session/facts.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 typedef struct {
   char trigger[32];               // `exit`, `signal N`, `request`, `api`
   undead_scan_options options;
+  undead_facts *facts;            // what the layers above know; NULL if there are none
   bool in_session;                // numbered snapshot in the session directory, progress in the state file
   bool to_memory;                 // else, out of a session: to the file `path`
   char path[1024];

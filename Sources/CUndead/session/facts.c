@@ -1,7 +1,13 @@
 #include "session/facts.h"
+#include "runtime/abi.h"
 #include <string.h>
 
 #define SOURCE_LIMIT 16
+#define TEXT_LIMIT (1u << 30)
+#define WATCHED_LIMIT (1u << 16)
+#define ITEM_LIMIT (1u << 17)
+#define DIAGNOSTIC_LIMIT (1u << 12)
+#define FRAME_LIMIT 512u
 
 static struct {
   undead_facts_source function;
@@ -17,6 +23,8 @@ bool undead_add_facts_source(undead_facts_source source, void *context) {
   return true;
 }
 
+bool undead_facts_have_sources(void) { return __atomic_load_n(&source_count, __ATOMIC_ACQUIRE) > 0; }
+
 static void append(undead_facts *facts, undead_vector *vector, const void *entry, size_t size) {
   if (!undead_vector_append(vector, entry, size)) facts->failed = true;
 }
@@ -24,9 +32,10 @@ static void append(undead_facts *facts, undead_vector *vector, const void *entry
 static uint32_t add_text(undead_facts *facts, const char *text) {
   if (facts->texts.size == 0) append(facts, &facts->texts, "", 1);
   if (!text || !*text || facts->failed) return 0;
-  uint32_t offset = (uint32_t)facts->texts.size;
-  append(facts, &facts->texts, text, strlen(text) + 1);
-  return facts->failed ? 0 : offset;
+  size_t bytes = strlen(text) + 1, offset = facts->texts.size;
+  if (bytes > TEXT_LIMIT - offset) facts->failed = true;
+  else append(facts, &facts->texts, text, bytes);
+  return facts->failed ? 0 : (uint32_t)offset;
 }
 
 static uint32_t add_frames(undead_facts *facts, const uintptr_t *frames, uint32_t count) {
@@ -35,35 +44,55 @@ static uint32_t add_frames(undead_facts *facts, const uintptr_t *frames, uint32_
   return first;
 }
 
+static uint32_t frames_taken(uint32_t count) { return count < FRAME_LIMIT ? count : FRAME_LIMIT; }
+
+// Counts what does not fit in.
+static bool has_room(undead_facts *facts, const undead_vector *vector, size_t size, uint32_t limit) {
+  if (facts->failed) return false;
+  bool room = vector->size / size < limit;
+  facts->dropped += !room;
+  return room;
+}
+
 void undead_facts_add_watched(undead_facts *facts, const undead_watched_object *watched) {
+  if (!has_room(facts, &facts->watched, sizeof(undead_watched_fact), WATCHED_LIMIT)) return;
+  const uintptr_t *words = watched->object;
+  uint64_t refcount = words[ABI_OBJECT_REFCOUNT / sizeof(*words)];
+  // As long as somebody refers to it weakly, no other object can have its side table.
+  bool has_side_table = refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP;
+  undead_watched_target target = {(uintptr_t)words, words[0], has_side_table ? refcount : 0};
+  uint32_t count = frames_taken(watched->frame_count);
   undead_watched_fact fact = {
-      .object = (uintptr_t)watched->object,
       .scope = add_text(facts, watched->scope),
-      .first_frame = add_frames(facts, watched->frames, watched->frame_count),
-      .frame_count = watched->frame_count,
+      .first_frame = add_frames(facts, watched->frames, count),
+      .frame_count = count,
   };
   append(facts, &facts->watched, &fact, sizeof(fact));
+  if (!facts->failed) append(facts, &facts->targets, &target, sizeof(target));
 }
 
 void undead_facts_add_run_loop_item(undead_facts *facts, const undead_run_loop_item *item) {
+  if (!has_room(facts, &facts->run_loop_items, sizeof(undead_run_loop_fact), ITEM_LIMIT)) return;
+  undead_loop_item target = {(uintptr_t)item->object, (uintptr_t)item->loop};
   undead_run_loop_fact fact = {
-      .object = (uintptr_t)item->object,
-      .loop = (uintptr_t)item->loop,
       .loop_name = add_text(facts, item->loop_name),
       .modes = add_text(facts, item->modes),
       .kind = add_text(facts, item->kind),
       .name = add_text(facts, item->name),
   };
   append(facts, &facts->run_loop_items, &fact, sizeof(fact));
+  if (!facts->failed) append(facts, &facts->items, &target, sizeof(target));
 }
 
 void undead_facts_add_diagnostic(undead_facts *facts, const undead_diagnostic *diagnostic) {
+  if (!has_room(facts, &facts->diagnostics, sizeof(undead_diagnostic_fact), DIAGNOSTIC_LIMIT)) return;
+  uint32_t count = frames_taken(diagnostic->frame_count);
   undead_diagnostic_fact fact = {
       .kind = add_text(facts, diagnostic->kind),
       .message = add_text(facts, diagnostic->message),
       .details = add_text(facts, diagnostic->details),
-      .first_frame = add_frames(facts, diagnostic->frames, diagnostic->frame_count),
-      .frame_count = diagnostic->frame_count,
+      .first_frame = add_frames(facts, diagnostic->frames, count),
+      .frame_count = count,
   };
   append(facts, &facts->diagnostics, &fact, sizeof(fact));
 }
@@ -88,7 +117,7 @@ const char *undead_facts_text(const undead_facts *facts, uint32_t offset) {
 }
 
 void undead_facts_free(undead_facts *facts) {
-  undead_vector *vectors[] = {&facts->texts, &facts->frames, &facts->watched, &facts->run_loop_items,
-                              &facts->diagnostics, &facts->notes};
+  undead_vector *vectors[] = {&facts->texts, &facts->frames,         &facts->watched,     &facts->targets,
+                              &facts->items, &facts->run_loop_items, &facts->diagnostics, &facts->notes};
   for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) undead_vector_free(vectors[i]);
 }

@@ -104,7 +104,13 @@ static void collect_counters(undead_process_facts *facts, const undead_scan_resu
   add_counter(facts, "threads", result->thread_count);
 }
 
-void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result) {
+static void add_told_notes(undead_process_facts *facts, const undead_facts *told) {
+  const uint32_t *notes = (const uint32_t *)told->notes.bytes;
+  for (size_t i = 0; i < told->notes.size / sizeof(*notes); i++) add_note(facts, undead_facts_text(told, notes[i]));
+}
+
+void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result,
+                                  const undead_facts *told) {
   add_path(facts);
   add_arguments(facts);
   add_number(facts, "pid", getpid());
@@ -125,6 +131,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   if (undead_session_has_gaps())
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "
                     "start the program with UNDEAD=1");
+  if (told) add_told_notes(facts, told);
 }
 
 void undead_process_facts_free(undead_process_facts *facts) {

@@ -1,6 +1,7 @@
 // What a snapshot says about its process: the sections META, COUNTERS and NOTES.
 #pragma once
 #include "scan/result.h"
+#include "session/facts.h"
 #include "session/string_table.h"
 
 #pragma GCC visibility push(hidden)
@@ -13,7 +14,9 @@ typedef struct {
   bool failed;
 } undead_process_facts;
 
-void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result);
+// `told` may be NULL.
+void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result,
+                                  const undead_facts *told);
 void undead_process_facts_free(undead_process_facts *facts);
 
 #pragma GCC visibility pop

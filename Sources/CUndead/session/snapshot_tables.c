@@ -95,9 +95,7 @@ uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
   return added;
 }
 
-uint32_t undead_table_explanation(undead_tables *tables, const undead_scan_result *result, uint32_t node) {
-  uintptr_t frames[FRAME_LIMIT];
-  uint32_t count = undead_node_frames(result, node, frames, FRAME_LIMIT);
+uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
   if (count == 0) return UNDEAD_NO_INDEX;
   uint64_t first = undead_hash(frames, count * sizeof(frames[0]), 1);
   uint64_t second = undead_hash(frames, count * sizeof(frames[0]), 2);
@@ -106,6 +104,11 @@ uint32_t undead_table_explanation(undead_tables *tables, const undead_scan_resul
   uint32_t added = add_stack(tables, frames, count);
   remember(tables, &tables->stack_indices, first, second, added);
   return added;
+}
+
+uint32_t undead_table_explanation(undead_tables *tables, const undead_scan_result *result, uint32_t node) {
+  uintptr_t frames[FRAME_LIMIT];
+  return undead_table_stack(tables, frames, undead_node_frames(result, node, frames, FRAME_LIMIT));
 }
 
 bool undead_tables_failed(const undead_tables *tables) { return tables->failed || tables->strings.failed; }

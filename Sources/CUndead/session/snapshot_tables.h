@@ -33,6 +33,8 @@ uint32_t undead_table_type(undead_tables *tables, const undead_scan_result *resu
 uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace);
 // Index in STACKS of the frames that explain a node, UNDEAD_NO_INDEX if there are none.
 uint32_t undead_table_explanation(undead_tables *tables, const undead_scan_result *result, uint32_t node);
+// Index in STACKS of these return addresses, UNDEAD_NO_INDEX if there are none.
+uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count);
 // Makes sure that the module of a code address is in MODULES.
 void undead_table_module(undead_tables *tables, uintptr_t address);
 

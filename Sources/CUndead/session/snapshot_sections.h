@@ -1,0 +1,42 @@
+// The sections of a snapshot while they are written.
+#pragma once
+#include "session/facts.h"
+#include "session/output.h"
+#include "session/snapshot_tables.h"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+  UNDEAD_SECTION_STRINGS = 1, UNDEAD_SECTION_META, UNDEAD_SECTION_COUNTERS, UNDEAD_SECTION_MODULES,
+  UNDEAD_SECTION_TYPES, UNDEAD_SECTION_NODES, UNDEAD_SECTION_EDGES, UNDEAD_SECTION_STACKS, UNDEAD_SECTION_FRAMES,
+  UNDEAD_SECTION_PATHS, UNDEAD_SECTION_STEPS, UNDEAD_SECTION_SUSPECTS, UNDEAD_SECTION_NOTES,
+  // 14 to 16 are written by others.
+  UNDEAD_SECTION_DIAGNOSTICS = 17, UNDEAD_SECTION_WATCHED, UNDEAD_SECTION_LOOP_ITEMS, UNDEAD_SECTION_RUN_LOOPS,
+};
+#define UNDEAD_SECTION_COUNT 17   // that this code writes
+
+typedef struct {
+  uint32_t kind, entry_size;
+  uint64_t offset, bytes, entries;
+} undead_section;
+_Static_assert(sizeof(undead_section) == 32, "the layout is a contract");
+
+typedef struct {
+  undead_output *output;
+  const undead_scan_result *result;
+  undead_tables tables;
+  undead_section sections[UNDEAD_SECTION_COUNT];
+  uint32_t section_count;
+} undead_writer;
+
+undead_section *undead_section_begin(undead_writer *writer, uint32_t kind, uint32_t entry_size);
+void undead_section_add(undead_writer *writer, undead_section *section, const void *entry);
+void undead_section_write(
+    undead_writer *writer, uint32_t kind, uint32_t entry_size, const void *entries, size_t bytes);
+
+// What the layers above told; empty sections if that is NULL.
+void undead_section_write_facts(undead_writer *writer, const undead_facts *facts);
+// String with the name of the loop that holds an item.
+uint32_t undead_section_loop_name(undead_writer *writer, const undead_facts *facts, uint32_t item);
+
+#pragma GCC visibility pop
