@@ -52,7 +52,7 @@ extension Program {
   /// Compiles the program, or finds it in the cache under the hash of its sources and flags.
   func build() async throws -> BuiltProgram {
     let text = try String(contentsOf: source, encoding: .utf8)
-    let expectation = try Expectation(source: text)
+    let expectation = try Expectation(source: text, configuration: configuration.rawValue)
     let plugin = expectation.plugin.map { source.deletingLastPathComponent().appendingPathComponent($0) }
     let sources = [source] + (plugin.map { [$0] } ?? [])
     let flags = configuration.flags + expectation.flags

@@ -6,12 +6,17 @@ import Foundation
 ///
 ///     EXPECT silent                      no leak, no suspect
 ///     EXPECT leak KEY=VALUE...           a group in `leaks`; also `known` and `suspect`, joined by `|` where either will do
+///     EXPECT zombie KEY=VALUE...         a group in `zombies`, see `ZombieJudge`
+///     EXPECT crash                       the program dies of SIGILL, SIGTRAP, SIGABRT or SIGSEGV; `or=N`: or exits with N
 ///     EXPECT any                         only the program's own behaviour is checked
 ///     EXPECT unchecked                   the program ended without a check, and the report says so
 ///     EXPECT exit N / EXPECT signal N    how the program ends; exit 0 otherwise
 ///     MODULE Name, FLAGS ..., ARGS ...   module name (App), compiler flags, arguments ($DIRECTORY: where it was built)
 ///     SHELL text                         shell command with $RUN for the program, started by the tool or not
 ///     PLUGIN File.swift                  source of a dynamic library that is built beside the program
+///     OPTIONS ...                        options of `undead run` for this program
+///
+/// `in=debug` or `in=release` in an EXPECT restricts it to that configuration.
 ///
 /// Keys of a group, with alternatives joined by `|` and lists by `,`: `kind`; `types` (each is among the types of the
 /// group, `*` matches anything); `fields` (each begins the field of an edge of the cycle, `a~b` also contains `b`);
@@ -56,12 +61,20 @@ struct Expectation: Equatable {
     case unchecked
   }
 
+  /// The program may end by a crash, or with this exit status.
+  struct Crash: Equatable {
+    var orExit: Int32?
+  }
+
   var groups: [Group] = []
+  var zombies: [Group] = []
+  var crash: Crash?
   var ending = Ending.exit(0)
   var check = Check.report
   var module = "App"
   var flags: [String] = []
   var arguments: String?
+  var options: [String] = []
   var shell = "exec $RUN"
   var plugin: String?
 
@@ -71,8 +84,9 @@ struct Expectation: Equatable {
   }
 
   /// Reads the directives in the comments before the first line of code.
+  /// - Parameter configuration: `debug` or `release`; nil takes the directives of both.
   /// - Throws: `Mistake` for a directive that is not in the grammar, or if nothing is expected.
-  init(source: String) throws {
+  init(source: String, configuration: String? = nil) throws {
     var expectsSomething = false
     for line in source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
       guard line.hasPrefix("//") else { break }
@@ -81,13 +95,17 @@ struct Expectation: Equatable {
       let rest = words.dropFirst().joined(separator: " ")
       switch directive {
       case "EXPECT":
-        try expect(Array(words.dropFirst()), line)
+        let wanted = words.first { $0.hasPrefix("in=") }?.dropFirst("in=".count)
+        if wanted == nil || configuration == nil || wanted! == configuration! {
+          try expect(words.dropFirst().filter { !$0.hasPrefix("in=") }, line)
+        }
         expectsSomething = true
       case "MODULE": module = rest
       case "FLAGS": flags = Array(words.dropFirst())
       case "ARGS": arguments = rest
       case "SHELL": shell = rest
       case "PLUGIN": plugin = rest
+      case "OPTIONS": options = Array(words.dropFirst())
       default: continue
       }
     }
@@ -103,18 +121,31 @@ struct Expectation: Equatable {
     case "exit", "signal":
       guard words.count == 2, let number = Int32(words[1]) else { throw Mistake(line: line) }
       ending = subject == "exit" ? .exit(number) : .signal(number)
+    case "crash":
+      let values = try Self.values(words.dropFirst(), among: ["or"], line)
+      crash = Crash(orExit: values["or"].flatMap { Int32($0) })
+    case "zombie":
+      zombies.append(Group(values: try Self.values(words.dropFirst(), among: ZombieJudge.keys, line)))
     default:
       var group = Group(sections: Set(subject.split(separator: "|").map(String.init)))
       guard group.sections.isSubset(of: ["leak", "known", "suspect"]) else { throw Mistake(line: line) }
-      for word in words.dropFirst() {
-        guard let sign = word.firstIndex(of: "=") else { throw Mistake(line: line) }
-        let key = String(word[..<sign])
-        guard Self.keys.contains(key) else { throw Mistake(line: line) }
-        group.values[key] = String(word[word.index(after: sign)...])
-      }
+      group.values = try Self.values(words.dropFirst(), among: Self.keys, line)
       groups.append(group)
     }
   }
 
   private static let keys: Set = ["kind", "types", "fields", "also", "count", "at", "closure", "closureAt"]
+
+  private static func values(
+    _ words: some Sequence<String>, among keys: Set<String>, _ line: String
+  ) throws -> [String: String] {
+    var values: [String: String] = [:]
+    for word in words {
+      guard let sign = word.firstIndex(of: "=") else { throw Mistake(line: line) }
+      let key = String(word[..<sign])
+      guard keys.contains(key) else { throw Mistake(line: line) }
+      values[key] = String(word[word.index(after: sign)...])
+    }
+    return values
+  }
 }

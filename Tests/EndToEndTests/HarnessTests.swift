@@ -13,7 +13,7 @@ import Testing
                  {"type": "App.Item<Swift.Int, Swift.Int>", "field": "owner"}],
        "alsoLeaked": [{"type": "App.Leaf", "count": 9, "bytes": 144}],
        "allocation": {"frames": [{"symbol": "main", "file": "/a/app.swift", "line": 7, "module": "app"}]}}],
-     "suspects": [], "knownLeaks": []}
+     "suspects": [], "knownLeaks": [], "zombies": []}
     """
 
   private func complaints(_ directives: String) throws -> [String] {
@@ -60,5 +60,6 @@ import Testing
     #expect(Program.all(in: "Leaks").count >= 60)
     #expect(Program.all(in: "Controls").count >= 30)
     #expect(Program.all(in: "Hostile").count >= 30)
+    #expect(Program.all(in: "Zombies").count >= 50)
   }
 }

@@ -77,7 +77,7 @@ struct Judge {
   }
 
   /// `*` in a pattern stands for any text; a `|` may not be in a type.
-  private static func matches(_ type: String, anyOf patterns: [String]) -> Bool {
+  static func matches(_ type: String, anyOf patterns: [String]) -> Bool {
     patterns.contains { pattern in
       let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
       guard let first = parts.first, let last = parts.last, parts.count > 1 else { return type == pattern }

@@ -70,12 +70,29 @@ struct ReportFile: Decodable {
     }
   }
 
+  struct Zombie: Decodable {
+    var kind: String
+    var type: String
+    var message: String
+    var address: String
+    var thread: String
+    var count: Int
+    var member: String?
+    var operation: String?
+    var deallocationThread: String?
+    var signature: String
+    var allocation: Backtrace
+    var deallocation: Backtrace
+    var access: Backtrace
+  }
+
   var schemaVersion: Int
   var process: Process
   var summary: Summary
   var leaks: [Group]
   var suspects: [Group]
   var knownLeaks: [Group]
+  var zombies: [Zombie]
 
   /// Every group with the section that it is in, as expectations name it.
   var groups: [(section: String, group: Group)] {

@@ -30,10 +30,15 @@ extension BuiltProgram {
   }
 
   /// Runs the program under the tool; the report is nil if no file was written.
-  func runUnderTool(environment: [String: String] = [:]) async throws -> (outcome: Outcome, report: Data?) {
+  /// - Parameters:
+  ///   - options: of `undead run`, before those that the program asks for.
+  func runUnderTool(
+    _ options: [String] = [], environment: [String: String] = [:]
+  ) async throws -> (outcome: Outcome, report: Data?) {
     let directory = try TemporaryDirectory()
     let file = directory.path("report.json")
-    let run = "\(quoted(Tool.path)) run --format json --output \(quoted(file)) -- \(commandLine)"
+    let words = ["--format", "json", "--output", file] + options + expectation.options
+    let run = "\(quoted(Tool.path)) run \(words.map(quoted).joined(separator: " ")) -- \(commandLine)"
     let outcome = try await runShell(
       expectation.shell.replacingOccurrences(of: "$RUN", with: run), environment: environment)
     return (outcome, try? Data(contentsOf: URL(fileURLWithPath: file)))

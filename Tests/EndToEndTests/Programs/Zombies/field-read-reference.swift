@@ -1,0 +1,25 @@
+// A stored reference of a dead object of a final class is followed.
+// EXPECT zombie kind=field type=App.Owner member=item allocated=make freed=drop used=show
+// EXPECT crash
+final class Item {
+  var value = 2
+}
+
+final class Owner {
+  var number = 0
+  var item = Item()
+}
+
+@inline(never) @_optimize(none) func done() {}
+@inline(never) func make() -> Unmanaged<Owner> { Unmanaged.passRetained(Owner()) }
+@inline(never) func drop(_ owner: Unmanaged<Owner>) {
+  owner.release()
+  done()
+}
+@inline(never) func show(_ owner: Unmanaged<Owner>) -> Int {
+  owner._withUnsafeGuaranteedRef { $0.item.value }
+}
+
+let owner = make()
+drop(owner)
+print(show(owner))

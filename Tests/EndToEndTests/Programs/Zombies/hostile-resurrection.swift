@@ -1,0 +1,13 @@
+// A deinit lets `self` escape: the runtime ends the program for that, with the tool and without.
+// EXPECT any
+// EXPECT crash
+nonisolated(unsafe) var escaped: AnyObject?
+
+class Ghost {
+  var number = 1
+  deinit { escaped = self }
+}
+
+@inline(never) @_optimize(none) func haunt() { _ = Ghost() }
+haunt()
+fatalError("the runtime let it pass")
