@@ -8,6 +8,7 @@
 #define ITEM_LIMIT (1u << 17)
 #define DIAGNOSTIC_LIMIT (1u << 12)
 #define FRAME_LIMIT 512u
+#define TRACE_LIMIT 16u
 
 static struct {
   undead_facts_source function;
@@ -84,6 +85,17 @@ void undead_facts_add_run_loop_item(undead_facts *facts, const undead_run_loop_i
   if (!facts->failed) append(facts, &facts->items, &target, sizeof(target));
 }
 
+static void add_trace(undead_facts *facts, uint32_t diagnostic, const undead_trace *trace) {
+  uint32_t count = frames_taken(trace->frame_count);
+  undead_trace_fact fact = {
+      .diagnostic = diagnostic,
+      .role = add_text(facts, trace->role),
+      .first_frame = add_frames(facts, trace->frames, count),
+      .frame_count = count,
+  };
+  append(facts, &facts->traces, &fact, sizeof(fact));
+}
+
 void undead_facts_add_diagnostic(undead_facts *facts, const undead_diagnostic *diagnostic) {
   if (!has_room(facts, &facts->diagnostics, sizeof(undead_diagnostic_fact), DIAGNOSTIC_LIMIT)) return;
   uint32_t count = frames_taken(diagnostic->frame_count);
@@ -94,7 +106,10 @@ void undead_facts_add_diagnostic(undead_facts *facts, const undead_diagnostic *d
       .first_frame = add_frames(facts, diagnostic->frames, count),
       .frame_count = count,
   };
+  uint32_t index = (uint32_t)(facts->diagnostics.size / sizeof(fact));
   append(facts, &facts->diagnostics, &fact, sizeof(fact));
+  for (uint32_t i = 0; i < diagnostic->trace_count && i < TRACE_LIMIT; i++)
+    add_trace(facts, index, &diagnostic->traces[i]);
 }
 
 void undead_facts_set_run_loops(undead_facts *facts, const char *json) { facts->run_loops = add_text(facts, json); }
@@ -118,6 +133,7 @@ const char *undead_facts_text(const undead_facts *facts, uint32_t offset) {
 
 void undead_facts_free(undead_facts *facts) {
   undead_vector *vectors[] = {&facts->texts, &facts->frames,         &facts->watched,     &facts->targets,
-                              &facts->items, &facts->run_loop_items, &facts->diagnostics, &facts->notes};
+                              &facts->items, &facts->run_loop_items, &facts->diagnostics, &facts->traces,
+                              &facts->notes};
   for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) undead_vector_free(vectors[i]);
 }

@@ -10,12 +10,13 @@
 typedef struct { uint32_t scope, first_frame, frame_count; } undead_watched_fact;
 typedef struct { uint32_t loop_name, modes, kind, name; } undead_run_loop_fact;
 typedef struct { uint32_t kind, message, details, first_frame, frame_count; } undead_diagnostic_fact;
+typedef struct { uint32_t diagnostic, role, first_frame, frame_count; } undead_trace_fact;
 
 struct undead_facts {
   undead_vector texts, frames;
   undead_vector watched, targets;        // undead_watched_fact, and for each what the scan needs: undead_watched_target
   undead_vector run_loop_items, items;   // undead_run_loop_fact, and for each undead_loop_item
-  undead_vector diagnostics;             // undead_diagnostic_fact
+  undead_vector diagnostics, traces;     // undead_diagnostic_fact, undead_trace_fact
   undead_vector notes;                   // uint32_t
   uint32_t run_loops;                    // JSON text, 0 if there is none
   uint64_t dropped;                      // watched objects, items and diagnostics beyond the limits

@@ -7,6 +7,10 @@ typedef struct {
 } diagnostic_entry;
 
 typedef struct {
+  uint32_t diagnostic, role, stack, unused;
+} trace_entry;
+
+typedef struct {
   uint32_t node, scope, stack, path, flags, unused;
 } watched_entry;
 
@@ -34,6 +38,19 @@ static void write_diagnostics(undead_writer *writer, const undead_facts *facts) 
         .message = text(writer, facts, fact->message),
         .details = text(writer, facts, fact->details),
         .stack = stack(writer, facts, fact->first_frame, fact->frame_count),
+    };
+    undead_section_add(writer, section, &entry);
+  }
+}
+
+static void write_traces(undead_writer *writer, const undead_facts *facts) {
+  undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_TRACES, sizeof(trace_entry));
+  const undead_trace_fact *traces = (const undead_trace_fact *)facts->traces.bytes;
+  for (size_t i = 0; i < facts->traces.size / sizeof(*traces); i++) {
+    trace_entry entry = {
+        .diagnostic = traces[i].diagnostic,
+        .role = text(writer, facts, traces[i].role),
+        .stack = stack(writer, facts, traces[i].first_frame, traces[i].frame_count),
     };
     undead_section_add(writer, section, &entry);
   }
@@ -83,6 +100,7 @@ void undead_section_write_facts(undead_writer *writer, const undead_facts *facts
   static const undead_facts none;
   if (!facts) facts = &none;
   write_diagnostics(writer, facts);
+  write_traces(writer, facts);
   write_watched(writer, facts);
   write_items(writer, facts);
   const char *json = undead_facts_text(facts, facts->run_loops);

@@ -12,8 +12,9 @@ enum {
   UNDEAD_SECTION_PATHS, UNDEAD_SECTION_STEPS, UNDEAD_SECTION_SUSPECTS, UNDEAD_SECTION_NOTES,
   // 14 to 16 are written by others.
   UNDEAD_SECTION_DIAGNOSTICS = 17, UNDEAD_SECTION_WATCHED, UNDEAD_SECTION_LOOP_ITEMS, UNDEAD_SECTION_RUN_LOOPS,
+  UNDEAD_SECTION_TRACES,
 };
-#define UNDEAD_SECTION_COUNT 17   // that this code writes
+#define UNDEAD_SECTION_COUNT 18   // that this code writes
 
 typedef struct {
   uint32_t kind, entry_size;
