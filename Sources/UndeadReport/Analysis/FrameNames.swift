@@ -14,7 +14,12 @@ struct FrameNames {
 
   /// The frames of a stack, innermost first.
   mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
-    Backtrace(frames: snapshot.addresses(ofStack: stack).flatMap { $0 == 0 ? [] : frames(at: $0 - 1) })
+    backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
+  }
+
+  /// The frames of return addresses, innermost first.
+  mutating func backtrace(returnAddresses: some Sequence<UInt64>) -> Backtrace {
+    Backtrace(frames: returnAddresses.flatMap { $0 == 0 ? [] : frames(at: $0 - 1) })
   }
 
   /// The function of a closure; nil if there is none.

@@ -27,9 +27,7 @@ public struct TextRenderer {
     for (number, leak) in report.leaks.enumerated() {
       addLeak(leak, title: "LEAK \(number + 1) of \(report.leaks.count)", style: .alarm)
     }
-    for (number, zombie) in report.zombies.enumerated() {
-      addZombie(zombie, title: "ZOMBIE \(number + 1) of \(report.zombies.count)")
-    }
+    for zombie in report.zombies { lines += ZombieText.block(zombie, options) }
     for (number, suspect) in report.suspects.enumerated() {
       addSuspect(suspect, title: "SUSPECT \(number + 1) of \(report.suspects.count)")
     }
@@ -234,23 +232,6 @@ public struct TextRenderer {
     case .task: "the task"
     default: "what holds it"
     }
-  }
-
-  private mutating func addZombie(_ zombie: Zombie, title: String) {
-    let times = zombie.count == 1 ? "" : ", \(zombie.count) times"
-    lines.append(
-      TextStyle.alarm.apply(title, options) + "  " + TextStyle.heading.apply(zombie.message + times, options)
-        + "  (\(zombie.type) \(zombie.address), thread \(zombie.thread))")
-    for (name, backtrace) in [
-      ("used", zombie.access), ("freed", zombie.deallocation), ("allocated", zombie.allocation),
-    ] {
-      lines.append("")
-      let frame = backtrace.firstOwnFrame ?? backtrace.frames.first
-      let place = frame.map { StackText.function($0) + StackText.place($0, options) } ?? "at an unknown place"
-      lines.append("  \(name) in \(place)")
-      addStack(backtrace)
-    }
-    lines.append("")
   }
 
   private mutating func addDiagnostic(_ diagnostic: Diagnostic) {

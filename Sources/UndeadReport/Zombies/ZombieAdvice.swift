@@ -1,0 +1,67 @@
+/// What to do about a use of a dead object.
+enum ZombieAdvice {
+  static func text(_ kind: String, _ type: String) -> String? {
+    let type = ZombieMember.withoutModule(type)
+    switch kind {
+    case "release":
+      return "there is one release more than retains: release an `Unmanaged` once for each `passRetained`, and take "
+        + "what came from `passUnretained` with `takeUnretainedValue()`"
+    case "unowned":
+      return "the object died before the one that holds it `unowned`: make the reference `weak`, or keep the \(type) "
+        + "for as long as it is used"
+    case "closure":
+      return "the closure's context was released while somebody still held its address: keep the closure itself for as "
+        + "long as C code or an unsafe pointer can call it"
+    case "timerTarget":
+      return "the timer does not retain its target: invalidate it before the \(type) dies, or give it a weak target"
+    default:
+      return "the reference does not keep the object alive (`unowned(unsafe)`, `Unmanaged`, or a release too many "
+        + "before): hold the \(type) strongly or `weak` where it is used"
+    }
+  }
+}
+
+/// Sentences about what the sniffer could not see.
+enum ZombieNotes {
+  /// What one process lost.
+  static func notes(on log: ZombieLog) -> [String] {
+    let counters = log.counters
+    var notes: [String] = []
+    let evicted = ["evictedForBytes", "evictedForCount", "evictedForAge"].map { counters[$0] }
+    let total = evicted.reduce(UInt64(0)) { $0.addingReportingOverflow($1).partialValue }
+    if total > 0 {
+      let reasons = zip(evicted, ["for its bytes", "for its count", "for their age"])
+        .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      notes.append(
+        "\(total) of \(counters["deaths"]) dead objects had to leave the quarantine (\(reasons.joined(separator: ", "))): "
+          + "later uses of them may be missed; raise the budget with --zombie-bytes, --zombie-count or --zombie-age")
+    }
+    if counters["heldWhenEvicted"] > 0 {
+      notes.append(
+        "\(counters["heldWhenEvicted"]) dead objects were still retained by somebody when they left the quarantine")
+    }
+    if counters["missed"] > 0 {
+      notes.append("\(counters["missed"]) objects died where they could not be kept: uses of them are missed")
+    }
+    if counters["notGuarded"] > 0 {
+      notes.append(
+        "\(counters["notGuarded"]) objects got no guard pages (the system allows only so many mappings): "
+          + "reads of their fields may be missed; name the types that matter with --zombie-guard")
+    }
+    let lost = max(log.lost, counters["lostReports"])
+    if lost > 0 { notes.append("\(lost) uses of dead objects are not listed: there was no room for them") }
+    if log.isStaticRuntime {
+      notes.append(
+        "the Swift runtime is part of the program (-static-stdlib): retains, releases, casts and unowned references of "
+          + "dead objects are not seen there")
+    }
+    return notes
+  }
+
+  /// What holds for the whole run.
+  static func general(_ logs: [ZombieLog]) -> String? {
+    guard !logs.isEmpty, !logs.contains(where: \.isGuarding) else { return nil }
+    return "optimised code may use fields and devirtualised methods of dead objects without a message: "
+      + "--zombies=guard sees these too"
+  }
+}

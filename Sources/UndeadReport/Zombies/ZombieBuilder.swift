@@ -1,0 +1,93 @@
+/// Turns the events of zombie logs into the groups of a report.
+struct ZombieBuilder {
+  private(set) var zombies: [Zombie] = []
+  private var positions: [String: Int] = [:]
+
+  mutating func add(_ input: ZombieInput) {
+    var names = ZombieNames(input)
+    for event in input.log.events { add(zombie(event, input, &names)) }
+  }
+
+  /// Uses of one kind of the same type by the same function are one group.
+  private mutating func add(_ zombie: Zombie) {
+    if let position = positions[zombie.signature] {
+      zombies[position].count.addSaturating(UInt64(clamping: zombie.count))
+    } else {
+      positions[zombie.signature] = zombies.count
+      zombies.append(zombie)
+    }
+  }
+
+  private func zombie(_ event: ZombieLog.Event, _ input: ZombieInput, _ names: inout ZombieNames) -> Zombie {
+    let kind = Self.kinds[event.kind] ?? "kind\(event.kind)"
+    let type = event.type.isEmpty ? "unknown type" : event.type
+    let description = ZombieMessage(
+      event: event, kind: kind, type: type, member: Self.member(event, type, names), log: input.log,
+      program: input.program)
+    var zombie = Zombie(
+      kind: kind, type: type, message: description.text, address: description.address, thread: description.thread.name,
+      count: Int(clamping: event.count), member: description.member,
+      operation: kind == "field" ? (event.flags & 1 != 0 ? "write" : "read") : nil,
+      deallocationThread: description.deathThread?.name,
+      ageMilliseconds: description.age.map { Double($0 / 1000) / 1000 },
+      details: event.details.isEmpty ? nil : event.details, advice: ZombieAdvice.text(kind, type),
+      allocation: names.backtrace(event.allocation, of: event),
+      deallocation: names.backtrace(event.deallocation, of: event), access: names.backtrace(event.access, of: event))
+    zombie.signature = Self.signature(zombie)
+    return zombie
+  }
+
+  private static let kinds: [UInt32: String] = [
+    1: "method", 2: "release", 3: "retain", 4: "field", 5: "unowned", 6: "cast", 7: "closure", 8: "timerTarget",
+  ]
+
+  private static func member(_ event: ZombieLog.Event, _ type: String, _ names: ZombieNames) -> String? {
+    if !event.field.isEmpty { return ZombieMember.withoutModule(type) + "." + event.field }
+    return names.implementation(of: event).map { ZombieMember.method($0) }
+  }
+
+  /// Of the kind, the type, the member, and the functions of the program that used and freed the object.
+  private static func signature(_ zombie: Zombie) -> String {
+    var hash = StableHash("zombie")
+    for text in [zombie.kind, zombie.type, zombie.member ?? "", zombie.operation ?? ""] { hash.mix(StableHash(text)) }
+    for frame in [zombie.access.firstOwnFrame ?? zombie.access.frames.first, zombie.deallocation.firstReleasingFrame] {
+      hash.mix(StableHash(frame.map { SymbolText.withoutThunks($0.symbol) } ?? ""))
+    }
+    return hash.hexadecimal
+  }
+}
+
+extension Backtrace {
+  /// The first function of the program that let an object go: not the deinit of the object itself.
+  var firstReleasingFrame: Frame? {
+    let rest = Backtrace(frames: Array(framesAfterDeinit))
+    return rest.firstOwnFrame ?? firstOwnFrame ?? frames.first
+  }
+
+  /// What comes after the innermost deinit and those of its superclasses, which are not what let the object go.
+  var framesAfterDeinit: ArraySlice<Frame> {
+    guard let first = frames.firstIndex(where: { !$0.system }), frames[first].symbol.hasSuffix(".deinit") else {
+      return frames[...]
+    }
+    let rest = frames[first...].drop { $0.symbol.hasSuffix(".deinit") }
+    return rest.contains { !$0.system } ? rest : frames[...]
+  }
+}
+
+extension LeakReport {
+  /// Adds the uses of dead objects that were seen in the program and its children, and what the reader must know about
+  /// those that could not be seen.
+  public mutating func add(_ inputs: [ZombieInput]) {
+    var builder = ZombieBuilder()
+    for input in inputs {
+      builder.add(input)
+      let prefix = inputs.count > 1 ? "process \(input.log.pid): " : ""
+      for note in ZombieNotes.notes(on: input.log).map({ prefix + $0 }) where !summary.notes.contains(note) {
+        summary.notes.append(note)
+      }
+    }
+    zombies += builder.zombies
+    if let note = ZombieNotes.general(inputs.map(\.log)) { summary.notes.append(note) }
+    updateCounts()
+  }
+}

@@ -1,0 +1,93 @@
+/// The sentence about a use of a dead object, and the parts that it is made of.
+struct ZombieMessage {
+  /// A thread as the report names it.
+  struct Thread: Equatable {
+    var name: String
+    /// False for a number.
+    var isNamed: Bool
+
+    /// As part of a sentence: `thread "worker"`.
+    var text: String { isNamed ? "thread \"\(name)\"" : "thread \(name)" }
+  }
+
+  let event: ZombieLog.Event
+  let kind: String
+  let type: String
+  /// The method or field; nil if it is not known.
+  let member: String?
+  let thread: Thread
+  /// nil if it is not known when the object died.
+  let deathThread: Thread?
+  /// From the death to the use, in nanoseconds; nil if it is not known.
+  let age: UInt64?
+
+  init(event: ZombieLog.Event, kind: String, type: String, member: String?, log: ZombieLog, program: String) {
+    self.event = event
+    self.kind = kind
+    self.type = type
+    self.member = member
+    thread = Self.thread(event.thread, event.threadName, log, program)
+    let isKnown = event.deathTime != 0
+    deathThread = isKnown ? Self.thread(event.deathThread, event.deathThreadName, log, program) : nil
+    age = isKnown ? (event.accessTime > event.deathTime ? event.accessTime - event.deathTime : 0) : nil
+  }
+
+  /// Hexadecimal, with `0x`.
+  var address: String { "0x" + String(event.object, radix: 16) }
+
+  /// The whole sentence, without `zombie: ` in front.
+  var text: String { use + death }
+
+  private static let longestKernelName = 15
+
+  private static func thread(_ number: Int32, _ name: String, _ log: ZombieLog, _ program: String) -> Thread {
+    if number == log.pid { return Thread(name: "main", isNamed: true) }
+    // A thread without a name of its own has that of the program.
+    if name.isEmpty || name == String(program.prefix(longestKernelName)) {
+      return Thread(name: "\(number)", isNamed: false)
+    }
+    return Thread(name: name, isNamed: true)
+  }
+
+  private var use: String {
+    let object = "freed \(type) \(address)"
+    switch kind {
+    case "method":
+      let accessor = Self.accessors[event.accessor].map { " (\($0))" } ?? ""
+      let isOfClass = event.flags & 2 != 0
+      return "\(member ?? "message")\(accessor) sent to \(isOfClass ? "the class of " : "")\(object)"
+    case "release": return "release of \(object)"
+    case "retain": return "retain of \(object)"
+    case "field":
+      let place = member ?? event.fieldOffset.map { "the word at offset \($0)" } ?? "a field"
+      return event.flags & 1 != 0 ? "write to \(place) of \(object)" : "read of \(place) of \(object)"
+    case "unowned": return "unowned reference to \(object) was used"
+    case "cast": return "cast of \(object)"
+    case "closure": return "use of \(object)"
+    case "timerTarget": return (member.map { "\($0) is due" } ?? "timer fired") + " for \(object)"
+    default: return "use of \(object)"
+    }
+  }
+
+  private static let accessors: [UInt32: String] = [
+    1: "initializer", 2: "getter", 3: "setter", 4: "modify", 5: "read",
+  ]
+
+  /// " (freed 12 ms ago on thread "worker")".
+  private var death: String {
+    guard let age, let deathThread else { return "" }
+    let place =
+      deathThread == thread && event.thread == event.deathThread ? "on the same thread" : "on \(deathThread.text)"
+    return " (freed \(Self.duration(age)) ago \(place))"
+  }
+
+  private static func duration(_ nanoseconds: UInt64) -> String {
+    let milliseconds = nanoseconds / 1_000_000
+    switch milliseconds {
+    case 0: return "less than 1 ms"
+    case ..<10_000: return "\(milliseconds) ms"
+    case ..<600_000: return "\(milliseconds / 1000) s"
+    default: return "\(milliseconds / 60_000) min"
+    }
+  }
+}
