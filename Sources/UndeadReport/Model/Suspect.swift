@@ -10,14 +10,12 @@ public struct Suspect: Codable, Sendable, Equatable {
       self.rawValue = rawValue
     }
 
-    /// A timer or display link.
+    /// A timer of Foundation.
     public static let timer = Kind(rawValue: "heldByTimer")
     /// A dispatch source.
     public static let dispatchSource = Kind(rawValue: "heldByDispatchSource")
     /// A registration with NotificationCenter.
     public static let observer = Kind(rawValue: "heldByObserver")
-    /// Something else that a run loop holds, such as a source.
-    public static let runLoop = Kind(rawValue: "heldByRunLoop")
     /// A task that waits.
     public static let task = Kind(rawValue: "heldByTask")
   }
@@ -62,40 +60,22 @@ public struct Suspect: Codable, Sendable, Equatable {
   }
 }
 
-/// The use of an object after it died.
-public struct Zombie: Codable, Sendable, Equatable {
-  /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure` or `timerTarget`.
+/// Something that is not a leak but deserves a look, such as a late timer.
+public struct Diagnostic: Codable, Sendable, Equatable {
+  /// As in the report schema.
   public var kind: String
-  /// Module-qualified type name.
-  public var type: String
   /// What happened, in one sentence.
   public var message: String
-  /// Hexadecimal, with `0x`.
-  public var address: String
-  /// The thread that used the object.
-  public var thread: String
-  /// How many there are.
-  public var count: Int
-  /// Where the first one was allocated.
-  public var allocation: Backtrace
-  /// Where it died.
-  public var deallocation: Backtrace
-  /// Where it was used after that.
-  public var access: Backtrace
+  /// More about it; may be empty.
+  public var details: String
+  /// Where it happened, if that is known.
+  public var backtrace: Backtrace?
 
-  /// Makes a zombie; see the properties for the meaning of each part.
-  public init(
-    kind: String, type: String, message: String, address: String, thread: String, count: Int = 1,
-    allocation: Backtrace = Backtrace(), deallocation: Backtrace = Backtrace(), access: Backtrace = Backtrace()
-  ) {
+  /// Makes a diagnostic; see the properties for the meaning of each part.
+  public init(kind: String, message: String, details: String = "", backtrace: Backtrace? = nil) {
     self.kind = kind
-    self.type = type
     self.message = message
-    self.address = address
-    self.thread = thread
-    self.count = count
-    self.allocation = allocation
-    self.deallocation = deallocation
-    self.access = access
+    self.details = details
+    self.backtrace = backtrace
   }
 }
