@@ -1,0 +1,26 @@
+import Foundation
+import Synchronization
+
+/// Whether assertions can check anything in this process.
+package enum Availability {
+  /// Why nothing can be checked, in one sentence; nil if it can. Starts recording if that was not done yet.
+  package static var reason: String? {
+    if Undead.isActive { return nil }
+    do {
+      try Undead.start()
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  /// True if a check that cannot be made is a failure: `UNDEAD_REQUIRE=1` in the environment.
+  package static let isRequired = ProcessInfo.processInfo.environment["UNDEAD_REQUIRE"] == "1"
+
+  /// True the first time that a place asks: what is not checked is said once at each place.
+  package static func isFirstSkip(at place: String) -> Bool {
+    skipped.withLock { $0.insert(place).inserted }
+  }
+
+  private static let skipped = Mutex<Set<String>>([])
+}

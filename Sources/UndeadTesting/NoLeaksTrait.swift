@@ -1,0 +1,75 @@
+import Synchronization
+import Testing
+import Undead
+import UndeadReport
+
+/// Checks a test, or every test of a suite, for leaks when it ends.
+///
+/// ```swift
+/// @Test(.noLeaks) func cartForgetsItsView() { ... }
+///
+/// @Suite(.noLeaks) struct CartTests { ... }
+/// ```
+///
+/// Each case of a parameterised test is checked on its own, with the instance of the suite and its `init` and `deinit`.
+/// Tests run in parallel: a leak is an issue of the test that made it. What no test can be shown to have made is told
+/// once, when the process ends. Objects given to ``trackForMemoryLeaks(_:grace:sourceLocation:)`` are checked first.
+public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
+  /// True: the trait of a suite is one of all tests in it.
+  public var isRecursive: Bool { true }
+
+  public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoLeaksTrait? {
+    testCase == nil ? nil : self
+  }
+
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    // A test with the trait in a suite with the trait needs it once.
+    if CheckedTest.current != nil { return try await function() }
+    let checked = CheckedTest(test)
+    do {
+      try await CheckedTest.$current.withValue(checked) { try await checked.scope.run(function) }
+    } catch {
+      await checked.finish()
+      throw error
+    }
+    await checked.finish()
+  }
+}
+
+extension Trait where Self == NoLeaksTrait {
+  /// Checks a test, or every test of a suite, for leaks when it ends.
+  public static var noLeaks: NoLeaksTrait { NoLeaksTrait() }
+}
+
+/// Leaves a test, or every test of a suite, out of the checks of an outer ``NoLeaksTrait``.
+public struct SkipLeakChecksTrait: TestTrait, SuiteTrait, TestScoping {
+  let reason: String
+  let location: SourceLocation
+
+  /// True: the trait of a suite is one of all tests in it.
+  public var isRecursive: Bool { true }
+
+  public func scopeProvider(for test: Test, testCase: Test.Case?) -> SkipLeakChecksTrait? {
+    testCase == nil ? nil : self
+  }
+
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    CheckedTest.current?.skip(Site(location: location), reason)
+    try await function()
+  }
+}
+
+extension Trait where Self == SkipLeakChecksTrait {
+  /// Leaves a test, or every test of a suite, out of the checks of an outer `.noLeaks`.
+  ///
+  /// - Parameter reason: recorded as a warning, so that nobody takes the test for a checked one.
+  public static func skipLeakChecks(
+    _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) -> SkipLeakChecksTrait {
+    SkipLeakChecksTrait(reason: reason, location: sourceLocation)
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Synchronization
+import Undead
+import UndeadReport
+
+/// What is checked when the process ends, after the last test.
+enum ProcessEnd {
+  private struct State {
+    var isExpected = false
+    var runsScopes = false
+    var objects: [(tracked: CheckedTest.Tracked, test: String)] = []
+  }
+
+  private static let state = Mutex(State())
+
+  /// Tests with scopes run: what none of them can be shown to have made is told at the end.
+  static func expectTests() {
+    register { $0.runsScopes = true }
+  }
+
+  /// Checks an object at the end.
+  static func track(_ tracked: CheckedTest.Tracked, inTest test: String?) {
+    register { $0.objects.append((tracked, test ?? "no test")) }
+  }
+
+  private static func register(_ change: (inout State) -> Void) {
+    let isNew = state.withLock { state in
+      change(&state)
+      defer { state.isExpected = true }
+      return !state.isExpected
+    }
+    if isNew { atexit { ProcessEnd.check() } }
+  }
+
+  private static func check() {
+    let (objects, runsScopes) = state.withLock { ($0.objects, $0.runsScopes) }
+    let alive = objects.filter(\.tracked.object.isAlive)
+    let failures = describe(alive)
+    if runsScopes { tellUnattributed() }
+    guard !failures.isEmpty else { return }
+    Output.write(failures.joined())
+    // glibc runs the rest of the handlers, and ends the process with the new status.
+    exit(EXIT_FAILURE)
+  }
+
+  private static func describe(_ alive: [(tracked: CheckedTest.Tracked, test: String)]) -> [String] {
+    guard let grace = alive.map(\.tracked.grace).max() else { return [] }
+    let result = TrackedObject.check(alive.map(\.tracked.object), name: "the tests", grace: grace)
+    return result.survivors.map { survivor in
+      let (tracked, test) = alive[survivor.index]
+      let text = result.message(survivor, directory: Site.directory)
+      return "\(tracked.site.place): error: \(test): \(text)\n"
+    }
+  }
+
+  private static func tellUnattributed() {
+    guard let report = try? AllocationScope.unattributedLeaks(), !report.leaks.isEmpty else { return }
+    var options = TextOptions()
+    options.directory = Site.directory
+    Output.write(
+      "undead: leaks that no single test can be shown to have made:\n" + TextRenderer.render(report, options: options))
+  }
+}
