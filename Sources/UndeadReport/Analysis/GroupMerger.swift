@@ -3,11 +3,18 @@ struct GroupMerger {
   private var leakGroups: [String: Leak] = [:]
   private var knownGroups: [String: Leak] = [:]
   private var suspectGroups: [String: Suspect] = [:]
+  private(set) var diagnostics: [Diagnostic] = []
+  private var seen = Set<Diagnostic>()
 
-  mutating func add(_ analysis: ProcessAnalysis) {
+  mutating func add(_ analysis: ProcessAnalysis, isForked: Bool) {
     for leak in analysis.leaks { Self.merge(leak, into: &leakGroups) }
     for leak in analysis.knownLeaks { Self.merge(leak, into: &knownGroups) }
     for suspect in analysis.suspects { merge(suspect) }
+    // A forked child has those of its parent too.
+    for diagnostic in analysis.diagnostics where !isForked || seen.insert(diagnostic).inserted {
+      seen.insert(diagnostic)
+      diagnostics.append(diagnostic)
+    }
   }
 
   var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }

@@ -28,6 +28,7 @@ struct NodeNames {
     var hash: StableHash
     var role: NodeRole
     var isOfProgram: Bool
+    var isOwn: Bool
   }
 
   private let snapshot: Snapshot
@@ -46,7 +47,7 @@ struct NodeNames {
       texts[type.name] = text
       let name = text.isEmpty ? Self.fallback(for: type.kind) : text
       let role = Self.role(of: type, name: name)
-      return TypeFacts(name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram)
+      return TypeFacts(name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram, isOwn: OwnLibraries.declare(name))
     }
   }
 
@@ -68,6 +69,12 @@ struct NodeNames {
   func isOfProgram(_ node: Int) -> Bool {
     let record = snapshot.nodes[node]
     return record.state != .raw && record.type != Snapshot.none && types[Int(record.type)].isOfProgram
+  }
+
+  /// True if the node's type is one of this package's libraries.
+  func isOwn(_ node: Int) -> Bool {
+    let record = snapshot.nodes[node]
+    return record.state != .raw && record.type != Snapshot.none && types[Int(record.type)].isOwn
   }
 
   /// Hash of the type, the same in every run; one for all blocks that are not shown.

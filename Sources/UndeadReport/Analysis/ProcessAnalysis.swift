@@ -3,6 +3,7 @@ struct ProcessAnalysis {
   private(set) var leaks: [Leak] = []
   private(set) var knownLeaks: [Leak] = []
   private(set) var suspects: [Suspect] = []
+  private(set) var diagnostics: [Diagnostic] = []
 
   private let snapshot: Snapshot
   private let chain: ReferenceChain
@@ -23,6 +24,8 @@ struct ProcessAnalysis {
     names = NodeNames(snapshot)
     frames = FrameNames(snapshot, symbols: symbols)
     findLeaks(inherited)
+    findAbandoned(inherited)
+    readDiagnostics()
     var builder = SuspectBuilder(snapshot, names: names, frames: frames)
     suspects = builder.build()
   }
@@ -34,6 +37,7 @@ struct ProcessAnalysis {
     for (node, record) in snapshot.nodes.enumerated() where record.state == .leaked || record.state == .raw {
       result.insert(identity(node, snapshot, names))
     }
+    for record in snapshot.watched { result.insert(identity(Int(record.node), snapshot, names)) }
     return result
   }
 
@@ -49,13 +53,51 @@ struct ProcessAnalysis {
     let grouping = LeakGrouping(snapshot, finder, &names, &frames) { [snapshot] root in
       !inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, allNames))
     }
+    let scopes = scopes(grouping, finder)
     var testCases = Set<Int>()
-    for (number, group) in grouping.groups.enumerated() where add(group, &finder) { testCases.insert(number) }
+    for (number, group) in grouping.groups.enumerated() where add(group, &finder, scope: scopes[number]) {
+      testCases.insert(number)
+    }
     guard !testCases.isEmpty else { return }
     findCycles { node in
       let owner = finder.owner[node]
       return owner >= 0 && grouping.group(ofLeak: Int(owner)).map(testCases.contains) ?? false
         && !allNames.type(of: node).hasPrefix("XCTest.")
+    }
+  }
+
+  /// The scope that a leaked object, or what holds it, outlived, by group.
+  private mutating func scopes(_ grouping: LeakGrouping, _ finder: LeakFinder) -> [Int: Leak.Scope] {
+    var scopes: [Int: Leak.Scope] = [:]
+    for record in snapshot.watched {
+      let owner = finder.owner[Int(record.node)]
+      guard owner >= 0, let group = grouping.group(ofLeak: Int(owner)), scopes[group] == nil else { continue }
+      scopes[group] = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.backtrace(record.stack))
+    }
+    return scopes
+  }
+
+  private mutating func findAbandoned(_ inherited: Set<Identity>) {
+    guard !snapshot.watched.isEmpty else { return }
+    var builder = AbandonedBuilder(snapshot, names: names, frames: frames)
+    leaks += builder.build { node in
+      !inherited.isEmpty && inherited.contains(Self.identity(node, snapshot, names))
+    }
+  }
+
+  private mutating func readDiagnostics() {
+    var traces: [Snapshot.Index: [Diagnostic.Trace]] = [:]
+    for trace in snapshot.traces {
+      traces[trace.diagnostic, default: []].append(
+        Diagnostic.Trace(role: snapshot.strings[trace.role], frames: frames.backtrace(trace.stack).frames))
+    }
+    for (number, record) in snapshot.diagnostics.enumerated() {
+      diagnostics.append(
+        Diagnostic(
+          kind: snapshot.strings[record.kind], message: snapshot.strings[record.message],
+          details: Diagnostic.details(snapshot.strings[record.details]),
+          backtrace: record.stack == Snapshot.none ? nil : frames.backtrace(record.stack),
+          backtraces: traces[Snapshot.Index(number)]))
     }
   }
 
@@ -65,11 +107,11 @@ struct ProcessAnalysis {
     for node in part.nodes.indices where !isIncluded(node) { part.nodes[node].state = .live }
     var finder = LeakFinder(part, &names, scope: .programCycles)
     let grouping = LeakGrouping(part, finder, &names, &frames) { _ in false }
-    for group in grouping.groups { _ = add(group, &finder) }
+    for group in grouping.groups { _ = add(group, &finder, scope: nil) }
   }
 
   /// Adds a group to the leaks or to the known ones; true if it is a test case that XCTest keeps.
-  private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder) -> Bool {
+  private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?) -> Bool {
     let instance = finder.leaks[group.samples[0]]
     let blocks = finder.blocks(of: group.samples[0])
     let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
@@ -78,7 +120,8 @@ struct ProcessAnalysis {
     var leak = Leak(
       signature: group.signature.hexadecimal, kind: facts.isCycle ? .retainCycle : .unreferenced, count: group.count,
       objectCount: group.objectCount, totalBytes: group.bytes, objects: objects(group, finder),
-      alsoLeaked: group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst), allocation: facts.allocation,
+      alsoLeaked: group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst), scope: scope,
+      allocation: facts.allocation,
       suspended: facts.suspended, advice: Advice.text(for: facts))
     if facts.isCycle { leak.cycle = references }
     addOtherAllocations(of: group, to: &leak)

@@ -15,11 +15,16 @@ struct ReferenceChain {
     var start = 0
     while start < edges.count {
       var end = start + 1
-      while folds, end < edges.count, !names.role(of: sources[end]).isVisible { end += 1 }
+      while folds, end < edges.count, isFolded(sources[end], behind: sources[start], names) { end += 1 }
       result.append(reference(Array(edges[start..<end]), names, &frames))
       start = end
     }
     return result
+  }
+
+  /// What the compiler makes between two objects, and what a library of ours keeps behind its own objects.
+  private func isFolded(_ node: Int, behind start: Int, _ names: NodeNames) -> Bool {
+    !names.role(of: node).isVisible || (names.isOwn(node) && names.isOwn(start))
   }
 
   /// One reference: an edge from a visible object, and those through what is folded into it.
@@ -44,12 +49,23 @@ struct ReferenceChain {
     case .storage: append(label.isEmpty ? "[]" : label, to: &reference)
     case .context where label.hasPrefix(Self.captureLabel): reference.captures = Self.capture(label)
     case .box, .context: append(Self.inside(label), to: &reference)
+    case .toolchain: replaceField(of: &reference, by: record, label)
     default: break
     }
     // A closure that wraps another one (a thunk) says less than the one inside.
     if let inner = frames.closure(at: record.function) {
       if reference.closure == nil || inner.symbol.contains("closure #") { reference.closure = inner }
     }
+  }
+
+  /// Of the fields inside of a library only the innermost with a name says something: "action.target", then "target".
+  private func replaceField(of reference: inout Reference, by edge: Snapshot.Edge, _ label: String) {
+    let name = label.split(separator: ".").last { !$0.hasPrefix("_") } ?? ""
+    if !name.isEmpty { reference.field = String(name) }
+    let type = snapshot.strings[edge.declaredType]
+    reference.fieldType = type.isEmpty ? nil : type
+    reference.closure = nil
+    reference.captures = nil
   }
 
   private static let captureLabel = "captured"

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a report is made of: the snapshot of a process, and names for its code addresses.
 public struct ReportInput: Sendable {
   /// What was found in the process.
@@ -44,9 +46,13 @@ extension LeakReport {
     var merger = GroupMerger()
     for input in inputs {
       let inherited = Self.inherited(by: input.snapshot, inputs)
-      merger.add(ProcessAnalysis(input.snapshot, symbols: input.symbols, inherited: inherited))
+      merger.add(
+        ProcessAnalysis(input.snapshot, symbols: input.symbols, inherited: inherited),
+        isForked: input.snapshot.metadata("forkedFrom") != nil)
     }
     (leaks, knownLeaks, suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
+    diagnostics = merger.diagnostics
+    addRunLoops(inputs.map(\.snapshot))
     addMeasurements(inputs.map(\.snapshot))
     apply(options)
   }
@@ -88,6 +94,16 @@ extension LeakReport {
     guard let parent = snapshot.metadata("forkedFrom") else { return [] }
     let parents = inputs.filter { $0.snapshot.metadata("pid") == parent && $0.snapshot != snapshot }
     return parents.reduce(into: []) { $0.formUnion(ProcessAnalysis.identities($1.snapshot)) }
+  }
+
+  /// Those of the first process that has any: the program's own, unless only a child runs loops.
+  private mutating func addRunLoops(_ snapshots: [Snapshot]) {
+    guard let text = snapshots.first(where: { !$0.runLoops.isEmpty })?.runLoops else { return }
+    do {
+      runLoops = try JSONDecoder().decode(JSONValue.self, from: Data(text))
+    } catch {
+      summary.notes.append("the state of the run loops is missing: it is no valid JSON")
+    }
   }
 
   private mutating func addMeasurements(_ snapshots: [Snapshot]) {

@@ -2,6 +2,7 @@
 struct SuspectBuilder {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
+  private let paths: RetainPaths
   private var names: NodeNames
   private var frames: FrameNames
   /// First edge of each node in the snapshot's order; only filled if there are suspects.
@@ -12,16 +13,20 @@ struct SuspectBuilder {
     self.names = names
     self.frames = frames
     chain = ReferenceChain(snapshot)
+    paths = RetainPaths(snapshot)
   }
 
   mutating func build() -> [Suspect] {
-    guard !snapshot.suspects.isEmpty else { return [] }
+    // What outlived its scope is a leak, and said to be one.
+    let watched = Set(snapshot.watched.map(\.node))
+    let records = snapshot.suspects.filter { !watched.contains($0.node) }
+    guard !records.isEmpty else { return [] }
     firstEdge = [Int](repeating: 0, count: snapshot.nodes.count + 1)
     for edge in snapshot.edges { firstEdge[Int(edge.from) + 1] += 1 }
     for node in snapshot.nodes.indices { firstEdge[node + 1] += firstEdge[node] }
     var groups: [String: Suspect] = [:]
     var order: [String] = []
-    for record in snapshot.suspects {
+    for record in records {
       let suspect = suspect(record)
       guard var group = groups[suspect.signature] else {
         groups[suspect.signature] = suspect
@@ -42,7 +47,7 @@ struct SuspectBuilder {
     let mechanism = record.mechanism == Snapshot.none ? nil : Int(record.mechanism)
     let back = mechanism.map { way(from: node, to: $0) } ?? []
     let holdsBack = chain.references(back, names, &frames)
-    let kind = Self.kind(record.kind)
+    let kind = kind(record.kind, mechanism)
     let explanation = mechanism.map { snapshot.nodes[$0].explanation } ?? Snapshot.none
     var hash = StableHash(kind.rawValue)
     hash.mix(names.typeHash(of: node))
@@ -57,59 +62,26 @@ struct SuspectBuilder {
       advice: Advice.text(for: kind, holdsBack: holdsBack))
   }
 
-  private static func kind(_ number: UInt32) -> Suspect.Kind {
+  private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {
+    let item = mechanism.flatMap(paths.item).flatMap { paths.text($0.kind) }
     switch number {
-    case 1: .timer
-    case 2: .dispatchSource
-    case 3: .observer
-    case 4: .task
-    default: Suspect.Kind(rawValue: "heldByUnknown")
+    case 1 where item == nil || ["timer", "display link", "precise timer"].contains(item): return .timer
+    case 1: return .runLoop
+    case 2: return .dispatchSource
+    case 3: return .observer
+    case 4: return .task
+    default: return Suspect.Kind(rawValue: "heldByUnknown")
     }
   }
 
   private mutating func retainPath(_ record: Snapshot.SuspectRecord, to node: Int, mechanism: Int?) -> [PathStep] {
-    var root: PathStep.Root?
-    var edges: [Int] = []
-    if record.path != Snapshot.none {
-      let path = snapshot.paths[Int(record.path)]
-      root = PathStep.Root(kind: Self.rootKind(path.rootKind), name: rootName(path))
-      edges = snapshot.steps[Int(path.firstStep)..<(Int(path.firstStep) + Int(path.stepCount))].map(Int.init)
-    }
-    let end = edges.last.map { Int(snapshot.edges[$0].to) } ?? (root == nil ? mechanism : firstNode(record))
+    var edges = paths.edges(of: record.path)
+    let start = record.path == Snapshot.none ? mechanism : paths.firstNode(of: record.path)
     // A path may end at what fires or waits; the rest of the way is in the references.
-    if let end, end != node { edges += way(from: end, to: node) }
-    // C blocks between the root and the first object that has a name tell nothing.
-    let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
-    edges.removeFirst(start)
-    var references = chain.references(edges, names, &frames)
-    // Nor do the collections of the run loop and of libdispatch.
-    while references.count > 1, references[0].isNameless { references.removeFirst() }
-    var steps = references.map { PathStep($0) }
-    steps.append(PathStep(type: names.type(of: node), field: ""))
-    steps[0].root = root
-    return steps
-  }
-
-  private func firstNode(_ record: Snapshot.SuspectRecord) -> Int? {
-    let index = snapshot.paths[Int(record.path)].firstNode
-    return index == Snapshot.none ? nil : Int(index)
-  }
-
-  private static func rootKind(_ number: UInt32) -> String {
-    switch number {
-    case 1: "global"
-    case 2: "stack"
-    case 3: "threadLocal"
-    case 4: "register"
-    case 5: "runLoop"
-    default: "unknown"
+    if let end = edges.last.map({ Int(snapshot.edges[$0].to) }) ?? start, end != node {
+      edges += way(from: end, to: node)
     }
-  }
-
-  private func rootName(_ path: Snapshot.Path) -> String {
-    let name = snapshot.strings[path.rootName]
-    if !name.isEmpty { return Demangler.readable(name) }
-    return path.thread == 0 ? "" : "thread \(path.thread)"
+    return paths.steps(root: record.path, edges, to: node, names, &frames)
   }
 
   /// Shortest way along strong and implied references; empty if there is none.

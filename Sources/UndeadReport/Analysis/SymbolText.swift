@@ -74,7 +74,7 @@ enum SymbolText {
     if systemLibraries.contains(where: frame.module.hasPrefix) { return true }
     var function = withoutThunks(frame.symbol)[...]
     if function.hasPrefix("static ") { function = function.dropFirst("static ".count) }
-    return toolchainFunctions.contains(where: function.hasPrefix)
+    return toolchainFunctions.contains(where: function.hasPrefix) || OwnLibraries.define(function)
   }
 
   /// True for the functions of the runtime that every allocation goes through.

@@ -38,7 +38,7 @@ public struct Leak: Codable, Sendable, Equatable {
   public var innerCycles: [[Reference]]?
   /// What leaked with it, by type, the most bytes first.
   public var alsoLeaked: [TypeCount]
-  /// The owner scope that ended; only for abandoned objects.
+  /// The owner scope that ended before the objects died, where one watched them.
   public var scope: Scope?
   /// Where the first object was allocated.
   public var allocation: Backtrace
@@ -215,13 +215,22 @@ public struct PathStep: Codable, Sendable, Hashable {
   public var closure: Frame?
   /// As in ``Reference``.
   public var captures: String?
+  /// What the run loop holds: `timer`, `display link`, `source`; only for the first step from a run loop, as are the next.
+  public var item: String?
+  /// Modes that the run loop has it in.
+  public var mode: String?
+  /// Name that it was given.
+  public var name: String?
 
   /// Makes a value; see the properties for the meaning of each part.
   public init(
     root: Root? = nil, type: String, field: String, fieldType: String? = nil, closure: Frame? = nil,
-    captures: String? = nil
+    captures: String? = nil, item: String? = nil, mode: String? = nil, name: String? = nil
   ) {
     self.root = root
+    self.item = item
+    self.mode = mode
+    self.name = name
     self.type = type
     self.field = field
     self.fieldType = fieldType

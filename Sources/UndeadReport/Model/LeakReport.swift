@@ -23,11 +23,14 @@ public struct LeakReport: Codable, Sendable, Equatable {
   public var zombies: [Zombie]
   /// What is no leak but deserves a look.
   public var diagnostics: [Diagnostic]
+  /// The state of all run loops, as `TrackedRunLoop.inspect()` tells it; nil if there are none.
+  public var runLoops: JSONValue?
 
   /// Makes a report; the counts of `summary` are taken as they are.
   public init(
     tool: Tool = Tool(), process: Process = Process(), summary: Summary = Summary(), leaks: [Leak] = [],
-    suspects: [Suspect] = [], knownLeaks: [Leak] = [], zombies: [Zombie] = [], diagnostics: [Diagnostic] = []
+    suspects: [Suspect] = [], knownLeaks: [Leak] = [], zombies: [Zombie] = [], diagnostics: [Diagnostic] = [],
+    runLoops: JSONValue? = nil
   ) {
     self.tool = tool
     self.process = process
@@ -37,6 +40,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
     self.knownLeaks = knownLeaks
     self.zombies = zombies
     self.diagnostics = diagnostics
+    self.runLoops = runLoops
   }
 
   /// The program that made the report.
@@ -157,6 +161,7 @@ extension LeakReport {
     knownLeaks = try values.decodeIfPresent([Leak].self, forKey: .knownLeaks) ?? []
     zombies = try values.decodeIfPresent([Zombie].self, forKey: .zombies) ?? []
     diagnostics = try values.decodeIfPresent([Diagnostic].self, forKey: .diagnostics) ?? []
+    runLoops = try values.decodeIfPresent(JSONValue.self, forKey: .runLoops)
   }
 
   /// Brings the counts of the summary in line with the lists.

@@ -10,12 +10,14 @@ public struct Suspect: Codable, Sendable, Equatable {
       self.rawValue = rawValue
     }
 
-    /// A timer of Foundation.
+    /// A timer or display link.
     public static let timer = Kind(rawValue: "heldByTimer")
     /// A dispatch source.
     public static let dispatchSource = Kind(rawValue: "heldByDispatchSource")
     /// A registration with NotificationCenter.
     public static let observer = Kind(rawValue: "heldByObserver")
+    /// Something else that a run loop holds, such as a source.
+    public static let runLoop = Kind(rawValue: "heldByRunLoop")
     /// A task that waits.
     public static let task = Kind(rawValue: "heldByTask")
   }
@@ -57,25 +59,5 @@ public struct Suspect: Codable, Sendable, Equatable {
     self.allocation = allocation
     self.suspended = suspended
     self.advice = advice
-  }
-}
-
-/// Something that is not a leak but deserves a look, such as a late timer.
-public struct Diagnostic: Codable, Sendable, Equatable {
-  /// As in the report schema.
-  public var kind: String
-  /// What happened, in one sentence.
-  public var message: String
-  /// More about it; may be empty.
-  public var details: String
-  /// Where it happened, if that is known.
-  public var backtrace: Backtrace?
-
-  /// Makes a diagnostic; see the properties for the meaning of each part.
-  public init(kind: String, message: String, details: String = "", backtrace: Backtrace? = nil) {
-    self.kind = kind
-    self.message = message
-    self.details = details
-    self.backtrace = backtrace
   }
 }

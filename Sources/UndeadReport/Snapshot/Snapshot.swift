@@ -28,6 +28,12 @@ public struct Snapshot: Sendable, Equatable {
   package var steps: [Index] = []
   package var suspects: [SuspectRecord] = []
   package var notes: [StringID] = []
+  package var watched: [WatchedRecord] = []
+  package var loopItems: [LoopItem] = []
+  package var diagnostics: [DiagnosticRecord] = []
+  package var traces: [TraceRecord] = []
+  /// The state of all run loops as JSON; empty if there are none.
+  package var runLoops: [UInt8] = []
   /// Names that were saved with the snapshot.
   public var symbols = SymbolTable()
 
@@ -40,6 +46,7 @@ public struct Snapshot: Sendable, Equatable {
   /// Leaves only what is known of the process as a whole.
   public mutating func removeFindings() {
     (nodes, edges, paths, steps, suspects) = ([], [], [], [], [])
+    (watched, loopItems, diagnostics, traces, runLoops) = ([], [], [], [], [])
     counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
   }
 

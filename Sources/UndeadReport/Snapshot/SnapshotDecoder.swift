@@ -55,6 +55,7 @@ struct SnapshotDecoder {
     try decodeFacts()
     try decodeGraph()
     try decodePaths()
+    try decodeTold()
     try decodeSymbols()
     return snapshot
   }
@@ -222,6 +223,34 @@ struct SnapshotDecoder {
         mechanism: try index(entry, 8, below: nodes, of: "NODES"),
         path: try index(entry, 12, below: snapshot.paths.count, of: "PATHS"))
     }
+  }
+
+  /// What the layers above the instrument told it.
+  private mutating func decodeTold() throws(SnapshotError) {
+    let (nodes, stacks) = (snapshot.nodes.count, snapshot.stacks.count)
+    snapshot.watched = try entries(.watched) { (entry) throws(SnapshotError) in
+      Snapshot.WatchedRecord(
+        node: try index(entry, 0, below: nodes, of: "NODES", allowNone: false), scope: try string(entry, 4),
+        stack: try index(entry, 8, below: stacks, of: "STACKS"),
+        path: try index(entry, 12, below: snapshot.paths.count, of: "PATHS"), flags: entry.u32(16))
+    }
+    snapshot.loopItems = try entries(.loopItems) { (entry) throws(SnapshotError) in
+      Snapshot.LoopItem(
+        address: entry.u64(0), node: try index(entry, 8, below: nodes, of: "NODES"), loop: try string(entry, 12),
+        modes: try string(entry, 16), kind: try string(entry, 20), name: try string(entry, 24))
+    }
+    snapshot.diagnostics = try entries(.diagnostics) { (entry) throws(SnapshotError) in
+      Snapshot.DiagnosticRecord(
+        kind: try string(entry, 0), message: try string(entry, 4), details: try string(entry, 8),
+        stack: try index(entry, 12, below: stacks, of: "STACKS"))
+    }
+    snapshot.traces = try entries(.traces) { (entry) throws(SnapshotError) in
+      Snapshot.TraceRecord(
+        diagnostic: try index(entry, 0, below: snapshot.diagnostics.count, of: "DIAGNOSTICS", allowNone: false),
+        role: try string(entry, 4), stack: try index(entry, 8, below: stacks, of: "STACKS"))
+    }
+    let runLoops = sections[.runLoops]
+    snapshot.runLoops = [UInt8](bytes[runLoops.offset..<(runLoops.offset + runLoops.count)])
   }
 
   private mutating func decodeSymbols() throws(SnapshotError) {

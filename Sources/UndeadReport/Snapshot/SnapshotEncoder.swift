@@ -23,6 +23,7 @@ private struct SnapshotEncoder {
     addFacts()
     addGraph()
     addPaths()
+    addTold()
     addSymbols()
     table.insert((.strings, strings.table.bytes), at: 0)
     return assemble()
@@ -92,6 +93,17 @@ private struct SnapshotEncoder {
     }
     add(.steps, snapshot.steps) { $0.u32($1) }
     add(.suspects, snapshot.suspects) { $0.u32($1.kind, $1.node, $1.mechanism, $1.path) }
+  }
+
+  private mutating func addTold() {
+    add(.diagnostics, snapshot.diagnostics) { $0.u32($1.kind, $1.message, $1.details, $1.stack) }
+    add(.traces, snapshot.traces) { $0.u32($1.diagnostic, $1.role, $1.stack, 0) }
+    add(.watched, snapshot.watched) { $0.u32($1.node, $1.scope, $1.stack, $1.path, $1.flags, 0) }
+    add(.loopItems, snapshot.loopItems) {
+      $0.u64($1.address)
+      $0.u32($1.node, $1.loop, $1.modes, $1.kind, $1.name, 0)
+    }
+    if !snapshot.runLoops.isEmpty { table.append((.runLoops, snapshot.runLoops)) }
   }
 
   private mutating func addSymbols() {

@@ -13,16 +13,18 @@ enum SnapshotFormat {
     case strings = 1
     case metadata, counters, modules, types, nodes, edges, stacks, frames, paths, steps, suspects, notes, symbols
     case symbolFrames
+    case diagnostics = 17
+    case watched, loopItems, runLoops, traces
 
     /// Bytes of an entry in this version; later ones may be longer.
     var entrySize: Int {
       switch self {
-      case .strings: 1
+      case .strings, .runLoops: 1
       case .steps, .notes: 4
       case .metadata, .stacks, .frames: 8
-      case .counters, .suspects, .symbols: 16
-      case .types: 24
-      case .symbolFrames: 32
+      case .counters, .suspects, .symbols, .diagnostics, .traces: 16
+      case .types, .watched: 24
+      case .symbolFrames, .loopItems: 32
       case .modules, .nodes, .edges, .paths: 40
       }
     }

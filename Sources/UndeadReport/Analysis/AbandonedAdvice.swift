@@ -1,0 +1,133 @@
+/// What to do about an object that outlived its scope, by what holds it. The first rule that has something to say is taken.
+enum AbandonedAdvice {
+  private typealias Rule = @Sendable (Facts) -> String?
+
+  /// What the rules judge a retain path by.
+  private struct Facts {
+    var first: PathStep
+    /// The step whose field holds the object.
+    var last: PathStep?
+    var steps: ArraySlice<PathStep>
+    var type: String
+    var root: PathStep.Root? { first.root }
+
+    func mentions(_ part: String) -> Bool { steps.contains { $0.type.contains(part) } }
+  }
+
+  /// What to do; nil if the path tells nothing.
+  static func text(for path: [PathStep]) -> String? {
+    guard let first = path.first, let end = path.last else { return nil }
+    let steps = path.dropLast()
+    let facts = Facts(first: first, last: steps.last, steps: steps, type: end.type)
+    for rule in rules {
+      if let text = rule(facts) { return text }
+    }
+    return nil
+  }
+
+  private static let rules: [Rule] = [
+    heldByLoop, heldByTimer, observer, task, closure, delegate, collection, global, thread, field,
+  ]
+
+  private static func heldByLoop(_ facts: Facts) -> String? {
+    guard facts.root?.kind == "runLoop" else { return nil }
+    let item = facts.first.item ?? "timer"
+    let what = facts.first.name.map { "\(item) \"\($0)\"" } ?? item
+    guard facts.steps.count <= 1 else {
+      return "the run loop holds the \(what) until it is invalidated, and with it everything on this path: call "
+        + "invalidate() when the scope ends, or " + (facts.last.map(remedy) ?? "")
+    }
+    switch facts.last {
+    case nil:
+      return "the run loop holds the \(what) until it is invalidated: call invalidate() when the scope ends"
+    case let step? where step.field == "userInfo":
+      return "the \(what) keeps its userInfo until it is invalidated: call invalidate() when the scope ends"
+    case let step? where step.reference.holdsClosure:
+      return "the block of the \(what) \(captures(step)): capture it weakly (`[weak self]`), and call invalidate() when "
+        + "the owner goes away"
+    default:
+      return "the \(what) holds its target strongly until it is invalidated: call invalidate() when the owner goes away "
+        + "(its deinit cannot, it never runs), or make the timer with `holding: .weak` or a WeakProxy as its target"
+    }
+  }
+
+  private static func heldByTimer(_ facts: Facts) -> String? {
+    guard facts.mentions("Foundation.Timer") || facts.mentions("CFRunLoopTimer") else { return nil }
+    return "a timer holds it: capture `self` weakly in its block, and call invalidate() when the owner goes away"
+  }
+
+  private static func observer(_ facts: Facts) -> String? {
+    guard facts.mentions("NotificationCenter") || facts.mentions("NSNotification") else { return nil }
+    return "a block registered with NotificationCenter holds it: capture `self` weakly, and call removeObserver(_:) "
+      + "when the owner goes away"
+  }
+
+  private static func task(_ facts: Facts) -> String? {
+    guard facts.steps.contains(where: { $0.type == "Task" }) else { return nil }
+    return "a task that has not ended holds it: cancel the task when the scope ends, or capture `self` weakly in it"
+  }
+
+  private static func closure(_ facts: Facts) -> String? {
+    guard let step = facts.last, step.reference.holdsClosure else { return nil }
+    return "the closure stored in `\(place(step))` of \(step.type) \(captures(step)): capture it weakly "
+      + "(`[weak self]`), or set `\(place(step))` to nil when the scope ends"
+  }
+
+  private static func delegate(_ facts: Facts) -> String? {
+    guard let step = facts.last, FieldName.isBackReference(step.field) else { return nil }
+    return "`\(step.field)` of \(step.type) still refers to it: declare it `weak`, or set it to nil when the scope ends"
+  }
+
+  private static func collection(_ facts: Facts) -> String? {
+    guard let step = facts.last, step.field.contains("[") else { return nil }
+    return "`\(place(step))` of \(step.type)\(reached(facts)) still holds it: remove it from there when the scope ends, "
+      + "or keep it weakly"
+  }
+
+  private static func global(_ facts: Facts) -> String? {
+    guard let root = facts.root, root.kind == "global", !root.name.isEmpty, facts.steps.isEmpty else { return nil }
+    return "the global or static variable `\(root.name)` still refers to it: set it to nil when the scope ends, or "
+      + "declare it `weak`"
+  }
+
+  private static func thread(_ facts: Facts) -> String? {
+    guard facts.steps.isEmpty, let root = facts.root else { return nil }
+    switch root.kind {
+    case "stack", "register":
+      return "a local variable or argument of a call that has not returned (\(root.name)) still refers to it: let the "
+        + "call end, or set the variable to nil"
+    case "threadLocal":
+      return "a thread-local value (\(root.name)) still refers to it: remove it when the scope ends"
+    default:
+      return nil
+    }
+  }
+
+  private static func field(_ facts: Facts) -> String? {
+    guard let step = facts.last else { return nil }
+    return remedy(step) + reached(facts)
+  }
+
+  private static func remedy(_ step: PathStep) -> String {
+    if step.reference.holdsClosure { return "capture it weakly in the closure stored in `\(place(step))`" }
+    return "set `\(place(step))` of \(step.type) to nil when the scope ends, or declare it `weak`"
+  }
+
+  private static func captures(_ step: PathStep) -> String {
+    switch step.captures {
+    case "self": "captures `self` strongly"
+    case let captures? where captures != "variable": "captures `\(captures)` strongly"
+    default: "captures it strongly"
+    }
+  }
+
+  /// From where the holder is reached, if it has a name that the programmer knows.
+  private static func reached(_ facts: Facts) -> String {
+    guard let root = facts.root, root.kind == "global", !root.name.isEmpty else { return "" }
+    return " (reached from `\(root.name)`)"
+  }
+
+  private static func place(_ step: PathStep) -> String {
+    step.field.hasPrefix("[") ? step.field : String(step.field.prefix { $0 != "[" })
+  }
+}

@@ -1,0 +1,114 @@
+/// Turns the watched objects of a snapshot that something still reaches into groups with retain paths and advice.
+struct AbandonedBuilder {
+  private let snapshot: Snapshot
+  private let paths: RetainPaths
+  private var names: NodeNames
+  private var frames: FrameNames
+
+  init(_ snapshot: Snapshot, names: NodeNames, frames: FrameNames) {
+    self.snapshot = snapshot
+    self.names = names
+    self.frames = frames
+    paths = RetainPaths(snapshot)
+  }
+
+  /// - Parameter isExcluded: tells the objects that another process's report has already.
+  mutating func build(isExcluded: (Int) -> Bool) -> [Leak] {
+    let records = reachable().filter { !isExcluded(Int($0.node)) }
+    let watched = Set(records.map(\.node))
+    var groups: [String: Leak] = [:]
+    var order: [String] = []
+    var signatures: [Snapshot.Index: String] = [:]
+    var held: [(record: Snapshot.WatchedRecord, by: Snapshot.Index)] = []
+    for record in records {
+      // What another one of them holds goes when that one goes.
+      if let holder = holder(of: record, among: watched) {
+        held.append((record, holder))
+        continue
+      }
+      let leak = leak(record)
+      signatures[record.node] = leak.signature
+      guard var group = groups[leak.signature] else {
+        groups[leak.signature] = leak
+        order.append(leak.signature)
+        continue
+      }
+      group.count += 1
+      group.objectCount += 1
+      group.totalBytes.addSaturating(UInt64(leak.totalBytes))
+      if group.objects.count < LeakGroup.sampleLimit { group.objects += leak.objects }
+      groups[leak.signature] = group
+    }
+    for (record, holder) in held {
+      if let signature = signatures[holder] { groups[signature].map { groups[signature] = adding(record, to: $0) } }
+    }
+    return order.compactMap { groups[$0] }
+  }
+
+  /// Each object once, as the first of its scopes tells it.
+  private func reachable() -> [Snapshot.WatchedRecord] {
+    var seen = Set<Snapshot.Index>()
+    return snapshot.watched.filter { record in
+      let state = snapshot.nodes[Int(record.node)].state
+      return state != .leaked && state != .raw && seen.insert(record.node).inserted
+    }
+  }
+
+  /// The watched object nearest to the root on the way to another one.
+  private func holder(of record: Snapshot.WatchedRecord, among watched: Set<Snapshot.Index>) -> Snapshot.Index? {
+    paths.edges(of: record.path).lazy.map { snapshot.edges[$0].from }.first {
+      $0 != record.node && watched.contains($0)
+    }
+  }
+
+  private mutating func leak(_ record: Snapshot.WatchedRecord) -> Leak {
+    let node = Int(record.node)
+    let block = snapshot.nodes[node]
+    let path =
+      record.path == Snapshot.none
+      ? nil : paths.steps(root: record.path, paths.edges(of: record.path), to: node, names, &frames)
+    let scope = snapshot.strings[record.scope]
+    return Leak(
+      signature: signature(node, path, scope: scope), kind: .abandoned, totalBytes: Int(clamping: block.size),
+      objects: [LeakedObject(block, type: names.type(of: node))], retainPath: path,
+      scope: Leak.Scope(name: scope, backtrace: frames.backtrace(record.stack)),
+      allocation: frames.backtrace(block.stack), advice: path.flatMap(AbandonedAdvice.text))
+  }
+
+  private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String) -> String {
+    var hash = StableHash("abandoned")
+    hash.mix(names.typeHash(of: node))
+    hash.mix(StableHash(scope))
+    hash.mix(frames.siteHash(snapshot.nodes[node].stack))
+    if let root = path?.first?.root { hash.mix(Self.hash(of: root)) }
+    for step in path ?? [] where !step.field.isEmpty {
+      hash.mix(StableHash(step.type))
+      hash.mix(StableHash(NodeNames.withoutIndices(step.field)))
+    }
+    return hash.hexadecimal
+  }
+
+  /// Threads, and loops that are named for them, have other numbers in every run.
+  private static func hash(of root: PathStep.Root) -> StableHash {
+    switch root.kind {
+    case "global": StableHash("global " + SymbolText.fileName(root.name))
+    case "runLoop": StableHash("runLoop " + root.name.filter { !$0.isNumber })
+    default: StableHash("thread")
+    }
+  }
+
+  private func adding(_ record: Snapshot.WatchedRecord, to group: Leak) -> Leak {
+    var group = group
+    let size = snapshot.nodes[Int(record.node)].size
+    let type = names.type(of: Int(record.node))
+    group.objectCount += 1
+    group.totalBytes.addSaturating(size)
+    var total = group.alsoLeaked.first { $0.type == type } ?? TypeCount(type: type, count: 0, bytes: 0)
+    total.count += 1
+    total.bytes.addSaturating(size)
+    group.alsoLeaked.removeAll { $0.type == type }
+    group.alsoLeaked.append(total)
+    group.alsoLeaked.sort(by: TypeCount.mostBytesFirst)
+    return group
+  }
+}

@@ -1,0 +1,86 @@
+/// Turns the paths of a snapshot into steps as a programmer sees them.
+struct RetainPaths {
+  private let snapshot: Snapshot
+  private let chain: ReferenceChain
+  /// What run loops hold, by node.
+  private let items: [Int: Snapshot.LoopItem]
+
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    chain = ReferenceChain(snapshot)
+    let listed = snapshot.loopItems.filter { $0.node != Snapshot.none }.map { (Int($0.node), $0) }
+    items = Dictionary(listed) { first, _ in first }
+  }
+
+  /// What a run loop holds, if `node` is that.
+  func item(_ node: Int) -> Snapshot.LoopItem? { items[node] }
+
+  /// The text of a field of an item; nil if it is empty.
+  func text(_ id: StringID) -> String? {
+    let text = snapshot.strings[id]
+    return text.isEmpty ? nil : text
+  }
+
+  /// Edges of a path; empty for none.
+  func edges(of path: Snapshot.Index) -> [Int] {
+    guard path != Snapshot.none else { return [] }
+    let path = snapshot.paths[Int(path)]
+    return snapshot.steps[Int(path.firstStep)..<(Int(path.firstStep) + Int(path.stepCount))].map(Int.init)
+  }
+
+  /// The node that the root of a path holds.
+  func firstNode(of path: Snapshot.Index) -> Int? {
+    let index = path == Snapshot.none ? Snapshot.none : snapshot.paths[Int(path)].firstNode
+    return index == Snapshot.none ? nil : Int(index)
+  }
+
+  /// The steps from the root of a path along `edges` to `end`; a path through what a run loop holds starts there.
+  func steps(
+    root path: Snapshot.Index, _ edges: [Int], to end: Int, _ names: NodeNames, _ frames: inout FrameNames
+  ) -> [PathStep] {
+    var edges = edges
+    let nodes = edges.map { Int(snapshot.edges[$0].from) } + [end]
+    let held = nodes.lastIndex { items[$0] != nil }
+    let item = held.flatMap { items[nodes[$0]] }
+    edges.removeFirst(held ?? 0)
+    // C blocks between the root and the first object that has a name tell nothing.
+    let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
+    edges.removeFirst(start)
+    var references = chain.references(edges, names, &frames)
+    // Nor do the collections of the run loop and of libdispatch.
+    while item == nil, references.count > 1, references[0].isNameless { references.removeFirst() }
+    var steps = references.map { PathStep($0) }
+    steps.append(PathStep(type: names.type(of: end), field: ""))
+    steps[0].root = root(of: path)
+    if let item {
+      steps[0].root = PathStep.Root(kind: "runLoop", name: snapshot.strings[item.loop])
+      steps[0].item = text(item.kind)
+      steps[0].mode = text(item.modes)
+      steps[0].name = text(item.name)
+    }
+    return steps
+  }
+
+  private func root(of path: Snapshot.Index) -> PathStep.Root? {
+    guard path != Snapshot.none else { return nil }
+    let path = snapshot.paths[Int(path)]
+    return PathStep.Root(kind: Self.rootKind(path.rootKind), name: rootName(path))
+  }
+
+  private static func rootKind(_ number: UInt32) -> String {
+    switch number {
+    case 1: "global"
+    case 2: "stack"
+    case 3: "threadLocal"
+    case 4: "register"
+    case 5: "runLoop"
+    default: "unknown"
+    }
+  }
+
+  private func rootName(_ path: Snapshot.Path) -> String {
+    let name = snapshot.strings[path.rootName]
+    if !name.isEmpty { return Demangler.readable(name) }
+    return path.thread == 0 ? "" : "thread \(path.thread)"
+  }
+}
