@@ -9,6 +9,8 @@ let package = Package(
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
     .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
     .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
+    .library(name: "UndeadXCTest", targets: ["UndeadXCTest"]),
+    .library(name: "UndeadTesting", targets: ["UndeadTesting"]),
     .executable(name: "undead", targets: ["UndeadTool"]),
   ],
   dependencies: [
@@ -27,8 +29,10 @@ let package = Package(
       linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic"])]),
     .target(name: "UndeadReport"),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
+    .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport"]),
+    .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "CUndeadRunLoop"),
-    .target(name: "UndeadRunLoop", dependencies: ["CUndeadRunLoop"]),
+    .target(name: "UndeadRunLoop", dependencies: ["CUndead", "CUndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",
       dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
