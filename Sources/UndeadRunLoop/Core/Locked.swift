@@ -23,4 +23,13 @@ struct Locked<Value>: ~Copyable, @unchecked Sendable {
     defer { lock.unlock() }
     return try body(&value.pointee)
   }
+
+  /// Calls `body` with the value, or returns nil if the lock stays held for `nanoseconds`.
+  borrowing func withLock<Result, Failure: Error>(
+    within nanoseconds: Int64, _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard lock.tryLock(for: nanoseconds) else { return nil }
+    defer { lock.unlock() }
+    return try body(&value.pointee)
+  }
 }

@@ -15,7 +15,7 @@ extension LoopCore {
   private func callObserved(_ timer: TrackedTimer, _ action: TrackedTimer.Action, lateness: Int64) {
     guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return timer.invoke(action) }
     Diagnostics.willCall(timer, on: loop, lateness: lateness)
-    Diagnostics.watching(loop, timer.reportName) { timer.invoke(action) }
+    Diagnostics.watching(loop, timer) { timer.invoke(action) }
   }
 }
 

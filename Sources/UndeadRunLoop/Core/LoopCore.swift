@@ -117,6 +117,13 @@ struct LoopCore: @unchecked Sendable, Equatable {
     defer { unlock() }
     return try body()
   }
+
+  /// Calls `body` with the lock, or returns nil if that stays held for `nanoseconds`.
+  func withLock<Result>(within nanoseconds: Int64, _ body: () -> Result) -> Result? {
+    guard header.pointee.lock.tryLock(for: nanoseconds) else { return nil }
+    defer { unlock() }
+    return body()
+  }
 }
 
 // MARK: - Sets of modes

@@ -1,4 +1,5 @@
 import CUndeadRunLoop
+import Glibc
 import Synchronization
 
 /// A lock of one word: 6 ns uncontended, where `Mutex` takes 35.
@@ -43,6 +44,20 @@ struct LoopLock {
     lock()
     defer { unlock() }
     return try body()
+  }
+
+  /// Takes the lock unless it stays held for `nanoseconds`: its holder may have been interrupted for good.
+  func tryLock(for nanoseconds: Int64) -> Bool {
+    let pause = 50_000
+    let end = undead_loop_monotonic() + nanoseconds
+    while true {
+      let taken = word.pointee.compareExchange(
+        expected: State.free, desired: State.held, successOrdering: .acquiring, failureOrdering: .relaxed)
+      if taken.exchanged { return true }
+      if undead_loop_monotonic() >= end { return false }
+      var moment = timespec(tv_sec: 0, tv_nsec: pause)
+      nanosleep(&moment, nil)
+    }
   }
 
   @inline(never)

@@ -95,21 +95,43 @@ extension TrackedRunLoop {
   /// Looks at this loop.
   public func inspection() -> RunLoopInspection.Loop {
     let now = clock.now
-    let seen = core.withLock { (snapshots(), modeContents(), core.state.pointee.statistics) }
-    let owner = ownership.withLock { ($0.typeName, $0.owner != nil) }
+    let (snapshots, loop) = core.withLock {
+      (core.timers.map { snapshot(of: $0, at: now) }, inspectionWithoutTimers())
+    }
+    let owner = ownership.withLock { $0.owner }
     // Outside of the lock: looking at a weak target may end its life, and with it run its `deinit`.
-    let timers = seen.0.map { $0.inspection(at: now) }.sorted { ($0.dueIn, $0.name) < ($1.dueIn, $1.name) }
-    return RunLoopInspection.Loop(
-      name: name, runningMode: currentMode?.rawValue, commonModes: commonModes.map(\.rawValue).sorted(),
-      modes: seen.1, timers: timers, owner: owner.0, ownerAlive: owner.0 == nil ? nil : owner.1,
-      passes: seen.2.passes, wakeUps: seen.2.wakeUps, fires: seen.2.fires, missed: seen.2.missed)
+    return complete(loop, with: snapshots.map { $0.inspection(living: $0.target?.living) }, owner: owner)
   }
 
-  private func snapshots() -> [TimerSnapshot] {
-    core.timers.map { timer in
-      let set = Int(core.state.pointee.slots[timer.slot].modeSet)
-      return TimerSnapshot(timer, modes: core.state.pointee.sets[set].modes)
-    }
+  /// The caller holds the loop's lock.
+  func snapshot(of timer: TrackedTimer, at now: Int64) -> TimerSnapshot {
+    TimerSnapshot(timer, modes: modes(of: timer), now: now)
+  }
+
+  /// The modes of a timer of this loop. The caller holds the loop's lock.
+  func modes(of timer: TrackedTimer) -> [Int32] {
+    core.state.pointee.sets[Int(core.state.pointee.slots[timer.slot].modeSet)].modes
+  }
+
+  /// The caller holds the loop's lock.
+  func inspectionWithoutTimers() -> RunLoopInspection.Loop {
+    let statistics = core.state.pointee.statistics
+    return RunLoopInspection.Loop(
+      name: "", runningMode: core.state.pointee.depth > 0 ? ModeTable.name(core.state.pointee.runningMode) : nil,
+      commonModes: core.state.pointee.commonModes.map(ModeTable.name).sorted(), modes: modeContents(), timers: [],
+      owner: nil, ownerAlive: nil, passes: statistics.passes, wakeUps: statistics.wakeUps, fires: statistics.fires,
+      missed: statistics.missed)
+  }
+
+  func complete(
+    _ loop: RunLoopInspection.Loop, with timers: [RunLoopInspection.Timer], owner: AnyObject?
+  ) -> RunLoopInspection.Loop {
+    var loop = loop
+    loop.name = name
+    loop.timers = timers.sorted { ($0.dueIn, $0.name) < ($1.dueIn, $1.name) }
+    loop.owner = ownership.withLock { $0.typeName }
+    loop.ownerAlive = loop.owner == nil ? nil : owner != nil
+    return loop
   }
 
   private func modeContents() -> [RunLoopInspection.Mode] {
@@ -135,10 +157,10 @@ extension TrackedRunLoop {
 }
 
 /// What is read of a timer under the lock.
-private struct TimerSnapshot {
+struct TimerSnapshot {
   let timer: TrackedTimer
   let modes: [Int32]
-  let due: Int64
+  let dueIn: Int64
   let tolerance: Int64
   let interval: Int64
   let fires: UInt32
@@ -147,10 +169,10 @@ private struct TimerSnapshot {
   let worst: UInt32
   let target: TimerTarget?
 
-  init(_ timer: TrackedTimer, modes: [Int32]) {
+  init(_ timer: TrackedTimer, modes: [Int32], now: Int64) {
     self.timer = timer
     self.modes = modes
-    due = timer.due
+    dueIn = Instants.subtract(timer.due, now)
     tolerance = timer.leeway
     interval = timer.flags.contains(.repeats) ? timer.period : 0
     fires = timer.fireCount
@@ -160,15 +182,16 @@ private struct TimerSnapshot {
     target = if case .target(let target) = timer.action { target } else { nil }
   }
 
-  func inspection(at now: Int64) -> RunLoopInspection.Timer {
+  /// - Parameter living: the target, nil if it is gone.
+  func inspection(living: AnyObject?) -> RunLoopInspection.Timer {
     let secondsPerMicrosecond = 1e-6
     return RunLoopInspection.Timer(
       name: timer.name, modes: modes.map(ModeTable.name).sorted(), interval: Instants.seconds(interval),
-      tolerance: Instants.seconds(tolerance), dueIn: Instants.seconds(Instants.subtract(due, now)),
+      tolerance: Instants.seconds(tolerance), dueIn: Instants.seconds(dueIn),
       fires: Int(fires), missed: Int(missed), lastLateness: Double(last) * secondsPerMicrosecond,
       worstLateness: Double(worst) * secondsPerMicrosecond,
       target: target.map {
-        .init(type: $0.typeName, selector: $0.selector, holding: $0.holding, isAlive: $0.isAlive)
+        .init(type: $0.typeName, selector: $0.selector, holding: $0.holding, isAlive: living != nil)
       },
       userInfoType: timer.userInfo.map { Diagnostics.typeName(type(of: $0)) })
   }

@@ -1,5 +1,10 @@
 /// Tells on those who misuse loops and timers. Silent, and without cost, unless switched on.
 ///
+/// Under `undead run`, and in a process that was started with `UNDEAD=1`, they are collected for the report in any case;
+/// the program notices nothing of that. The thresholds of the report are ``Thresholds/init()``, or come from the
+/// environment: `UNDEAD_LATE_FIRE`, `UNDEAD_MODE_STARVED`, `UNDEAD_LOOP_BLOCKED`, `UNDEAD_NEVER_SCHEDULED`, in
+/// milliseconds.
+///
 /// All members are safe to call from any thread.
 public enum RunLoopDiagnostics {
   /// Receives each diagnostic, on the thread that noticed it.
@@ -32,7 +37,7 @@ public enum RunLoopDiagnostics {
   public static func disable() { Diagnostics.disable() }
 
   /// Whether they are switched on.
-  public static var isEnabled: Bool { Diagnostics.isOn }
+  public static var isEnabled: Bool { Diagnostics.isWanted }
 
   /// What was noticed since they were switched on; the newest thousand, oldest first.
   public static var collected: [RunLoopDiagnostic] { Diagnostics.collected }

@@ -7,6 +7,13 @@ enum Starvation {
     var missed: Int64
   }
 
+  /// Looks at a loop from outside: one that sleeps in a mode without timers makes no pass that would notice.
+  static func look(at loop: TrackedRunLoop) {
+    let mode = loop.core.withLock { loop.core.state.pointee.depth > 0 ? loop.core.state.pointee.runningMode : nil }
+    let limit = Diagnostics.limits.modeStarved.load(ordering: .relaxed)
+    if let mode { look(at: loop, mode: mode, now: loop.clock.now, limit: limit) }
+  }
+
   static func look(at loop: TrackedRunLoop, mode: Int32, now: Int64, limit: Int64) {
     let core = loop.core
     let findings = core.withLock { () -> [Finding] in
@@ -37,11 +44,11 @@ enum Starvation {
       .modeStarved,
       "\(finding.timer.reportName) has been due for \(Diagnostics.milliseconds(finding.overdue)) and missed "
         + "\(finding.missed) fires: it is in mode \(modes), and \(loop) runs in \(ModeTable.name(mode))",
-      loop: loop, timer: finding.timer,
+      loop: loop.name, timer: finding.timer,
       details: [
         "mode": modes, "runningMode": ModeTable.name(mode), "seconds": "\(Instants.seconds(finding.overdue))",
         "missed": "\(finding.missed)",
-      ])
+      ], weight: finding.overdue)
   }
 }
 

@@ -33,6 +33,6 @@ extension TrackedRunLoop {
     let timers = core.withLock { core.state.pointee.slots.used }
     Diagnostics.report(
       .loopOutlivesOwner, "\(self) still runs, with \(timers) timer(s), although its owner, \(orphaned), is gone",
-      loop: self, details: ["owner": orphaned, "timers": "\(timers)"])
+      loop: name, details: ["owner": orphaned, "timers": "\(timers)"])
   }
 }

@@ -57,7 +57,7 @@ public final class RunLoopThread: Sendable {
       Unmanaged.passUnretained(life).release()
       life.loop.finish()
       Diagnostics.report(
-        .threadFailed, "no thread for \(life.loop): pthread_create failed with \(error)", loop: life.loop)
+        .threadFailed, "no thread for \(life.loop): pthread_create failed with \(error)", loop: life.loop.name)
     }
   }
 

@@ -135,7 +135,7 @@ extension TrackedRunLoop {
       checkDescriptors()
       return outer
     }
-    if let refusal { Diagnostics.report(.ranOnForeignThread, refusal, loop: self) }
+    if let refusal { Diagnostics.report(.ranOnForeignThread, refusal, loop: name) }
     if outer != nil { undead_loop_set_running(Unmanaged.passUnretained(self).toOpaque()) }
     return outer
   }
@@ -264,7 +264,7 @@ extension TrackedRunLoop {
       case Poller.Token.clock: core.withLock { core.state.pointee.poller.noteClockSet() }
       case Poller.Token.mainQueue:
         undead_loop_drain(undead_loop_main_queue_descriptor())
-        undead_loop_main_queue_drain()
+        Diagnostics.watching(self, "main queue") { undead_loop_main_queue_drain() }
         handledSource = true
       default:
         if handleDescriptor(event, mode) { handledSource = true }
@@ -295,7 +295,9 @@ extension TrackedRunLoop {
       Diagnostics.watching(self, "block") { block() }
       completion?.finish()
     case .job(let job):
-      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      Diagnostics.watching(self, "task") {
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      }
     case .release: break
     }
   }

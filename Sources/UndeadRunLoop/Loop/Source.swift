@@ -246,7 +246,8 @@ extension TrackedRunLoop {
           { [self] in
             record.source.invalidate()
             Diagnostics.report(
-              .descriptorClosed, "descriptor \(descriptor) was closed while it was a source of \(self)", loop: self)
+              .descriptorClosed, "descriptor \(descriptor) was closed while it was a source of \(self)",
+              loop: name)
           }, nil), modes: [ModeTable.commonMode])
     }
   }

@@ -18,7 +18,7 @@ extension TrackedRunLoop {
     case .alreadyThere: return .success(false)
     case .refused(let refusal):
       let error = error(for: refusal, timer)
-      Diagnostics.report(.timerRefused, "\(error)", loop: self, timer: timer)
+      Diagnostics.report(.timerRefused, "\(error)", loop: name, timer: timer)
       return .failure(error)
     }
   }

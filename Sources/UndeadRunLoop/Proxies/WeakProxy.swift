@@ -18,6 +18,8 @@ extension WeakProxying {
 
   /// Whether the target is alive.
   public var isTargetAlive: Bool { target != nil }
+
+  var livingTarget: AnyObject? { target }
 }
 
 /// A plain weak proxy: give it to a timer, a display link or an observer as the target, and the owner dies when it should.

@@ -24,6 +24,8 @@ public final class DispatchTimer: Sendable {
 
   private let guarded: Locked<Guarded>
   private let queue: DispatchQueue
+  /// The queue that was asked for.
+  let target: DispatchQueue
   private let period: Int64
   private let repeats: Bool
 
@@ -64,6 +66,7 @@ public final class DispatchTimer: Sendable {
   init(start: Int64?, period: Int64, repeats: Bool, queue: DispatchQueue, tick: @escaping Tick) {
     self.period = repeats ? max(period, TrackedTimer.shortestPeriod) : period
     self.repeats = repeats
+    target = queue
     self.queue = DispatchQueue(label: "UndeadRunLoop.DispatchTimer", target: queue)
     let due = Instants.add(MonotonicClock.shared.now, start ?? self.period)
     guarded = Locked(Guarded(state: State(tick: tick, due: due)))

@@ -19,6 +19,14 @@ public enum PreciseTimer {
   private static let lastNumber = Atomic<UInt64>(0)
   private static let tasks = Locked<[ID: DispatchTimer]>([:])
 
+  /// Makes the table of tasks, if that is not done yet.
+  static func prepare() { tasks.withLock { _ in } }
+
+  /// Calls `body` with the tasks, or returns nil if their table stays locked for `nanoseconds`.
+  static func withTasks(within nanoseconds: Int64, _ body: ([ID: DispatchTimer]) -> Void) -> Void? {
+    tasks.withLock(within: nanoseconds) { body($0) }
+  }
+
   /// Runs a task at a time, once or repeatedly, until it is cancelled.
   ///
   /// - Parameters:

@@ -189,6 +189,8 @@ final class TimerExtras: Sendable {
     var error: (any Error)?
   }
   private let state = Locked(State())
+  /// The display link whose frames the timer counts. It holds the timer; known before the timer is scheduled.
+  @exclusivity(unchecked) nonisolated(unsafe) var displayLink: Unmanaged<TrackedDisplayLink>?
 
   var name: String {
     get { state.withLock { $0.name } }
@@ -277,7 +279,10 @@ extension TrackedTimer {
     withHome { _ in if case .target(let target) = action { target.holding } else { nil } }
   }
 
-  var reportName: String { name.isEmpty ? "timer" : "timer \"\(name)\"" }
+  var reportName: String {
+    let kind = extras.load()?.displayLink == nil ? "timer" : "display link"
+    return name.isEmpty ? kind : "\(kind) \"\(name)\""
+  }
 }
 
 extension TrackedTimer: Hashable, CustomStringConvertible {

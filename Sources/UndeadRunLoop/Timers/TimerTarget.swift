@@ -22,7 +22,9 @@ class TimerTarget {
   func call(_ timer: TrackedTimer) throws -> Outcome { fatalError("TimerTarget is abstract") }
   var holding: TargetHolding { fatalError("TimerTarget is abstract") }
   var typeName: String { fatalError("TimerTarget is abstract") }
-  var isAlive: Bool { fatalError("TimerTarget is abstract") }
+  /// The object that would be called, nil if it is gone.
+  var living: AnyObject? { fatalError("TimerTarget is abstract") }
+  final var isAlive: Bool { living != nil }
   /// Address of the target, 0 if it is gone.
   var address: UInt { fatalError("TimerTarget is abstract") }
 
@@ -58,7 +60,9 @@ final class StrongTarget<Target: AnyObject>: TimerTarget {
   }
   override var holding: TargetHolding { .strong }
   override var typeName: String { Diagnostics.typeName(of: target) }
-  override var isAlive: Bool { (target as? any TargetForwarding)?.isTargetAlive ?? true }
+  override var living: AnyObject? {
+    if let proxy = target as? any TargetForwarding { proxy.livingTarget } else { target }
+  }
   override var address: UInt { UInt(bitPattern: ObjectIdentifier(target)) }
 }
 
@@ -79,7 +83,7 @@ final class WeakTarget<Target: AnyObject>: TimerTarget {
   }
   override var holding: TargetHolding { .weak }
   override var typeName: String { target.map(Diagnostics.typeName(of:)) ?? Diagnostics.typeName(Target.self) }
-  override var isAlive: Bool { target != nil }
+  override var living: AnyObject? { target }
   override var address: UInt { target.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
 }
 
@@ -114,11 +118,12 @@ final class UnretainedTarget<Target: AnyObject>: TimerTarget {
   }
   override var holding: TargetHolding { .unretained }
   override var typeName: String { name }
-  override var isAlive: Bool { retained() != nil }
+  override var living: AnyObject? { retained() }
   override var address: UInt { ~disguised }
 }
 
 /// What stands for another object and may outlive it.
 protocol TargetForwarding: AnyObject {
   var isTargetAlive: Bool { get }
+  var livingTarget: AnyObject? { get }
 }

@@ -16,6 +16,7 @@ public final class TrackedDisplayLink: Sendable {
     var listener: Int?
     var isPaused = false
     var preferred = 0
+    var name = ""
     var frameCount = 0
     var timestamp: Int64 = 0
     var targetTimestamp: Int64 = 0
@@ -85,6 +86,18 @@ public final class TrackedDisplayLink: Sendable {
     withExtendedLifetime(target) {}
   }
 
+  /// The link's name in reports.
+  public var name: String {
+    get { guarded.withLock { $0.state.name } }
+    set {
+      let timer = guarded.withLock { guarded in
+        guarded.state.name = newValue
+        return guarded.state.timer
+      }
+      timer?.name = newValue
+    }
+  }
+
   /// Whether the link can still call its target.
   public var isValid: Bool { guarded.withLock { $0.state.target != nil } }
 
@@ -131,7 +144,8 @@ public final class TrackedDisplayLink: Sendable {
     let timer = TrackedTimer(
       interval: Int64(1e9) / Int64(source.framesPerSecond), repeats: true,
       action: .block { [self] timer in frame(due: timer.withHome { _ in timer.due }) })
-    timer.name = "display link"
+    timer.name = state.name
+    timer.makeExtras().displayLink = Unmanaged.passUnretained(self)
     state.loop = loop
     state.timer = timer
     state.listener = source.add { [weak self] timestamp in self?.frameBegan(timestamp) }

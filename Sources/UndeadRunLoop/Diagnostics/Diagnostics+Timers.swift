@@ -1,0 +1,147 @@
+import CUndeadRunLoop
+
+// What is wrong with timers.
+extension Diagnostics {
+  @inline(never)
+  static func timerCreated(_ timer: TrackedTimer) {
+    let creation = Instrument.isWatching ? [] : backtrace()
+    let birth = Birth(createdAt: undead_loop_monotonic(), creation: creation)
+    state.withLock { $0.births[HiddenReference(timer)] = birth }
+  }
+
+  /// Called by the timer's `deinit`: nobody else can see it any more.
+  @inline(never)
+  static func timerDestroyed(_ timer: TrackedTimer) {
+    let birth = state.withLock { state in
+      state.deadTargetReported.remove(HiddenReference(timer))
+      return state.births.removeValue(forKey: HiddenReference(timer))
+    }
+    guard birth != nil || Instrument.isWatching, timer.fireCount == 0, !timer.flags.contains(.detached),
+      timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid
+    else {
+      return
+    }
+    let name = timer.extras.load()?.name ?? ""
+    let label = name.isEmpty ? "a timer" : "timer \"\(name)\""
+    let reason = timer.flags.contains(.wasScheduled) ? "it was removed from its loop" : "it was never added to a loop"
+    report(
+      .timerDeallocatedUnfired, "\(label) was deallocated before it ever fired: \(reason)",
+      details: name.isEmpty ? [:] : ["timer": name], backtraces: traces(birth, of: timer))
+  }
+
+  static func timerScheduled(_ timer: TrackedTimer, on loop: TrackedRunLoop) {
+    if state.withLock({ !$0.isWanted }) {
+      // Of timers that are scheduled the instrument knows all that is needed.
+      state.withLock { _ = $0.births.removeValue(forKey: HiddenReference(timer)) }
+      return
+    }
+    let trace = backtrace()
+    state.withLock { state in
+      state.births[HiddenReference(timer)]?.scheduling = trace
+      state.births[HiddenReference(timer)]?.isScheduled = true
+    }
+  }
+
+  static func firingForDeadTarget(_ timer: TrackedTimer, _ typeName: String) {
+    guard isOn else { return }
+    let (isNew, birth) = state.withLock { state in
+      (state.deadTargetReported.insert(HiddenReference(timer)).inserted, state.births[HiddenReference(timer)])
+    }
+    guard isNew else { return }
+    report(
+      .timerFiringForDeadTarget,
+      "\(timer.reportName) keeps firing although its target, \(typeName), is gone",
+      timer: timer, details: ["target": typeName], backtraces: traces(birth, of: timer))
+  }
+
+  /// The call to a freed target was prevented.
+  static func zombie(timer: TrackedTimer, target: TimerTarget) {
+    guard isOn else { return }
+    let access = backtrace()
+    let birth = birth(of: timer)
+    let selector = target.selector.isEmpty ? "its action" : target.selector
+    report(
+      .timerTarget,
+      "\(timer.reportName) would have called \(selector) of \(target.typeName), which was freed; it was invalidated",
+      timer: timer, details: ["target": target.typeName, "selector": target.selector, "address": hex(target.address)],
+      backtraces: traces(birth, of: timer) + [.init(role: "access", addresses: access)])
+  }
+
+  static func invalidatedOffThread(_ timer: TrackedTimer, _ loop: TrackedRunLoop) {
+    report(
+      .invalidatedOffThread, "\(timer.reportName) of \(loop) was invalidated from another thread; it took effect",
+      loop: loop.name, timer: timer,
+      backtraces: traces(birth(of: timer), of: timer) + [.init(role: "invalidation", addresses: backtrace())])
+  }
+
+  static func willCall(_ timer: TrackedTimer, on loop: TrackedRunLoop, lateness: Int64) {
+    guard lateness > limits.lateFire.load(ordering: .relaxed) else { return }
+    let culprit = loop.core.withLock { loop.core.state.pointee.statistics.slowest }
+    var details = ["seconds": "\(Instants.seconds(lateness))"]
+    var message = "\(timer.reportName) fired \(milliseconds(lateness)) late"
+    // A callback that took a small part of that time is not to blame.
+    let worthNaming: Int64 = 10
+    if let culprit, culprit.nanoseconds > lateness / worthNaming {
+      message += ": \(culprit.description) ran for \(milliseconds(culprit.nanoseconds))"
+      details["culprit"] = culprit.description
+      details["culpritSeconds"] = "\(Instants.seconds(culprit.nanoseconds))"
+    } else if !isWanted {
+      // A busy machine, a stopped process: nothing that the program could mend.
+      return
+    }
+    report(.lateFire, message, loop: loop.name, timer: timer, details: details, weight: lateness)
+  }
+
+  // MARK: Timers that were never scheduled
+
+  private struct Forgotten {
+    var name: String
+    var traces: [RunLoopDiagnostic.Trace]
+  }
+
+  /// - Parameters:
+  ///   - atOnce: do not wait until it is clear that nobody will schedule them.
+  ///   - patience: how many nanoseconds a lock may be held by another thread; nil waits for it.
+  static func reportForgottenTimers(atOnce: Bool, patience: Int64? = nil) {
+    let now = undead_loop_monotonic()
+    let wait = atOnce ? 0 : limits.neverScheduled.load(ordering: .relaxed)
+    let find = { (state: inout State) -> [Forgotten] in
+      state.births.compactMap { key, birth in
+        guard !birth.isReported, !birth.isScheduled, now - birth.createdAt >= wait else { return nil }
+        guard let found = forgotten(key, birth) else { return nil }
+        state.births[key]?.isReported = true
+        return found
+      }
+    }
+    let found = patience.map { state.withLock(within: $0, find) ?? [] } ?? state.withLock(find)
+    for timer in found {
+      let label = timer.name.isEmpty ? "timer" : "timer \"\(timer.name)\""
+      report(
+        .timerNeverScheduled, "\(label) is valid but was never added to a loop: it cannot fire",
+        details: timer.name.isEmpty ? [:] : ["timer": timer.name], backtraces: timer.traces)
+    }
+  }
+
+  /// The caller holds the lock, for which the timer's `deinit` waits. It is not retained, because releasing it could end
+  /// it, and with it objects of the program, on a thread that is not theirs.
+  private static func forgotten(_ reference: HiddenReference<TrackedTimer>, _ birth: Birth) -> Forgotten? {
+    reference.unmanaged._withUnsafeGuaranteedRef { timer in
+      guard timer.isValid, !timer.withHome({ _ in timer.flags.contains(.wasScheduled) }) else { return nil }
+      return Forgotten(name: timer.name, traces: traces(birth, of: timer))
+    }
+  }
+
+  // MARK: Backtraces
+
+  private static func birth(of timer: TrackedTimer) -> Birth? {
+    state.withLock { $0.births[HiddenReference(timer)] }
+  }
+
+  private static func traces(_ birth: Birth?, of timer: TrackedTimer) -> [RunLoopDiagnostic.Trace] {
+    let known = birth?.creation ?? []
+    let creation = known.isEmpty ? Instrument.allocation(of: timer) : known
+    let scheduling = birth?.scheduling ?? []
+    return (creation.isEmpty ? [] : [.init(role: "creation", addresses: creation)])
+      + (scheduling.isEmpty ? [] : [.init(role: "scheduling", addresses: scheduling)])
+  }
+}

@@ -1,0 +1,15 @@
+/// An address that a scan of memory does not take for a reference: the tables of this module know timers and loops
+/// without holding them, and must not make leaked ones look as if somebody did.
+struct HiddenReference<Object: AnyObject>: Hashable {
+  private let complement: UInt
+
+  init(_ object: Object) { complement = ~UInt(bitPattern: ObjectIdentifier(object)) }
+
+  /// The object, if it still is one: the caller knows why.
+  var unmanaged: Unmanaged<Object> {
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: ~complement).unsafelyUnwrapped)
+  }
+}
+
+// The address alone does no harm.
+extension HiddenReference: Sendable {}

@@ -1,0 +1,51 @@
+import CUndead
+import Glibc
+
+/// The only place that knows whether the program is under the instrument, and what it asks of this module.
+enum Instrument {
+  /// Whether the program is checked by it: allocations were recorded when the first loop or timer was made. What is
+  /// wrong with loops and timers is then collected for the report, whether or not the program asked for diagnostics.
+  static let isWatching: Bool = {
+    // Made now: a check must not wait for another thread that is making them.
+    _ = LoopRegistry.shared
+    ModeTable.prepare()
+    PreciseTimer.prepare()
+    undead_add_facts_source({ facts, _ in if let facts { FactsSource.tell(facts) } }, nil)
+    return undead_is_active()
+  }()
+
+  /// Lets checks ask for loops and timers from now on.
+  static func prepare() { _ = isWatching }
+
+  /// What counts as late, starving and blocking in reports of the tool, from the environment.
+  static let thresholds: RunLoopDiagnostics.Thresholds = {
+    var thresholds = RunLoopDiagnostics.Thresholds()
+    if let late = milliseconds("UNDEAD_LATE_FIRE") { thresholds.lateFire = late }
+    if let starved = milliseconds("UNDEAD_MODE_STARVED") { thresholds.modeStarved = starved }
+    if let blocked = milliseconds("UNDEAD_LOOP_BLOCKED") { thresholds.loopBlocked = blocked }
+    if let forgotten = milliseconds("UNDEAD_NEVER_SCHEDULED") { thresholds.neverScheduled = forgotten }
+    return thresholds
+  }()
+
+  private static func milliseconds(_ variable: String) -> Duration? {
+    guard let text = getenv(variable), let number = Int64(String(cString: text)), number >= 0 else { return nil }
+    return .milliseconds(min(number, 1_000_000_000))
+  }
+
+  private static let depth = 128
+
+  /// Where a live object was allocated, empty if nobody recorded it.
+  static func allocation(of object: AnyObject) -> [UInt] {
+    let address = Unmanaged.passUnretained(object).toOpaque()
+    return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
+      count = Int(undead_allocation_backtrace(address, buffer.baseAddress, UInt32(depth)))
+    }
+  }
+
+  /// Where the caller is, empty if the instrument records no backtraces.
+  static func backtrace() -> [UInt] {
+    [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
+      count = Int(undead_caller_backtrace(buffer.baseAddress, UInt32(depth)))
+    }
+  }
+}
