@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "record/reach.h"
 #include "unwind/backtrace.h"
 #include <string.h>
 #include <unistd.h>
@@ -48,7 +49,7 @@ int32_t undead_record_decide(void) {
   const char *wanted = setting("UNDEAD");
   // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
   bool session = is_preload() || setting("UNDEAD_SESSION");
-  bool on = session ? !is_zero(wanted) : wanted && strcmp(wanted, "1") == 0;
+  bool on = session ? !is_zero(wanted) && undead_record_is_meant_here() : wanted && strcmp(wanted, "1") == 0;
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -2,6 +2,7 @@
 #include "session/exec.h"
 #include "session/exit.h"
 #include "session/interpose.h"
+#include "session/relay.h"
 #include "session/session.h"
 #include "session/state_file.h"
 #include <errno.h>
@@ -47,25 +48,35 @@ static int exec_failed(bool noted) {
 
 UNDEAD_PUBLIC int execve(const char *path, char *const *arguments, char *const *environment) {
   bool noted = note_exec();
+  char *room[undead_relay_room(environment)];
+  environment = undead_relay_environment(path, true, environment, room);
   UNDEAD_NEXT(next_execve, "execve")(path, arguments, environment);
   return exec_failed(noted);
 }
 
 UNDEAD_PUBLIC int execvpe(const char *file, char *const *arguments, char *const *environment) {
   bool noted = note_exec();
+  char *room[undead_relay_room(environment)];
+  environment = undead_relay_environment(file, true, environment, room);
   UNDEAD_NEXT(next_execvpe, "execvpe")(file, arguments, environment);
   return exec_failed(noted);
 }
 
 UNDEAD_PUBLIC int execv(const char *path, char *const *arguments) {
   bool noted = note_exec();
-  UNDEAD_NEXT(next_execv, "execv")(path, arguments);
+  char *room[undead_relay_room(environ)];
+  char *const *environment = undead_relay_environment(path, true, environ, room);
+  if (environment != environ) UNDEAD_NEXT(next_execve, "execve")(path, arguments, environment);
+  else UNDEAD_NEXT(next_execv, "execv")(path, arguments);
   return exec_failed(noted);
 }
 
 UNDEAD_PUBLIC int execvp(const char *file, char *const *arguments) {
   bool noted = note_exec();
-  UNDEAD_NEXT(next_execvp, "execvp")(file, arguments);
+  char *room[undead_relay_room(environ)];
+  char *const *environment = undead_relay_environment(file, true, environ, room);
+  if (environment != environ) UNDEAD_NEXT(next_execvpe, "execvpe")(file, arguments, environment);
+  else UNDEAD_NEXT(next_execvp, "execvp")(file, arguments);
   return exec_failed(noted);
 }
 

@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "include/undead.h"
 #include "record/mode.h"
+#include "record/reach.h"
 #include "record/thread.h"
 #include "session/check.h"
 #include "session/exec.h"
 #include "session/exit.h"
 #include "session/interrupted.h"
+#include "session/relay.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/signal_functions.h"
@@ -154,7 +156,11 @@ void undead_session_prepare(void) {
   session_pid = getpid();
   note_start_time();
   const undead_settings *settings = undead_settings_get();
-  if (settings->turned_off) {
+  if (settings->directory[0] && !undead_record_is_meant_here()) {
+    undead_relay_begin(settings->directory);
+    undead_session_set_reason("the session is only for test programs");
+    undead_record_stop();
+  } else if (settings->turned_off) {
     if (settings->directory[0]) undead_state_open(settings->directory, false, false, start_time);
     stand_aside("it was turned off by UNDEAD=0");
   } else if (settings->directory[0]) {

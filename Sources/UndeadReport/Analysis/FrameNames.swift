@@ -5,10 +5,13 @@ struct FrameNames {
   private let modules: [Snapshot.Module]
   private var resolved: [UInt64: [Frame]] = [:]
   private var siteHashes: [Snapshot.Index: StableHash] = [:]
+  /// Tells which function is a test; nil if findings are not grouped by tests.
+  let tests: TestFinder?
 
   init(_ snapshot: Snapshot, symbols: SymbolTable) {
     self.snapshot = snapshot
     self.symbols = symbols
+    tests = symbols.tests.map(TestFinder.init)
     modules = snapshot.modules.sorted { $0.low < $1.low }
   }
 

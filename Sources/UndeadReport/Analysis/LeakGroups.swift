@@ -9,14 +9,17 @@ struct LeakGroup {
   var holdsProgramObject: Bool
   /// Allocation stacks of the roots, in order of appearance.
   var stacks: [Snapshot.Index] = []
+  /// The test that made the leaks; nil if they are not grouped by tests, or it is not known.
+  var test: TestIdentity?
   private var knownStacks = Set<Snapshot.Index>()
   /// What hangs off the leaks, by name of the type.
   var alsoLeaked: [String: TypeCount] = [:]
 
   static let sampleLimit = 5
 
-  init(signature: StableHash, holdsProgramObject: Bool) {
+  init(signature: StableHash, holdsProgramObject: Bool, test: TestIdentity?) {
     self.signature = signature
+    self.test = test
     self.holdsProgramObject = holdsProgramObject
   }
 
@@ -43,14 +46,17 @@ struct LeakGrouping {
     groupOfLeak = [Int32](repeating: -1, count: finder.leaks.count)
     let holdsProgramObject = Self.programLeaks(finder, names)
     var known: [StableHash: Int] = [:]
+    var origins = frames.tests.map { LeakOrigins(snapshot, $0) }
     for (leak, instance) in finder.leaks.enumerated() where !isExcluded(instance.root) {
-      let signature = signature(of: instance, finder.graph, &names, &frames)
+      var signature = signature(of: instance, finder.graph, &names, &frames)
+      let test = origins?.test(ofLeak: leak, finder, names, &frames)
+      if let test { signature.mix(StableHash(test.fullName)) }
       var key = signature
       key.mix(holdsProgramObject[leak] ? 1 : 0)
       let group = known[key] ?? groups.count
       if group == groups.count {
         known[key] = group
-        groups.append(LeakGroup(signature: signature, holdsProgramObject: holdsProgramObject[leak]))
+        groups.append(LeakGroup(signature: signature, holdsProgramObject: holdsProgramObject[leak], test: test))
       }
       groupOfLeak[leak] = Int32(group)
       groups[group].add(leak, allocatedAt: snapshot.nodes[instance.root].stack)

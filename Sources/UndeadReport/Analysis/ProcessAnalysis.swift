@@ -124,6 +124,7 @@ struct ProcessAnalysis {
       allocation: facts.allocation,
       suspended: facts.suspended, advice: Advice.text(for: facts))
     if facts.isCycle { leak.cycle = references }
+    leak.test = group.test
     addOtherAllocations(of: group, to: &leak)
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]

@@ -85,6 +85,7 @@ extension LeakReport {
         "\(hidden) group\(hidden == 1 ? " is" : "s are") not shown: fewer than \(options.minCount) leaks of the kind")
     }
     summary.notes += filter.notes
+    sortByTest()
     updateCounts()
   }
 

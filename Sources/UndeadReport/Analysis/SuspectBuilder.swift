@@ -53,13 +53,16 @@ struct SuspectBuilder {
     hash.mix(names.typeHash(of: node))
     for edge in back { hash.mix(names.labelHash(of: edge)) }
     hash.mix(frames.siteHash(block.stack))
+    let allocation = frames.backtrace(block.stack)
+    let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
+    let path = retainPath(record, to: node, mechanism: mechanism)
+    let test = frames.tests?.test(stacks: [allocation] + [suspended].compactMap(\.self), references: path.map(\.reference))
+    if let test { hash.mix(StableHash(test.fullName)) }
     return Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
-      retainPath: retainPath(record, to: node, mechanism: mechanism), holdsBack: holdsBack.isEmpty ? nil : holdsBack,
-      allocation: frames.backtrace(block.stack),
-      suspended: explanation == Snapshot.none ? nil : frames.backtrace(explanation),
-      advice: Advice.text(for: kind, holdsBack: holdsBack))
+      retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
+      advice: Advice.text(for: kind, holdsBack: holdsBack), test: test)
   }
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {

@@ -76,10 +76,13 @@ public struct Backtrace: Codable, Hashable, Sendable {
 public struct SymbolTable: Sendable, Equatable {
   /// Frames by looked-up address, innermost inlined first.
   public var frames: [UInt64: [Frame]]
+  /// Which functions are tests: with it, findings are grouped by the test that made them.
+  public var tests: TestCatalog?
 
   /// Makes a table of the given frames.
-  public init(_ frames: [UInt64: [Frame]] = [:]) {
+  public init(_ frames: [UInt64: [Frame]] = [:], tests: TestCatalog? = nil) {
     self.frames = frames
+    self.tests = tests
   }
 
   /// The frames of a looked-up address; nil if nothing is known about it.

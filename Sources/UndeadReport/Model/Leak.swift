@@ -52,6 +52,8 @@ public struct Leak: Codable, Sendable, Equatable {
   public var advice: String?
   /// Why the program cannot help it; only for known leaks.
   public var reason: String?
+  /// The test that made it; only where leaks are grouped by tests.
+  public var test: TestIdentity?
 
   /// Makes a group; see the properties for the meaning of each part.
   public init(
@@ -59,7 +61,7 @@ public struct Leak: Codable, Sendable, Equatable {
     objects: [LeakedObject] = [], cycle: [Reference]? = nil, retainPath: [PathStep]? = nil,
     innerCycles: [[Reference]]? = nil, alsoLeaked: [TypeCount] = [], scope: Scope? = nil,
     allocation: Backtrace = Backtrace(), otherAllocations: [Backtrace]? = nil, allocationPaths: Int? = nil,
-    suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil
+    suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil, test: TestIdentity? = nil
   ) {
     self.signature = signature
     self.kind = kind
@@ -78,6 +80,7 @@ public struct Leak: Codable, Sendable, Equatable {
     self.suspended = suspended
     self.advice = advice
     self.reason = reason
+    self.test = test
   }
 
   static let otherAllocationLimit = 4
@@ -116,7 +119,8 @@ extension Leak {
       allocationPaths: try values.decodeIfPresent(Int.self, forKey: .allocationPaths),
       suspended: try values.decodeIfPresent(Backtrace.self, forKey: .suspended),
       advice: try values.decodeIfPresent(String.self, forKey: .advice),
-      reason: try values.decodeIfPresent(String.self, forKey: .reason))
+      reason: try values.decodeIfPresent(String.self, forKey: .reason),
+      test: try values.decodeIfPresent(TestIdentity.self, forKey: .test))
   }
 }
 

@@ -42,12 +42,14 @@ public struct Suspect: Codable, Sendable, Equatable {
   public var suspended: Backtrace?
   /// What to do.
   public var advice: String?
+  /// The test that made them; only where findings are grouped by tests.
+  public var test: TestIdentity?
 
   /// Makes a group; see the properties for the meaning of each part.
   public init(
     kind: Kind, signature: String, count: Int = 1, totalBytes: Int, objects: [LeakedObject] = [],
     retainPath: [PathStep] = [], holdsBack: [Reference]? = nil, allocation: Backtrace = Backtrace(),
-    suspended: Backtrace? = nil, advice: String? = nil
+    suspended: Backtrace? = nil, advice: String? = nil, test: TestIdentity? = nil
   ) {
     self.kind = kind
     self.signature = signature
@@ -59,5 +61,6 @@ public struct Suspect: Codable, Sendable, Equatable {
     self.allocation = allocation
     self.suspended = suspended
     self.advice = advice
+    self.test = test
   }
 }

@@ -21,7 +21,8 @@ enum StackText {
     return " at " + TextStyle.place.apply(frame.line.map { "\(path):\($0)" } ?? path, options)
   }
 
-  private static func shortened(_ file: String, _ options: TextOptions) -> String {
+  /// The file as it is shown: relative to the directory of the options, if it lies in it.
+  static func shortened(_ file: String, _ options: TextOptions) -> String {
     let directory = options.directory.hasSuffix("/") ? options.directory : options.directory + "/"
     return directory.count > 1 && file.hasPrefix(directory) ? String(file.dropFirst(directory.count)) : file
   }

@@ -16,6 +16,29 @@ public struct TextRenderer {
     return renderer.lines.joined(separator: "\n") + "\n"
   }
 
+  /// What leaked or outlives its scope, in a few words.
+  static func heading(_ leak: Leak) -> String {
+    TextRenderer(TextOptions()).heading(leak) + (leak.count == 1 ? "" : ", \(leak.count) times")
+  }
+
+  /// What is suspected, in a few words.
+  static func heading(_ suspect: Suspect) -> String {
+    "\(suspect.objects.first?.type ?? "object") held only by \(holder(suspect.kind))"
+      + (suspect.count == 1 ? "" : ", \(suspect.count) times")
+  }
+
+  /// The last line, which says how many of each finding there are.
+  static func summary(_ report: LeakReport) -> String {
+    TextRenderer(TextOptions()).summary(report)
+  }
+
+  /// The block of one group.
+  static func block(_ suspect: Suspect, title: String, options: TextOptions) -> [String] {
+    var renderer = TextRenderer(options)
+    renderer.addSuspect(suspect, title: title)
+    return renderer.lines
+  }
+
   /// The block of one group.
   static func block(_ leak: Leak, title: String, options: TextOptions) -> [String] {
     var renderer = TextRenderer(options)
@@ -24,15 +47,34 @@ public struct TextRenderer {
   }
 
   private mutating func addFindings(_ report: LeakReport) {
+    let testsOfLeaks = report.leaks.map(\.test)
     for (number, leak) in report.leaks.enumerated() {
+      addTest(number, of: testsOfLeaks)
       addLeak(leak, title: "LEAK \(number + 1) of \(report.leaks.count)", style: .alarm)
     }
     for zombie in report.zombies { lines += ZombieText.block(zombie, options) }
+    let testsOfSuspects = report.suspects.map(\.test)
     for (number, suspect) in report.suspects.enumerated() {
+      addTest(number, of: testsOfSuspects)
       addSuspect(suspect, title: "SUSPECT \(number + 1) of \(report.suspects.count)")
     }
     for diagnostic in report.diagnostics { addDiagnostic(diagnostic) }
     addKnown(report.knownLeaks)
+  }
+
+  /// A heading before the first finding of each test; none where no test is known of any.
+  private mutating func addTest(_ number: Int, of tests: [TestIdentity?]) {
+    guard tests.contains(where: { $0 != nil }) else { return }
+    let test = tests[number]
+    if number > 0, tests[number - 1].isSameTest(as: test) { return }
+    guard let test else {
+      lines.append(TextStyle.heading.apply("NOT ATTRIBUTED to a test", options))
+      lines.append("")
+      return
+    }
+    let file = test.file.map { " in " + TextStyle.place.apply(StackText.shortened($0, options), options) } ?? ""
+    lines.append(TextStyle.heading.apply("TEST \(test.fullName)", options) + file)
+    lines.append("")
   }
 
   // MARK: Leaks

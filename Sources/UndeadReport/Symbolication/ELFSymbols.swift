@@ -74,6 +74,18 @@ extension ELFFile {
   }
 }
 
+extension ELFFile {
+  /// Names of functions, mangled, that hold one of `parts`.
+  func functionNames(containing parts: [String]) -> [String] {
+    var names: [String] = []
+    eachSymbol(inSectionsOf: Self.sectionSymbols) { name, type, _, _ in
+      if type == 2, let name = file.text(at: name), parts.contains(where: name.contains) { names.append(name) }
+      return true
+    }
+    return names
+  }
+}
+
 /// Finds the function that contains an address.
 package struct ELFFunctionTable {
   struct Entry {

@@ -1,0 +1,28 @@
+#define _GNU_SOURCE
+#include "session/interpose.h"
+#include "session/relay.h"
+#include <spawn.h>
+#include <stddef.h>
+
+#define UNDEAD_PUBLIC __attribute__((visibility("default")))
+
+typedef int (*spawn_function)(
+    pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, char *const *);
+
+static spawn_function next_posix_spawn, next_posix_spawnp;
+
+UNDEAD_PUBLIC int posix_spawn(
+    pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const *arguments, char *const *environment) {
+  char *room[undead_relay_room(environment)];
+  environment = undead_relay_environment(path, false, environment, room);
+  return UNDEAD_NEXT(next_posix_spawn, "posix_spawn")(pid, path, actions, attributes, arguments, environment);
+}
+
+UNDEAD_PUBLIC int posix_spawnp(
+    pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const *arguments, char *const *environment) {
+  char *room[undead_relay_room(environment)];
+  environment = undead_relay_environment(file, false, environment, room);
+  return UNDEAD_NEXT(next_posix_spawnp, "posix_spawnp")(pid, file, actions, attributes, arguments, environment);
+}

@@ -1,0 +1,100 @@
+/// Finds the test that made what leaked, from the functions that took part.
+struct TestFinder {
+  let catalog: TestCatalog
+
+  /// The test on a stack: its function, or a closure or task inside of it.
+  func test(in backtrace: Backtrace) -> TestIdentity? {
+    // A test that calls another one is the outer one.
+    for (number, frame) in backtrace.frames.enumerated().reversed() where !frame.system {
+      let outer = backtrace.frames[(number + 1)...]
+      if let test = test(frame, outer: outer) { return test }
+    }
+    return nil
+  }
+
+  /// The test that a frame belongs to, such as the function of a closure, without the stack around it.
+  func test(of frame: Frame) -> TestIdentity? {
+    test(frame, outer: [])
+  }
+
+  private func test(_ frame: Frame, outer: ArraySlice<Frame>) -> TestIdentity? {
+    let function = Self.enclosingFunction(frame.symbol)
+    guard let open = Self.argumentsStart(function) else { return nil }
+    let base = TestName.plain(String(function[..<open]))
+    let arguments = function[open...]
+    let (suite, name) = Self.split(base)
+    guard !suite.isEmpty else { return nil }
+    if catalog.functions.contains(base) || outer.first.flatMap({ TestCatalog.expandedTest(in: $0.symbol) }) == base {
+      return TestIdentity(
+        name: name + arguments, suite: suite, library: "Testing", file: frame.file, line: frame.line)
+    }
+    guard suite.contains("."), isXCTest(name, arguments, module: suite.prefix { $0 != "." }, outer: outer) else {
+      return nil
+    }
+    return TestIdentity(name: name, suite: suite, library: "XCTest", file: frame.file, line: frame.line)
+  }
+
+  private static let fixtures: Set<String> = ["setUp", "setUpWithError", "tearDown", "tearDownWithError"]
+
+  private func isXCTest(
+    _ name: String, _ arguments: Substring, module: Substring, outer: ArraySlice<Frame>
+  ) -> Bool {
+    guard name.hasPrefix("test") || Self.fixtures.contains(name), arguments == "()" else { return false }
+    if outer.contains(where: { $0.module.hasPrefix("libXCTest") }) { return true }
+    // Asynchronous ones: the test library is on no stack.
+    return catalog.modules.contains(String(module)) || (catalog.modules.isEmpty && module.hasSuffix("Tests"))
+  }
+
+  // MARK: Names
+
+  /// "closure #1 in closure #2 in static App.Owner.start()" -> "App.Owner.start()".
+  private static func enclosingFunction(_ symbol: String) -> Substring {
+    let text = SymbolText.withoutThunks(symbol)
+    var function = text[...]
+    // What a local function is called is written before the one that it is in.
+    while let range = function.firstRange(of: " in "), function[..<range.lowerBound].contains("#") {
+      function = function[range.upperBound...]
+    }
+    for kind in ["static ", "class "] where function.hasPrefix(kind) { function = function.dropFirst(kind.count) }
+    return function
+  }
+
+  /// The bracket before the arguments; nil for what is no function. Raw identifiers may hold brackets.
+  private static func argumentsStart(_ function: Substring) -> Substring.Index? {
+    var isRaw = false
+    var start: Substring.Index?
+    for index in function.indices {
+      if function[index] == "`" { isRaw.toggle() }
+      // An extension or a private type before the name is in brackets too.
+      if !isRaw, function[index] == "(", index > function.startIndex, function[function.index(before: index)] != "." {
+        start = start ?? index
+      }
+    }
+    return start
+  }
+
+  /// "App.Suite.name" -> "App.Suite" and "name".
+  private static func split(_ base: String) -> (suite: String, name: String) {
+    var isRaw = false
+    var dot: String.Index?
+    for index in base.indices {
+      if base[index] == "`" { isRaw.toggle() }
+      if base[index] == ".", !isRaw { dot = index }
+    }
+    guard let dot else { return ("", base) }
+    return (String(base[..<dot]), String(base[base.index(after: dot)...]))
+  }
+}
+
+extension TestFinder {
+  /// The test of a finding, by its stacks first, then by the closures on its way.
+  func test(stacks: [Backtrace], references: [Reference]) -> TestIdentity? {
+    for stack in stacks {
+      if let test = test(in: stack) { return test }
+    }
+    for closure in references.lazy.compactMap(\.closure) {
+      if let test = test(of: closure) { return test }
+    }
+    return nil
+  }
+}

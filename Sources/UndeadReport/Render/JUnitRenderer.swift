@@ -1,0 +1,152 @@
+/// Writes a report as JUnit XML, which CI systems show beside the results of the tests themselves.
+///
+/// A test case for each test with findings, and one named after the process, which carries what belongs to no test and
+/// is there without findings too: a file without test cases is an error for several CI systems.
+public struct JUnitRenderer {
+  /// What one test case shows.
+  private struct Case {
+    var name: String
+    var suite: String
+    var test: TestIdentity?
+    var leaks: [Leak] = []
+    var suspects: [Suspect] = []
+    var zombies: [Zombie] = []
+    var notes: [String] = []
+    /// Why it could not be checked.
+    var error: String?
+
+    var isFailure: Bool { !leaks.isEmpty || !zombies.isEmpty }
+  }
+
+  private let options: TextOptions
+
+  /// The report as an XML document; the same text for the same report and options.
+  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+    var plain = options
+    plain.color = false
+    return JUnitRenderer(options: plain).document(report)
+  }
+
+  private func document(_ report: LeakReport) -> String {
+    let cases = Self.cases(report)
+    let failures = cases.count(where: \.isFailure)
+    let errors = cases.count { !$0.isFailure && $0.error != nil }
+    let counts = "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
+    let start = report.process.startedAt.prefix { $0 != "." && $0 != "Z" }
+    let timestamp = start.isEmpty ? "" : " timestamp=\"\(XMLText.attribute(String(start)))\""
+    var lines = [
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+      "<testsuites name=\"undead\" \(counts)>",
+      "  <testsuite name=\"undead\" \(counts) skipped=\"0\"\(timestamp)>",
+      "    <properties>",
+    ]
+    let summary = report.summary
+    for (name, value) in [
+      ("leaks", "\(summary.leaks)"), ("leakedBytes", "\(summary.leakedBytes)"), ("suspects", "\(summary.suspects)"),
+      ("knownLeaks", "\(report.knownLeaks.count)"), ("zombies", "\(summary.zombies)"),
+      ("suppressed", "\(summary.suppressed)"), ("complete", "\(summary.complete)"),
+    ] {
+      lines.append("      <property name=\"undead.\(name)\" value=\"\(value)\"/>")
+    }
+    lines.append("    </properties>")
+    for testCase in cases { lines += element(testCase) }
+    lines += ["  </testsuite>", "</testsuites>"]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  // MARK: Test cases
+
+  private static func cases(_ report: LeakReport) -> [Case] {
+    let program = SymbolText.fileName(report.process.path)
+    var rest = Case(name: program.isEmpty ? "process" : program, suite: "undead")
+    var cases: [Case] = []
+    var positions: [String: Int] = [:]
+    func position(of test: TestIdentity) -> Int {
+      if let known = positions[test.fullName] { return known }
+      positions[test.fullName] = cases.count
+      cases.append(Case(name: test.name, suite: test.suite, test: test))
+      return cases.count - 1
+    }
+    for leak in report.leaks {
+      if let test = leak.test { cases[position(of: test)].leaks.append(leak) } else { rest.leaks.append(leak) }
+    }
+    for suspect in report.suspects {
+      if let test = suspect.test {
+        cases[position(of: test)].suspects.append(suspect)
+      } else {
+        rest.suspects.append(suspect)
+      }
+    }
+    rest.zombies = report.zombies
+    rest.notes = report.diagnostics.map { "diagnostic: \($0.message)" } + report.summary.notes.map { "note: \($0)" }
+    if !report.summary.complete { rest.error = "the check is incomplete" }
+    return cases + [rest]
+  }
+
+  private func element(_ testCase: Case) -> [String] {
+    let file = testCase.test?.file.map { " file=\"\(XMLText.attribute(StackText.shortened($0, options)))\"" } ?? ""
+    let line = testCase.test?.line.map { " line=\"\($0)\"" } ?? ""
+    let start =
+      "    <testcase classname=\"\(XMLText.attribute(testCase.suite))\" name=\"\(XMLText.attribute(testCase.name))\""
+      + "\(file)\(line) time=\"0\""
+    let children = [failure(testCase), output(testCase)].compactMap(\.self)
+    return children.isEmpty ? [start + "/>"] : [start + ">"] + children + ["    </testcase>"]
+  }
+
+  /// One element for everything that failed: the schema of several readers allows no more.
+  private func failure(_ testCase: Case) -> String? {
+    guard testCase.isFailure else {
+      return testCase.error.map { error in
+        let text = XMLText.content(testCase.notes.joined(separator: "\n"))
+        return "      <error message=\"\(XMLText.attribute(error))\" type=\"incomplete\">\(text)</error>"
+      }
+    }
+    let headings = testCase.leaks.map(TextRenderer.heading) + testCase.zombies.map(\.message)
+    let kind = testCase.leaks.first?.kind.rawValue ?? "zombie"
+    let blocks =
+      testCase.leaks.flatMap { TextRenderer.block($0, title: "LEAK", options: options) }
+      + testCase.zombies.flatMap { ZombieText.block($0, options) }
+    return "      <failure message=\"\(XMLText.attribute(headings.joined(separator: "; ")))\" "
+      + "type=\"\(XMLText.attribute(kind))\">\(XMLText.content(blocks.joined(separator: "\n")))</failure>"
+  }
+
+  private func output(_ testCase: Case) -> String? {
+    let suspects = testCase.suspects.flatMap { TextRenderer.block($0, title: "SUSPECT", options: options) }
+    let lines = suspects + (testCase.error != nil && !testCase.isFailure ? [] : testCase.notes)
+    guard !lines.isEmpty else { return nil }
+    return "      <system-out>\(XMLText.content(lines.joined(separator: "\n")))</system-out>"
+  }
+}
+
+/// Text inside of XML.
+enum XMLText {
+  /// The content of an element.
+  static func content(_ text: String) -> String {
+    escaped(text, isAttribute: false)
+  }
+
+  /// The value of an attribute in double quotes; line breaks are kept.
+  static func attribute(_ text: String) -> String {
+    escaped(text, isAttribute: true)
+  }
+
+  private static func escaped(_ text: String, isAttribute: Bool) -> String {
+    var result = ""
+    result.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"" where isAttribute: result += "&quot;"
+      case "\n" where isAttribute, "\t" where isAttribute: result += "&#\(scalar.value);"
+      case "\n", "\t": result.unicodeScalars.append(scalar)
+      // XML 1.0 has no way to write other control characters, nor these two.
+      case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value): break
+      case "\u{FFFE}", "\u{FFFF}": break
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

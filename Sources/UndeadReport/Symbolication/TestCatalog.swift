@@ -1,0 +1,66 @@
+/// Which functions of a test program are tests, as far as its symbol tables tell.
+///
+/// The stack of an asynchronous test ends in the runtime, not in the test library, so that only its name tells it from
+/// another asynchronous function.
+public struct TestCatalog: Sendable, Equatable {
+  /// Functions with `@Test`, qualified, without their arguments.
+  var functions: Set<String> = []
+  /// Modules with XCTest cases.
+  var modules: Set<String> = []
+
+  /// Makes a catalogue of nothing: tests are told by the frames around them and by their names.
+  public init() {}
+
+  /// Reads the symbol tables of the programs and libraries of snapshots; files that cannot be read add nothing.
+  public init(_ snapshots: [Snapshot]) {
+    var known = Set<String>()
+    for module in snapshots.lazy.flatMap(\.modules) where !module.isSystem && module.path.hasPrefix("/") {
+      guard known.insert(module.path).inserted, let file = try? ELFFile(path: module.path) else { continue }
+      for symbol in file.functionNames(containing: ["4TestfMp_", "DiscoveredTests"]) { add(symbol) }
+    }
+  }
+
+  mutating func add(_ symbol: String) {
+    guard let text = Demangler.demangleSwift(symbol) else { return }
+    if let function = Self.expandedTest(in: text) { functions.insert(function) }
+    if let start = text.firstRange(of: "__"), let end = text.firstRange(of: "__allTests()"),
+      start.upperBound < end.lowerBound
+    {
+      modules.insert(String(text[start.upperBound..<end.lowerBound]))
+    }
+  }
+
+  /// The function whose `@Test` made the code that a demangled symbol names, qualified; nil if it is none of these.
+  ///
+  /// The name that the macro makes holds the mangled place of its expansion.
+  static func expandedTest(in text: String) -> String? {
+    guard let end = text.firstRange(of: "4TestfMp"),
+      let start = text[..<end.lowerBound].ranges(of: "$s").last
+    else { return nil }
+    let place = Demangler.demangleSwift("\(text[start.lowerBound..<end.upperBound])_")
+    guard let place, let of = place.firstRange(of: " of "), place.hasPrefix("peer macro @Test") else { return nil }
+    let parts = place[of.upperBound...].split(separator: " in ", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    return TestName.plain("\(parts[1]).\(parts[0])")
+  }
+}
+
+/// Names of functions, made comparable.
+enum TestName {
+  /// Without extensions, private discriminators and generic arguments: `(extension in A):A.(S in _1F)<T>.f` is `A.S.f`.
+  static func plain(_ text: String) -> String {
+    var name = text
+    while let start = name.firstRange(of: "(extension in "), let end = name[start.upperBound...].firstRange(of: "):") {
+      name.removeSubrange(start.lowerBound..<end.upperBound)
+    }
+    while let end = name.firstRange(of: " in _"), let open = name[..<end.lowerBound].lastIndex(of: "("),
+      let close = name[end.upperBound...].firstIndex(of: ")")
+    {
+      name.replaceSubrange(open...close, with: name[name.index(after: open)..<end.lowerBound])
+    }
+    while let open = name.firstIndex(of: "<"), let close = name[open...].firstIndex(of: ">") {
+      name.removeSubrange(open...close)
+    }
+    return name
+  }
+}
