@@ -58,7 +58,8 @@ public struct TextRenderer {
       addTest(number, of: testsOfSuspects)
       addSuspect(suspect, title: "SUSPECT \(number + 1) of \(report.suspects.count)")
     }
-    for diagnostic in report.diagnostics { addDiagnostic(diagnostic) }
+    lines += DiagnosticText.lines(report.diagnostics, options)
+    if let runLoops = report.runLoops { lines += RunLoopText.lines(runLoops, options) }
     addKnown(report.knownLeaks)
   }
 
@@ -88,9 +89,8 @@ public struct TextRenderer {
     if let cycle = leak.cycle {
       addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
       lines.append("")
-    } else if let path = leak.retainPath, let last = path.last {
-      addRoot(path.first?.root)
-      addReferences(path.dropLast().map(\.reference), end: last.type, closing: false)
+    } else if let path = leak.retainPath, !path.isEmpty {
+      addPath(path)
       lines.append("")
     }
     for cycle in leak.innerCycles ?? [] {
@@ -100,6 +100,7 @@ public struct TextRenderer {
     }
     addSite(leak.allocation, suspended: leak.suspended)
     addOtherCallers(leak)
+    addScope(leak.scope)
     addAlsoLeaked(leak.alsoLeaked)
     addAdvice(leak.advice)
     addStack(leak.allocation)
@@ -128,26 +129,37 @@ public struct TextRenderer {
     }
   }
 
-  private mutating func addRoot(_ root: PathStep.Root?) {
-    guard let root else { return }
-    let kind =
-      switch root.kind {
-      case "threadLocal": "thread-local"
-      case "runLoop": "run loop"
-      default: root.kind
-      }
+  private mutating func addPath(_ path: [PathStep]) {
+    guard let first = path.first, let last = path.last else { return }
+    if let root = first.root { addRoot(root, first) }
+    // What a run loop holds stands in the line of the root.
+    let isNamed = first.root?.kind == "runLoop" && path.count > 1
+    addReferences(path.dropLast().map(\.reference), end: last.type, closing: false, showsFirst: !isNamed)
+  }
+
+  private mutating func addRoot(_ root: PathStep.Root, _ first: PathStep) {
+    if root.kind == "runLoop" {
+      var parts = ["run loop" + (root.name.isEmpty ? "" : " \"\(root.name)\"")]
+      if let mode = first.mode { parts.append((mode.contains(",") ? "modes " : "mode ") + mode) }
+      if let item = first.item { parts.append(item + (first.name.map { " \"\($0)\"" } ?? "")) }
+      lines.append("    " + parts.joined(separator: " \u{2192} "))
+      return
+    }
+    let kind = root.kind == "threadLocal" ? "thread-local" : root.kind
     lines.append("    " + TextStyle.faint.apply("[\(kind)]", options) + (root.name.isEmpty ? "" : " \(root.name)"))
   }
 
   private static let chainLimit = 12
 
   /// Draws references as a chain: the first type, then for each field the type that it leads to.
-  private mutating func addReferences(_ references: [Reference], end: String, closing: Bool) {
+  private mutating func addReferences(
+    _ references: [Reference], end: String, closing: Bool, showsFirst: Bool = true
+  ) {
     guard let first = references.first else {
       lines.append("    " + TextStyle.type.apply(end, options))
       return
     }
-    lines.append("    " + TextStyle.type.apply(first.type, options))
+    if showsFirst { lines.append("    " + TextStyle.type.apply(first.type, options)) }
     let shown = Self.chainLimit / 2
     for (number, reference) in references.enumerated() {
       if references.count > Self.chainLimit, number >= shown, number < references.count - shown {
@@ -185,6 +197,13 @@ public struct TextRenderer {
       return
     }
     lines.append("  allocated  in " + StackText.function(frame) + StackText.place(frame, options))
+  }
+
+  private mutating func addScope(_ scope: Leak.Scope?) {
+    guard let scope else { return }
+    let frame = scope.backtrace.firstOwnFrame ?? scope.backtrace.frames.first
+    let place = frame.map { " in " + StackText.function($0) + StackText.place($0, options) } ?? ""
+    lines.append("  scope      \"\(scope.name)\" ended" + place)
   }
 
   private static let callerLimit = 3
@@ -242,9 +261,7 @@ public struct TextRenderer {
       TextStyle.warning.apply(title, options) + "  " + TextStyle.heading.apply(heading, options)
         + "  (\(Quantity.bytes(suspect.totalBytes)))")
     lines.append("")
-    addRoot(suspect.retainPath.first?.root)
-    addReferences(
-      suspect.retainPath.dropLast().map(\.reference), end: suspect.retainPath.last?.type ?? type, closing: false)
+    addPath(suspect.retainPath)
     if let back = suspect.holdsBack, let first = back.first {
       lines.append("    and \(first.type) holds that thing itself:")
       addReferences(back, end: Self.holderType(suspect.kind), closing: false)
@@ -262,6 +279,7 @@ public struct TextRenderer {
     case .dispatchSource: "a dispatch source that it holds itself"
     case .observer: "an observer registration that it holds itself"
     case .task: "a waiting task that it holds itself"
+    case .runLoop: "something in a run loop that it holds itself"
     default: "something that it holds itself"
     }
   }
@@ -274,13 +292,6 @@ public struct TextRenderer {
     case .task: "the task"
     default: "what holds it"
     }
-  }
-
-  private mutating func addDiagnostic(_ diagnostic: Diagnostic) {
-    lines.append(TextStyle.warning.apply("DIAGNOSTIC", options) + "  \(diagnostic.message)")
-    if !diagnostic.details.isEmpty { lines.append("  \(diagnostic.details)") }
-    if let backtrace = diagnostic.backtrace { addStack(backtrace) }
-    lines.append("")
   }
 
   private mutating func addKnown(_ leaks: [Leak]) {

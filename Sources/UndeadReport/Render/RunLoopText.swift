@@ -1,0 +1,57 @@
+/// The state of the run loops in a few lines; `TrackedRunLoop.inspect()` tells everything.
+enum RunLoopText {
+  private static let loopLimit = 8
+  private static let timerLimit = 6
+
+  /// Nothing for loops that never had anything to do.
+  static func lines(_ inspection: JSONValue, _ options: TextOptions) -> [String] {
+    let loops = (inspection["loops"]?.elements ?? []).filter { loop in
+      !(loop["timers"]?.elements ?? []).isEmpty || number(loop, "fires") > 0
+    }
+    guard !loops.isEmpty else { return [] }
+    var lines = [TextStyle.heading.apply("RUN LOOPS", options)]
+    for loop in loops.prefix(loopLimit) { lines += self.loop(loop) }
+    if loops.count > loopLimit { lines.append("  ... \(Quantity.of(loops.count - loopLimit, "more run loop"))") }
+    return lines + [""]
+  }
+
+  private static func loop(_ loop: JSONValue) -> [String] {
+    let timers = loop["timers"]?.elements ?? []
+    let state = loop["runningMode"]?.text.map { "running in \($0)" } ?? "not running"
+    var head = "  \"\(loop["name"]?.text ?? "")\": \(state), \(Quantity.of(timers.count, "timer")), "
+    head += Quantity.of(number(loop, "fires"), "fire")
+    if number(loop, "missed") > 0 { head += ", \(number(loop, "missed")) missed" }
+    if let owner = loop["owner"]?.text, loop["ownerAlive"]?.truth == false { head += ", its owner \(owner) is gone" }
+    var lines = [head] + timers.prefix(timerLimit).map(timer)
+    if timers.count > timerLimit { lines.append("    ... \(Quantity.of(timers.count - timerLimit, "more timer"))") }
+    return lines
+  }
+
+  private static func timer(_ timer: JSONValue) -> String {
+    let name = timer["name"]?.text ?? ""
+    var parts = ["    timer" + (name.isEmpty ? "" : " \"\(name)\"")]
+    let interval = timer["interval"]?.double ?? 0
+    parts[0] += interval > 0 ? " every \(seconds(interval))" : " once"
+    let modes = (timer["modes"]?.elements ?? []).compactMap(\.text)
+    if !modes.isEmpty { parts[0] += " in " + modes.joined(separator: ", ") }
+    if let target = timer["target"], let type = target["type"]?.text {
+      let holding = target["holding"]?.text ?? ""
+      parts.append("target \(type) (\(holding), \(target["isAlive"]?.truth == false ? "gone" : "alive"))")
+    }
+    parts.append(Quantity.of(number(timer, "fires"), "fire"))
+    if number(timer, "missed") > 0 { parts.append("\(number(timer, "missed")) missed") }
+    if let worst = timer["worstLateness"]?.double, worst > 0 { parts.append("at worst \(seconds(worst)) late") }
+    return parts.joined(separator: ", ")
+  }
+
+  private static func number(_ value: JSONValue, _ key: String) -> Int {
+    Int(exactly: (value[key]?.double ?? 0).rounded()) ?? 0
+  }
+
+  /// "250 ms", "1.5 s".
+  private static func seconds(_ seconds: Double) -> String {
+    guard seconds.isFinite, abs(seconds) < 1e9 else { return "\(seconds) s" }
+    if seconds >= 1 { return "\((seconds * 10).rounded() / 10) s".replacing(".0 s", with: " s") }
+    return "\((seconds * 10_000).rounded() / 10) ms".replacing(".0 ms", with: " ms")
+  }
+}
