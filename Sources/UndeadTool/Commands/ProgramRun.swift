@@ -38,7 +38,7 @@ final class ProgramRun {
     do throws(ToolError) {
       var environment = System.environment()
       if let library = try library?.usable(linkedFrom: session.path) {
-        environment = library.environment(from: environment, settings: Self.settings(session.path, options.report))
+        environment = library.environment(from: environment, settings: Self.settings(session.path, options))
         options.report.note("loading \(library.path) into \(program), session \(session.path)")
       }
       pid = try supervisor.start(
@@ -49,11 +49,11 @@ final class ProgramRun {
     }
   }
 
-  private static func settings(_ session: String, _ report: DisplayOptions) -> [String: String] {
+  private static func settings(_ session: String, _ options: RunCommand) -> [String: String] {
     var settings = ["UNDEAD_SESSION": session]
-    if report.noStacks { settings["UNDEAD_BACKTRACES"] = "0" }
-    if report.verbose { settings["UNDEAD_VERBOSE"] = "1" }
-    return settings
+    if options.report.noStacks { settings["UNDEAD_BACKTRACES"] = "0" }
+    if options.report.verbose { settings["UNDEAD_VERBOSE"] = "1" }
+    return settings.merging(options.zombies.settings) { $1 }
   }
 
   /// Waits for the end of the program and reports.
@@ -77,8 +77,8 @@ final class ProgramRun {
   /// Reports on the whole run and returns the exit status that its findings ask for.
   private func report(_ ending: Ending) throws(ToolError) -> Int32 {
     if let obstacle {
-      try pipeline.emitUnchecked(process(ending), reason: obstacle, to: sink)
-      return System.environment("UNDEAD") == "0" ? 0 : ExitStatus.toolFailure
+      let verdict = try pipeline.emitUnchecked(process(ending), reason: obstacle, to: sink)
+      return System.environment("UNDEAD") == "0" ? 0 : verdict
     }
     var loaded: [String: Snapshot] = [:]
     var damaged: ToolError?
@@ -100,19 +100,26 @@ final class ProgramRun {
       return 0
     }
     var snapshots = outcome.snapshots.compactMap { loaded[$0] }
+    let zombies = zombieLogs()
     if let failure = outcome.failure, snapshots.isEmpty {
       let reason = ([failure] + outcome.notes).joined(separator: "; ")
-      try pipeline.emitUnchecked(process(ending), reason: reason, to: sink)
-      return ExitStatus.toolFailure
+      return try pipeline.emitUnchecked(process(ending), reason: reason, zombies: zombies, to: sink)
     }
     if outcome.failure == nil, !snapshots.isEmpty { Self.record(ending, in: &snapshots[0]) }
-    let gaps = (outcome.failure.map { ["the program itself was not checked: \($0)"] } ?? []) + outcome.notes
+    let gaps =
+      (outcome.failure.map { ["the program itself was not checked: \($0)"] } ?? []) + outcome.notes + zombies.problems
     let omission = ToolchainProcesses.leaveOut(of: &snapshots)
     let verdict = try pipeline.emit(
-      snapshots, notes: gaps + [omission].compactMap(\.self), isComplete: gaps.isEmpty, save: options.save, to: sink,
-      progress: progress)
+      snapshots, zombies: zombies, notes: gaps + [omission].compactMap(\.self), isComplete: gaps.isEmpty,
+      save: options.save, to: sink, progress: progress)
     // Without findings, a program that was not looked at itself is not known to be clean.
-    return verdict == 0 && outcome.failure != nil ? ExitStatus.toolFailure : verdict
+    let isUnknown = outcome.failure != nil || !zombies.problems.isEmpty
+    return verdict == 0 && isUnknown ? ExitStatus.toolFailure : verdict
+  }
+
+  /// What the processes logged so far about uses of dead objects.
+  private func zombieLogs() -> ZombieLogs {
+    options.zombies.isOn ? ZombieLogs(session: session.path, program: pid) : ZombieLogs()
   }
 
   private static func record(_ ending: Ending, in snapshot: inout Snapshot) {
@@ -145,7 +152,8 @@ final class ProgramRun {
       let snapshot = try SnapshotFile.load(file)
       unlink(file)
       _ = try pipeline.emit(
-        [snapshot], notes: [], isComplete: true, save: options.save.map { "\($0).\(requestedSnapshots)" },
+        [snapshot], zombies: zombieLogs(), notes: [], isComplete: true,
+        save: options.save.map { "\($0).\(requestedSnapshots)" },
         to: try sink.numbered(requestedSnapshots), progress: progress)
     } catch {
       Message.say(error.message)

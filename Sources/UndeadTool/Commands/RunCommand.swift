@@ -19,6 +19,7 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+  @OptionGroup(title: "Zombies") var zombies: ZombieOptions
 
   @Option(
     help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")

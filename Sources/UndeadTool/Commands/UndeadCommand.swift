@@ -25,7 +25,8 @@ enum Main {
   static func main() {
     System.occupyClosedStandardStreams()
     do {
-      var command = try UndeadCommand.parseAsRoot()
+      var command = try UndeadCommand.parseAsRoot(
+        ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
       try command.run()
     } catch let error as ToolError {
       Message.say(error.message)

@@ -33,14 +33,17 @@ struct ReportPipeline {
   /// Reports on the snapshots of a program and its children.
   ///
   /// - Parameters:
+  ///   - zombies: the uses of dead objects that were seen.
   ///   - notes: what else the reader must know.
   ///   - isComplete: false if something that should have been checked was not.
   ///   - save: where to keep the program's snapshot, with its symbols; nil for nowhere.
   /// - Returns: the exit status that the findings ask for.
   func emit(
-    _ snapshots: [Snapshot], notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
+    _ snapshots: [Snapshot], zombies: ZombieLogs = ZombieLogs(), notes: [String], isComplete: Bool, save: String?,
+    to sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
     var (report, named) = analyze(snapshots, progress: progress)
+    Self.add(zombies, to: &report)
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
     try show(report, to: sink)
@@ -69,6 +72,11 @@ struct ReportPipeline {
     return (report, first)
   }
 
+  private static func add(_ zombies: ZombieLogs, to report: inout LeakReport) {
+    report.add(zombies.inputs)
+    for note in zombies.notes where !report.summary.notes.contains(note) { report.summary.notes.append(note) }
+  }
+
   private static let tool = LeakReport.Tool(version: UndeadCommand.version)
 
   /// The exit status that a report asks for.
@@ -83,9 +91,23 @@ struct ReportPipeline {
 
   // MARK: No snapshot
 
-  /// Says that a program was not checked, and why.
-  func emitUnchecked(_ process: LeakReport.Process, reason: String, to sink: OutputSink) throws(ToolError) {
-    try emitWithoutSnapshot(process, note: "no check was made: \(reason)", isComplete: false, to: sink)
+  /// Says that a program was not checked for leaks, and why, and which uses of dead objects were seen.
+  ///
+  /// - Returns: the exit status that this asks for.
+  func emitUnchecked(
+    _ process: LeakReport.Process, reason: String, zombies: ZombieLogs = ZombieLogs(), to sink: OutputSink
+  ) throws(ToolError) -> Int32 {
+    guard zombies.hasFindings else {
+      let note = (["no check was made: \(reason)"] + zombies.problems).joined(separator: "; ")
+      try emitWithoutSnapshot(process, note: note, isComplete: false, to: sink)
+      return ExitStatus.toolFailure
+    }
+    var report = LeakReport(tool: Self.tool, process: process)
+    Self.add(zombies, to: &report)
+    report.summary.notes += zombies.problems + ["not checked for leaks: \(reason)"]
+    report.summary.complete = false
+    try show(report, to: sink)
+    return status(report, isKnown: false)
   }
 
   /// Says that there was nothing to check.

@@ -1,0 +1,110 @@
+import ArgumentParser
+import UndeadReport
+
+/// Options of the verbs that can look for uses of dead objects.
+struct ZombieOptions: ParsableArguments {
+  enum Mode: String, ExpressibleByArgument, CaseIterable {
+    /// Written as `--zombies` alone.
+    case on
+    case `guard`
+  }
+  enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
+
+  @Option(
+    help: ArgumentHelp(
+      "Report uses of objects after they died: write '--zombies', or '--zombies=guard' to also protect the memory of "
+        + "dead objects, so that fields are seen in optimised code too (slower).", valueName: "guard"))
+  var zombies: Mode?
+
+  @Option(help: "What a zombie does: trap (the program dies there) or report (it goes on as well as it can).")
+  var zombiePolicy: Policy = .trap
+
+  @Option(
+    help: ArgumentHelp("Memory for dead objects, such as 64MB (the default).", valueName: "size"),
+    transform: ZombieOptions.parseSize)
+  var zombieBytes: UInt64?
+
+  @Option(help: ArgumentHelp("Most dead objects that are kept, by default a million.", valueName: "objects"))
+  var zombieCount: UInt64?
+
+  @Option(
+    help: ArgumentHelp("How long dead objects are kept, such as 500ms or 10s; no limit by default.", valueName: "time"),
+    transform: ZombieOptions.parseTime)
+  var zombieAge: UInt64?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep only dead objects of these types and their subclasses: 'App.Poller', 'Poller' or 'App.*', separated by "
+        + "commas.", valueName: "types"))
+  var zombieAllow: String?
+
+  @Option(help: ArgumentHelp("Do not keep dead objects of these types and their subclasses.", valueName: "types"))
+  var zombieDeny: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Protect only objects of these types and their subclasses; implies --zombies=guard.", valueName: "types"))
+  var zombieGuard: String?
+
+  func validate() throws {
+    let isOff = zombies == nil && zombieGuard == nil
+    let others: [(String, Bool)] = [
+      ("--zombie-policy", zombiePolicy != .trap), ("--zombie-bytes", zombieBytes != nil),
+      ("--zombie-count", zombieCount != nil), ("--zombie-age", zombieAge != nil),
+      ("--zombie-allow", zombieAllow != nil), ("--zombie-deny", zombieDeny != nil),
+    ]
+    if isOff, let option = others.first(where: \.1) {
+      throw ValidationError("\(option.0) has no effect without --zombies; add it")
+    }
+  }
+
+  /// True if dead objects are to be kept.
+  var isOn: Bool { zombies != nil || zombieGuard != nil }
+
+  /// What the library in the program reads from its environment (`Documentation/environment.md`).
+  var settings: [String: String] {
+    guard isOn else { return [:] }
+    var settings = ["UNDEAD_ZOMBIES": zombies == .guard || zombieGuard != nil ? "guard" : "1"]
+    if zombiePolicy == .report { settings["UNDEAD_ZOMBIE_POLICY"] = "report" }
+    for (name, value) in [("BYTES", zombieBytes), ("COUNT", zombieCount), ("AGE", zombieAge)] {
+      if let value { settings["UNDEAD_ZOMBIE_\(name)"] = "\(value)" }
+    }
+    for (name, types) in [("ALLOW", zombieAllow), ("DENY", zombieDeny), ("GUARD", zombieGuard)] {
+      if let types { settings["UNDEAD_ZOMBIE_\(name)"] = types }
+    }
+    return settings
+  }
+
+  // MARK: Text
+
+  /// The tool's arguments with `--zombies` as the option with a value that it is for the parser.
+  static func normalized(_ arguments: [String]) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    return arguments[..<end].map { $0 == "--zombies" ? "--zombies=on" : $0 } + arguments[end...]
+  }
+
+  /// Bytes of "100000", "64KB", "64MB", "1GB"; 1 KB is 1024 bytes.
+  @Sendable static func parseSize(_ text: String) throws -> UInt64 {
+    let units: [(String, UInt64)] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)]
+    return try parse(text, units, example: "64MB")
+  }
+
+  /// Milliseconds of "500ms", "10s" or "5min".
+  @Sendable static func parseTime(_ text: String) throws -> UInt64 {
+    guard text.last?.isLetter ?? false else {
+      throw ValidationError("'\(text)': give a time with its unit, like 500ms")
+    }
+    return try parse(text, [("MS", 1), ("MIN", 60_000), ("S", 1000)], example: "500ms")
+  }
+
+  private static func parse(_ text: String, _ units: [(String, UInt64)], example: String) throws -> UInt64 {
+    let upper = text.uppercased()
+    let unit = units.first { upper.hasSuffix($0.0) }
+    guard let number = UInt64(upper.dropLast(unit?.0.count ?? 0)) else {
+      throw ValidationError("'\(text)': give a number with its unit, like \(example)")
+    }
+    let (product, overflow) = number.multipliedReportingOverflow(by: unit?.1 ?? 1)
+    guard !overflow else { throw ValidationError("'\(text)' is too much") }
+    return product
+  }
+}

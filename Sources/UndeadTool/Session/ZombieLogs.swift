@@ -1,0 +1,45 @@
+import Glibc
+import UndeadReport
+
+/// The uses of dead objects that the processes of a session logged, with their names.
+struct ZombieLogs {
+  private(set) var inputs: [ZombieInput] = []
+  /// What the reader of the report must know about names.
+  private(set) var notes: [String] = []
+  /// Logs that could not be read: zombies may be missing from the report.
+  private(set) var problems: [String] = []
+
+  /// Of a session in which nobody looked for zombies.
+  init() {}
+
+  /// Reads the logs of all processes, the program's first.
+  init(session: String, program: pid_t) {
+    let files = System.names(in: session).filter { $0.hasSuffix(Self.suffix) }
+    let ofProgram = files.filter { Self.pid($0) == program }
+    for file in ofProgram + files.filter({ Self.pid($0) != program }) { add(file, session) }
+  }
+
+  /// True if a use of a dead object was seen.
+  var hasFindings: Bool { inputs.contains { !$0.log.events.isEmpty } }
+
+  private static let suffix = ".zombies"
+
+  private static func pid(_ file: String) -> pid_t? { file.split(separator: ".").first.flatMap { pid_t($0) } }
+
+  private mutating func add(_ file: String, _ session: String) {
+    guard let bytes = System.read("\(session)/\(file)") else {
+      problems.append("the log of zombies '\(file)' cannot be read: \(System.reason())")
+      return
+    }
+    do throws(ZombieLogError) {
+      guard let log = try ZombieLog.decode(bytes) else { return }
+      let executable = ProcessState(pid: log.pid, session: session)?.executable ?? ""
+      let name = executable.split(separator: "/").last.map(String.init) ?? ""
+      let (input, names) = ZombieInput.symbolizing(log, program: name)
+      inputs.append(input)
+      for note in names where !notes.contains(note) { notes.append(note) }
+    } catch {
+      problems.append("process \(Self.pid(file) ?? 0): \(error)")
+    }
+  }
+}
