@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+@testable import UndeadReport
+
+/// From the events of a log to the text and JSON of a report.
+@Suite struct ZombieReportTests {
+  private func report(_ inputs: ZombieInput...) -> LeakReport {
+    var report = LeakReport()
+    report.add(inputs)
+    return report
+  }
+
+  private func message(_ change: (inout ZombieLog.Event) -> Void) -> String {
+    var event = ZombieLogSample.message()
+    change(&event)
+    return report(ZombieLogSample.input([event])).zombies.first?.message ?? ""
+  }
+
+  @Test func text() {
+    let report = report(ZombieLogSample.input([ZombieLogSample.message()]) { $0.flags = 3 })
+    #expect(
+      TextRenderer.render(report) == """
+        zombie: Poller.tick() sent to freed App.Poller 0x7f001230 (freed 12 ms ago on thread "worker")
+
+          used       in App.Loop.poll(_:) at /app/App.swift:25, thread main
+            #0  App.Loop.poll(_:) at /app/App.swift:25
+            #1  main at /app/App.swift:30
+
+          freed      in App.Owner.close() at /app/App.swift:17, thread worker
+            #0  App.Owner.close() at /app/App.swift:17
+            #1  App.run() at /app/App.swift:21
+
+          allocated  in App.makePoller() at /app/App.swift:12
+            #0  App.makePoller() at /app/App.swift:12
+            #1  App.run() at /app/App.swift:21
+            #2  main at /app/App.swift:30
+
+          advice     the reference does not keep the object alive (`unowned(unsafe)`, `Unmanaged`, or a release too many
+                     before): hold the Poller strongly or `weak` where it is used
+
+        undead: no leaks, 1 zombie, 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+
+  @Test func json() throws {
+    let report = report(ZombieLogSample.input([ZombieLogSample.message()]))
+    let data = try JSONRenderer.render(report)
+    let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let zombie = try #require((object["zombies"] as? [[String: Any]])?.first)
+    #expect(
+      Set(zombie.keys) == [
+        "kind", "type", "message", "address", "thread", "count", "signature", "member", "deallocationThread",
+        "ageMilliseconds", "advice", "allocation", "deallocation", "access",
+      ])
+    #expect(zombie["ageMilliseconds"] as? Double == 12.4)
+    #expect(try JSONRenderer.parse(data) == report)
+    #expect(report.fails())
+    #expect(report.summary.zombies == 1)
+  }
+
+  @Test func reportsOfTheFirstSchemaAreRead() throws {
+    let old = """
+      {"kind": "retain", "type": "App.A", "message": "m", "address": "0x1", "thread": "main", "count": 2,
+       "allocation": {"frames": []}, "deallocation": {"frames": []}, "access": {"frames": []}}
+      """
+    let zombie = try JSONDecoder().decode(Zombie.self, from: Data(old.utf8))
+    #expect(zombie.count == 2)
+    #expect(zombie.signature.isEmpty)
+  }
+
+  @Test func sentences() {
+    let death = " (freed 12 ms ago on thread \"worker\")"
+    let object = "freed App.Poller 0x7f001230"
+    #expect(message { $0.kind = 2 } == "release of \(object)\(death)")
+    #expect(message { $0.kind = 3 } == "retain of \(object)\(death)")
+    #expect(message { ($0.kind, $0.field) = (4, "count") } == "read of Poller.count of \(object)\(death)")
+    #expect(
+      message { ($0.kind, $0.field, $0.flags) = (4, "count", 1) } == "write to Poller.count of \(object)\(death)")
+    #expect(
+      message { ($0.kind, $0.implementation, $0.fieldOffset) = (4, 0, 24) }
+        == "read of the word at offset 24 of \(object)\(death)")
+    #expect(message { $0.kind = 5 } == "unowned reference to \(object) was used\(death)")
+    #expect(message { $0.kind = 6 } == "cast of \(object)\(death)")
+    #expect(message { ($0.kind, $0.type) = (7, "closure context") }.hasPrefix("use of freed closure context 0x"))
+    #expect(message { $0.kind = 8 } == "Poller.tick() is due for \(object)\(death)")
+    #expect(message { $0.implementation = 0 } == "message sent to \(object)\(death)")
+    #expect(message { $0.flags = 2 } == "Poller.tick() sent to the class of \(object)\(death)")
+    #expect(
+      message { ($0.implementation, $0.accessor) = (0x1700, 2) } == "Model.level (getter) sent to \(object)\(death)")
+  }
+
+  @Test func timesAndThreads() {
+    #expect(message { $0.deathTime = 0 } == "Poller.tick() sent to freed App.Poller 0x7f001230")
+    #expect(message { $0.deathTime = $0.accessTime + 5 }.contains("(freed less than 1 ms ago on"))
+    #expect(message { $0.accessTime += 95_000_000_000 }.contains("(freed 95 s ago on"))
+    #expect(message { $0.accessTime += 7_200_000_000_000 }.contains("(freed 120 min ago on"))
+    #expect(message { $0.deathThread = $0.thread }.hasSuffix(" on the same thread)"))
+    #expect(message { $0.deathThreadName = "App" }.hasSuffix(" on thread 47)"))
+    #expect(message { ($0.thread, $0.deathThread) = (47, 40) }.hasSuffix(" on thread \"main\")"))
+  }
+
+  @Test(arguments: [
+    ("App.Poller.tick()", "Poller.tick()"), ("static App.Base.limit()", "Base.limit()"),
+    ("App.Model.level.modify", "Model.level"), ("vtable thunk for App.A.b(_:)", "A.b(_:)"),
+    ("(extension in App):Foundation.Operation.go()", "Operation.go()"),
+    ("protocol witness for App.Shape.area() in conformance App.Circle", "Circle.area()"),
+    ("App.Cache<Swift.Int, App.Key>.count.getter", "Cache<Swift.Int, App.Key>.count"), ("main", "main"), ("", ""),
+    ("closure #1 in App.run()", "closure #1 in App.run()"),
+  ])
+  func members(symbol: String, member: String) {
+    #expect(ZombieMember.method(symbol) == member)
+  }
+
+  @Test func equalUsesAreOneGroup() {
+    var other = ZombieLogSample.message()
+    (other.object, other.count, other.thread) = (0x7f00_4560, 3, 99)
+    var elsewhere = other
+    elsewhere.access = [0x1101]
+    let groups = report(ZombieLogSample.input([ZombieLogSample.message(), other, elsewhere]))
+    #expect(groups.zombies.map(\.count) == [4, 3])
+    #expect(Set(groups.zombies.map(\.signature)).count == 2)
+    let text = TextRenderer.render(groups)
+    #expect(text.contains("on thread \"worker\"), 4 times"))
+    let twice = report(ZombieLogSample.input([other]), ZombieLogSample.input([other]))
+    #expect(twice.zombies.map(\.count) == [6])
+  }
+
+  @Test func notesTellWhatWasNotSeen() {
+    let notes = report(
+      ZombieLogSample.input([]) {
+        $0.counters = [1, 64, 1000, 10, 0, 5, 0, 2, 0, 3, 0, 0, 0, 7, 0, 0, 9, 0]
+        $0.flags = 4
+      }
+    ).summary.notes
+    #expect(notes.contains { $0.hasPrefix("15 of 1000 dead objects had to leave the quarantine (10 for its bytes, 5") })
+    #expect(notes.contains { $0.hasPrefix("2 dead objects were still retained") })
+    #expect(notes.contains { $0.hasPrefix("3 objects died where") })
+    #expect(notes.contains { $0.hasPrefix("7 objects got no guard pages") })
+    #expect(notes.contains { $0.hasPrefix("9 uses of dead objects are not listed") })
+    #expect(notes.contains { $0.contains("-static-stdlib") })
+    #expect(notes.contains { $0.contains("--zombies=guard sees these too") })
+    let guarding = report(ZombieLogSample.input([]) { $0.flags = 2 })
+    #expect(guarding.summary.notes.isEmpty)
+  }
+
+  @Test func framesOfTheObjectsOwnDeinitAreNotWhatLetItGo() {
+    let zombie = report(ZombieLogSample.input([ZombieLogSample.message()])).zombies[0]
+    #expect(zombie.deallocation.frames.count == 5)
+    #expect(zombie.deallocation.firstReleasingFrame?.symbol == "App.Owner.close()")
+    let onlyDeinit = Backtrace(frames: [Frame(symbol: "App.Poller.deinit", module: "App")])
+    #expect(onlyDeinit.firstReleasingFrame?.symbol == "App.Poller.deinit")
+  }
+}
