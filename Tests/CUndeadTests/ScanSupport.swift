@@ -37,6 +37,7 @@ enum ScanProgram {
     var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
     environment["LD_PRELOAD"] = try preloadLibrary()
     environment["UNDEAD_STOP"] = stop
+    environment["UNDEAD"] = "1"
     process.environment = environment
     let pipe = Pipe()
     process.standardOutput = pipe

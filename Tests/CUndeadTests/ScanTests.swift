@@ -35,11 +35,7 @@ import Testing
     ]
     let leaked = try #require(counts["leaked"])
     let all = try #require(expected[kind])
-    // One of the thousand at most, and never a report too many.
-    #expect(leaked <= all && leaked >= all - all / 1000)
-    withKnownIssue("in some runs a stale word of a worker hides one of a thousand streams", isIntermittent: true) {
-      #expect(leaked == all)
-    }
+    #expect(leaked == all)
   }
 
   @Test(arguments: Way.all) func reportsNothingAlive(_ way: Way) throws {

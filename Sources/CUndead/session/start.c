@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "include/undead.h"
+#include "platform/boundaries.h"
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/thread.h"
@@ -121,6 +122,7 @@ static const char *begin_recording(void) {
   if (!undead_hooks_available) return "the program is built with a sanitizer, which replaces the allocator";
   const char *why = undead_stand_aside_reason();
   if (why) return why;
+  undead_reserve_boundaries();
   if (undead_record_decide() <= UNDEAD_RECORD_OFF) {
     has_gaps = true;
     undead_record_start(undead_settings_get()->backtraces ? UNDEAD_RECORD_BACKTRACES : UNDEAD_RECORD_BLOCKS);
