@@ -6,6 +6,7 @@
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
+#include "zombies/guard_pages.h"
 #include <errno.h>
 #include <stddef.h>
 
@@ -140,6 +141,10 @@ UNDEAD_HOOK void *malloc(size_t size) {
 
 UNDEAD_HOOK void free(void *block) {
   if (!block) return;
+  if (UNLIKELY(undead_guard_holds((uintptr_t)block))) {
+    undead_guard_free((uintptr_t)block);
+    return;
+  }
   enter();
   forget(block);
   __libc_free(block);

@@ -157,7 +157,39 @@ enum {
   ABI_SLAB_CAPACITY = 16,          // u32
   ABI_SLAB_USED = 20,              // u32
   ABI_SLAB_HEADER = 32,
+
+  // Metadata.h: what follows a TargetClassDescriptor, in this order: TypeGenericContextDescriptorHeader, resilient
+  // superclass, metadata initialisation, TargetVTableDescriptorHeader with its TargetMethodDescriptors.
+  ABI_GENERIC_HEADER_PARAMETERS = 8,   // u16 each
+  ABI_GENERIC_HEADER_REQUIREMENTS = 10,
+  ABI_GENERIC_HEADER_FLAGS = 14,
+  ABI_GENERIC_HEADER_BYTES = 16,       // then a byte for each parameter, padded to 4
+  ABI_GENERIC_REQUIREMENT_BYTES = 12,
+  ABI_GENERIC_HAS_PACKS = 1,           // GenericContextDescriptorFlags
+  ABI_GENERIC_HAS_CONDITIONAL_INVERSES = 2,
+  ABI_GENERIC_HAS_VALUES = 4,
+  ABI_PACK_HEADER_BYTES = 4,           // u16 number of packs, u16 number of shape classes
+  ABI_PACK_BYTES = 8,
+  ABI_VALUE_HEADER_BYTES = 4,          // u32 number of values
+  ABI_VALUE_BYTES = 4,
+  ABI_RESILIENT_SUPERCLASS_BYTES = 4,
+  ABI_INITIALIZATION_SHIFT = 16,       // TypeContextDescriptorFlags::MetadataInitialization
+  ABI_INITIALIZATION_MASK = 3,
+  ABI_SINGLETON_INITIALIZATION = 1,
+  ABI_SINGLETON_INITIALIZATION_BYTES = 12,
+  ABI_FOREIGN_INITIALIZATION = 2,
+  ABI_FOREIGN_INITIALIZATION_BYTES = 4,
+  ABI_VTABLE_OFFSET = 0,               // u32, words
+  ABI_VTABLE_COUNT = 4,                // u32
+  ABI_VTABLE_HEADER_BYTES = 8,
+  ABI_METHOD_BYTES = 8,                // u32 flags, relative pointer to the function
+
+  // MetadataValues.h: MethodDescriptorFlags. From 6 on: accessors that allocate for their caller.
+  ABI_METHOD_KIND_MASK = 0x0F,
+  ABI_METHOD_KIND_READ = 5,
+  ABI_METHOD_ASYNC = 0x40,
 };
+#define ABI_CONTEXT_HAS_VTABLE 0x80000000u   // TypeContextDescriptorFlags::Class_HasVTable
 
 // MetadataValues.h: TargetValueWitnessFlags.
 #define ABI_WITNESS_NON_INLINE 0x00020000u
@@ -187,6 +219,11 @@ enum {
 #define ABI_GENERIC_PARAMETER_KEY_TYPE 0x80
 
 // RefCount.h: RefCountBitOffsets<8>, RefCountBitsT.
+#define ABI_REFCOUNT_NEW 3ull                    // one unowned, no extra strong reference, never destroyed otherwise
+#define ABI_REFCOUNT_UNOWNED_SHIFT 1
+#define ABI_REFCOUNT_UNOWNED_MASK 0x7FFFFFFFull
+#define ABI_REFCOUNT_EXTRA_SHIFT 33
+#define ABI_REFCOUNT_EXTRA_MASK 0x3FFFFFFFull
 #define ABI_REFCOUNT_DEINITING (1ull << 32)
 #define ABI_REFCOUNT_SIDE_TABLE_MASK 0x3FFFFFFFFFFFFFFFull
 #define ABI_REFCOUNT_SIDE_TABLE_SHIFT 62

@@ -130,19 +130,21 @@ bool undead_descriptor_is(uintptr_t descriptor, const char *module, const char *
   return !strcmp(undead_descriptor_name(descriptor), name) && !strcmp(undead_descriptor_module(descriptor), module);
 }
 
-bool undead_descriptor_is_toolchain(uintptr_t descriptor) {
+bool undead_is_toolchain_module(const char *module) {
   static const char *const modules[] = {
     "Swift", "Foundation", "FoundationEssentials", "FoundationInternationalization", "FoundationNetworking",
     "FoundationXML", "Dispatch", "Glibc", "XCTest", "Testing", "Synchronization", "Observation", "Distributed",
     "RegexBuilder", "Runtime", "Cxx", "CxxStdlib", "SwiftOnoneSupport", "__C",
   };
-  const undead_module *image = undead_module_of(descriptor);
-  if (image && image->toolchain) return true;
-  const char *module = undead_descriptor_module(descriptor);
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
     if (!strcmp(module, modules[i])) return true;
   // "_Concurrency", "_StringProcessing"...: names that the compiler keeps for itself.
   return module[0] == '_' && module[1] >= 'A' && module[1] <= 'Z';
+}
+
+bool undead_descriptor_is_toolchain(uintptr_t descriptor) {
+  const undead_module *image = undead_module_of(descriptor);
+  return (image && image->toolchain) || undead_is_toolchain_module(undead_descriptor_module(descriptor));
 }
 
 bool undead_descriptor_is_own(uintptr_t descriptor) {

@@ -38,6 +38,7 @@ const char *undead_descriptor_module(uintptr_t descriptor);
 bool undead_descriptor_is(uintptr_t descriptor, const char *module, const char *name);
 // True for types of the toolchain's modules, wherever they were linked.
 bool undead_descriptor_is_toolchain(uintptr_t descriptor);
+bool undead_is_toolchain_module(const char *module);
 // True for types of this package's own libraries.
 bool undead_descriptor_is_own(uintptr_t descriptor);
 // False if no field of the type, looked at deeply, can be weak, unowned or an existential.

@@ -8,6 +8,7 @@
 #include "session/settings.h"
 #include "session/state_file.h"
 #include "session/text.h"
+#include "zombies/zombies.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -78,6 +79,7 @@ static void at_exit(void *unused) {
   undead_process process = undead_process_now();
   if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
   if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
+  undead_zombies_note_end();
   uint32_t expected = ALIVE;
   if (!__atomic_compare_exchange_n(&stage, &expected, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     wait_for_check();

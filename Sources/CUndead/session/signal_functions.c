@@ -2,6 +2,7 @@
 #include "session/signal_functions.h"
 #include "session/interpose.h"
 #include "session/signals.h"
+#include "zombies/fault.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ void undead_signal_restore_default(int number) {
 
 __attribute__((visibility("default"))) int sigaction(
     int number, const struct sigaction *action, struct sigaction *old) {
+  int kept;
+  if (undead_fault_keep(number, action, old, &kept)) return kept;
   // The caller may use one structure for both.
   bool to_default = action && action->sa_handler == SIG_DFL;
   int result = undead_signal_set_action(number, action, old);
@@ -44,7 +47,10 @@ __attribute__((visibility("default"))) int sigaction(
   return result;
 }
 
-static handler set_handler(signal_function next, int number, handler wanted) {
+static handler set_handler(signal_function next, int number, handler wanted, int flags) {
+  struct sigaction action = {.sa_handler = wanted, .sa_flags = flags}, before;
+  int kept;
+  if (wanted != SIG_ERR && undead_fault_keep(number, &action, &before, &kept)) return before.sa_handler;
   handler old = next(number, wanted);
   if (old == SIG_ERR) return old;
   if (undead_signal_handler_is_ours((const void *)old)) old = SIG_DFL;
@@ -53,17 +59,17 @@ static handler set_handler(signal_function next, int number, handler wanted) {
 }
 
 __attribute__((visibility("default"))) handler signal(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next_signal, "signal"), number, wanted);
+  return set_handler(UNDEAD_NEXT(next_signal, "signal"), number, wanted, SA_RESTART);
 }
 
 __attribute__((visibility("default"))) handler sysv_signal(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next_sysv_signal, "sysv_signal"), number, wanted);
+  return set_handler(UNDEAD_NEXT(next_sysv_signal, "sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
 }
 
 __attribute__((visibility("default"))) handler __sysv_signal(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next___sysv_signal, "__sysv_signal"), number, wanted);
+  return set_handler(UNDEAD_NEXT(next___sysv_signal, "__sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
 }
 
 __attribute__((visibility("default"))) handler sigset(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted);
+  return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted, 0);
 }

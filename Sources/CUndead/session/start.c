@@ -17,6 +17,7 @@
 #include "session/swift_presence.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"
+#include "zombies/zombies.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
@@ -76,6 +77,7 @@ void undead_session_adopt_child(void) {
   if (undead_state_open(undead_settings_get()->directory, true, false, start_time)) {
     undead_state_get()->flags |= swift;
     undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
+    undead_zombies_adopt_child(undead_state_get()->generation);
   } else {
     undead_state_close();
     in_charge = false;
@@ -86,10 +88,17 @@ void undead_session_adopt_child(void) {
 static void before_fork(void) {
   int saved_errno = errno;
   undead_check_before_fork();
+  undead_zombies_before_fork();
   errno = saved_errno;
 }
 
+static void after_fork_in_parent(void) {
+  undead_zombies_after_fork_in_parent();
+  undead_check_after_fork_in_parent();
+}
+
 static void after_fork(void) {
+  undead_zombies_after_fork_in_child();
   undead_check_after_fork_in_child();
   undead_record_after_fork_in_child();
   if (in_charge) undead_session_adopt_child();
@@ -129,7 +138,7 @@ static const char *begin_recording(void) {
   }
   static bool registered;
   if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
-    __register_atfork(before_fork, undead_check_after_fork_in_parent, after_fork, NULL);
+    __register_atfork(before_fork, after_fork_in_parent, after_fork, NULL);
   undead_session_set_reason("");
   return NULL;
 }
@@ -171,6 +180,7 @@ void undead_session_prepare(void) {
   } else if (settings->turned_on) {
     const char *why = begin_recording();
     if (why) stand_aside(why);
+    else undead_zombies_begin("", 0);
   }
   errno = saved_errno;
 }
@@ -198,6 +208,8 @@ void undead_session_before_main(void) {
   undead_interrupted_prepare();
   undead_exit_register();
   undead_signals_begin();
+  if (undead_state_get()->flags & UNDEAD_STATE_SWIFT)
+    undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation);
   errno = saved_errno;
 }
 

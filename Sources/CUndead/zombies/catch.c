@@ -1,0 +1,104 @@
+// What the stubs call: a message to a dead object, its destruction, or one of the runtime's functions on it.
+#include "runtime/abi.h"
+#include "zombies/functions.h"
+#include "zombies/log.h"
+#include "zombies/report.h"
+#include "zombies/state.h"
+#include "zombies/stubs_x86_64.h"
+#include "zombies/threads.h"
+#include "zombies/zombie_class.h"
+#include <signal.h>
+#include <stddef.h>
+
+#if defined(__x86_64__)
+#define POINTER_BITS 0x00FFFFFFFFFFFFF8ull   // what swift_retain takes for the address
+
+static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
+
+static bool stops(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && undead_zombies.active; }
+
+// Ends here if that is the policy; else goes on with `target`.
+static uintptr_t go_on(uintptr_t target) {
+  if (!stops()) return target;
+  undead_zombie_log_signal(SIGILL);
+  return UNDEAD_STOP_HERE;
+}
+
+// Where the slot leads to in the class of the living.
+static uintptr_t function_in(uintptr_t isa, uint32_t slot, bool async) {
+  uintptr_t entry = word_at(isa + slot * 8ul);
+  return async ? entry + (uintptr_t)(intptr_t)((const undead_async_record *)entry)->function : entry;
+}
+
+static uintptr_t message(undead_message_registers *registers, uint32_t slot, bool async) {
+  uintptr_t self = registers->self;
+  bool to_type = undead_is_zombie_isa(self);
+  const undead_zombie_class *class = undead_zombie_class_of_isa(to_type ? self : word_at(self));
+  // Between the call and this moment the object may have been freed for good.
+  if (!class || slot >= class->slot_count) return function_in(to_type ? self : word_at(self), slot, async);
+  undead_zombie_use use = {
+      .kind = UNDEAD_ZOMBIE_METHOD,
+      .flags = (to_type ? UNDEAD_ZOMBIE_IS_CLASS_METHOD : 0) | (async ? UNDEAD_ZOMBIE_IS_ASYNC : 0),
+      .accessor = class->methods[slot] & ABI_METHOD_KIND_MASK,
+      .field_offset = UNDEAD_ZOMBIE_NO_FIELD,
+      .object = to_type ? 0 : self,
+      .implementation = function_in(class->original, slot, async),
+      .class = class,
+      .pc = registers->pc,
+      .sp = registers->sp,
+      .bp = registers->bp,
+      .async_context = async ? (const uintptr_t *)registers->async_context : NULL,
+  };
+  // Async callers are told apart by where they go on: what called the stub runs jobs of all kinds.
+  undead_zombie_used(&use, false);
+  if (to_type) registers->self = class->original;
+  return go_on(use.implementation);
+}
+
+uintptr_t undead_zombie_message(undead_message_registers *registers, uint32_t slot) {
+  return message(registers, slot, false);
+}
+
+uintptr_t undead_zombie_async_message(undead_message_registers *registers, uint32_t slot) {
+  return message(registers, slot, true);
+}
+
+static void used(undead_zombie_kind kind, const undead_zombie_class *class, uintptr_t object, uintptr_t pc, uintptr_t sp,
+                 uintptr_t bp) {
+  undead_zombie_use use = {
+      .kind = class->is_context ? UNDEAD_ZOMBIE_CLOSURE : kind,
+      .field_offset = UNDEAD_ZOMBIE_NO_FIELD,
+      .object = object,
+      .class = class,
+      .pc = pc,
+      .sp = sp,
+      .bp = bp,
+  };
+  undead_zombie_used(&use, false);
+}
+
+uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  const undead_zombie_class *class = undead_zombie_class_of_isa(word_at(object));
+  if (!class) return 0;
+  used(UNDEAD_ZOMBIE_RELEASE, class, object, pc, sp, bp);
+  return go_on(0);
+}
+
+static undead_zombie_kind kind_of(uint32_t function) {
+  if (function >= UNDEAD_SWIFT_DYNAMIC_CAST_CLASS) return UNDEAD_ZOMBIE_CAST;
+  if (function >= UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG) return UNDEAD_ZOMBIE_UNOWNED;
+  return function >= UNDEAD_SWIFT_RELEASE ? UNDEAD_ZOMBIE_RELEASE : UNDEAD_ZOMBIE_RETAIN;
+}
+
+uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  object &= POINTER_BITS;
+  undead_zombie_kind kind = kind_of(function);
+  const undead_zombie_class *class = undead_zombie_class_of_isa(word_at(object));
+  if (!class) return undead_swift_real[function];
+  used(kind, class, object, pc, sp, bp);
+  // The runtime itself stops the program, with a message of its own.
+  if (kind == UNDEAD_ZOMBIE_UNOWNED) return undead_swift_real[function];
+  // Retaining and releasing what is dead changes nothing: the budget alone decides how long it is kept.
+  return go_on(kind == UNDEAD_ZOMBIE_CAST ? undead_swift_real[function] : 0);
+}
+#endif

@@ -1,0 +1,127 @@
+// The runtime frees an object: it goes to the quarantine instead.
+#include "record/registry.h"
+#include "record/thread.h"
+#include "runtime/abi.h"
+#include "unwind/backtrace.h"
+#include "zombies/functions.h"
+#include "zombies/guard_pages.h"
+#include "zombies/quarantine.h"
+#include "zombies/state.h"
+#include "zombies/threads.h"
+#include "zombies/zombie_class.h"
+#include <stddef.h>
+
+#if defined(__x86_64__)
+#define HIDDEN __attribute__((visibility("hidden"), noinline))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+// The frame of a function that was jumped to in place of the runtime's.
+typedef struct {
+  uintptr_t saved_frame_pointer, return_address;
+} entry_frame;
+
+// Objects on the stack are freed by the same functions, which see by a second unowned reference that there is nothing to
+// free. What the allocator handed out is known; of the rest only what nobody else refers to is certainly on the heap.
+static inline __attribute__((always_inline)) bool is_on_heap(uint32_t word, uint64_t refcount) {
+  if (word) return true;
+  bool inlined = refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == 0;
+  return inlined && (refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK) == 1;
+}
+
+// False if the runtime is to be told what it would have been told: also when it would complain.
+static inline __attribute__((always_inline)) bool is_dead(uint64_t refcount) {
+  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP) return true;
+  return refcount >> 63 == 0 && refcount & ABI_REFCOUNT_DEINITING &&
+         (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) == 0;
+}
+
+// Takes the block out of the registry: a scan neither reports it nor looks into it. Returns what stood there.
+static inline __attribute__((always_inline)) uint32_t unregister(uintptr_t object, uint32_t *slot) {
+  (void)object;
+  uint32_t word = slot ? *slot : 0;
+  if (word) __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
+  return word;
+}
+
+static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame) {
+  const uint64_t *header = (const uint64_t *)object;
+  undead_zombie_class *class = undead_zombie_class_of(header[0]);
+  if (!class || !class->keep) {
+    if (class) undead_count(&undead_zombie_counts.denied);
+    return false;
+  }
+  uint32_t *slot = undead_registry_slot(object);
+  if (!is_dead(header[1]) || !is_on_heap(slot ? *slot : 0, header[1])) return false;
+  bool guarded = undead_guard_holds(object);
+  undead_dead dead = {
+      .object = object,
+      .class = class,
+      .size = size,
+      .align_mask = (uint32_t)align_mask,
+      .thread = undead_thread_place(),
+      .flags = guarded ? UNDEAD_DEAD_IS_GUARDED : undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0,
+  };
+  dead.deallocation = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+  uint32_t word = unregister(object, slot);
+  dead.allocation = word & UNDEAD_WORD_BACKTRACE;
+  // Before others may free it for good.
+  if (guarded) undead_guard_close(object);
+  if (LIKELY(undead_quarantine_add(&dead))) return true;
+  if (guarded) undead_guard_open(object);
+  if (word) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
+  return false;
+}
+
+static inline __attribute__((always_inline)) void died(undead_swift_function function, uintptr_t object, size_t size,
+                                                       size_t align_mask, const entry_frame *frame) {
+  undead_zombie_thread *self = &undead_zombie_self;
+  bool kept = false;
+  // In a signal handler that interrupted this very function, objects go at once. So do immediates and null.
+  if (LIKELY((intptr_t)object > 0) && LIKELY(!self->inside)) {
+    undead_thread.in_hook++;
+    self->inside++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    kept = bury(object, size, align_mask, frame);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->inside--;
+    undead_thread.in_hook--;
+  }
+  if (!kept) UNDEAD_CALL_REAL_DEALLOC(function, (void *)object, size, align_mask);
+}
+
+// Stand in for swift_deallocClassInstance and swift_deallocObject.
+HIDDEN void undead_class_instance_died(uintptr_t object, size_t size, size_t align_mask);
+void undead_class_instance_died(uintptr_t object, size_t size, size_t align_mask) {
+  died(UNDEAD_SWIFT_DEALLOC_CLASS_INSTANCE, object, size, align_mask, __builtin_frame_address(0));
+}
+
+HIDDEN void undead_object_died(uintptr_t object, size_t size, size_t align_mask);
+void undead_object_died(uintptr_t object, size_t size, size_t align_mask) {
+  died(UNDEAD_SWIFT_DEALLOC_OBJECT, object, size, align_mask, __builtin_frame_address(0));
+}
+
+// Stands in for swift_allocObject.
+HIDDEN void *undead_object_wanted(const void *isa, size_t size, size_t align_mask);
+void *undead_object_wanted(const void *isa, size_t size, size_t align_mask) {
+  const entry_frame *frame = __builtin_frame_address(0);
+  undead_zombie_thread *self = &undead_zombie_self;
+  if (!self->inside) {
+    void *object = NULL;
+    undead_thread.in_hook++;
+    self->inside++;
+    undead_zombie_class *class = undead_zombie_class_of((uintptr_t)isa);
+    if (class && class->guard) {
+      uint32_t backtrace = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+      object = undead_guard_allocate(size, align_mask, backtrace);
+    }
+    self->inside--;
+    undead_thread.in_hook--;
+    if (object) {
+      ((uint64_t *)object)[0] = (uintptr_t)isa;
+      ((uint64_t *)object)[1] = ABI_REFCOUNT_NEW;
+      return object;
+    }
+  }
+  return ((void *(*)(const void *, size_t, size_t))undead_swift_real[UNDEAD_SWIFT_ALLOC_OBJECT])(isa, size, align_mask);
+}
+#endif

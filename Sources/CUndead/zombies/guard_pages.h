@@ -1,0 +1,37 @@
+// Objects with pages of their own: the header ends one page, which stays readable, the fields begin the next, which
+// nobody can read or write any more once the object is dead.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+extern uintptr_t undead_guard_low;
+extern size_t undead_guard_bytes;   // 0: there are no guard pages
+
+static inline __attribute__((always_inline)) bool undead_guard_holds(uintptr_t address) {
+  return __builtin_expect(address - undead_guard_low < undead_guard_bytes, 0);
+}
+
+bool undead_guard_prepare(void);
+// Memory for an object, cleared and registered with the backtrace; NULL (counted) if it cannot have pages of its own.
+void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace);
+// Protects the fields of a dead object, or opens them again.
+void undead_guard_close(uintptr_t object);
+void undead_guard_open(uintptr_t object);
+// In place of free() for an object on guard pages.
+void undead_guard_free(uintptr_t object);
+// The object whose protected page holds `address`, 0 if there is none. Async-signal-safe.
+uintptr_t undead_guard_object(uintptr_t address);
+// True if `address` lies on the pages of an object that can be used. Async-signal-safe.
+bool undead_guard_is_open(uintptr_t address);
+// Memory that a dead object of this size keeps.
+uint64_t undead_guard_dead_bytes(uint64_t size);
+
+typedef struct {
+  uint64_t guarded, guarded_now, not_guarded;
+} undead_guard_counters;
+void undead_guard_read_counters(undead_guard_counters *counters);
+
+#pragma GCC visibility pop

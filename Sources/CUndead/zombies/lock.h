@@ -1,0 +1,27 @@
+// A lock that is never waited for without end: whoever cannot get it does without.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  uint32_t taken;
+} undead_bounded_lock;
+
+// False if the holder does not let go: it was interrupted by the caller, or is gone (a fork). Async-signal-safe.
+bool undead_lock_wait(undead_bounded_lock *lock);
+
+static inline __attribute__((always_inline)) bool undead_lock_try(undead_bounded_lock *lock) {
+  return !__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE);
+}
+
+static inline __attribute__((always_inline)) bool undead_lock_take(undead_bounded_lock *lock) {
+  return __builtin_expect(undead_lock_try(lock), 1) || undead_lock_wait(lock);
+}
+
+static inline __attribute__((always_inline)) void undead_lock_release(undead_bounded_lock *lock) {
+  __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+}
+
+#pragma GCC visibility pop

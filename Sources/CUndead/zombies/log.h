@@ -1,0 +1,22 @@
+// The log of zombies in the session directory (Documentation/zombie-log.md).
+#pragma once
+#include "include/undead_zombies.h"
+
+#pragma GCC visibility push(hidden)
+
+// Where the log of this process goes. Before: there is none.
+void undead_zombie_log_set_place(const char *directory, uint32_t generation, uint32_t flags);
+void undead_zombie_log_set_flags(uint32_t flags);
+// Begins the log, so that it is there also when nothing is ever found. Does nothing without a place.
+void undead_zombie_log_begin(void);
+// Begins the child's own log with its first zombie, not now. Async-signal-safe.
+void undead_zombie_log_after_fork_in_child(uint32_t generation);
+
+// Writes a zombie; returns where its count stands in the file, to be brought up to date, or NULL (no log, or no room:
+// counted). `note`: what else is known, or "". One caller at a time. Async-signal-safe.
+uint64_t *undead_zombie_log_add(const undead_zombie *zombie, const char *note);
+// Notes which signal ends the program, 0 for none. Async-signal-safe.
+void undead_zombie_log_signal(int signal);
+void undead_zombie_log_counters(const undead_zombie_counters *counters);
+
+#pragma GCC visibility pop

@@ -1,0 +1,59 @@
+// Dead objects in the order of their deaths. The oldest go for good when the budget is spent.
+#pragma once
+#include "include/undead_zombies.h"
+#include "zombies/lock.h"
+#include "zombies/zombie_class.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// One dead object. 64 bytes: one line of the cache.
+typedef struct {
+  uintptr_t object;               // 0: taken out
+  const undead_zombie_class *class;
+  uint64_t refcount;              // as it was at the death, if `refcount_replaced`
+  uint64_t death;                 // nanoseconds, CLOCK_MONOTONIC_COARSE
+  uint64_t size;                  // of the instance
+  uint32_t align_mask;
+  uint32_t allocation, deallocation;   // backtraces
+  uint32_t thread;                // place in the table of threads
+  uint32_t flags;
+  uint32_t unused;
+} undead_dead;
+_Static_assert(sizeof(undead_dead) == 64, "one line of the cache");
+
+enum {
+  UNDEAD_DEAD_REFCOUNT_REPLACED = 1,
+  UNDEAD_DEAD_IS_GUARDED = 2,     // on guard pages
+  UNDEAD_DEAD_IS_SCRIBBLED = 4,
+};
+
+// What stands in a dead object's words: tells the object and the offset, and is no address. So far from the word that it
+// was made for, in bytes, an access may be.
+#define UNDEAD_SCRIBBLE_TOP 0x5A5Aull
+#define UNDEAD_SCRIBBLE_REACH 512u
+
+void undead_quarantine_set_budget(const undead_zombie_budget *budget);
+
+// Takes an object whose memory is in `dead`, but for what is found here: its header and body are changed. `body_size`:
+// bytes to be overwritten, 0 for none. False if it cannot be kept: nothing is changed then.
+bool undead_quarantine_add(const undead_dead *dead);
+
+// Frees what is over the budget, and everything if it is not `on` any more.
+void undead_quarantine_trim(void);
+void undead_quarantine_empty(void);
+
+// Copies what is known of a dead object. False if it is not in the quarantine. Async-signal-safe; at most some
+// milliseconds.
+bool undead_quarantine_find(uintptr_t object, undead_dead *dead);
+// The object whose scribble `word` is, or is near to, and the offset that it stood at. Async-signal-safe.
+bool undead_quarantine_find_scribble(uint64_t word, undead_dead *dead, uint32_t *offset);
+
+void undead_quarantine_read_counters(undead_zombie_counters *counters);
+
+void undead_quarantine_before_fork(void);
+void undead_quarantine_after_fork(void);
+
+#pragma GCC visibility pop

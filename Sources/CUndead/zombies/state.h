@@ -1,0 +1,28 @@
+// What the parts of the zombie sniffer share.
+#pragma once
+#include "include/undead_zombies.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  bool active;
+  bool guard;
+  uint32_t policy;     // undead_zombie_policy
+  uint32_t repeats;
+  undead_zombie_handler handler;
+  void *context;
+} undead_zombie_state;
+
+extern undead_zombie_state undead_zombies;
+
+// Counters of the parts that have no lock.
+typedef struct {
+  uint64_t denied, missed, zombies, reports, lost_reports;
+} undead_zombie_tally;
+extern undead_zombie_tally undead_zombie_counts;
+
+static inline void undead_count(uint64_t *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
+
+#pragma GCC visibility pop

@@ -1,0 +1,249 @@
+#define _GNU_SOURCE
+#include "zombies/zombies.h"
+#include "include/undead.h"
+#include "include/undead_zombies.h"
+#include "record/mode.h"
+#include "zombies/fault.h"
+#include "zombies/functions.h"
+#include "zombies/guard_pages.h"
+#include "zombies/log.h"
+#include "zombies/quarantine.h"
+#include "zombies/report.h"
+#include "zombies/settings.h"
+#include "zombies/state.h"
+#include "zombies/threads.h"
+#include "zombies/type_lists.h"
+#include "zombies/zombie_class.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DEFAULT_BYTES (64ull << 20)
+#define DEFAULT_COUNT 1000000ull
+
+undead_zombie_state undead_zombies;
+undead_zombie_tally undead_zombie_counts;
+
+static undead_bounded_lock lock;   // of starting and stopping
+static const char *reason = "zombies are not kept: start the sniffer, or set UNDEAD_ZOMBIES=1";
+
+enum { LOG_TRAPS = 1, LOG_GUARDS = 2, LOG_WITHOUT_FUNCTIONS = 4 };
+
+void undead_zombie_default_options(undead_zombie_options *options) {
+  *options = (undead_zombie_options){
+      .budget = {.bytes = DEFAULT_BYTES, .count = DEFAULT_COUNT},
+      .policy = UNDEAD_ZOMBIE_TRAP,
+      .repeats = 1,
+  };
+}
+
+bool undead_zombies_are_active(void) { return undead_zombies.active; }
+
+const char *undead_zombie_inactive_reason(void) { return undead_zombies.active ? "" : reason; }
+
+// What a container allows, UINT64_MAX if it says nothing.
+static uint64_t container_limit(void) {
+  char text[24] = {0};
+  int file = open("/sys/fs/cgroup/memory.max", O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  uint64_t limit = 0;
+  for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++) limit = limit * 10 + (uint64_t)(text[i] - '0');
+  return limit ? limit : UINT64_MAX;
+}
+
+// The dead must not take the memory that the living need.
+static undead_zombie_budget capped(const undead_zombie_budget *wanted) {
+  undead_zombie_budget result = *wanted;
+  uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+  uint64_t container = container_limit() / 2;
+  struct rlimit space;
+  if (container < most) most = container;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && space.rlim_cur / 4 < most)
+    most = space.rlim_cur / 4;
+  if (result.bytes > most) result.bytes = most;
+  return result;
+}
+
+static void set_lists(const undead_zombie_options *options) {
+  undead_type_list_set(UNDEAD_LIST_ALLOW, options->allow);
+  undead_type_list_set(UNDEAD_LIST_DENY, options->deny);
+  undead_type_list_set(UNDEAD_LIST_GUARD, options->guard_types);
+  undead_zombie_classes_apply_lists();
+}
+
+static uint32_t log_flags(void) {
+  return (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? LOG_TRAPS : 0) | (undead_zombies.guard ? LOG_GUARDS : 0);
+}
+
+static bool start_locked(const undead_zombie_options *options) {
+#if !defined(__x86_64__)
+  reason = "zombies are only known on x86-64";
+  return false;
+#endif
+  if (!undead_zombies.active) {
+    if (!undead_swift_functions_find()) {
+      reason = "the functions of the Swift runtime could not be replaced: it is not there, or linked statically";
+      return false;
+    }
+    if (!undead_zombie_classes_prepare()) {
+      reason = "there is no memory for the classes of dead objects";
+      return false;
+    }
+    undead_zombies.guard = options->guard && undead_guard_prepare();
+  }
+  undead_zombie_budget budget = capped(&options->budget);
+  undead_quarantine_set_budget(&budget);
+  set_lists(options);
+  undead_zombies.policy = options->policy;
+  undead_zombies.repeats = options->repeats;
+  undead_zombies_set_handler(options->handler, options->context);
+  undead_zombie_log_set_flags(log_flags());
+  if (undead_zombies.active) return true;
+  undead_fault_handlers_install();
+  undead_zombies.active = true;
+  undead_swift_functions_watch(true, undead_zombies.guard);
+  return true;
+}
+
+bool undead_zombies_start(const undead_zombie_options *options) {
+  int saved = errno;
+  // Allocations tell where a zombie came from; without them the rest works.
+  if (!undead_is_active()) undead_start();
+  bool started = undead_lock_take(&lock);
+  if (started) {
+    started = start_locked(options);
+    undead_lock_release(&lock);
+  }
+  errno = saved;
+  return started;
+}
+
+void undead_zombies_stop(void) {
+  int saved = errno;
+  if (!undead_lock_take(&lock)) return;
+  if (undead_zombies.active) {
+    undead_swift_functions_watch(false, false);
+    undead_zombies.active = false;
+    reason = "the sniffer was stopped";
+    undead_quarantine_empty();
+  }
+  undead_lock_release(&lock);
+  errno = saved;
+}
+
+void undead_zombies_resize(const undead_zombie_budget *budget) {
+  int saved = errno;
+  undead_zombie_budget possible = capped(budget);
+  undead_quarantine_set_budget(&possible);
+  errno = saved;
+}
+
+static bool add_to_list(undead_type_list list, const char *types) {
+  int saved = errno;
+  bool added = undead_lock_take(&lock);
+  if (added) {
+    added = undead_type_list_add(list, types);
+    undead_zombie_classes_apply_lists();
+    undead_lock_release(&lock);
+  }
+  errno = saved;
+  return added;
+}
+
+bool undead_zombies_allow(const char *types) { return add_to_list(UNDEAD_LIST_ALLOW, types); }
+bool undead_zombies_deny(const char *types) { return add_to_list(UNDEAD_LIST_DENY, types); }
+
+void undead_zombies_set_policy(undead_zombie_policy policy, uint32_t repeats) {
+  undead_zombies.policy = policy;
+  undead_zombies.repeats = repeats;
+  undead_zombie_log_set_flags(log_flags());
+}
+
+void undead_zombies_set_handler(undead_zombie_handler handler, void *context) {
+  // A zombie in between meets no handler, never the new one with the context of the old.
+  __atomic_store_n(&undead_zombies.handler, NULL, __ATOMIC_RELEASE);
+  __atomic_store_n(&undead_zombies.context, context, __ATOMIC_RELEASE);
+  __atomic_store_n(&undead_zombies.handler, handler, __ATOMIC_RELEASE);
+}
+
+void undead_zombies_read_counters(undead_zombie_counters *counters) {
+  undead_quarantine_read_counters(counters);
+  undead_guard_counters guard;
+  undead_guard_read_counters(&guard);
+  counters->guarded = guard.guarded;
+  counters->guarded_now = guard.guarded_now;
+  counters->not_guarded = guard.not_guarded;
+  counters->denied = undead_zombie_counts.denied;
+  counters->missed += undead_zombie_counts.missed;
+  counters->types = undead_zombie_class_count();
+  counters->zombies = undead_zombie_counts.zombies;
+  counters->reports = undead_zombie_counts.reports;
+  counters->lost_reports = undead_zombie_counts.lost_reports;
+}
+
+__attribute__((noinline)) bool undead_zombie_report(
+    undead_zombie_kind kind, const void *object, const char *type, uintptr_t function) {
+  const uintptr_t *frame = __builtin_frame_address(0);
+  undead_dead dead;
+  bool is_dead = undead_zombies.active && undead_quarantine_find((uintptr_t)object, &dead);
+  undead_zombie_use use = {
+      .kind = kind,
+      .field_offset = UNDEAD_ZOMBIE_NO_FIELD,
+      .object = (uintptr_t)object,
+      .implementation = function,
+      .class = is_dead ? dead.class : NULL,
+      .type = type,
+      .pc = frame[1],
+      .sp = (uintptr_t)(frame + 2),
+      .bp = frame[0],
+      .dead = is_dead ? &dead : NULL,
+  };
+  if (undead_zombies.active) undead_zombie_used(&use, false);
+  return is_dead;
+}
+
+bool undead_zombie_is_dead(const void *object) {
+  undead_dead dead;
+  return undead_zombies.active && undead_quarantine_find((uintptr_t)object, &dead);
+}
+
+void undead_zombies_begin(const char *directory, uint32_t generation) {
+  undead_zombie_options options;
+  if (!undead_zombie_options_of_environment(&options)) return;
+  int saved = errno;
+  undead_zombie_log_set_place(directory, generation, 0);
+  bool started = undead_zombies_start(&options);
+  undead_zombie_log_begin();
+  undead_zombie_log_set_flags(log_flags() | (started ? 0 : LOG_WITHOUT_FUNCTIONS));
+  errno = saved;
+}
+
+void undead_zombies_before_fork(void) {
+  if (!undead_zombies.active) return;
+  undead_zombie_classes_before_fork();
+  undead_quarantine_before_fork();
+}
+
+void undead_zombies_after_fork_in_parent(void) {
+  if (!undead_zombies.active) return;
+  undead_quarantine_after_fork();
+  undead_zombie_classes_after_fork();
+}
+
+void undead_zombies_after_fork_in_child(void) {
+  undead_zombies_after_fork_in_parent();
+  undead_threads_after_fork_in_child();
+}
+
+void undead_zombies_adopt_child(uint32_t generation) {
+  if (undead_zombies.active) undead_zombie_log_after_fork_in_child(generation);
+}
+
+void undead_zombies_note_end(void) {
+  undead_zombie_counters counters;
+  if (!undead_zombies.active) return;
+  undead_zombies_read_counters(&counters);
+  undead_zombie_log_counters(&counters);
+}
