@@ -47,6 +47,15 @@ enum System {
     return String(cString: path)
   }
 
+  /// The directory of the repository that the current directory is in; the current directory if it is in none.
+  static var repositoryRoot: String {
+    var directory = currentDirectory
+    while !directory.isEmpty, access("\(directory)/.git", F_OK) != 0 {
+      directory = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? ""
+    }
+    return directory.isEmpty ? currentDirectory : directory
+  }
+
   static func status(of path: String) -> stat? {
     var status = stat()
     return stat(path, &status) == 0 ? status : nil

@@ -33,6 +33,16 @@ static undead_state_file *map_file(const char *path) {
   return mapped == MAP_FAILED ? NULL : mapped;
 }
 
+// What `swift test` runs one program for, again and again, only its arguments tell.
+static void read_arguments(char *text, size_t size) {
+  int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ssize_t length = read(file, text, size - 1);
+  close(file);
+  for (ssize_t i = 0; i + 1 < length; i++)
+    if (text[i] == 0) text[i] = ' ';
+}
+
 static void begin(undead_state_file *file, bool forked, bool same_image, uint64_t start_time) {
   static const char magic[8] = {'U', 'N', 'D', 'E', 'A', 'D', 'S', 'T'};
   bool known = memcmp(file->magic, magic, sizeof(magic)) == 0;
@@ -47,6 +57,7 @@ static void begin(undead_state_file *file, bool forked, bool same_image, uint64_
   file->start = start_time;
   ssize_t length = readlink("/proc/thread-self/exe", file->executable, sizeof(file->executable) - 1);
   if (length < 0) file->executable[0] = 0;
+  read_arguments(file->arguments, sizeof(file->arguments));
   file->stage = UNDEAD_STAGE_LOADED;
   // The magic last: a reader that sees it sees a whole file.
   __atomic_thread_fence(__ATOMIC_RELEASE);

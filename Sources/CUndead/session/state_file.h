@@ -30,7 +30,8 @@ typedef struct {
   char message[512];
   char snapshot[512];      // file name, without the directory
   char executable[1024];
-  uint8_t padding[4096 - 2176];
+  char arguments[1024];    // of the program, its own name first, separated by blanks; cut off to fit
+  uint8_t padding[4096 - 3200];
 } undead_state_file;
 _Static_assert(sizeof(undead_state_file) == 4096, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, start) == 48, "the layout is a contract");

@@ -54,6 +54,8 @@ extension LeakReport {
     diagnostics = merger.diagnostics
     addRunLoops(inputs.map(\.snapshot))
     addMeasurements(inputs.map(\.snapshot))
+    // Of the processes of a test run none is the program itself.
+    if inputs.first?.symbols.tests == nil { addChildren(inputs.map(\.snapshot)) }
     apply(options)
   }
 
@@ -118,15 +120,17 @@ extension LeakReport {
       summary.notes += Self.notes(on: snapshot).map { prefix + $0 }
     }
     addUnlistedBlocks(snapshots)
-    if snapshots.count > 1 {
-      let others = snapshots.dropFirst().map { snapshot in
-        "\(SymbolText.fileName(snapshot.metadata("path") ?? "?")) (pid \(snapshot.metadata("pid") ?? "?"))"
-      }
-      let hidden = others.count - Self.namedProcessLimit
-      summary.notes.append(
-        "also checked: " + others.prefix(Self.namedProcessLimit).joined(separator: ", ")
-          + (hidden > 0 ? " and \(hidden) more" : ""))
+  }
+
+  private mutating func addChildren(_ snapshots: [Snapshot]) {
+    guard snapshots.count > 1 else { return }
+    let others = snapshots.dropFirst().map { snapshot in
+      "\(SymbolText.fileName(snapshot.metadata("path") ?? "?")) (pid \(snapshot.metadata("pid") ?? "?"))"
     }
+    let hidden = others.count - Self.namedProcessLimit
+    summary.notes.append(
+      "also checked: " + others.prefix(Self.namedProcessLimit).joined(separator: ", ")
+        + (hidden > 0 ? " and \(hidden) more" : ""))
   }
 
   /// Blocks of C code, in one note for all processes.

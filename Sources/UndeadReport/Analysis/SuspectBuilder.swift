@@ -56,7 +56,8 @@ struct SuspectBuilder {
     let allocation = frames.backtrace(block.stack)
     let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
     let path = retainPath(record, to: node, mechanism: mechanism)
-    let test = frames.tests?.test(stacks: [allocation] + [suspended].compactMap(\.self), references: path.map(\.reference))
+    let stacks = [allocation, suspended].compactMap(\.self)
+    let test = frames.tests?.test(stacks: stacks, references: path.map(\.reference))
     if let test { hash.mix(StableHash(test.fullName)) }
     return Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),

@@ -25,13 +25,12 @@ struct TestFinder {
     let (suite, name) = Self.split(base)
     guard !suite.isEmpty else { return nil }
     if catalog.functions.contains(base) || outer.first.flatMap({ TestCatalog.expandedTest(in: $0.symbol) }) == base {
-      return TestIdentity(
-        name: name + arguments, suite: suite, library: "Testing", file: frame.file, line: frame.line)
+      return TestIdentity(name: name + arguments, suite: suite, library: "Testing", at: frame)
     }
     guard suite.contains("."), isXCTest(name, arguments, module: suite.prefix { $0 != "." }, outer: outer) else {
       return nil
     }
-    return TestIdentity(name: name, suite: suite, library: "XCTest", file: frame.file, line: frame.line)
+    return TestIdentity(name: name, suite: suite, library: "XCTest", at: frame)
   }
 
   private static let fixtures: Set<String> = ["setUp", "setUpWithError", "tearDown", "tearDownWithError"]
@@ -96,5 +95,15 @@ extension TestFinder {
       if let test = test(of: closure) { return test }
     }
     return nil
+  }
+}
+
+extension TestIdentity {
+  fileprivate init(name: String, suite: String, library: String, at frame: Frame) {
+    // Optimised code of a test may carry the place of the code that SwiftPM generated to call it.
+    let isGenerated = frame.file?.contains(".derived/") ?? false
+    self.init(
+      name: name, suite: suite, library: library, file: isGenerated ? nil : frame.file,
+      line: isGenerated ? nil : frame.line)
   }
 }

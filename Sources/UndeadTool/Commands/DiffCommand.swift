@@ -21,6 +21,10 @@ struct DiffCommand: ParsableCommand {
   @Argument(help: "Snapshot or JSON report of now.")
   var new: String
 
+  func validate() throws {
+    if !report.furtherReports.isEmpty { throw ValidationError("--report is not for 'undead diff'; use --output") }
+  }
+
   func run() throws {
     let before = try SavedReport(file: old)
     let after = try SavedReport(file: new)

@@ -11,13 +11,15 @@ struct UndeadCommand: ParsableCommand {
     discussion: """
       Start with:  undead run -- .build/debug/YourProgram
 
+      For a package's tests:  undead test
+
       The program needs no change and no special build; debug information gives file and line.
 
       Exit status: the program's own if it is not 0, else 23 if leaks or zombies were found, else 0. \
       64: the command line is wrong. 70: the check could not be made.
       """,
     version: version,
-    subcommands: [RunCommand.self, SnapshotCommand.self, ReportCommand.self, DiffCommand.self])
+    subcommands: [RunCommand.self, TestCommand.self, SnapshotCommand.self, ReportCommand.self, DiffCommand.self])
 }
 
 @main

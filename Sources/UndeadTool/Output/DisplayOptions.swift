@@ -4,14 +4,20 @@ import UndeadReport
 
 /// Options of every verb that shows a report.
 struct DisplayOptions: ParsableArguments {
-  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
   enum Color: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
-  @Option(help: "Form of the report: text or json.")
-  var format: Format = .text
+  @Option(help: "Form of the report: text, json, junit (XML for CI systems) or github (annotations of GitHub Actions).")
+  var format: ReportFormat = .text
 
   @Option(help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"))
   var output: String?
+
+  @Option(
+    name: .customLong("report"),
+    help: ArgumentHelp(
+      "Write a further report in another form to a file, for example junit=leaks.xml. Can be given several times.",
+      valueName: "format=file"))
+  var furtherReports: [FurtherReport] = []
 
   @Option(
     help: ArgumentHelp(
@@ -36,6 +42,10 @@ struct DisplayOptions: ParsableArguments {
 
   func validate() throws {
     if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
+    let files = [output].compactMap(\.self) + furtherReports.map(\.file)
+    if Set(files).count < files.count {
+      throw ValidationError("--output and --report: two reports would be written to the same file")
+    }
     if minCount < 1 { throw ValidationError("--min-count \(minCount): give a number of objects, 1 or more") }
   }
 

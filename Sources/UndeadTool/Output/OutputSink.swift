@@ -5,6 +5,8 @@ final class OutputSink {
   private let descriptor: Int32
   private let name: String
   private let path: String?
+  /// Which snapshot on request it is for; nil for the report at the end.
+  let number: Int?
   /// True if a person reads along.
   let isTerminal: Bool
 
@@ -12,7 +14,8 @@ final class OutputSink {
   static var standardError: OutputSink { OutputSink(descriptor: STDERR_FILENO, name: "standard error") }
   static var standardOutput: OutputSink { OutputSink(descriptor: STDOUT_FILENO, name: "standard output") }
 
-  private init(descriptor: Int32, name: String) {
+  private init(descriptor: Int32, name: String, number: Int? = nil) {
+    self.number = number
     self.descriptor = descriptor
     self.name = name
     path = nil
@@ -21,15 +24,18 @@ final class OutputSink {
 
   /// Opens a file, which is emptied.
   ///
+  /// - Parameters:
+  ///   - option: the option that names the file.
   /// - Throws: `ToolError` (misuse) if it cannot be written.
-  init(file: String) throws(ToolError) {
+  init(file: String, option: String = "--output", number: Int? = nil) throws(ToolError) {
+    self.number = number
     descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
     name = "'\(file)'"
     path = file
     guard descriptor >= 0 else {
       let reason = System.reason()
       isTerminal = false
-      throw .misuse("cannot write the report to '\(file)' (--output): \(reason); name a file that you can write")
+      throw .misuse("cannot write the report to '\(file)' (\(option)): \(reason); name a file that you can write")
     }
     isTerminal = isatty(descriptor) == 1
   }
@@ -40,8 +46,8 @@ final class OutputSink {
 
   /// A sink for the report of a snapshot on request: a numbered file beside this one, or the same stream.
   func numbered(_ number: Int) throws(ToolError) -> OutputSink {
-    guard let path else { return self }
-    return try OutputSink(file: "\(path).\(number)")
+    guard let path else { return OutputSink(descriptor: descriptor, name: name, number: number) }
+    return try OutputSink(file: "\(path).\(number)", number: number)
   }
 
   /// Writes a report.

@@ -6,12 +6,19 @@ struct ReportPipeline {
   private let display: DisplayOptions
   private let verdict: VerdictOptions
   private let options: ReportOptions
+  private let further: [(format: ReportFormat, sink: OutputSink)]
+  private let groupsByTest: Bool
 
-  /// Reads the suppression files.
+  /// Reads the suppression files and opens the files of further reports.
   ///
+  /// - Parameters:
+  ///   - groupsByTest: true to group findings by the test that made them.
   /// - Throws: `ToolError` (misuse) that names the file, and the line that is wrong.
-  init(options display: DisplayOptions, verdict: VerdictOptions) throws(ToolError) {
+  init(
+    options display: DisplayOptions, verdict: VerdictOptions, groupsByTest: Bool = false
+  ) throws(ToolError) {
     self.display = display
+    self.groupsByTest = groupsByTest
     self.verdict = verdict
     var suppressions = Suppressions()
     for file in display.suppressions {
@@ -26,6 +33,11 @@ struct ReportPipeline {
       }
     }
     options = ReportOptions(minCount: display.minCount, suppressions: suppressions)
+    var further: [(format: ReportFormat, sink: OutputSink)] = []
+    for report in display.furtherReports {
+      further.append((report.format, try OutputSink(file: report.file, option: "--report")))
+    }
+    self.further = further
   }
 
   // MARK: Snapshots
@@ -33,16 +45,18 @@ struct ReportPipeline {
   /// Reports on the snapshots of a program and its children.
   ///
   /// - Parameters:
+  ///   - process: what the report is about, if that is not the first of them.
   ///   - zombies: the uses of dead objects that were seen.
   ///   - notes: what else the reader must know.
   ///   - isComplete: false if something that should have been checked was not.
   ///   - save: where to keep the program's snapshot, with its symbols; nil for nowhere.
   /// - Returns: the exit status that the findings ask for.
   func emit(
-    _ snapshots: [Snapshot], zombies: ZombieLogs = ZombieLogs(), notes: [String], isComplete: Bool, save: String?,
-    to sink: OutputSink, progress: Progress
+    _ snapshots: [Snapshot], of process: LeakReport.Process? = nil, zombies: ZombieLogs = ZombieLogs(),
+    notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
     var (report, named) = analyze(snapshots, progress: progress)
+    if let process { report.process = process }
     Self.add(zombies, to: &report)
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
@@ -58,11 +72,13 @@ struct ReportPipeline {
   private func analyze(_ snapshots: [Snapshot], progress: Progress) -> (report: LeakReport, first: Snapshot) {
     var notes: [String] = []
     var inputs: [ReportInput] = []
-    for snapshot in snapshots {
-      progress.show("reading debug information")
-      let names = Symbolizer().symbolize(snapshot)
+    progress.show("reading debug information")
+    let tests = groupsByTest ? TestCatalog(snapshots) : nil
+    for (snapshot, names) in zip(snapshots, Symbolizer().symbolize(snapshots)) {
       for note in names.notes where !notes.contains(note) { notes.append(note) }
-      inputs.append(ReportInput(snapshot, symbols: names.symbols))
+      var symbols = names.symbols
+      symbols.tests = tests
+      inputs.append(ReportInput(snapshot, symbols: symbols))
     }
     progress.clear()
     var report = LeakReport(analyzing: inputs, options: options, tool: Self.tool)
@@ -122,11 +138,12 @@ struct ReportPipeline {
     var report = LeakReport(tool: Self.tool, process: process)
     report.summary.notes = [note]
     report.summary.complete = isComplete
-    if display.format == .json {
-      try show(report, to: sink)
-    } else {
+    if display.format == .text {
       try sink.write("undead: \(note)\n".utf8)
+    } else {
+      try write(report, as: display.format, to: sink)
     }
+    try writeFurtherReports(report)
     if display.output != nil { Message.say(note) }
   }
 
@@ -157,6 +174,7 @@ struct ReportPipeline {
     let difference = ReportDiff(from: report(old, progress), to: report(new, progress))
     switch display.format {
     case .text: try sink.write(DiffRenderer.text(difference, options: textOptions(sink)).utf8)
+    case .junit, .github: throw .misuse("undead diff writes text or json; choose one of them with --format")
     case .json:
       do {
         try sink.write(try DiffRenderer.json(difference))
@@ -185,7 +203,20 @@ struct ReportPipeline {
   // MARK: Rendering
 
   private func show(_ report: LeakReport, to sink: OutputSink) throws(ToolError) {
-    switch display.format {
+    try write(report, as: display.format, to: sink)
+    try writeFurtherReports(report, number: sink.number)
+  }
+
+  private func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {
+    for entry in further {
+      try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink)
+    }
+  }
+
+  private func write(_ report: LeakReport, as format: ReportFormat, to sink: OutputSink) throws(ToolError) {
+    switch format {
+    case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
+    case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
     case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)
     case .json:
       do {
@@ -196,6 +227,14 @@ struct ReportPipeline {
         throw .failure("cannot write the report as JSON: \(error)")
       }
     }
+  }
+
+  /// CI systems know files by their paths in the repository.
+  private var repositoryOptions: TextOptions {
+    var options = TextOptions(stacks: !display.noStacks)
+    if let depth = display.depth { options.depth = depth }
+    options.directory = System.environment("GITHUB_WORKSPACE") ?? System.repositoryRoot
+    return options
   }
 
   private func textOptions(_ sink: OutputSink) -> TextOptions {

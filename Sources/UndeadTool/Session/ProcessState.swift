@@ -28,6 +28,8 @@ struct ProcessState: Equatable {
   var message: String
   var newestSnapshot: String
   var executable: String
+  /// The first ones, its own name before them, separated by blanks.
+  var arguments: String
 
   /// Reads the content of a state file; nil if it is none, or is not yet filled in.
   init?(_ bytes: [UInt8]) {
@@ -53,6 +55,15 @@ struct ProcessState: Equatable {
     message = text(128, 512)
     newestSnapshot = text(640, 512)
     executable = text(1152, 1024)
+    arguments = text(2176, 1024)
+  }
+
+  /// The executable and its arguments, shortened to read well in a sentence.
+  var commandLine: String {
+    let words = arguments.split(separator: " ").dropFirst()
+    guard !words.isEmpty else { return executable }
+    let text = ([executable] + words.map(String.init)).joined(separator: " ")
+    return text.count > 200 ? text.prefix(197) + "..." : text
   }
 
   /// Reads the state of a process; nil if it has none in that session.

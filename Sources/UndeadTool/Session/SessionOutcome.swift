@@ -46,7 +46,7 @@ struct SessionOutcome: Equatable {
     if snapshots.isEmpty && failure == nil && !notes.isEmpty { failure = notes.removeFirst() }
   }
 
-  private static func hasFinalSnapshot(_ state: ProcessState, _ isFinal: (String) -> Bool) -> Bool {
+  static func hasFinalSnapshot(_ state: ProcessState, _ isFinal: (String) -> Bool) -> Bool {
     // A stage after the last snapshot means that the program went on after it.
     state.stage == .snapshotWritten && !state.newestSnapshot.isEmpty && isFinal(state.newestSnapshot)
   }
@@ -73,8 +73,9 @@ struct SessionOutcome: Equatable {
     }
   }
 
-  private static func note(_ state: ProcessState, isRunning: Bool) -> String {
-    let name = state.executable.isEmpty ? "process \(state.pid)" : "process \(state.pid) (\(state.executable))"
+  /// Why a process that is not the program itself was not checked.
+  static func note(_ state: ProcessState, isRunning: Bool) -> String {
+    let name = state.executable.isEmpty ? "process \(state.pid)" : "process \(state.pid) (\(state.commandLine))"
     if isRunning { return "\(name) still runs and was not checked" }
     switch state.stage {
     case .stoodAside, .snapshotFailed: return "\(name) was not checked: \(state.message)"

@@ -1,6 +1,14 @@
 import Glibc
 import UndeadReport
 
+/// Tells the programs that SwiftPM builds of tests from those that the tests start.
+enum TestPrograms {
+  /// True for `NamePackageTests.xctest` of SwiftPM's own build system and `Name-test-runner` of Swift Build.
+  static func contains(_ executable: String) -> Bool {
+    executable.hasSuffix(".xctest") || executable.hasSuffix("-test-runner")
+  }
+}
+
 /// Tells the programs of the Swift toolchain (`swift test`, the compiler it calls) from those that a user wants to check.
 enum ToolchainProcesses {
   /// True if the executable lies beside the Swift compiler.

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Glibc
+import UndeadReport
+
+/// `undead test`: runs a package's tests and reports what each of them leaked.
+struct TestCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test",
+    abstract: "Run the tests of a package and report what each of them leaked.",
+    usage: "undead test [options] [-- ARGUMENTS OF SWIFT TEST...]",
+    discussion: """
+      Builds and runs the tests by 'swift test', with XCTest and Swift Testing, and looks for leaks when a test process \
+      ends. The tests need no change; compilers and other tools run without the instrument. What 'swift test' and the \
+      tests print stays as it is; the report, grouped by test, goes to standard error, or to --output.
+
+      For example:  undead test --report junit=leaks.xml -- --parallel --filter Loader
+
+      Exit status: that of 'swift test' if it is not 0, else 23 if leaks or zombies were found (see --exit-code and \
+      --fail-on), else 0. 64: the command line is wrong, or there is no 'swift'. 70: not all test processes could be \
+      checked, though 'swift test' ended with 0.
+      """)
+
+  @OptionGroup(title: "Report") var report: DisplayOptions
+  @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+
+  @Argument(
+    parsing: .captureForPassthrough,
+    help: ArgumentHelp("Arguments of 'swift test'.", valueName: "swift test arguments"))
+  var arguments: [String] = []
+
+  func validate() throws {
+    if ["--help", "-h"].contains(arguments.first) { throw CleanExit.helpRequest(self) }
+    if let first = arguments.first, first != "--" {
+      throw ValidationError("'\(first)' is no option of 'undead test'; arguments of 'swift test' come after '--'")
+    }
+  }
+
+  func run() throws {
+    let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
+    let pipeline = try ReportPipeline(options: report, verdict: verdict, groupsByTest: true)
+    let run = try TestRun(
+      swift: try Self.findSwift(), arguments: System.lastArguments(max(arguments.count - 1, 0)), options: report,
+      pipeline: pipeline, sink: sink)
+    throw ExitCode(try run.finish())
+  }
+
+  private static func findSwift() throws(ToolError) -> String {
+    do throws(ToolError) {
+      return try ProgramLookup.find("swift", path: System.environment("PATH"))
+    } catch {
+      throw .misuse("\(error.message): 'undead test' runs 'swift test'; put the 'swift' of a toolchain in PATH")
+    }
+  }
+}
