@@ -29,11 +29,10 @@ bool undead_zombie_options_of_environment(undead_zombie_options *options) {
   uint64_t number;
   if (read_number("UNDEAD_ZOMBIE_BYTES", &number)) options->budget.bytes = number;
   if (read_number("UNDEAD_ZOMBIE_COUNT", &number)) options->budget.count = number;
-  if (read_number("UNDEAD_ZOMBIE_AGE", &number))
-    options->budget.age_milliseconds = number > UINT64_MAX / 1000 ? UINT64_MAX : number * 1000;
+  if (read_number("UNDEAD_ZOMBIE_AGE", &number)) options->budget.age_milliseconds = number;
   if (read_number("UNDEAD_ZOMBIE_REPEATS", &number)) options->repeats = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-  if (strcmp(text_of("UNDEAD_ZOMBIE_POLICY"), "continue") == 0) options->policy = UNDEAD_ZOMBIE_GO_ON;
-  options->allow = text_of("UNDEAD_ZOMBIE_TYPES");
+  if (strcmp(text_of("UNDEAD_ZOMBIE_POLICY"), "report") == 0) options->policy = UNDEAD_ZOMBIE_GO_ON;
+  options->allow = text_of("UNDEAD_ZOMBIE_ALLOW");
   options->deny = text_of("UNDEAD_ZOMBIE_DENY");
   options->guard_types = text_of("UNDEAD_ZOMBIE_GUARD");
   return true;
