@@ -1,0 +1,111 @@
+import CUndead
+import Foundation
+import Synchronization
+import UndeadReport
+
+/// Hands the reports of the instrument to the handler of the user and to the running assertions.
+final class ZombieObservers: Sendable {
+  static let shared = ZombieObservers()
+
+  private struct State {
+    var handler: (@Sendable (ZombieLog.Event) -> Void)?
+    /// Of the running assertions, the outer ones first.
+    var collectors: [ZombieCollector] = []
+    /// What the sniffer does apart from the assertions.
+    var policy = ZombieObservers.inheritedPolicy
+    var repeats: UInt32 = 1
+    /// True if the assertions started it, and have to end it.
+    var wasStartedHere = false
+  }
+
+  private let state = Mutex(State())
+
+  /// That of `undead run --zombies`, which the instrument took from the environment.
+  private static var inheritedPolicy: ZombieSniffer.Policy {
+    ProcessInfo.processInfo.environment["UNDEAD_ZOMBIE_POLICY"] == "report" ? .goOn : .trap
+  }
+
+  private static let callback: undead_zombie_handler = { zombie, _ in
+    if let zombie { shared.deliver(ZombieLog.Event(zombie.pointee)) }
+  }
+
+  private func deliver(_ event: ZombieLog.Event) {
+    let (handler, collectors) = state.withLock { ($0.handler, $0.collectors) }
+    if let current = ZombieCollector.current {
+      current.add(event)
+    } else {
+      // A thread that belongs to no test: nobody knows whose it is, and a zombie that nobody tells is worse.
+      for collector in collectors { collector.add(event) }
+    }
+    handler?(event)
+  }
+
+  func start(_ options: ZombieSniffer.Options) -> Bool {
+    state.withLock { state in
+      (state.policy, state.repeats) = (options.policy, options.repeats ?? 0)
+      guard state.collectors.isEmpty else { return ZombieSniffer.isActive }
+      state.wasStartedHere = false
+      return Self.startInstrument(options)
+    }
+  }
+
+  private static func startInstrument(_ options: ZombieSniffer.Options) -> Bool {
+    var settings = undead_zombie_options()
+    undead_zombie_default_options(&settings)
+    settings.budget = undead_zombie_budget(options.budget)
+    settings.policy = undead_zombie_policy(options.policy)
+    settings.guard = options.isGuarding
+    settings.repeats = options.repeats ?? 0
+    settings.handler = callback
+    return options.allowedTypes.joined(separator: ",").withCString { allow in
+      options.deniedTypes.joined(separator: ",").withCString { deny in
+        options.guardedTypes.joined(separator: ",").withCString { guarded in
+          (settings.allow, settings.deny, settings.guard_types) = (allow, deny, guarded)
+          return undead_zombies_start(&settings)
+        }
+      }
+    }
+  }
+
+  func setPolicy(_ policy: ZombieSniffer.Policy, repeats: UInt32?) {
+    state.withLock { state in
+      (state.policy, state.repeats) = (policy, repeats ?? 0)
+      // The running assertions need the program to go on.
+      if state.collectors.isEmpty { undead_zombies_set_policy(undead_zombie_policy(policy), repeats ?? 0) }
+    }
+  }
+
+  func setHandler(_ handler: (@Sendable (ZombieLog.Event) -> Void)?) {
+    state.withLock { $0.handler = handler }
+    undead_zombies_set_handler(Self.callback, nil)
+  }
+
+  /// Begins an assertion: the program goes on after a zombie, and each one is reported.
+  ///
+  /// - Returns: why nothing can be seen; nil if it can.
+  func begin(_ collector: ZombieCollector) -> String? {
+    state.withLock { state in
+      if !ZombieSniffer.isActive {
+        var options = ZombieSniffer.Options()
+        (options.policy, options.repeats) = (.goOn, nil)
+        guard Self.startInstrument(options) else { return String(cString: undead_zombie_inactive_reason()) }
+        state.wasStartedHere = true
+      } else if state.collectors.isEmpty {
+        undead_zombies_set_handler(Self.callback, nil)
+        undead_zombies_set_policy(UNDEAD_ZOMBIE_GO_ON, 0)
+      }
+      state.collectors.append(collector)
+      return nil
+    }
+  }
+
+  func end(_ collector: ZombieCollector) {
+    state.withLock { state in
+      state.collectors.removeAll { $0 === collector }
+      guard state.collectors.isEmpty else { return }
+      undead_zombies_set_policy(undead_zombie_policy(state.policy), state.repeats)
+      if state.wasStartedHere { undead_zombies_stop() }
+      state.wasStartedHere = false
+    }
+  }
+}
