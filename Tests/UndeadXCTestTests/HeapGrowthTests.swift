@@ -1,0 +1,37 @@
+import Testing
+import UndeadXCTest
+import XCTest
+
+@Suite(.serialized) @MainActor struct HeapGrowthTests {
+  @Test func whatBecomesMoreEachTime() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      assertNoHeapGrowth { Registry.owners.withLock { $0.append(SendableOwner()) } }
+    }
+    #expect(failures.contains { $0.text.contains("growth: more UndeadXCTestTests.SendableOwner") })
+  }
+
+  @Test func whatGoesAgain() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in assertNoHeapGrowth { _ = Owner() } }
+    #expect(failures == [])
+  }
+
+  @Test func anErrorOfTheScenarioIsThrown() {
+    struct Stop: Error {}
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      XCTAssertThrowsError(try assertNoHeapGrowth { throw Stop() }) { XCTAssertTrue($0 is Stop) }
+    }
+    #expect(failures == [])
+  }
+
+  @Test func objectsThatAreAlive() {
+    final class Counted {}
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      let objects = [Counted(), Counted()]
+      assertLiveObjects(of: Counted.self, atMost: 2)
+      assertLiveObjects(of: Counted.self, atMost: 1)
+      withExtendedLifetime(objects) {}
+    }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("2 objects of") == true)
+  }
+}

@@ -1,0 +1,37 @@
+import Testing
+import UndeadXCTest
+import XCTest
+
+@Suite(.serialized) @MainActor struct LeakChecksTests {
+  final class EachTestCase: XCTestCase {}
+  final class EachClassCase: XCTestCase {}
+  final class OtherCase: XCTestCase {}
+
+  @Test func eachTestIsChecked() {
+    EachTestCase.checkForLeaks(after: .eachTest)
+    let failures = CaseRunner.failures { (_: EachTestCase) in makeCycle() }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("UndeadXCTestTests.Owner") == true)
+    #expect(CaseRunner.failures { (_: EachTestCase) in _ = Owner() } == [])
+    #expect(CaseRunner.failures { (_: OtherCase) in makeCycle() } == [])
+  }
+
+  @Test func aTestCanBeLeftOut() {
+    EachTestCase.checkForLeaks(after: .eachTest)
+    let failures = CaseRunner.failures { (test: EachTestCase) in
+      test.skipLeakChecks("known")
+      makeCycle()
+    }
+    #expect(failures == [])
+  }
+
+  @Test func aClassFailsForItsTests() throws {
+    EachClassCase.checkForLeaks(after: .eachClass)
+    let suite = XCTestSuite(name: "EachClassCase")
+    suite.addTest(EachClassCase(name: "testClean") { _ in _ = Owner() })
+    suite.addTest(EachClassCase(name: "testLeaky") { _ in makeCycle() })
+    #expect(CaseRunner.run(suite) == [])
+    #expect(suite.testRun?.totalFailureCount == 1)
+    #expect(suite.testRun?.executionCount == 2)
+  }
+}

@@ -1,0 +1,74 @@
+import Testing
+import UndeadXCTest
+import XCTest
+
+@Suite(.serialized) @MainActor struct NoLeaksTests {
+  @Test func aCycleFailsAtTheLineOfTheAssertion() {
+    var line = 0
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      line = #line + 1
+      assertNoLeaks { makeCycle() }
+    }
+    #expect(failures.map(\.line) == [line])
+    for word in ["leak: retain cycle", "UndeadXCTestTests.Owner", ".item", ".owner", "allocated  in"] {
+      #expect(failures.first?.text.contains(word) == true, "\(word)")
+    }
+  }
+
+  @Test func whatDiesOrIsReachableIsNoLeak() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      assertNoLeaks { _ = Owner() }
+      assertNoLeaks { Registry.owners.withLock { $0.append(SendableOwner()) } }
+    }
+    #expect(failures == [])
+  }
+
+  @Test func theInnermostAssertionReports() {
+    var line = 0
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      assertNoLeaks {
+        line = #line + 1
+        assertNoLeaks { makeCycle() }
+      }
+    }
+    #expect(failures.map(\.line) == [line])
+  }
+
+  @Test func aBodyThatThrowsIsCheckedToo() {
+    struct Stop: Error {}
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      XCTAssertThrowsError(
+        try assertNoLeaks {
+          makeCycle()
+          throw Stop()
+        })
+    }
+    #expect(failures.count == 1)
+  }
+
+  @Test func theResultOfTheBodyIsReturned() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      XCTAssertEqual(assertNoLeaks { 7 }, 7)
+    }
+    #expect(failures == [])
+  }
+
+  @Test func theMessageIsShown() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      assertNoLeaks("of the cart") { makeCycle() }
+    }
+    #expect(failures.first?.text.contains("of the cart") == true)
+  }
+
+  @Test func anExpectedLeakFailsNothing() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      assertNoLeaks { expectLeak("on purpose") { makeCycle() } }
+    }
+    #expect(failures == [])
+  }
+
+  @Test func anExpectedLeakThatIsNotThereFails() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in expectLeak("on purpose") { _ = Owner() } }
+    #expect(failures.map(\.text) == ["failed - nothing leaked, but a leak was expected: on purpose"])
+  }
+}
