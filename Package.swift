@@ -47,6 +47,8 @@ let package = Package(
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
+    .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
+    .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
     .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs", "README.md"]),
   ],
