@@ -19,6 +19,16 @@ public func checkAllTestsForLeaks(after moment: LeakCheckMoment) {
   LeakCheckObserver.shared.add(moment) { _ in true }
 }
 
+/// Called when the program starts, with the value of `UNDEAD_XCTEST`.
+@_cdecl("undead_check_all_tests")
+public func _checkAllTests(_ moment: UnsafePointer<CChar>) {
+  switch String(cString: moment) {
+  case "test": checkAllTestsForLeaks(after: .eachTest)
+  case "class": checkAllTestsForLeaks(after: .eachClass)
+  case let other: Output.write("undead: UNDEAD_XCTEST is '\(other)': it must be 'test' or 'class'; it has no effect\n")
+  }
+}
+
 extension XCTestCase {
   /// Checks all tests of this class and its subclasses for leaks; call it in `class func setUp()`.
   ///
