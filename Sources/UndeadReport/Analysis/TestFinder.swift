@@ -51,11 +51,15 @@ struct TestFinder {
     let text = SymbolText.withoutThunks(symbol)
     var function = text[...]
     // What a local function is called is written before the one that it is in.
-    while let range = function.firstRange(of: " in "), function[..<range.lowerBound].contains("#") {
+    while let range = function.firstRange(of: " in "), isInner(function[..<range.lowerBound]) {
       function = function[range.upperBound...]
     }
     for kind in ["static ", "class "] where function.hasPrefix(kind) { function = function.dropFirst(kind.count) }
     return function
+  }
+
+  private static func isInner(_ name: Substring) -> Bool {
+    name.contains("#") && name.count(where: { $0 == "`" }).isMultiple(of: 2)
   }
 
   /// The bracket before the arguments; nil for what is no function. Raw identifiers may hold brackets.

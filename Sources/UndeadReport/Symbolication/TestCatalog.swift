@@ -39,9 +39,11 @@ public struct TestCatalog: Sendable, Equatable {
     else { return nil }
     let place = Demangler.demangleSwift("\(text[start.lowerBound..<end.upperBound])_")
     guard let place, let of = place.firstRange(of: " of "), place.hasPrefix("peer macro @Test") else { return nil }
-    let parts = place[of.upperBound...].split(separator: " in ", maxSplits: 1)
-    guard parts.count == 2 else { return nil }
-    return TestName.plain("\(parts[1]).\(parts[0])")
+    let name = TestName.plain(String(place[of.upperBound...]))
+    // A raw identifier may hold the word, too.
+    let divider = name.ranges(of: " in ").first { name[..<$0.lowerBound].count(where: { $0 == "`" }) % 2 == 0 }
+    guard let divider else { return nil }
+    return "\(name[divider.upperBound...]).\(name[..<divider.lowerBound])"
   }
 }
 
