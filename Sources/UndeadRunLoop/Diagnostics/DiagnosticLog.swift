@@ -7,7 +7,7 @@ struct DiagnosticLog {
   }
 
   private struct Key: Hashable {
-    var kind: RunLoopDiagnostic.Kind
+    var kind: String
     var details: [String: String]
     var creation: [UInt]
   }
@@ -24,7 +24,7 @@ struct DiagnosticLog {
 
   mutating func add(_ diagnostic: RunLoopDiagnostic, weight: Int64) {
     let key = Key(
-      kind: diagnostic.kind, details: diagnostic.details.filter { !Self.figures.contains($0.key) },
+      kind: diagnostic.kind.rawValue, details: diagnostic.details.filter { !Self.figures.contains($0.key) },
       creation: diagnostic.backtraces.first { $0.role == "creation" }?.addresses ?? [])
     if let place = places[key] {
       entries[place].count += 1

@@ -5,13 +5,13 @@ extension Diagnostics {
   /// Runs a callback of a timer under the eyes of the watchdog.
   @inline(__always)
   static func watching(_ loop: TrackedRunLoop, _ timer: TrackedTimer, _ body: () -> Void) {
-    if isOn { watched(loop, .timer(Unmanaged.passUnretained(timer)), body) } else { body() }
+    if isOn { watched(loop, .init(timer), body) } else { body() }
   }
 
   /// Runs another callback under the eyes of the watchdog.
   @inline(__always)
-  static func watching(_ loop: TrackedRunLoop, _ what: StaticString, _ body: () -> Void) {
-    if isOn { watched(loop, .other(what), body) } else { body() }
+  static func watching(_ loop: TrackedRunLoop, _ callback: Watchdog.Callback, _ body: () -> Void) {
+    if isOn { watched(loop, callback, body) } else { body() }
   }
 
   @inline(never)

@@ -38,7 +38,7 @@ extension Diagnostics {
     let trace = backtrace()
     state.withLock { state in
       state.births[HiddenReference(timer)]?.scheduling = trace
-      state.births[HiddenReference(timer)]?.isScheduled = true
+      state.births[HiddenReference(timer)]?.schedulings += 1
     }
   }
 
@@ -107,9 +107,9 @@ extension Diagnostics {
     let wait = atOnce ? 0 : limits.neverScheduled.load(ordering: .relaxed)
     let find = { (state: inout State) -> [Forgotten] in
       state.births.compactMap { key, birth in
-        guard !birth.isReported, !birth.isScheduled, now - birth.createdAt >= wait else { return nil }
+        guard birth.reports == 0, birth.schedulings == 0, now - birth.createdAt >= wait else { return nil }
         guard let found = forgotten(key, birth) else { return nil }
-        state.births[key]?.isReported = true
+        state.births[key]?.reports = 1
         return found
       }
     }

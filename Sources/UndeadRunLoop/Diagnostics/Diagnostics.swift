@@ -7,14 +7,15 @@ import Synchronization
 /// It is on if the program asked for it, and under the instrument, which wants diagnostics for its report. Only what the
 /// program asked for is told to the program.
 enum Diagnostics {
-  /// What is remembered of a timer until it is scheduled, or until it dies.
+  /// What is remembered of a timer until it is scheduled, or until it dies. It has no unused bytes: what is left in them
+  /// looks like references to a scan of memory.
   struct Birth: Sendable {
     var createdAt: Int64
     /// Empty under the instrument, which knows where objects were allocated.
     var creation: [UInt]
     var scheduling: [UInt] = []
-    var isScheduled = false
-    var isReported = false
+    var schedulings = 0
+    var reports = 0
   }
 
   struct State {

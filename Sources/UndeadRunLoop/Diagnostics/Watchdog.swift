@@ -6,25 +6,34 @@ import Glibc
 /// It exists while the program wants diagnostics; under the instrument alone, only while callbacks are being called: a
 /// thread too many would keep a process alive whose main thread has ended.
 final class Watchdog: Sendable {
-  /// What a loop calls. A timer is alive as long as it is being called.
-  enum Callback: CustomStringConvertible {
-    case timer(Unmanaged<TrackedTimer>)
-    case other(StaticString)
+  /// What a loop calls: a timer, which is alive as long as it is being called, or something of one of a few kinds.
+  struct Callback: Sendable, CustomStringConvertible {
+    private static let kinds = ["block", "task", "source", "observer", "main queue"]
+    static let block = Callback(bits: 0)
+    static let task = Callback(bits: 1)
+    static let source = Callback(bits: 2)
+    static let observer = Callback(bits: 3)
+    static let mainQueue = Callback(bits: 4)
+
+    /// An index of `kinds`, or a hidden reference.
+    private let bits: UInt
+
+    private init(bits: UInt) { self.bits = bits }
+
+    init(_ timer: TrackedTimer) { bits = HiddenReference(timer).complement }
 
     var description: String {
-      switch self {
-      case .timer(let timer): timer._withUnsafeGuaranteedRef { $0.reportName }
-      case .other(let what): what.description
-      }
+      if bits < Self.kinds.count { return Self.kinds[Int(bits)] }
+      return HiddenReference<TrackedTimer>(complement: bits).unmanaged._withUnsafeGuaranteedRef { $0.reportName }
     }
   }
 
-  /// What a loop is doing.
-  struct Activity {
+  /// What a loop is doing. It has no unused bytes: what is left in them looks like references to a scan of memory.
+  struct Activity: Sendable {
     var callback: Callback
     var since: Int64
-    var thread: Int32
-    var isReported = false
+    var thread: Int64
+    var reports = 0
   }
 
   private struct Finding {
@@ -35,7 +44,7 @@ final class Watchdog: Sendable {
   }
 
   private struct State {
-    var active: [ObjectIdentifier: (loop: Unmanaged<TrackedRunLoop>, activity: Activity)] = [:]
+    var active: [HiddenReference<TrackedRunLoop>: Activity] = [:]
     var isRunning = false
     var lastBegin: Int64 = 0
   }
@@ -43,20 +52,18 @@ final class Watchdog: Sendable {
   static let shared = Watchdog()
 
   // The references are only followed under the lock, while the loop is calling, which keeps it alive.
-  private struct Guarded: @unchecked Sendable { var state = State() }
-  private let guarded = Locked(Guarded())
+  private let state = Locked(State())
   /// How long the thread stays without anything to watch: starting one costs more than a few sleeps.
   private static let linger: Int64 = 2_000_000_000
 
   func begin(_ loop: TrackedRunLoop, _ callback: Callback, thread: Int32) -> Activity? {
     if !Instrument.isWatching { undead_loop_allow_backtrace() }
-    let activity = Activity(callback: callback, since: undead_loop_monotonic(), thread: thread)
-    let (outer, mustStart) = guarded.withLock { guarded in
-      guarded.state.lastBegin = activity.since
-      let outer = guarded.state.active.updateValue(
-        (Unmanaged.passUnretained(loop), activity), forKey: ObjectIdentifier(loop))
-      defer { guarded.state.isRunning = true }
-      return (outer?.activity, !guarded.state.isRunning)
+    let activity = Activity(callback: callback, since: undead_loop_monotonic(), thread: Int64(thread))
+    let (outer, mustStart) = state.withLock { state in
+      state.lastBegin = activity.since
+      let outer = state.active.updateValue(activity, forKey: HiddenReference(loop))
+      defer { state.isRunning = true }
+      return (outer, !state.isRunning)
     }
     if mustStart { startThread() }
     return outer
@@ -64,31 +71,33 @@ final class Watchdog: Sendable {
 
   /// The callback is over; the one around it, if any, goes on, and was not blocking meanwhile.
   func end(_ loop: TrackedRunLoop, _ outer: Activity?) {
-    guarded.withLock { guarded in
+    state.withLock { state in
       guard var outer else {
-        guarded.state.active.removeValue(forKey: ObjectIdentifier(loop))
+        state.active.removeValue(forKey: HiddenReference(loop))
         return
       }
       outer.since = undead_loop_monotonic()
-      guarded.state.active[ObjectIdentifier(loop)] = (Unmanaged.passUnretained(loop), outer)
+      state.active[HiddenReference(loop)] = outer
     }
   }
 
   /// Watches from now on, also before the first callback.
   func start() {
-    let mustStart = guarded.withLock { guarded in
-      defer { guarded.state.isRunning = true }
-      return !guarded.state.isRunning
+    let mustStart = state.withLock { state in
+      defer { state.isRunning = true }
+      return !state.isRunning
     }
     if mustStart { startThread() }
   }
 
   private func startThread() {
-    // Signals that are sent to the process are for the program's own threads.
-    var all = sigset_t()
+    // Signals that are sent to the process are for the program's own threads. What Dispatch leaves to its threads stays:
+    // the instrument may have to stop this one with a signal.
+    var blocked = sigset_t()
     var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
+    sigfillset(&blocked)
+    for signal in [SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPIPE, SIGPROF] { sigdelset(&blocked, signal) }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before)
     var thread = pthread_t()
     let error = pthread_create(
       &thread, nil,
@@ -97,7 +106,7 @@ final class Watchdog: Sendable {
         return nil
       }, nil)
     pthread_sigmask(SIG_SETMASK, &before, nil)
-    if error == 0 { pthread_detach(thread) } else { guarded.withLock { $0.state.isRunning = false } }
+    if error == 0 { pthread_detach(thread) } else { state.withLock { $0.isRunning = false } }
   }
 
   private func watch() {
@@ -118,23 +127,22 @@ final class Watchdog: Sendable {
   private func goesOn() -> Bool {
     let isWanted = Diagnostics.isWanted
     let isOn = Diagnostics.isOn
-    return guarded.withLock { guarded in
-      let isBusy = !guarded.state.active.isEmpty || undead_loop_monotonic() - guarded.state.lastBegin < Self.linger
-      guarded.state.isRunning = isWanted || (isOn && isBusy)
-      return guarded.state.isRunning
+    return state.withLock { state in
+      let isBusy = !state.active.isEmpty || undead_loop_monotonic() - state.lastBegin < Self.linger
+      state.isRunning = isWanted || (isOn && isBusy)
+      return state.isRunning
     }
   }
 
   private func blocked(_ limit: Int64) -> [Finding] {
     let now = undead_loop_monotonic()
-    return guarded.withLock { guarded in
-      guarded.state.active.compactMap { key, entry in
-        let activity = entry.activity
-        guard !activity.isReported, now - activity.since > limit else { return nil }
-        guarded.state.active[key]?.activity.isReported = true
+    return state.withLock { state in
+      state.active.compactMap { loop, activity in
+        guard activity.reports == 0, now - activity.since > limit else { return nil }
+        state.active[loop]?.reports = 1
         return Finding(
-          loop: entry.loop._withUnsafeGuaranteedRef { $0.name }, culprit: activity.callback.description,
-          since: activity.since, thread: activity.thread)
+          loop: loop.unmanaged._withUnsafeGuaranteedRef { $0.name }, culprit: activity.callback.description,
+          since: activity.since, thread: Int32(activity.thread))
       }
     }
   }

@@ -1,9 +1,11 @@
 /// An address that a scan of memory does not take for a reference: the tables of this module know timers and loops
 /// without holding them, and must not make leaked ones look as if somebody did.
 struct HiddenReference<Object: AnyObject>: Hashable {
-  private let complement: UInt
+  let complement: UInt
 
   init(_ object: Object) { complement = ~UInt(bitPattern: ObjectIdentifier(object)) }
+
+  init(complement: UInt) { self.complement = complement }
 
   /// The object, if it still is one: the caller knows why.
   var unmanaged: Unmanaged<Object> {

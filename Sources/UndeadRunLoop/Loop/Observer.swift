@@ -151,7 +151,7 @@ public final class TrackedRunLoopObserver: Sendable {
     }
     guard isDue else { return }
     if !repeats { invalidate() }
-    Diagnostics.watching(loop, "observer") { handler(self, activity) }
+    Diagnostics.watching(loop, .observer) { handler(self, activity) }
     state.withLock { $0.isCalling = false }
   }
 }

@@ -264,7 +264,7 @@ extension TrackedRunLoop {
       case Poller.Token.clock: core.withLock { core.state.pointee.poller.noteClockSet() }
       case Poller.Token.mainQueue:
         undead_loop_drain(undead_loop_main_queue_descriptor())
-        Diagnostics.watching(self, "main queue") { undead_loop_main_queue_drain() }
+        Diagnostics.watching(self, .mainQueue) { undead_loop_main_queue_drain() }
         handledSource = true
       default:
         if handleDescriptor(event, mode) { handledSource = true }
@@ -292,10 +292,10 @@ extension TrackedRunLoop {
   private func perform(_ item: WorkQueue.Item) {
     switch item {
     case .block(let block, let completion):
-      Diagnostics.watching(self, "block") { block() }
+      Diagnostics.watching(self, .block) { block() }
       completion?.finish()
     case .job(let job):
-      Diagnostics.watching(self, "task") {
+      Diagnostics.watching(self, .task) {
         job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
       }
     case .release: break

@@ -218,7 +218,7 @@ extension TrackedRunLoop {
     var handled = false
     for source in signalled.sorted(by: { $0.order < $1.order }) where source.isValid {
       guard source.isSignalled.exchange(false, ordering: .acquiringAndReleasing) else { continue }
-      Diagnostics.watching(self, "source") { source.handle([]) }
+      Diagnostics.watching(self, .source) { source.handle([]) }
       handled = true
     }
     return handled
@@ -230,7 +230,7 @@ extension TrackedRunLoop {
       core.state.pointee.sources.first { $0.token == event.token && $0.modes.contains(mode) }?.source
     }
     guard let source, source.isValid else { return false }
-    Diagnostics.watching(self, "source") { source.handle(.init(rawValue: event.conditions)) }
+    Diagnostics.watching(self, .source) { source.handle(.init(rawValue: event.conditions)) }
     return true
   }
 
