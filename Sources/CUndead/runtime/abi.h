@@ -124,6 +124,8 @@ enum {
   ABI_STRING_CODE_UNITS = 32,
 
   // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
+  ABI_HASH_SCALE = 32,             // i8: 1 << scale buckets
+  ABI_HASH_SCALE_MOST = 40,
   ABI_HASH_SEED = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
   ABI_DICTIONARY_VALUES = 56,

@@ -16,6 +16,11 @@ typedef enum {
   UNDEAD_CATEGORY_TASK_SLAB,
 } undead_category;
 
+// How the elements of a collection lie in its storage.
+typedef enum {
+  UNDEAD_STORAGE_NONE = 0, UNDEAD_STORAGE_ARRAY, UNDEAD_STORAGE_SET, UNDEAD_STORAGE_DICTIONARY,
+} undead_storage_kind;
+
 typedef struct {
   uintptr_t isa;
   uint8_t kind;              // undead_kind
@@ -26,7 +31,13 @@ typedef struct {
   uint16_t buffer_count;     // existentials, whose buffers use as many words as their value needs
   const uint32_t *buffers;   // their offsets, ascending
   uint32_t size;             // bytes of an instance; what follows in the block is unused. 0: all of the block is used
+  uint32_t strides[2];       // of a collection's elements or keys, and of a dictionary's values
+  uint32_t first_element;    // offset of an array's first element
+  uint8_t storage;           // undead_storage_kind
 } undead_layout;
+
+// Fills in what is known of a collection's storage. Asks the Swift runtime.
+void undead_storage_layout_learn(undead_layout *layout);
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.
 // Needs the memory map (undead_maps_refresh); takes no lock, allocates nothing, never faults.

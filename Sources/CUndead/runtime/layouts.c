@@ -173,7 +173,10 @@ static void compute(undead_layout *layout, skip_list *list) {
     layout->user_type = is_of_program(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
     layout->size = size_of_class(layout->isa);
     skip_in_class(list, layout->isa);
-    if (!layout->user_type) skip_hash_seed(list, layout->isa);
+    if (!layout->user_type) {
+      skip_hash_seed(list, layout->isa);
+      undead_storage_layout_learn(layout);
+    }
     break;
   case UNDEAD_KIND_CONTEXT:
     layout->user_type = !is_image_toolchain(layout->isa);

@@ -1,6 +1,7 @@
 // Which words of a block can hold references that keep something alive.
 #pragma once
 #include "runtime/layout.h"
+#include "scan/elements.h"
 #include "scan/heap.h"
 #include "scan/stale.h"
 
@@ -17,11 +18,13 @@ typedef struct {
   uintptr_t isa;            // of a Swift object of known type, else 0
   const undead_layout *layout;   // NULL if the type is not known
   bool side_table;
+  undead_elements elements; // if `bodies` are exact
 } undead_body;
 
 typedef struct {
   const undead_heap *heap;
   const undead_stale *stale;
+  bool exact;     // leave out the unused elements of collections: for explanations only
   struct {
     uintptr_t isa;
     const undead_layout *layout;

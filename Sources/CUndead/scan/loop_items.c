@@ -32,6 +32,7 @@ static void own_from(undead_suspects *suspects, undead_worklist *list, uintptr_t
   for (uintptr_t at = body.low; at < body.high; at += 8) {
     while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
     if (skip < body.skip_count && body.skip[skip] == at - block) continue;
+    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
     uintptr_t target = undead_heap_resolve(suspects->bodies->heap, word_at(at));
     if (target && is_of_loop(suspects, target)) own(suspects, list, target);
   }

@@ -53,6 +53,7 @@ static void scan_block(undead_marker *marker, uintptr_t block) {
       while (skip < skip_end && *skip <= at - block) skip++;
       if (weak) continue;
     }
+    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
     uintptr_t word = *(const uintptr_t *)at;
     if (!body.isa && word >> 47 == UNDEAD_COMPLEMENT_TOP) consider_complement(marker, word, block, at - block);
     consider(marker, word, block, at - block);

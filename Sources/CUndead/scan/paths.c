@@ -160,6 +160,7 @@ static void reach_from(path_search *search, uint32_t parent) {
   for (uintptr_t at = body.low; at < body.high && at - block <= UINT32_MAX; at += 8) {
     while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
     if (skip < body.skip_count && body.skip[skip] == at - block) continue;
+    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
     reach(search, *(const uintptr_t *)at, parent, (uint32_t)(at - block));
   }
 }

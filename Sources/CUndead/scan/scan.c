@@ -155,6 +155,7 @@ static bool analyse(scan_job *job) {
   if (!mark_all(job)) return false;
   undead_collect_unreached(job->storage, &job->bodies);
   uint32_t unreached = result->node_count;
+  job->bodies.exact = true;
   if (job->options.suspects && !undead_suspects_find(&job->suspects, &job->roots)) return false;
   if (!find_paths(job)) return false;
   list_suspect_nodes(job);

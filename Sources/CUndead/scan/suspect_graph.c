@@ -96,6 +96,7 @@ static void each_edge(suspect_graph *graph, uint32_t from, edge_visitor visit) {
   for (uintptr_t at = body.low; at < body.high; at += 8) {
     while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
     if (skip < body.skip_count && body.skip[skip] == at - block) continue;
+    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
     uintptr_t target = undead_heap_resolve(graph->heap, word_at(at));
     if (!target && !body.isa) target = undead_complement_target(graph->heap, word_at(at));
     if (!target || target == block) continue;

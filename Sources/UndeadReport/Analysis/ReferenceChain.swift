@@ -34,6 +34,7 @@ struct ReferenceChain {
     var result = Reference(
       type: names.type(of: Int(first.from)), field: names.label(of: edges[0]), fieldType: type.isEmpty ? nil : type,
       closure: frames.closure(at: first.function))
+    if names.isOwn(Int(first.from)) { result.field = Self.innermost(result.field) ?? result.field }
     if result.field.isEmpty { result.field = "+\(first.offset)" }
     for edge in edges.dropFirst() { extend(&result, by: edge, names, &frames) }
     if let closure = result.closure, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
@@ -58,10 +59,13 @@ struct ReferenceChain {
     }
   }
 
+  private static func innermost(_ label: String) -> String? {
+    label.split(separator: ".").last.map(String.init)
+  }
+
   /// Of the fields inside of a library only the innermost with a name says something: "action.target", then "target".
   private func replaceField(of reference: inout Reference, by edge: Snapshot.Edge, _ label: String) {
-    let name = label.split(separator: ".").last { !$0.hasPrefix("_") } ?? ""
-    if !name.isEmpty { reference.field = String(name) }
+    if let name = Self.innermost(label) { reference.field = name }
     let type = snapshot.strings[edge.declaredType]
     reference.fieldType = type.isEmpty ? nil : type
     reference.closure = nil

@@ -1,0 +1,22 @@
+// The used elements of a collection's storage. A thread that was stopped while it changes one may disagree for a moment:
+// for explanations, not for what is a leak.
+#pragma once
+#include "runtime/layout.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+  uintptr_t low, high;
+  size_t stride;
+} undead_element_range;
+
+typedef struct {
+  undead_element_range ranges[2];   // keys and values; of arrays the elements in use
+  uint32_t range_count;             // 0: all words may be in use
+  const uint64_t *bitmap;           // of used buckets, NULL for arrays
+} undead_elements;
+
+void undead_elements_of(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size);
+// True if the word at `at` belongs to no element, or to one that is not in use.
+bool undead_elements_skip(const undead_elements *elements, uintptr_t at);
