@@ -7,7 +7,6 @@
 #include "zombies/report.h"
 #include "zombies/state.h"
 #include "zombies/threads.h"
-#include "zombies/tombstones.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -89,7 +88,7 @@ static void tombstone_fault(int signal, const ucontext_t *context) {
   for (int i = 0; i < REGISTER_COUNT; i++) {
     undead_dead dead;
     uintptr_t address = (uintptr_t)registers[registers_looked_at[i]];
-    if (!undead_tombstones_find(address, &dead) || !is_free(address) || !undead_page_is_readable(address)) continue;
+    if (!undead_quarantine_find_gone(address, &dead) || !is_free(address) || !undead_page_is_readable(address)) continue;
     greg_t word = *(const greg_t *)address;
     for (int k = 0; word && k < REGISTER_COUNT; k++) {
       if (k == i || registers[registers_looked_at[k]] != word) continue;

@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -17,6 +18,11 @@ static inline __attribute__((always_inline)) bool undead_lock_try(undead_bounded
 }
 
 static inline __attribute__((always_inline)) bool undead_lock_take(undead_bounded_lock *lock) {
+  // With one thread there is only a signal handler to race with, and that finds the lock taken or leaves it free.
+  if (__libc_single_threaded && !__atomic_load_n(&lock->taken, __ATOMIC_RELAXED)) {
+    __atomic_store_n(&lock->taken, 1, __ATOMIC_RELAXED);
+    return true;
+  }
   return __builtin_expect(undead_lock_try(lock), 1) || undead_lock_wait(lock);
 }
 

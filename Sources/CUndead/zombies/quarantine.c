@@ -4,7 +4,6 @@
 #include "runtime/abi.h"
 #include "zombies/functions.h"
 #include "zombies/guard_pages.h"
-#include "zombies/tombstones.h"
 #include <time.h>
 
 // A scribble: 28 bits of the number of the death, 10 bits of the word in the object, and a margin for accesses beside it.
@@ -14,16 +13,25 @@
 #define SCRIBBLE_BYTES ((1u << SCRIBBLE_WORD_BITS) * 8)   // of an object, from its start
 _Static_assert(UNDEAD_SCRIBBLE_REACH * 2 == 1u << SCRIBBLE_MARGIN_BITS, "the margin reaches to both sides");
 
-enum { FIRST_CAPACITY = 1 << 12, CHUNK_HEADER = 16, CHUNK_LEAST = 32, LOOK_AHEAD = 4 };
+enum { FIRST_CAPACITY = 1 << 15, REMEMBERED = 1 << 14, CHUNK_HEADER = 16, CHUNK_LEAST = 32, NEAR = 8, FAR = 24 };
 
-// Deaths are numbered from 0; those in [oldest, next) are kept, at their number modulo the capacity.
+// Deaths are numbered from 0. Number n stands at n modulo the capacity; those in [oldest, next) are kept, and at least
+// REMEMBERED entries before them still tell of objects that have gone for good: the oldest entries are simply overwritten.
 static undead_bounded_lock lock;
 static undead_dead *ring;
 static uint64_t capacity, oldest, next, kept_bytes;
+static undead_dead *oldest_entry, *next_entry;   // without a division on the way of every death
 static undead_zombie_budget budget;
 static undead_zombie_counters counters;   // those of the quarantine
 
-static undead_dead *at(uint64_t number) { return &ring[number & (capacity - 1)]; }
+static undead_dead *at(uint64_t number) { return &ring[number % capacity]; }
+
+static inline __attribute__((always_inline)) undead_dead *behind(undead_dead *entry, uint64_t distance) {
+  undead_dead *further = entry + distance;
+  return further < ring + capacity ? further : further - capacity;
+}
+
+static uint64_t first_remembered(void) { return next > capacity ? next - capacity : 0; }
 
 // What a dead object costs: its chunk of the allocator, and its entry here.
 static uint64_t cost_of(const undead_dead *dead) {
@@ -32,14 +40,17 @@ static uint64_t cost_of(const undead_dead *dead) {
   return (chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk) + sizeof *dead;
 }
 
+// By a quarter: an entry that was ever used takes memory.
 static bool grow(void) {
-  uint64_t larger = capacity ? capacity * 2 : FIRST_CAPACITY;
+  uint64_t larger = capacity ? capacity + capacity / 4 : FIRST_CAPACITY;
   undead_dead *fresh = undead_map(larger * sizeof *fresh), *old = ring;
   if (!fresh) return false;
-  for (uint64_t number = oldest; number < next; number++) fresh[number & (larger - 1)] = *at(number);
+  for (uint64_t number = first_remembered(); number < next; number++) fresh[number % larger] = *at(number);
   ring = fresh;
   undead_unmap(old, capacity * sizeof *old);
   capacity = larger;
+  oldest_entry = at(oldest);
+  next_entry = at(next);
   return true;
 }
 
@@ -71,18 +82,15 @@ static void free_for_good(const undead_dead *dead) {
 
 // Takes the oldest out. It is freed by the caller, without the lock.
 static void take_oldest(undead_dead *dead) {
-  *dead = *at(oldest);
-  at(oldest)->object = 0;
+  *dead = *oldest_entry;
+  // Those that come next are in nobody's cache by now.
+  __builtin_prefetch((const void *)behind(oldest_entry, NEAR)->object, 1);
+  __builtin_prefetch(behind(oldest_entry, FAR));
+  oldest_entry = behind(oldest_entry, 1);
   oldest++;
   kept_bytes -= cost_of(dead);
   if (dead->flags & UNDEAD_DEAD_IS_GUARDED) undead_guard_open(dead->object);
   restore(dead);
-  undead_tombstones_add(dead);
-  // Its neighbours in time are in nobody's cache by now.
-  if (oldest + LOOK_AHEAD < next) {
-    __builtin_prefetch((const void *)at(oldest + LOOK_AHEAD / 2)->object, 1);
-    __builtin_prefetch(at(oldest + LOOK_AHEAD));
-  }
 }
 
 static bool is_over_budget(uint64_t now, uint64_t **reason) {
@@ -92,7 +100,7 @@ static bool is_over_budget(uint64_t now, uint64_t **reason) {
   *reason = &counters.evicted_for_count;
   if (next - oldest > budget.count) return true;
   *reason = &counters.evicted_for_age;
-  return budget.age_milliseconds && now - at(oldest)->death > budget.age_milliseconds * 1000000;
+  return budget.age_milliseconds && now - oldest_entry->death > budget.age_milliseconds * 1000000;
 }
 
 static uint64_t now(void) {
@@ -132,37 +140,52 @@ static void bury(undead_dead *dead) {
   __atomic_store_n(&header[0], dead->class->zombie, __ATOMIC_RELEASE);
 }
 
-bool undead_quarantine_add(const undead_dead *died) {
-  undead_dead dead = *died, evicted;
-  uint64_t *reason = NULL, cost = cost_of(&dead);
-  dead.death = now();
+// Word by word, as they were written a moment ago: a wider copy would wait for all of them to arrive.
+static void write_entry(volatile undead_dead *entry, const undead_dead *dead) {
+  entry->object = dead->object;
+  entry->class = dead->class;
+  entry->refcount = dead->refcount;
+  entry->death = dead->death;
+  entry->size = dead->size;
+  entry->align_mask = dead->align_mask;
+  entry->allocation = dead->allocation;
+  entry->deallocation = dead->deallocation;
+  entry->thread = dead->thread;
+  entry->flags = dead->flags;
+}
+
+bool undead_quarantine_add(undead_dead *dead) {
+  undead_dead evicted;
+  uint64_t *reason = NULL, cost = cost_of(dead);
+  dead->death = now();
   if (!undead_lock_take(&lock)) {
     __atomic_add_fetch(&counters.missed, 1, __ATOMIC_RELAXED);
     return false;
   }
   bool fits = cost <= budget.bytes && budget.count > 0;
-  if (!fits || (next - oldest == capacity && !grow())) {
+  if (!fits || (next - oldest + REMEMBERED >= capacity && !grow())) {
     counters.missed++;
-    if (!fits) undead_tombstones_add(&dead);
     undead_lock_release(&lock);
     return false;
   }
-  bury(&dead);
-  if (dead.flags & UNDEAD_DEAD_IS_SCRIBBLED) scribble(dead.object, dead.size, next);
-  *at(next) = dead;
+  bury(dead);
+  if (dead->flags & UNDEAD_DEAD_IS_SCRIBBLED) scribble(dead->object, dead->size, next);
+  write_entry(next_entry, dead);
+  __builtin_prefetch(behind(next_entry, NEAR), 1);
+  next_entry = behind(next_entry, 1);
   next++;
   kept_bytes += cost;
   counters.deaths++;
-  bool evict = is_over_budget(dead.death, &reason), more = false;
+  bool evict = is_over_budget(dead->death, &reason), more = false;
   if (evict) {
     ++*reason;
     take_oldest(&evicted);
-    more = is_over_budget(dead.death, &reason);
+    more = is_over_budget(dead->death, &reason);
   }
   undead_lock_release(&lock);
   if (evict) free_for_good(&evicted);
   // A large one may need the room of many.
-  while (more) more = evict_one(dead.death);
+  while (more) more = evict_one(dead->death);
   return true;
 }
 
@@ -203,6 +226,26 @@ static bool find_locked(uintptr_t object, undead_dead *dead) {
   return false;
 }
 
+bool undead_quarantine_find_gone(uintptr_t object, undead_dead *dead) {
+  if (!object || !undead_lock_take(&lock)) return false;
+  uint64_t first = first_remembered(), number = oldest;
+  while (number > first && at(number - 1)->object != object) number--;
+  bool found = number > first;
+  if (found) *dead = *at(number - 1);
+  undead_lock_release(&lock);
+  return found;
+}
+
+bool undead_quarantine_find_newest(const undead_zombie_class *class, undead_dead *dead) {
+  if (!undead_lock_take(&lock)) return false;
+  uint64_t number = next;
+  while (number > oldest && at(number - 1)->class != class) number--;
+  bool found = number > oldest;
+  if (found) *dead = *at(number - 1);
+  undead_lock_release(&lock);
+  return found;
+}
+
 static bool find_number(uint64_t word, uint64_t *number) {
   uint64_t low = word >> (SCRIBBLE_WORD_BITS + SCRIBBLE_MARGIN_BITS) & ((1u << SCRIBBLE_NUMBER_BITS) - 1);
   uint64_t found = oldest + ((low - oldest) & ((1u << SCRIBBLE_NUMBER_BITS) - 1));
@@ -235,7 +278,7 @@ bool undead_quarantine_find_scribble(uint64_t word, undead_dead *dead, uint32_t 
   uint64_t number;
   if (!is_scribble(word) || !undead_lock_take(&lock)) return false;
   *offset = (uint32_t)(word >> SCRIBBLE_MARGIN_BITS & ((1u << SCRIBBLE_WORD_BITS) - 1)) * 8;
-  bool found = find_number(word, &number) && at(number)->object;
+  bool found = find_number(word, &number);
   if (found) {
     *dead = *at(number);
     found = dead->flags & UNDEAD_DEAD_IS_SCRIBBLED && *offset >= ABI_OBJECT_HEADER && *offset < dead->size;

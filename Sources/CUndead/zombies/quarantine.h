@@ -11,7 +11,7 @@
 
 // One dead object. 64 bytes: one line of the cache.
 typedef struct {
-  uintptr_t object;               // 0: taken out
+  uintptr_t object;
   const undead_zombie_class *class;
   uint64_t refcount;              // as it was at the death, if `refcount_replaced`
   uint64_t death;                 // nanoseconds, CLOCK_MONOTONIC_COARSE
@@ -37,11 +37,11 @@ enum {
 
 void undead_quarantine_set_budget(const undead_zombie_budget *budget);
 
-// Takes an object whose memory is in `dead`, but for what is found here: its header and body are changed. `body_size`:
-// bytes to be overwritten, 0 for none. False if it cannot be kept: nothing is changed then.
-bool undead_quarantine_add(const undead_dead *dead);
+// Takes an object, of which its refcount and the time are found here. Its header and body are changed. False if it cannot
+// be kept: nothing is changed then.
+bool undead_quarantine_add(undead_dead *dead);
 
-// Frees what is over the budget, and everything if it is not `on` any more.
+// Frees what is over the budget, or everything.
 void undead_quarantine_trim(void);
 void undead_quarantine_empty(void);
 
@@ -50,6 +50,11 @@ void undead_quarantine_empty(void);
 bool undead_quarantine_find(uintptr_t object, undead_dead *dead);
 // The object whose scribble `word` is, or is near to, and the offset that it stood at. Async-signal-safe.
 bool undead_quarantine_find_scribble(uint64_t word, undead_dead *dead, uint32_t *offset);
+
+// An object that has left the quarantine not long ago: what is remembered of the last one at this address.
+bool undead_quarantine_find_gone(uintptr_t object, undead_dead *dead);
+// The object of this type that died last.
+bool undead_quarantine_find_newest(const undead_zombie_class *class, undead_dead *dead);
 
 void undead_quarantine_read_counters(undead_zombie_counters *counters);
 

@@ -9,7 +9,6 @@
 #include "zombies/metadata.h"
 #include "zombies/state.h"
 #include "zombies/threads.h"
-#include "zombies/tombstones.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -118,7 +117,7 @@ static bool find_dead(const undead_zombie_use *use, report *r) {
   if (use->dead) r->dead = *use->dead;
   else if (!use->object) return false;
   else if (undead_quarantine_find(use->object, &r->dead)) return true;
-  else if (!undead_tombstones_find(use->object, &r->dead) || (use->class && r->dead.class != use->class)) return false;
+  else if (!undead_quarantine_find_gone(use->object, &r->dead) || (use->class && r->dead.class != use->class)) return false;
   else r->zombie.flags |= UNDEAD_ZOMBIE_IS_EVICTED;
   return true;
 }
