@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -30,6 +31,18 @@ uintptr_t undead_loop_thread(void) { return (uintptr_t)&thread_marker; }
 int32_t undead_loop_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
 void undead_loop_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
+
+bool undead_loop_has_thread_name(char *name) {
+  enum { name_bytes = 16 };  // with the terminating zero, as prctl has it
+  char main_name[name_bytes] = "";
+  prctl(PR_GET_NAME, name);
+  int file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? 0 : read(file, main_name, sizeof main_name);
+  if (file >= 0) close(file);
+  if (length <= 0) return false;
+  main_name[length - 1] = 0;  // the line's end
+  return name[0] && strcmp(name, main_name) != 0;
+}
 
 bool undead_loop_is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
 

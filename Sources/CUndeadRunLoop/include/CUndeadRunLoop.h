@@ -24,6 +24,8 @@ int32_t undead_loop_thread_id(void);
 
 // Cut to 15 bytes.
 void undead_loop_set_thread_name(const char *name);
+// Writes the calling thread's name (16 bytes); false if it is that of the main thread, which others inherit.
+bool undead_loop_has_thread_name(char *name);
 
 // The loop object of the calling thread. `ended` runs when the thread ends with a loop still set.
 void *undead_loop_current(void);

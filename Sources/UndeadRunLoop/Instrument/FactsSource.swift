@@ -112,7 +112,7 @@ struct FactsSource {
     var loop: UnsafeRawPointer?
 
     init(_ loop: TrackedRunLoop) {
-      name = loop.name.isEmpty ? "unnamed" : loop.name
+      name = loop.name
       self.loop = UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque())
     }
 

@@ -23,7 +23,7 @@ public final class RunLoopThread: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - name: of the loop, and, cut to 15 bytes, of the thread.
+  ///   - name: of the loop, and, cut to 15 bytes, of the thread; "thread" and a number if it is empty.
   ///   - clock: the clock the loop's timers live by.
   public init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
     let life = Life(TrackedRunLoop(name: name, clock: clock, kind: .thread))

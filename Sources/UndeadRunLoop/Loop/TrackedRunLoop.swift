@@ -25,7 +25,7 @@ public final class TrackedRunLoop: Sendable {
   /// A loop of its own, for a queue, an executor, or a test with a ``VirtualClock``.
   ///
   /// - Parameters:
-  ///   - name: shown in reports.
+  ///   - name: shown in reports; "loop" and a number if it is empty.
   ///   - clock: the clock its timers live by.
   public convenience init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
     self.init(name: name, clock: clock, kind: .free)
@@ -36,7 +36,7 @@ public final class TrackedRunLoop: Sendable {
     let state = core.state
     self.clock = clock
     self.kind = kind
-    label = Locked(name)
+    label = Locked(name.isEmpty ? LoopNames.next(kind == .free ? "loop" : "thread") : name)
     core.withLock {
       state.pointee.loop = Unmanaged.passUnretained(self)
       state.pointee.isFinished = false
@@ -67,7 +67,8 @@ public final class TrackedRunLoop: Sendable {
     LoopStatePool.give(core)
   }
 
-  /// The loop's name in reports; "main" for the main thread's.
+  /// The loop's name in reports; by default "main" for the main thread's, and the name of the thread for others, or
+  /// "thread" and a number if it has none.
   public var name: String {
     get { label.withLock { $0 } }
     set { label.withLock { $0 = newValue } }
@@ -89,7 +90,7 @@ public final class TrackedRunLoop: Sendable {
     let loop =
       undead_loop_is_main_thread()
       ? main
-      : TrackedRunLoop(name: "thread \(undead_loop_thread_id())", clock: MonotonicClock.shared, kind: .thread)
+      : TrackedRunLoop(name: LoopNames.ofThread(), clock: MonotonicClock.shared, kind: .thread)
     loop.belongToThisThread()
     return loop
   }

@@ -12,7 +12,6 @@ public final class DispatchTimer: Sendable {
 
   private struct State {
     var source: (any DispatchSourceTimer)?
-    var tick: Tick?
     var isCalling = false
     var due: Int64
     var tolerance: Int64 = 0
@@ -23,6 +22,8 @@ public final class DispatchTimer: Sendable {
   private struct Guarded: @unchecked Sendable { var state: State }
 
   private let guarded: Locked<Guarded>
+  /// Guarded by the same lock; a field of its own, because reports name the field. nil once the timer has ended.
+  @exclusivity(unchecked) nonisolated(unsafe) private var block: Tick?
   private let queue: DispatchQueue
   /// The queue that was asked for.
   let target: DispatchQueue
@@ -69,7 +70,8 @@ public final class DispatchTimer: Sendable {
     target = queue
     self.queue = DispatchQueue(label: "UndeadRunLoop.DispatchTimer", target: queue)
     let due = Instants.add(MonotonicClock.shared.now, start ?? self.period)
-    guarded = Locked(Guarded(state: State(tick: tick, due: due)))
+    guarded = Locked(Guarded(state: State(due: due)))
+    block = tick
   }
 
   deinit { invalidate() }
@@ -77,7 +79,7 @@ public final class DispatchTimer: Sendable {
   /// Starts the timer. Nothing if it was started, or invalidated.
   public func resume() {
     guarded.withLock { guarded in
-      guard guarded.state.tick != nil, guarded.state.source == nil else { return }
+      guard block != nil, guarded.state.source == nil else { return }
       let source = DispatchSource.makeTimerSource(queue: queue)
       source.setEventHandler { [weak self] in self?.call() }
       guarded.state.source = source
@@ -87,7 +89,7 @@ public final class DispatchTimer: Sendable {
   }
 
   /// Whether the timer can still fire.
-  public var isValid: Bool { guarded.withLock { $0.state.tick != nil } }
+  public var isValid: Bool { guarded.withLock { _ in block != nil } }
 
   /// How often it has fired.
   public var firings: Int { guarded.withLock { $0.state.firings } }
@@ -123,8 +125,8 @@ public final class DispatchTimer: Sendable {
   /// Ends the timer and lets go of its block. May be called twice, in the callback, before `resume()`, and from any thread.
   public func invalidate() {
     let released = guarded.withLock { guarded -> (Tick?, (any DispatchSourceTimer)?) in
-      let held = (guarded.state.tick, guarded.state.source)
-      guarded.state.tick = nil
+      let held = (block, guarded.state.source)
+      block = nil
       guarded.state.source = nil
       return held
     }
@@ -133,7 +135,7 @@ public final class DispatchTimer: Sendable {
 
   private func call() {
     let tick = guarded.withLock { guarded -> Tick? in
-      guard let tick = guarded.state.tick, !guarded.state.isCalling else { return nil }
+      guard let tick = block, !guarded.state.isCalling else { return nil }
       guarded.state.isCalling = true
       guarded.state.firings += 1
       return tick

@@ -185,10 +185,11 @@ extension LoopCore {
 final class TimerExtras: Sendable {
   private struct State {
     var name = ""
-    var userInfo: (any Sendable)?
     var error: (any Error)?
   }
   private let state = Locked(State())
+  /// Guarded by the lock of `state`; a field of its own, because reports name the field.
+  @exclusivity(unchecked) nonisolated(unsafe) private var userInfo: (any Sendable)?
   /// The display link whose frames the timer counts. It holds the timer; known before the timer is scheduled.
   @exclusivity(unchecked) nonisolated(unsafe) var displayLink: Unmanaged<TrackedDisplayLink>?
 
@@ -196,23 +197,24 @@ final class TimerExtras: Sendable {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
   }
-  var userInfo: (any Sendable)? {
-    get { state.withLock { $0.userInfo } }
-    set { state.withLock { $0.userInfo = newValue } }
-  }
   var error: (any Error)? {
     get { state.withLock { $0.error } }
     set { state.withLock { $0.error = newValue } }
   }
 
-  /// The timer was invalidated.
-  func clear() {
-    let released = state.withLock { state in
-      defer { state.userInfo = nil }
-      return state.userInfo
+  func readUserInfo() -> (any Sendable)? { state.withLock { _ in userInfo } }
+
+  func setUserInfo(_ new: (any Sendable)?) {
+    // Released without the lock.
+    let old = state.withLock { _ in
+      defer { userInfo = new }
+      return userInfo
     }
-    withExtendedLifetime(released) {}
+    withExtendedLifetime(old) {}
   }
+
+  /// The timer was invalidated.
+  func clear() { setUserInfo(nil) }
 }
 
 /// What `AtomicLazyReference` is, without its 500 instructions for each load.
@@ -267,8 +269,8 @@ extension TrackedTimer {
 
   /// What the timer was given to carry; released when it is invalidated.
   public var userInfo: (any Sendable)? {
-    get { extras.load()?.userInfo }
-    set { if isValid { makeExtras().userInfo = newValue } }
+    get { extras.load()?.readUserInfo() }
+    set { if isValid { makeExtras().setUserInfo(newValue) } }
   }
 
   /// The error that the callback threw, which ended the timer.

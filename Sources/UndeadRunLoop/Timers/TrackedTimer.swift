@@ -156,7 +156,7 @@ extension TrackedTimer {
     self.init(
       interval: try Instants.interval(interval), repeats: repeats,
       action: .target(TimerTarget.make(target, holding: holding, selector: selector, action: action)))
-    if let userInfo { makeExtras().userInfo = userInfo }
+    if let userInfo { makeExtras().setUserInfo(userInfo) }
   }
 
   convenience init(interval: Int64, repeats: Bool, confined: Bool = false, action: Action) {
