@@ -1,4 +1,5 @@
 import CUndead
+import CUndeadRunLoop
 import Glibc
 
 /// The only place that knows whether the program is under the instrument, and what it asks of this module.
@@ -11,6 +12,10 @@ enum Instrument {
     ModeTable.prepare()
     PreciseTimer.prepare()
     undead_add_facts_source({ facts, _ in if let facts { FactsSource.tell(facts) } }, nil)
+    undead_set_run_loop_runner { nanoseconds in
+      let loop = undead_loop_is_main_thread() ? TrackedRunLoop.current : TrackedRunLoop.existing
+      return loop?.run(mode: .default, for: .nanoseconds(nanoseconds)) ?? .finished != .finished
+    }
     return undead_is_active()
   }()
 

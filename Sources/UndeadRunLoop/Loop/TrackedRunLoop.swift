@@ -75,12 +75,12 @@ public final class TrackedRunLoop: Sendable {
   }
 
   /// The loop that runs on the calling thread, else the thread's own, made if need be.
-  public static var current: TrackedRunLoop {
-    if let running = undead_loop_running() {
-      return Unmanaged<TrackedRunLoop>.fromOpaque(running).takeUnretainedValue()
-    }
-    if let own = undead_loop_current() { return Unmanaged<TrackedRunLoop>.fromOpaque(own).takeUnretainedValue() }
-    return makeCurrent()
+  public static var current: TrackedRunLoop { existing ?? makeCurrent() }
+
+  /// The same, nil if the thread has none yet.
+  static var existing: TrackedRunLoop? {
+    let loop = undead_loop_running() ?? undead_loop_current()
+    return loop.map { Unmanaged<TrackedRunLoop>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// The main thread's loop.
