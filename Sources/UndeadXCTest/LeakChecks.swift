@@ -41,10 +41,7 @@ extension XCTestCase {
   ///
   /// A test that needs to be left out calls ``skipLeakChecks(_:file:line:)``.
   public class func checkForLeaks(after moment: LeakCheckMoment) {
-    func add<Class: XCTestCase>(_ type: Class.Type) {
-      LeakCheckObserver.shared.add(moment) { $0 is Class }
-    }
-    add(self)
+    LeakCheckObserver.shared.add(moment) { $0 is Self }
   }
 }
 
