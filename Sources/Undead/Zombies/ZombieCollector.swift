@@ -5,10 +5,21 @@ import UndeadReport
 package final class ZombieCollector: Sendable {
   @TaskLocal static var current: ZombieCollector?
 
-  private static let limit = 200
+  private static let method: UInt32 = 1
+  private static let retain: UInt32 = 3
+  /// More dead objects than anybody looks at.
+  private static let limit = 100
+
+  /// A dead object is known by its address and where it died: the address may be used again.
+  private struct Object: Hashable {
+    var address: UInt64
+    var death: [UInt64]
+  }
 
   private struct State {
+    /// The first use of each object: what follows it is the same mistake.
     var events: [ZombieLog.Event] = []
+    var positions: [Object: Int] = [:]
     var obstacle: String?
   }
 
@@ -56,16 +67,29 @@ package final class ZombieCollector: Sendable {
 
   func add(_ event: ZombieLog.Event) {
     state.withLock { state in
-      if state.events.count < Self.limit { state.events.append(event) }
+      let object = Object(address: event.object, death: event.deallocation)
+      if let position = state.positions[object] {
+        let (first, count) = (state.events[position], state.events[position].count + 1)
+        // A call often begins with a retain, which says less.
+        if first.kind == Self.retain, event.kind == Self.method, first.thread == event.thread, count == 2 {
+          state.events[position] = event
+        }
+        state.events[position].count = count
+      } else if state.events.count < Self.limit {
+        state.positions[object] = state.events.count
+        state.events.append(event)
+        // The instrument counts all uses at a place; here those of the object are counted.
+        state.events[state.events.count - 1].count = 1
+      }
     }
   }
 
-  /// The uses so far, grouped and with names.
+  /// The dead objects that were used, each by its first use, grouped and with names.
   package var zombies: [Zombie] {
     let events = state.withLock { state in
-      // The instrument counts all uses of a place; here each one is an event of its own.
       state.events.map { event in
         var event = event
+        if event.count > 1 { event.details = "the object was used \(event.count) times" }
         event.count = 1
         return event
       }

@@ -33,10 +33,10 @@ enum LoadedModules {
     var modules: [String: Snapshot.Module] = [:]
     for line in lines(of: "/proc/self/maps") {
       let words = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-      guard words.count == 6, words[5].hasPrefix("/") else { continue }
+      guard words.count == 6, let slash = words[5].firstIndex(of: "/") else { continue }
       let bounds = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
       guard bounds.count == 2, let offset = UInt64(words[2], radix: 16) else { continue }
-      let path = String(words[5])
+      let path = String(words[5][slash...])
       if modules[path] != nil {
         modules[path]?.high = bounds[1]
       } else if offset == 0, let bias = bias(of: path, mappedAt: bounds[0]) {

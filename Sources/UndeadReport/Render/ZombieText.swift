@@ -39,3 +39,12 @@ enum ZombieText {
     return Backtrace(frames: Array(backtrace.frames[(own ?? 0)...]))
   }
 }
+
+extension FailureText {
+  /// The message for a use of a dead object; `directory` as for a leak.
+  package static func text(_ zombie: Zombie, directory: String = "") -> String {
+    var options = TextOptions(stacks: false)
+    options.directory = directory
+    return ZombieText.block(zombie, options).filter { !$0.isEmpty }.joined(separator: "\n")
+  }
+}

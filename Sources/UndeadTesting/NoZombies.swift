@@ -1,0 +1,81 @@
+import Testing
+import Undead
+import UndeadReport
+
+/// Records an issue if the body uses an object that has died.
+///
+/// A message, retain, release, cast, field or closure of a dead object is an issue at this line, with the method or field,
+/// the type, and the places of the use, the death and the allocation; then the body goes on as well as it can. A safe
+/// `unowned` reference to a dead object ends the process, as always.
+///
+/// Tests run in parallel: a use belongs to the assertion in whose body, or task of it, it happened; one on another thread
+/// is an issue of all running assertions. Only objects that die while an assertion runs are known, unless
+/// ``ZombieSniffer`` runs already.
+@discardableResult
+public func assertNoZombies<Result, Failure: Error>(
+  _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  let check = ZombieCheck(Site(location: sourceLocation, comment: comment))
+  defer { check.finish() }
+  return try check.collector.run(body)
+}
+
+/// Records an issue if the asynchronous body uses an object that has died; as the synchronous one.
+@discardableResult @_disfavoredOverload
+public func assertNoZombies<Result, Failure: Error>(
+  _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+) async throws(Failure) -> Result {
+  let check = ZombieCheck(Site(location: sourceLocation, comment: comment))
+  defer { check.finish() }
+  return try await check.collector.run(body)
+}
+
+/// Records an issue for each use of a dead object in a test, or in every test of a suite.
+///
+/// ```swift
+/// @Test(.noZombies) func pollerStops() { ... }
+/// ```
+public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
+  /// True: the trait of a suite is one of all tests in it.
+  public var isRecursive: Bool { true }
+
+  public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoZombiesTrait? {
+    testCase == nil ? nil : self
+  }
+
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    // A test with the trait in a suite with the trait needs it once.
+    if NoZombiesTest.isRunning { return try await function() }
+    let check = ZombieCheck(Site(location: test.sourceLocation))
+    defer { check.finish() }
+    try await NoZombiesTest.$isRunning.withValue(true) { try await check.collector.run(function) }
+  }
+}
+
+extension Trait where Self == NoZombiesTrait {
+  /// Records an issue for each use of a dead object in a test, or in every test of a suite.
+  public static var noZombies: NoZombiesTrait { NoZombiesTrait() }
+}
+
+private enum NoZombiesTest {
+  @TaskLocal static var isRunning = false
+}
+
+/// An assertion about a body, and what becomes of its findings.
+private struct ZombieCheck: Sendable {
+  let site: Site
+  let collector = ZombieCollector()
+
+  init(_ site: Site) {
+    self.site = site
+  }
+
+  func finish() {
+    if let obstacle = collector.obstacle { return site.skip("zombies: \(obstacle)") }
+    for zombie in collector.zombies { site.fail(FailureText.text(zombie, directory: Site.directory)) }
+  }
+}

@@ -1,0 +1,52 @@
+import Undead
+import UndeadReport
+import XCTest
+
+/// Fails the running test if the body uses an object that has died.
+///
+/// ```swift
+/// assertNoZombies { poller.stop() }
+/// ```
+///
+/// A message, retain, release, cast, field or closure of a dead object fails the test at this line, with the method or
+/// field, the type, and the places of the use, the death and the allocation; then the body goes on as well as it can. A safe
+/// `unowned` reference to a dead object ends the process, as always.
+///
+/// What is used on threads that belong to no assertion fails all running ones. Only objects that die while an assertion
+/// runs are known, unless ``ZombieSniffer`` runs already. If nothing can be seen (a sanitizer build, `UNDEAD=0`), the body
+/// runs, and a note on standard error says that it was not checked.
+@discardableResult
+public func assertNoZombies<Result, Failure: Error>(
+  _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
+  _ body: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  let check = ZombieCheck(Site(file: file, line: line, message: message()))
+  defer { check.finish() }
+  return try check.collector.run(body)
+}
+
+/// Fails the running test if the asynchronous body uses an object that has died; as the synchronous one.
+@discardableResult @_disfavoredOverload
+public func assertNoZombies<Result, Failure: Error>(
+  _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
+  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+) async throws(Failure) -> Result {
+  let check = ZombieCheck(Site(file: file, line: line, message: message()))
+  defer { check.finish() }
+  return try await check.collector.run(body)
+}
+
+/// An assertion about a body, and what becomes of its findings.
+private struct ZombieCheck {
+  let site: Site
+  let collector = ZombieCollector()
+
+  init(_ site: Site) {
+    self.site = site
+  }
+
+  func finish() {
+    if let obstacle = collector.obstacle { return site.skip("zombies: \(obstacle)") }
+    for zombie in collector.zombies { site.fail(FailureText.text(zombie, directory: Site.directory)) }
+  }
+}
