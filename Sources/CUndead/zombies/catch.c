@@ -6,6 +6,7 @@
 #include "zombies/state.h"
 #include "zombies/stubs_x86_64.h"
 #include "zombies/threads.h"
+#include "zombies/waiting.h"
 #include "zombies/zombie_class.h"
 #include <signal.h>
 #include <stddef.h>
@@ -63,9 +64,9 @@ uintptr_t undead_zombie_async_message(undead_message_registers *registers, uint3
   return message(registers, slot, true);
 }
 
-static void used(undead_zombie_kind kind, const undead_zombie_class *class, uintptr_t object, uintptr_t pc, uintptr_t sp,
-                 uintptr_t bp) {
-  undead_zombie_use use = {
+static undead_zombie_use use_of(undead_zombie_kind kind, const undead_zombie_class *class, uintptr_t object, uintptr_t pc,
+                                uintptr_t sp, uintptr_t bp) {
+  return (undead_zombie_use){
       .kind = class->is_context ? UNDEAD_ZOMBIE_CLOSURE : kind,
       .field_offset = UNDEAD_ZOMBIE_NO_FIELD,
       .object = object,
@@ -74,13 +75,13 @@ static void used(undead_zombie_kind kind, const undead_zombie_class *class, uint
       .sp = sp,
       .bp = bp,
   };
-  undead_zombie_used(&use, false);
 }
 
 uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const undead_zombie_class *class = undead_zombie_class_of_isa(word_at(object));
   if (!class) return 0;
-  used(UNDEAD_ZOMBIE_RELEASE, class, object, pc, sp, bp);
+  undead_zombie_use use = use_of(UNDEAD_ZOMBIE_RELEASE, class, object, pc, sp, bp);
+  undead_zombie_used(&use, false);
   return go_on(0);
 }
 
@@ -91,14 +92,18 @@ static undead_zombie_kind kind_of(uint32_t function) {
 }
 
 uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  if ((intptr_t)object <= 0) return undead_swift_real[function];
   object &= POINTER_BITS;
   undead_zombie_kind kind = kind_of(function);
   const undead_zombie_class *class = undead_zombie_class_of_isa(word_at(object));
-  if (!class) return undead_swift_real[function];
-  used(kind, class, object, pc, sp, bp);
+  if (!class) return undead_zombie_waits_no_longer() ? go_on(undead_swift_real[function]) : undead_swift_real[function];
+  undead_zombie_use use = use_of(kind, class, object, pc, sp, bp);
+  // Retaining and releasing what is dead changes nothing: the budget alone decides how long it is kept.
+  if (use.kind == UNDEAD_ZOMBIE_RETAIN) return undead_zombie_retained(&use) ? go_on(0) : 0;
+  if (use.kind == UNDEAD_ZOMBIE_RELEASE) return undead_zombie_released(&use) ? go_on(0) : 0;
+  undead_zombie_used(&use, false);
   // The runtime itself stops the program, with a message of its own.
   if (kind == UNDEAD_ZOMBIE_UNOWNED) return undead_swift_real[function];
-  // Retaining and releasing what is dead changes nothing: the budget alone decides how long it is kept.
   return go_on(kind == UNDEAD_ZOMBIE_CAST ? undead_swift_real[function] : 0);
 }
 #endif

@@ -7,6 +7,7 @@
 #include "zombies/report.h"
 #include "zombies/state.h"
 #include "zombies/threads.h"
+#include "zombies/waiting.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -111,6 +112,7 @@ static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context
   // Another thread has opened the page since.
   if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return true;
   if (!scribble_fault(signal, context)) tombstone_fault(signal, context);
+  undead_zombie_settle(false, true);
   return false;
 }
 #else

@@ -36,7 +36,7 @@ static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {
     "swift_dynamicCastUnknownClassUnconditional",
 };
 
-static bool watching, guarding;
+static bool watching, guarding, closely;
 
 static bool is_watched(uint32_t index) {
   return index == UNDEAD_SWIFT_ALLOC_OBJECT ? watching && guarding : watching;
@@ -44,6 +44,7 @@ static bool is_watched(uint32_t index) {
 
 static void set_target(uint32_t index) {
   uintptr_t target = is_watched(index) ? undead_swift_watching[index] : undead_swift_real[index];
+  if (watching && closely && undead_swift_watching_closely[index]) target = undead_swift_watching_closely[index];
   __atomic_store_n(&undead_swift_target[index], target, __ATOMIC_RELEASE);
 }
 
@@ -87,7 +88,14 @@ void undead_swift_functions_watch(bool on, bool guard) {
   guarding = guard;
   for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) set_target(i);
 }
+
+void undead_swift_functions_watch_closely(bool on) {
+  closely = on;
+  for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++)
+    if (undead_swift_watching_closely[i]) set_target(i);
+}
 #else
 bool undead_swift_functions_find(void) { return false; }
 void undead_swift_functions_watch(bool on, bool guard) { (void)on, (void)guard; }
+void undead_swift_functions_watch_closely(bool on) { (void)on; }
 #endif

@@ -46,12 +46,18 @@ extern uintptr_t undead_swift_target[UNDEAD_SWIFT_FUNCTION_COUNT];
 // The ones that watch.
 extern const uintptr_t undead_swift_watching[UNDEAD_SWIFT_FUNCTION_COUNT];
 
+// Those that tell everything; 0 for functions that neither retain nor release.
+extern const uintptr_t undead_swift_watching_closely[UNDEAD_SWIFT_FUNCTION_COUNT];
+
 // Finds the runtime's functions now, while that is safe. False if they cannot be reached: no Swift runtime, or one that
 // is linked statically, whose functions are not ours to replace.
 bool undead_swift_functions_find(void);
 
 // Lets our definitions watch for zombies, or not. Allocation only with `guard`.
 void undead_swift_functions_watch(bool on, bool guard);
+
+// While watching: tells every retain and release, not only those of zombies (undead_zombie_touched). Any thread.
+void undead_swift_functions_watch_closely(bool on);
 
 #define UNDEAD_CALL_REAL_DEALLOC(index, object, size, align_mask) \
   ((void (*)(void *, size_t, size_t))undead_swift_real[index])(object, size, align_mask)

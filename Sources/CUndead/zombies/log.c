@@ -165,15 +165,15 @@ static size_t put_texts(char *at, const undead_zombie *zombie, const char *note)
   return size;
 }
 
-uint64_t *undead_zombie_log_add(const undead_zombie *zombie, const char *note) {
+undead_log_entry undead_zombie_log_add(const undead_zombie *zombie, const char *note) {
   if (log_pid != getpid() || !log_file) undead_zombie_log_begin();
-  if (!log_file) return NULL;
+  if (!log_file) return 0;
   add_modules(zombie);
   uint32_t frames = zombie->allocation_count + zombie->deallocation_count + zombie->access_count;
   size_t texts = put_texts(NULL, zombie, note);
   size_t size = (sizeof(zombie_record) + frames * sizeof(uintptr_t) + texts + 7) & ~(size_t)7;
   zombie_record *record = reserve(size);
-  if (!record) return NULL;
+  if (!record) return 0;
   *record = (zombie_record){
       .size = (uint32_t)size,
       .type = RECORD_ZOMBIE,
@@ -198,7 +198,21 @@ uint64_t *undead_zombie_log_add(const undead_zombie *zombie, const char *note) {
   at = put_frames(at, zombie->access, zombie->access_count);
   put_texts(at, zombie, note);
   finish(size);
-  return &record->count;
+  return (undead_log_entry)((char *)record - (char *)log_file);
+}
+
+static zombie_record *record_of(undead_log_entry entry) {
+  return entry && log_file && log_pid == getpid() ? (zombie_record *)((char *)log_file + entry) : NULL;
+}
+
+void undead_zombie_log_count(undead_log_entry entry, uint64_t count) {
+  zombie_record *record = record_of(entry);
+  if (record) __atomic_store_n(&record->count, count, __ATOMIC_RELAXED);
+}
+
+void undead_zombie_log_void(undead_log_entry entry) {
+  zombie_record *record = record_of(entry);
+  if (record) __atomic_store_n(&record->kind, 0, __ATOMIC_RELAXED);
 }
 
 void undead_zombie_log_signal(int signal) {

@@ -1,6 +1,7 @@
 // The log of zombies in the session directory (Documentation/zombie-log.md).
 #pragma once
 #include "include/undead_zombies.h"
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -12,9 +13,15 @@ void undead_zombie_log_begin(void);
 // Begins the child's own log with its first zombie, not now. Async-signal-safe.
 void undead_zombie_log_after_fork_in_child(uint32_t generation);
 
-// Writes a zombie; returns where its count stands in the file, to be brought up to date, or NULL (no log, or no room:
-// counted). `note`: what else is known, or "". One caller at a time. Async-signal-safe.
-uint64_t *undead_zombie_log_add(const undead_zombie *zombie, const char *note);
+// An entry of the log; 0: none.
+typedef uint64_t undead_log_entry;
+
+// Writes a zombie; returns 0 if there is no log, or no room (counted). `note`: what else is known, or "". One caller at a
+// time. Async-signal-safe, as are those that change an entry.
+undead_log_entry undead_zombie_log_add(const undead_zombie *zombie, const char *note);
+void undead_zombie_log_count(undead_log_entry entry, uint64_t count);
+// What the entry says was explained better by what came next.
+void undead_zombie_log_void(undead_log_entry entry);
 // Notes which signal ends the program, 0 for none. Async-signal-safe.
 void undead_zombie_log_signal(int signal);
 void undead_zombie_log_counters(const undead_zombie_counters *counters);

@@ -5,10 +5,11 @@
 #include "record/thread.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
-#include "zombies/log.h"
 #include "zombies/metadata.h"
+#include "zombies/sites.h"
 #include "zombies/state.h"
 #include "zombies/threads.h"
+#include "zombies/waiting.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,67 +17,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SITES = 2048, MAX_ASYNC_DEPTH = 64, FRAMES = UNDEAD_DEPTH_LIMIT + MAX_ASYNC_DEPTH };
-
-// A place in the program where dead objects of a type are used in one way.
-typedef struct {
-  uintptr_t pc;                        // 0: free
-  const undead_zombie_class *class;
-  uint32_t kind;
-  uint64_t count;
-  uint64_t *logged;                    // its count in the log, NULL if it is not there
-} site;
+enum { MAX_ASYNC_DEPTH = 64, FRAMES = UNDEAD_DEPTH_LIMIT + MAX_ASYNC_DEPTH };
 
 // What one report needs, in memory of its own: stacks of signals are small.
 typedef struct {
   undead_zombie zombie;
   undead_dead dead;
+  const char *note;
   char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
   uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
 } report;
-
-static undead_bounded_lock lock;
-static site *sites;
-static uint32_t sites_used;
-static int32_t sites_pid;
-
-// Called with the lock. NULL if there is no room for one more.
-static site *find_site(const undead_zombie_use *use) {
-  if (!sites && !(sites = undead_map(SITES * sizeof *sites))) return NULL;
-  if (sites_pid != getpid()) {
-    // In a forked child nothing is in the log yet.
-    for (uint32_t i = 0; i < SITES; i++) sites[i] = (site){0};
-    sites_used = 0;
-    sites_pid = getpid();
-  }
-  uintptr_t key = use->pc ^ (uintptr_t)use->class ^ (uintptr_t)use->kind << 4;
-  for (uint32_t i = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 53);; i++) {
-    site *at = &sites[i & (SITES - 1)];
-    if (at->pc == use->pc && at->class == use->class && at->kind == use->kind) return at;
-    if (at->pc) continue;
-    if (sites_used == SITES * 3 / 4) return NULL;
-    sites_used++;
-    *at = (site){.pc = use->pc, .class = use->class, .kind = use->kind};
-    return at;
-  }
-}
-
-// Counts the use. True if it is to be reported.
-static bool count_use(const undead_zombie_use *use, uint64_t *count) {
-  undead_count(&undead_zombie_counts.zombies);
-  if (!undead_lock_take(&lock)) return false;
-  site *at = find_site(use);
-  uint32_t limit = undead_zombies.repeats;
-  bool wanted = at && (limit == 0 || at->count < limit);
-  if (at) {
-    *count = ++at->count;
-    if (at->logged) __atomic_store_n(at->logged, at->count, __ATOMIC_RELAXED);
-  } else {
-    undead_count(&undead_zombie_counts.lost_reports);
-  }
-  undead_lock_release(&lock);
-  return wanted;
-}
 
 static uint64_t nanoseconds(clockid_t clock) {
   struct timespec now = {0};
@@ -114,11 +64,19 @@ static void add_access(report *r, const undead_zombie_use *use) {
 }
 
 static bool find_dead(const undead_zombie_use *use, report *r) {
-  if (use->dead) r->dead = *use->dead;
-  else if (!use->object) return false;
-  else if (undead_quarantine_find(use->object, &r->dead)) return true;
-  else if (!undead_quarantine_find_gone(use->object, &r->dead) || (use->class && r->dead.class != use->class)) return false;
-  else r->zombie.flags |= UNDEAD_ZOMBIE_IS_EVICTED;
+  r->note = "";
+  if (use->dead) {
+    r->dead = *use->dead;
+    return true;
+  }
+  if (!use->object) {
+    // The type of which object it was does not show.
+    r->note = "of several dead objects of the type, the one that died last is shown";
+    return use->class && undead_quarantine_find_newest(use->class, &r->dead);
+  }
+  if (undead_quarantine_find(use->object, &r->dead)) return true;
+  if (!undead_quarantine_find_gone(use->object, &r->dead) || (use->class && r->dead.class != use->class)) return false;
+  r->zombie.flags |= UNDEAD_ZOMBIE_IS_EVICTED;
   return true;
 }
 
@@ -161,20 +119,27 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   add_access(r, use);
 }
 
-static void log_report(report *r, const undead_zombie_use *use) {
-  if (!undead_lock_take(&lock)) {
-    undead_count(&undead_zombie_counts.lost_reports);
-    return;
-  }
-  site *at = find_site(use);
-  // Two threads may have come here with the same place.
-  if (at && at->logged) __atomic_store_n(at->logged, at->count, __ATOMIC_RELAXED);
-  else if (at) at->logged = undead_zombie_log_add(&r->zombie, "");
-  undead_zombie_counters counters;
-  undead_zombies_read_counters(&counters);
-  undead_zombie_log_counters(&counters);
-  undead_lock_release(&lock);
+struct undead_zombie_finding {
+  undead_zombie_use use;
+  report report;
+};
+
+undead_zombie_finding *undead_zombie_finding_make(const undead_zombie_use *use, uint64_t count) {
+  undead_zombie_finding *made = undead_map(sizeof *made);
+  if (!made) return NULL;
+  made->use = *use;
+  made->use.dead = NULL;
+  fill_in(&made->report, use, count);
+  undead_site_log(use, &made->report.zombie, made->report.note);
+  return made;
 }
+
+void undead_zombie_finding_deliver(undead_zombie_finding *made, bool in_signal) {
+  undead_zombie_handler handler = in_signal ? NULL : __atomic_load_n(&undead_zombies.handler, __ATOMIC_ACQUIRE);
+  if (handler) handler(&made->report.zombie, undead_zombies.context);
+}
+
+void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }
 
 void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
   undead_zombie_thread *self = &undead_zombie_self;
@@ -183,15 +148,13 @@ void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
   int saved = errno;
   self->inside++;
   uint64_t count = 0;
-  undead_zombie_handler handler = NULL;
-  report *r = count_use(use, &count) ? undead_map(sizeof *r) : NULL;
-  if (r) {
-    undead_count(&undead_zombie_counts.reports);
-    fill_in(r, use, count);
-    log_report(r, use);
-    handler = in_signal ? NULL : __atomic_load_n(&undead_zombies.handler, __ATOMIC_ACQUIRE);
-    if (handler) handler(&r->zombie, undead_zombies.context);
-    undead_unmap(r, sizeof *r);
+  undead_zombie_explained(use->object);
+  bool wanted = undead_site_count(use, &count);
+  if (wanted) undead_count(&undead_zombie_counts.reports);
+  undead_zombie_finding *made = wanted ? undead_zombie_finding_make(use, count) : NULL;
+  if (made) {
+    undead_zombie_finding_deliver(made, in_signal);
+    undead_zombie_finding_drop(made);
   }
   self->inside--;
   errno = saved;

@@ -13,6 +13,7 @@
 #include "zombies/state.h"
 #include "zombies/threads.h"
 #include "zombies/type_lists.h"
+#include "zombies/waiting.h"
 #include "zombies/zombie_class.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -235,15 +236,19 @@ void undead_zombies_after_fork_in_parent(void) {
 void undead_zombies_after_fork_in_child(void) {
   undead_zombies_after_fork_in_parent();
   undead_threads_after_fork_in_child();
+  if (undead_zombies.active) undead_zombie_waiting_after_fork_in_child();
 }
 
 void undead_zombies_adopt_child(uint32_t generation) {
   if (undead_zombies.active) undead_zombie_log_after_fork_in_child(generation);
 }
 
+void undead_zombies_settle(void) { undead_zombie_settle(false, false); }
+
 void undead_zombies_note_end(void) {
   undead_zombie_counters counters;
   if (!undead_zombies.active) return;
+  undead_zombie_settle(true, false);
   undead_zombies_read_counters(&counters);
   undead_zombie_log_counters(&counters);
 }
