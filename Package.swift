@@ -49,7 +49,7 @@ let package = Package(
     .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
-    .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"]),
+    .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"], exclude: ["Fixtures"]),
     .testTarget(name: "EndToEndTests", dependencies: ["UndeadTool"], exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]

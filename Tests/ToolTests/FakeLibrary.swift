@@ -42,7 +42,10 @@ enum FakeLibrary {
 
     __attribute__((constructor)) static void start(void) {
       const char *session = getenv("UNDEAD_SESSION");
-      if (!session) return;
+      char program[1024] = "";
+      if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !session) return;
+      // A session for tests alone.
+      if (getenv("UNDEAD_ONLY") && !strstr(program, ".xctest")) return;
       snprintf(directory, sizeof directory, "%s", session);
       char path[1024];
       snprintf(path, sizeof path, "%s/%d.state", directory, getpid());
@@ -56,6 +59,7 @@ enum FakeLibrary {
       set(16, getppid());
       set(20, 1);
       set(24, 2);
+      strcpy(state + 1152, program);
       set(28, getenv("FAKE_NO_SWIFT") == 0);
       if (getenv("FAKE_REQUEST_SNAPSHOT")) signal(SIGRTMAX - 2, on_request);
       const char *aside = getenv("FAKE_ASIDE");

@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+/// `undead test`, with a `swift` that only says what it was asked for.
+@Suite struct TestVerbTests {
+  private let sandbox: Sandbox
+
+  init() throws {
+    sandbox = try Sandbox()
+    try sandbox.installFakeLibrary()
+  }
+
+  /// Puts a `swift` into PATH that runs `body`, a shell script.
+  private func installSwift(_ body: String) throws -> [String: String] {
+    try sandbox.write("#!/bin/sh\n\(body)\n", to: "bin/swift", mode: 0o755)
+    return ["PATH": "\(sandbox.path("bin")):/usr/bin:/bin"]
+  }
+
+  /// A program with the name of a test program.
+  private func installTestProgram() throws {
+    try sandbox.compile("int main(int n, char **a) { return n > 1 ? 134 : 0; }", to: "AppTests.xctest")
+  }
+
+  @Test func handsArgumentsToSwiftTest() throws {
+    let environment = try installSwift(#"printf '<%s>' "$@"; exit 3"#)
+    let output = try sandbox.undead(
+      "test", "--verbose", "--", "--filter", "A b", "--", "-c", "release", "--format", environment: environment)
+    #expect(output.out == "<test><--filter><A b><--><-c><release><--format>")
+    #expect(output.status == 3, "\(output.error)")
+  }
+
+  @Test func needsNoArguments() throws {
+    let output = try sandbox.undead("test", environment: try installSwift(#"printf '<%s>' "$@"; exit 3"#))
+    #expect(output.out == "<test>")
+  }
+
+  @Test func refusesArgumentsOfSwiftTestBeforeTheDashes() throws {
+    let output = try sandbox.undead("test", "--filter", "A", environment: try installSwift("echo started"))
+    #expect(output.status == 64 && output.out == "")
+    #expect(output.error.contains("arguments of 'swift test' come after '--'"))
+  }
+
+  @Test func saysThatThereIsNoSwift() throws {
+    let output = try sandbox.undead("test", environment: ["PATH": "/nowhere"])
+    #expect(output.status == 64)
+    #expect(output.error.contains("no program 'swift' in PATH"))
+    #expect(output.error.contains("put the 'swift' of a toolchain in PATH"))
+  }
+
+  @Test func ofNoToolchainIsNoSilentSuccess() throws {
+    let output = try sandbox.undead("test", environment: try installSwift("exit 0"))
+    #expect(output.status == 70)
+    #expect(output.error.contains("the instrument was not loaded into 'swift test'"))
+  }
+
+  @Test func reportsOnTestProgramsFirst() throws {
+    try installTestProgram()
+    var environment = try installSwift("./AppTests.xctest; exit 0")
+    environment["FAKE_SNAPSHOT"] = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    let output = try sandbox.undead(
+      "test", "--format", "json", "--output", "r.json", "--report", "junit=r.xml", environment: environment)
+    #expect(output.status == 23, "\(output.error)")
+    #expect(output.error == "")
+    let json = try String(contentsOfFile: sandbox.path("r.json"), encoding: .utf8)
+    #expect(json.contains("checked: 1 of 1 test process"))
+    #expect(json.contains("bin/swift"))
+    #expect(try String(contentsOfFile: sandbox.path("r.xml"), encoding: .utf8).contains("<failure message=\"App.Owner"))
+  }
+
+  @Test func namesTheProcessThatCouldNotBeChecked() throws {
+    try installTestProgram()
+    var environment = try installSwift("./AppTests.xctest Some.Tests/testCrash; exit 0")
+    environment["FAKE_FAILURE"] = "why not"
+    let output = try sandbox.undead("test", environment: environment)
+    #expect(output.status == 70)
+    #expect(output.error.contains("AppTests.xctest"))
+    #expect(output.error.contains("was not checked: why not"))
+  }
+
+  @Test func ownStatusOfTheTestsGoesFirst() throws {
+    try installTestProgram()
+    var environment = try installSwift("./AppTests.xctest; exit 1")
+    environment["FAKE_SNAPSHOT"] = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    let output = try sandbox.undead("test", environment: environment)
+    #expect(output.status == 1)
+    #expect(output.error.contains("undead: 1 leak"))
+  }
+
+  @Test func isTurnedOffByTheEnvironment() throws {
+    var environment = try installSwift("echo $LD_PRELOAD$UNDEAD_SESSION$UNDEAD_ONLY; exit 0")
+    environment["UNDEAD"] = "0"
+    let output = try sandbox.undead("test", environment: environment)
+    #expect(output.status == 0 && output.out == "\n")
+    #expect(output.error.contains("UNDEAD=0"))
+  }
+
+  // MARK: Reports
+
+  @Test func furtherReportsNeedAKnownFormAndAFile() throws {
+    let environment = try installSwift("echo started")
+    for (value, reason) in [("nonsense=x", "'nonsense=x' is invalid"), ("junit", "'junit' is invalid")] {
+      let output = try sandbox.undead("test", "--report", value, environment: environment)
+      #expect(output.status == 64 && output.out == "" && output.error.contains(reason))
+    }
+    let unwritable = try sandbox.undead("test", "--report", "json=/nowhere/x", environment: environment)
+    #expect(unwritable.status == 64 && unwritable.out == "")
+    #expect(unwritable.error.contains("'/nowhere/x' (--report)"))
+    let twice = try sandbox.undead("test", "--output", "x", "--report", "json=x", environment: environment)
+    #expect(twice.status == 64 && twice.error.contains("same file"))
+  }
+
+  @Test(arguments: ["junit", "github", "json", "text"])
+  func runAndReportWriteEveryForm(_ form: String) throws {
+    let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    let run = try sandbox.undead(
+      "run", "--report", "\(form)=further", "--", "true", environment: ["FAKE_SNAPSHOT": snapshot])
+    #expect(run.error.contains("undead: 1 leak"))
+    let shown = try sandbox.undead("report", "--format", form, "--report", "\(form)=again", snapshot)
+    #expect(shown.out.contains("App.Owner"))
+    for file in ["further", "again"] {
+      #expect(try String(contentsOfFile: sandbox.path(file), encoding: .utf8).contains("App.Owner"))
+    }
+  }
+
+  @Test func diffWritesTextAndJSONOnly() throws {
+    let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    for arguments in [["--format", "junit"], ["--report", "json=x"]] {
+      let output = try sandbox.command([sandbox.path("bin/undead"), "diff"] + arguments + [snapshot, snapshot])
+      #expect(output.status == 64, "\(output.error)")
+    }
+  }
+}
