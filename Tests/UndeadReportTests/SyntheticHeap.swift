@@ -147,19 +147,63 @@ struct SyntheticHeap {
   }
 
   /// A suspect with a path through the given nodes, which must be linked in this order.
-  mutating func suspect(_ kind: UInt32, _ node: Node, by mechanism: Node, root: String, path: [Node]) {
+  mutating func suspect(_ kind: UInt32, _ node: Node, by mechanism: Node, root: String, path nodes: [Node]) {
+    let path = path(1, root, nodes)
+    snapshot.suspects.append(.init(kind: kind, node: UInt32(node), mechanism: UInt32(mechanism), path: path))
+  }
+
+  /// A path through the given nodes, which must be linked in this order; root kinds as in the format of snapshots.
+  private mutating func path(_ rootKind: UInt32, _ root: String, thread: UInt32 = 0, _ nodes: [Node]) -> UInt32 {
     let sorted = built.edges
-    let steps = zip(path, path.dropFirst()).map { from, to in
+    let steps = zip(nodes, nodes.dropFirst()).map { from, to in
       UInt32(sorted.firstIndex { $0.from == UInt32(from) && $0.to == UInt32(to) }!)
     }
     snapshot.paths.append(
       Snapshot.Path(
-        rootKind: 1, rootName: strings.intern(root), firstNode: UInt32(path[0]),
-        firstStep: UInt32(snapshot.steps.count), stepCount: UInt32(steps.count), endNode: UInt32(path.last!)))
+        rootKind: rootKind, rootName: strings.intern(root), thread: thread, firstNode: UInt32(nodes[0]),
+        firstStep: UInt32(snapshot.steps.count), stepCount: UInt32(steps.count), endNode: UInt32(nodes.last!)))
     snapshot.steps += steps
-    snapshot.suspects.append(
+    return UInt32(snapshot.paths.count - 1)
+  }
+
+  // MARK: What the layers above tell
+
+  /// A watched object that is reached from a root through the given nodes; empty: that nothing reaches.
+  mutating func watch(
+    _ node: Node, scope: String, ended: [Function] = [], rootKind: UInt32 = 1, root: String = "", thread: UInt32 = 0,
+    path nodes: [Node] = []
+  ) {
+    let path = nodes.isEmpty ? Snapshot.none : path(rootKind, root, thread: thread, nodes)
+    snapshot.watched.append(
+      .init(node: UInt32(node), scope: strings.intern(scope), stack: stack(ended), path: path))
+  }
+
+  mutating func loopItem(
+    _ node: Node, _ kind: String = "timer", loop: String = "main", modes: String = "default", name: String = ""
+  ) {
+    snapshot.loopItems.append(
       .init(
-        kind: kind, node: UInt32(node), mechanism: UInt32(mechanism), path: UInt32(snapshot.paths.count - 1)))
+        address: snapshot.nodes[node].address, node: UInt32(node), loop: strings.intern(loop),
+        modes: strings.intern(modes), kind: strings.intern(kind), name: strings.intern(name)))
+  }
+
+  mutating func diagnostic(
+    _ kind: String, _ message: String, details: String = "", at place: [Function] = [],
+    traces: [(role: String, place: [Function])] = []
+  ) {
+    for trace in traces {
+      snapshot.traces.append(
+        .init(
+          diagnostic: UInt32(snapshot.diagnostics.count), role: strings.intern(trace.role), stack: stack(trace.place)))
+    }
+    snapshot.diagnostics.append(
+      .init(
+        kind: strings.intern(kind), message: strings.intern(message), details: strings.intern(details),
+        stack: stack(place)))
+  }
+
+  mutating func setRunLoops(_ json: String) {
+    snapshot.runLoops = Array(json.utf8)
   }
 
   // MARK: Facts

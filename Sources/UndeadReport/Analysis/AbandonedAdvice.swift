@@ -43,11 +43,12 @@ enum AbandonedAdvice {
     case let step? where step.field == "userInfo":
       return "the \(what) keeps its userInfo until it is invalidated: call invalidate() when the scope ends"
     case let step? where step.reference.holdsClosure:
-      return "the block of the \(what) \(captures(step)): capture it weakly (`[weak self]`), and call invalidate() when "
-        + "the owner goes away"
+      return "the block of the \(what) \(captures(step)): capture it weakly (`[weak self]`), and call invalidate() "
+        + "when the owner goes away"
     default:
-      return "the \(what) holds its target strongly until it is invalidated: call invalidate() when the owner goes away "
-        + "(its deinit cannot, it never runs), or make the timer with `holding: .weak` or a WeakProxy as its target"
+      let weakly = item == "display link" ? "give it a WeakProxy as its target" : "make it with `holding: .weak`"
+      return "the \(what) holds its target strongly until it is invalidated: call invalidate() when the owner goes "
+        + "away (its deinit cannot, it never runs), or \(weakly)"
     }
   }
 
@@ -75,18 +76,19 @@ enum AbandonedAdvice {
 
   private static func delegate(_ facts: Facts) -> String? {
     guard let step = facts.last, FieldName.isBackReference(step.field) else { return nil }
-    return "`\(step.field)` of \(step.type) still refers to it: declare it `weak`, or set it to nil when the scope ends"
+    return "`\(step.field)` of \(step.type) still refers to it: declare it `weak`, or set it to nil when the scope "
+      + "ends"
   }
 
   private static func collection(_ facts: Facts) -> String? {
     guard let step = facts.last, step.field.contains("[") else { return nil }
-    return "`\(place(step))` of \(step.type)\(reached(facts)) still holds it: remove it from there when the scope ends, "
-      + "or keep it weakly"
+    return "`\(place(step))` of \(step.type)\(reached(facts)) still holds it: remove it from there when the scope "
+      + "ends, or keep it weakly"
   }
 
   private static func global(_ facts: Facts) -> String? {
     guard let root = facts.root, root.kind == "global", !root.name.isEmpty, facts.steps.isEmpty else { return nil }
-    return "the global or static variable `\(root.name)` still refers to it: set it to nil when the scope ends, or "
+    return "the global or static variable `\(variable(root))` still refers to it: set it to nil when the scope ends, or "
       + "declare it `weak`"
   }
 
@@ -124,7 +126,11 @@ enum AbandonedAdvice {
   /// From where the holder is reached, if it has a name that the programmer knows.
   private static func reached(_ facts: Facts) -> String {
     guard let root = facts.root, root.kind == "global", !root.name.isEmpty else { return "" }
-    return " (reached from `\(root.name)`)"
+    return " (reached from `\(variable(root))`)"
+  }
+
+  private static func variable(_ root: PathStep.Root) -> String {
+    root.name.hasPrefix("static ") ? String(root.name.dropFirst("static ".count)) : root.name
   }
 
   private static func place(_ step: PathStep) -> String {

@@ -67,16 +67,19 @@ struct AbandonedBuilder {
     let path =
       record.path == Snapshot.none
       ? nil : paths.steps(root: record.path, paths.edges(of: record.path), to: node, names, &frames)
-    let scope = snapshot.strings[record.scope]
+    let scope = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.backtrace(record.stack))
+    let allocation = frames.backtrace(block.stack)
+    let test = frames.tests?.test(
+      stacks: [allocation, scope.backtrace], references: (path ?? []).map(\.reference))
     return Leak(
-      signature: signature(node, path, scope: scope), kind: .abandoned, totalBytes: Int(clamping: block.size),
-      objects: [LeakedObject(block, type: names.type(of: node))], retainPath: path,
-      scope: Leak.Scope(name: scope, backtrace: frames.backtrace(record.stack)),
-      allocation: frames.backtrace(block.stack), advice: path.flatMap(AbandonedAdvice.text))
+      signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
+      totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))], retainPath: path, scope: scope,
+      allocation: allocation, advice: path.flatMap(AbandonedAdvice.text), test: test)
   }
 
-  private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String) -> String {
+  private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String, _ test: TestIdentity?) -> String {
     var hash = StableHash("abandoned")
+    if let test { hash.mix(StableHash(test.fullName)) }
     hash.mix(names.typeHash(of: node))
     hash.mix(StableHash(scope))
     hash.mix(frames.siteHash(snapshot.nodes[node].stack))

@@ -59,11 +59,12 @@ struct SuspectBuilder {
     let stacks = [allocation, suspended].compactMap(\.self)
     let test = frames.tests?.test(stacks: stacks, references: path.map(\.reference))
     if let test { hash.mix(StableHash(test.fullName)) }
+    let isHeldByLoop = path.first?.root?.kind == "runLoop"
     return Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
-      advice: Advice.text(for: kind, holdsBack: holdsBack), test: test)
+      advice: isHeldByLoop ? AbandonedAdvice.text(for: path) : Advice.text(for: kind, holdsBack: holdsBack), test: test)
   }
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {
