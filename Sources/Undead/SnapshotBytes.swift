@@ -2,7 +2,8 @@ import CUndead
 import Foundation
 
 /// A snapshot in memory of the instrument, which takes it back when this object goes.
-final class SnapshotBytes: ContiguousBytes {
+// Unchecked: the pointer is to memory of its own, which nobody changes.
+final class SnapshotBytes: ContiguousBytes, @unchecked Sendable {
   private let start: UnsafeMutableRawPointer?
   private let count: Int
 

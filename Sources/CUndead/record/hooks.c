@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "record/mode.h"
 #include "record/registry.h"
+#include "record/scopes.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
@@ -71,6 +72,7 @@ UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
     word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
     if (UNLIKELY(mode == UNDEAD_RECORD_COMPARE)) undead_compare(word, frame->return_address);
   }
+  if (UNLIKELY(undead_open_scopes)) word = undead_scope_tag(word);
   set_word(block, word);
   return true;
 }

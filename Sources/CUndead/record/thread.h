@@ -9,6 +9,7 @@ typedef struct {
   volatile uint32_t ignored;   // > 0: allocations of this thread are the tool's own and are not registered
   void *unwind_cache;          // undead_unwind_cache; NULL until the first backtrace
   uint32_t without_cache;      // the thread is about to end, or there was no room: capture without a cache
+  uint32_t asks_scope;         // the thread is finding out its allocation scope
   uintptr_t stack_low, stack_high, stack_barrier;   // see unwind/stack.h
 } undead_thread_state;
 

@@ -17,6 +17,15 @@ static volatile int32_t guarded_thread;
 static sigjmp_buf way_out;
 static struct sigaction program_actions[CRASH_SIGNALS];
 
+// Both get words of the stack: registers, and what glibc leaves in the unused part of a mask. Between two checks they
+// are addresses that the first one looked at, and must not be references for the second one.
+static void hide_from_scans(void) {
+  static bool hidden;
+  if (__atomic_exchange_n(&hidden, true, __ATOMIC_RELAXED)) return;
+  undead_own_memory(&way_out, sizeof(way_out));
+  undead_own_memory(&program_actions, sizeof(program_actions));
+}
+
 // Does what the program's own action would have done.
 static void forward(int number, siginfo_t *info, void *context) {
   size_t index = 0;
@@ -74,6 +83,7 @@ int undead_guarded(void (*work)(void *), void *context) {
   stack_t stack = {.ss_sp = room, .ss_size = STACK_BYTES}, before = {.ss_flags = SS_DISABLE};
   if (room) sigaltstack(&stack, &before);
   guarded_thread = 0;
+  hide_from_scans();
   take_over();
   int crash = sigsetjmp(way_out, 1);
   if (crash == 0) {

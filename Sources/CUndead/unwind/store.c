@@ -110,7 +110,7 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   for (; id > UNDEAD_TRIE_RUNS && found < max; id = undead_trie_at(id)->parent) {
     uint32_t pc_index = undead_trie_at(id)->pc_index;
     if (!(pc_index & UNDEAD_RUN_BIT)) {
-      pc_indices[found++] = pc_index;
+      if (!(pc_index & UNDEAD_SCOPE_BIT)) pc_indices[found++] = pc_index;
       continue;
     }
     uint32_t run = pc_index & ~UNDEAD_RUN_BIT;

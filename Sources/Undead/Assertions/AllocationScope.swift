@@ -1,60 +1,175 @@
+import CUndead
+import Synchronization
 import UndeadReport
 
 /// A part of the run, such as a test: knows which objects were born in it, and finds those that leaked.
 ///
 /// What the body allocates belongs to the scope, on its own thread and in its tasks and their child tasks. A scope in a
-/// scope takes its own allocations; the outer one reports only what the inner one did not. Threads, dispatched
-/// blocks and detached tasks belong to the scope only if their backtraces prove it; what leaks there otherwise is left
-/// to ``unattributedLeaks(options:)``. A leak is reported once in a process, to who asks first.
+/// scope takes its own allocations; the outer one reports only what the inner one did not. Other threads, dispatched
+/// blocks and detached tasks cannot be attributed: what leaks there is left to ``unattributedLeaks(options:)``, unless
+/// it hangs together with a leak of the scope. A leak is reported once in a process, to who asks first.
 package final class AllocationScope: Sendable {
   /// The name that reports show.
   package let name: String
+  let number: UInt32
 
+  @TaskLocal private static var current: UInt32 = 0
+
+  /// For each scope the one that it was opened in.
+  private static let parents = Mutex<[UInt32: UInt32]>([:])
+
+  private static let prepared: Void = undead_scopes_use_task_local(Unmanaged.passUnretained($current).toOpaque())
+
+  /// Opens a scope in the current one, if there is one. It is open as long as this object lives.
   package init(_ name: String) {
+    _ = Self.prepared
     self.name = name
+    number = undead_scope_open()
+    let (number, parent) = (number, Self.current)
+    Self.parents.withLock { $0[number] = parent }
+  }
+
+  deinit {
+    undead_scope_close(number)
   }
 
   /// Runs a part of the scope.
   ///
-  /// The body runs deeper in the stack than a later check, so that no trace of it hides a leak.
+  /// The body runs deeper in the stack than a later check, so that nothing it leaves there hides a leak.
   package func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-    try body()
+    undead_clear_stack()
+    var outcome: Swift.Result<Result, Failure>?
+    Self.$current.withValue(number) {
+      DeepCall.run { outcome = Swift.Result { () throws(Failure) in try body() } }
+    }
+    guard let outcome else { preconditionFailure("the body was run") }
+    return try outcome.get()
   }
 
   /// Runs an asynchronous part of the scope.
   package func run<Result, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    try await body()
+    var outcome: Swift.Result<Result, Failure>?
+    await Self.$current.withValue(number) {
+      await DeepCall.run {
+        do throws(Failure) {
+          outcome = .success(try await body())
+        } catch {
+          outcome = .failure(error)
+        }
+      }
+    }
+    guard let outcome else { preconditionFailure("the body was run") }
+    return try outcome.get()
   }
 
   /// Makes the scope that of the calling thread and of the tasks that are started on it, until ``end()``.
   ///
   /// For observers that are told of beginning and end. Outside of tasks only; begin and end on one thread, in pairs.
-  package func begin() {}
+  package func begin() {
+    // The runtime copies the value; it wants the metadata of its type.
+    _ = undead_scope_push(number, unsafeBitCast(UInt32.self as Any.Type, to: UnsafeRawPointer.self))
+  }
 
   /// Ends what ``begin()`` began.
-  package func end() {}
+  package func end() {
+    undead_scope_pop()
+  }
 
   /// Finds the objects born in the scope that nothing reaches any more, and the suspects among the others.
-  ///
-  /// The report has `leaks` and `suspects` of the scope only. Never scans if recording is off.
   ///
   /// - Parameter options: suppressions.
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
   package func check(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
-    LeakReport()
+    try Self.check([self], options: options)[0]
   }
 
   /// The same, without blocking the thread.
   package func check(
     options: ReportOptions = ReportOptions(), isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> LeakReport {
-    LeakReport()
+    try await Self.check([self], options: options)[0]
+  }
+
+  /// Checks several scopes with one look at the process; the reports are in the order of the scopes.
+  package static func check(
+    _ scopes: [AllocationScope], options: ReportOptions = ReportOptions()
+  ) throws(UndeadError) -> [LeakReport] {
+    let numbers = scopes.map(\.number)
+    return try LeakSearch.run { reports(on: $0, of: numbers, options) }
+  }
+
+  /// The same, without blocking the thread.
+  package static func check(
+    _ scopes: [AllocationScope], options: ReportOptions = ReportOptions(),
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(UndeadError) -> [LeakReport] {
+    let numbers = scopes.map(\.number)
+    return try await LeakSearch.run { reports(on: $0, of: numbers, options) }
   }
 
   /// Finds what leaked while scopes were open and that no scope reported, for the end of a test run.
   package static func unattributedLeaks(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
-    LeakReport()
+    try LeakSearch.run { snapshot in
+      let search = ScopeSearch(copy snapshot, parents: parents.withLock { $0 })
+      return search.report(where: { $0 != 0 }, options: options)
+    }
+  }
+
+  private static func reports(
+    on snapshot: borrowing Snapshot, of scopes: [UInt32], _ options: ReportOptions
+  ) -> [LeakReport] {
+    let search = ScopeSearch(copy snapshot, parents: parents.withLock { $0 })
+    let wanted = Set(scopes)
+    return scopes.map { scope in
+      search.report(where: { search.innermost(of: wanted, around: $0) == scope }, options: options)
+    }
+  }
+}
+
+/// The leaks of a snapshot by the scopes in which their objects were born.
+private struct ScopeSearch {
+  private let snapshot: Snapshot
+  private let parents: [UInt32: UInt32]
+  /// Scope of each node that leaked or is a suspect.
+  private let scopes: [Int: UInt32]
+  private let selection: LeakSelection?
+
+  init(_ snapshot: Snapshot, parents: [UInt32: UInt32]) {
+    self.snapshot = snapshot
+    self.parents = parents
+    var scopes: [Int: UInt32] = [:]
+    func add(_ node: Int) {
+      let address = snapshot.nodes[node].address
+      guard !ReportedLeaks.contains(address) else { return }
+      scopes[node] = undead_scope_of_block(UnsafeRawPointer(bitPattern: UInt(address)))
+    }
+    for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable { add(index) }
+    for suspect in snapshot.suspects { add(Int(suspect.node)) }
+    self.scopes = scopes
+    // Without anything to look for, the passing case, it would be in vain.
+    selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot) : nil
+  }
+
+  /// The innermost of the given scopes that a scope is or lies in; nil if there is none.
+  func innermost(of wanted: Set<UInt32>, around scope: UInt32) -> UInt32? {
+    var scope = scope
+    while scope != 0, !wanted.contains(scope) { scope = parents[scope] ?? 0 }
+    return scope == 0 ? nil : scope
+  }
+
+  /// A report of what was born in the scopes that `isWanted` names, which counts as reported from then on.
+  func report(where isWanted: (UInt32) -> Bool, options: ReportOptions) -> LeakReport {
+    let seeds = scopes.filter { isWanted($0.value) }.map(\.key)
+    let suspects = snapshot.suspects.filter { seeds.contains(Int($0.node)) }
+    let leaked = seeds.filter { snapshot.nodes[$0].state == .leaked || snapshot.nodes[$0].state == .raw }
+    guard let selection, !leaked.isEmpty || !suspects.isEmpty else { return LeakReport() }
+    let nodes = selection.connected(to: leaked) { node in
+      guard let scope = scopes[node], !ReportedLeaks.contains(snapshot.nodes[node].address) else { return false }
+      return scope == 0 || scope == UNDEAD_SCOPE_OUTSIDE || isWanted(scope)
+    }
+    ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
+    return selection.report(of: nodes, suspects: suspects, options: options)
   }
 }

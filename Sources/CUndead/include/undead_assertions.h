@@ -1,0 +1,55 @@
+// What assertions are made of: which allocations belong to which test, calls that leave no trace on the stack above
+// them, and counts of live objects.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Allocation scopes. While one is open, the record of each new block tells the scope of the code that allocated it:
+// the value of a task-local variable, so that child tasks inherit it.
+
+// Names the task-local variable: the address of its `TaskLocal` object, whose values are scopes (uint32_t, 0: none).
+void undead_scopes_use_task_local(const void *key);
+
+// Opens a scope; its number is never used again in this process. 0 if there are no numbers left.
+uint32_t undead_scope_open(void);
+void undead_scope_close(uint32_t scope);
+
+// Scope of the code that allocated the live block at `block`; 0 if it has none or is not known.
+uint32_t undead_scope_of_block(const void *block);
+
+// What undead_scope_of_block returns for blocks that were allocated while scopes were open, but in none of them.
+#define UNDEAD_SCOPE_OUTSIDE 0x1FFFFFFFu
+
+// Sets the variable for the calling thread, which must not be running a task, and for the tasks it starts, until
+// undead_scope_pop. `uint32_type` is the metadata of Swift's UInt32. False if it runs a task.
+bool undead_scope_push(uint32_t scope, const void *uint32_type);
+void undead_scope_pop(void);
+
+// Calls `function` some KiB deeper in the stack: what it leaves there lies below the frames of later calls.
+void undead_call_deeper(void (*function)(void *), void *context);
+
+// Clears the stack below the caller's frame: later frames there hold no addresses of what was freed, which by then
+// may be those of new objects.
+void undead_clear_stack(void);
+
+// For the frames of asynchronous functions, which lie in memory of the task: between the two calls, frames of
+// what is called are some KiB away from those of the caller, and the memory between them is clear. NULL if no task runs. In pairs, like a stack.
+void *undead_task_leave_room(void);
+void undead_task_take_room(void *room);
+
+// Calls `function` on a thread of its own, and does not wait for it. False if no thread could be made.
+bool undead_call_on_thread(void (*function)(void *), void *context);
+
+// One thread at a time may look at addresses of leaked objects: they would be references to whoever scans meanwhile.
+// Not recursive. A forked child does not wait for a thread that it does not have.
+void undead_lock_checks(void);
+void undead_unlock_checks(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,92 @@
+#define _GNU_SOURCE
+#include "record/scopes.h"
+#include "include/undead_assertions.h"
+#include "record/registry.h"
+#include "record/thread.h"
+#include "unwind/store.h"
+#include <assert.h>
+#include <errno.h>
+
+#define LAST_SCOPE (UNDEAD_SCOPE_OUTSIDE - 1)
+
+// Exported by the concurrency library (stdlib/public/Concurrency/TaskLocal.cpp). Outside of tasks they use a variable
+// of the thread. Weak: programs without concurrency, and the preloaded library, do not have them.
+extern const uint32_t *swift_task_localValueGet(const void *key) __attribute__((swiftcall, weak));
+extern void swift_task_localValuePush(const void *key, void *value, const void *type) __attribute__((swiftcall, weak));
+extern void swift_task_localValuePop(void) __attribute__((swiftcall, weak));
+extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
+
+uint32_t undead_open_scopes;
+static const void *task_local;
+static uint32_t last_scope;
+
+void undead_scopes_use_task_local(const void *key) { __atomic_store_n(&task_local, key, __ATOMIC_RELEASE); }
+
+uint32_t undead_scope_open(void) {
+  uint32_t scope = __atomic_add_fetch(&last_scope, 1, __ATOMIC_RELAXED);
+  if (scope > LAST_SCOPE) {
+    __atomic_store_n(&last_scope, LAST_SCOPE, __ATOMIC_RELAXED);
+    return 0;
+  }
+  __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_RELEASE);
+  return scope;
+}
+
+void undead_scope_close(uint32_t scope) {
+  if (scope) __atomic_sub_fetch(&undead_open_scopes, 1, __ATOMIC_RELEASE);
+}
+
+// Asking may allocate: the first access of a thread to a library's thread-local variables does.
+static uint32_t current_scope(void) {
+  const void *key = __atomic_load_n(&task_local, __ATOMIC_ACQUIRE);
+  if (!key || !swift_task_localValueGet || undead_thread.asks_scope) return UNDEAD_SCOPE_OUTSIDE;
+  int saved_errno = errno;
+  undead_thread.asks_scope = 1;
+  const uint32_t *value = swift_task_localValueGet(key);
+  uint32_t scope = value ? *value : 0;
+  undead_thread.asks_scope = 0;
+  errno = saved_errno;
+  return scope ? scope : UNDEAD_SCOPE_OUTSIDE;
+}
+
+uint32_t undead_scope_tag(uint32_t backtrace) {
+  if (!undead_store_prepare()) return backtrace;
+  uint32_t scope = current_scope() | UNDEAD_SCOPE_BIT;
+  if (backtrace == UNDEAD_BACKTRACE_NONE) {
+    uint32_t tagged = undead_store_child(UNDEAD_TRIE_ROOT, scope);
+    return tagged ? tagged : backtrace;
+  }
+  const undead_trie_node *inner = undead_trie_at(backtrace);
+  assert(inner->pc_index & UNDEAD_RUN_BIT);
+  uint32_t outer = undead_store_child(inner->parent, scope);
+  uint32_t tagged = outer ? undead_store_child(outer, inner->pc_index) : 0;
+  return tagged ? tagged : backtrace;
+}
+
+static uint32_t scope_at(uint32_t node) {
+  uint32_t index = undead_trie_at(node)->pc_index;
+  bool is_scope = !(index & UNDEAD_RUN_BIT) && index & UNDEAD_SCOPE_BIT;
+  return is_scope ? index & ~UNDEAD_SCOPE_BIT : 0;
+}
+
+uint32_t undead_scope_of_backtrace(uint32_t backtrace) {
+  if (backtrace <= UNDEAD_BACKTRACE_NONE || !undead_trie || backtrace >= undead_store_count()) return 0;
+  uint32_t scope = scope_at(backtrace);
+  return scope ? scope : scope_at(undead_trie_at(backtrace)->parent);
+}
+
+uint32_t undead_scope_of_block(const void *block) {
+  const uint32_t *slot = undead_registry_slot((uintptr_t)block);
+  return slot ? undead_scope_of_backtrace(__atomic_load_n(slot, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE) : 0;
+}
+
+bool undead_scope_push(uint32_t scope, const void *uint32_type) {
+  const void *key = __atomic_load_n(&task_local, __ATOMIC_ACQUIRE);
+  if (!key || !swift_task_localValuePush || !swift_task_getCurrent || swift_task_getCurrent()) return false;
+  swift_task_localValuePush(key, &scope, uint32_type);
+  return true;
+}
+
+void undead_scope_pop(void) {
+  if (swift_task_localValuePop && swift_task_getCurrent && !swift_task_getCurrent()) swift_task_localValuePop();
+}

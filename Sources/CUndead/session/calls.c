@@ -1,0 +1,91 @@
+#define _GNU_SOURCE
+#include "include/undead_assertions.h"
+#include "platform/memory.h"
+#include "record/thread.h"
+#include <linux/futex.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+// More than the frames of an assertion and of a check have on the caller's stack, also in a debug build.
+#define ROOM_BYTES (16u << 10)
+
+__attribute__((noinline)) void undead_call_deeper(void (*function)(void *), void *context) {
+  volatile char room[ROOM_BYTES];
+  room[0] = 0;
+  function(context);
+  room[ROOM_BYTES - 1] = 0;   // keeps the room until then, and the call from becoming a jump
+}
+
+__attribute__((noinline)) void undead_clear_stack(void) {
+  char room[ROOM_BYTES];
+  memset(room, 0, sizeof(room));
+  __asm__ volatile("" : : "r"(room) : "memory");
+}
+
+// Exported by the concurrency library (stdlib/public/Concurrency/TaskAlloc.cpp).
+extern void *swift_task_alloc(size_t size) __attribute__((swiftcall, weak));
+extern void swift_task_dealloc(void *address) __attribute__((swiftcall, weak));
+extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
+
+void *undead_task_leave_room(void) {
+  bool possible = swift_task_alloc && swift_task_dealloc && swift_task_getCurrent && swift_task_getCurrent();
+  void *room = possible ? swift_task_alloc(ROOM_BYTES) : NULL;
+  return room ? memset(room, 0, ROOM_BYTES) : NULL;
+}
+
+void undead_task_take_room(void *room) {
+  if (room) swift_task_dealloc(room);
+}
+
+typedef struct {
+  void (*function)(void *);
+  void *context;
+} thread_call;
+
+static void *run(void *argument) {
+  thread_call call = *(thread_call *)argument;
+  undead_unmap(argument, sizeof(call));
+  call.function(call.context);
+  return NULL;
+}
+
+bool undead_call_on_thread(void (*function)(void *), void *context) {
+  thread_call *call = undead_map(sizeof(*call));
+  if (!call) return false;
+  *call = (thread_call){function, context};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  undead_thread.ignored++;
+  int error = pthread_create(&thread, &attributes, run, call);
+  undead_thread.ignored--;
+  pthread_attr_destroy(&attributes);
+  if (error) undead_unmap(call, sizeof(*call));
+  return error == 0;
+}
+
+// The process of the thread that holds the lock, 0 if nobody does.
+static int32_t checking_process;
+
+void undead_lock_checks(void) {
+  int32_t self = getpid();
+  for (;;) {
+    int32_t holder = 0;
+    if (__atomic_compare_exchange_n(&checking_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
+    // Copied from the parent, whose threads are not here.
+    if (holder != self
+        && __atomic_compare_exchange_n(&checking_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return;
+    struct timespec slice = {.tv_sec = 1};
+    syscall(SYS_futex, &checking_process, FUTEX_WAIT_PRIVATE, holder, &slice, NULL, 0);
+  }
+}
+
+void undead_unlock_checks(void) {
+  __atomic_store_n(&checking_process, 0, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &checking_process, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}

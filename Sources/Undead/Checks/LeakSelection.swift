@@ -1,0 +1,90 @@
+import UndeadReport
+
+/// The part of a snapshot that a report is wanted of.
+struct LeakSelection {
+  private let snapshot: Snapshot
+  /// For each node the nodes that it refers to, or that refer to it, among what leaked.
+  private let neighbours: [[Snapshot.Index]]
+
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    var neighbours = [[Snapshot.Index]](repeating: [], count: snapshot.nodes.count)
+    for edge in snapshot.edges where edge.isStrong {
+      guard snapshot.nodes[Int(edge.from)].isUnreachable, snapshot.nodes[Int(edge.to)].isUnreachable else { continue }
+      neighbours[Int(edge.from)].append(edge.to)
+      neighbours[Int(edge.to)].append(edge.from)
+    }
+    self.neighbours = neighbours
+  }
+
+  /// What leaked together with the given nodes, and them; only nodes for which `isAllowed` is true.
+  func connected(to seeds: some Sequence<Int>, where isAllowed: (Int) -> Bool) -> Set<Int> {
+    var found = Set(seeds)
+    var waiting = Array(found)
+    while let node = waiting.popLast() {
+      for neighbour in neighbours[node].lazy.map(Int.init) where !found.contains(neighbour) && isAllowed(neighbour) {
+        found.insert(neighbour)
+        waiting.append(neighbour)
+      }
+    }
+    return found
+  }
+
+  /// A report of the given leaked nodes and suspects only.
+  func report(of nodes: Set<Int>, suspects: [Snapshot.SuspectRecord] = [], options: ReportOptions) -> LeakReport {
+    var part = snapshot
+    for node in part.nodes.indices where part.nodes[node].isUnreachable && !nodes.contains(node) {
+      part.nodes[node].state = .live
+    }
+    part.suspects = suspects
+    return Self.report(of: part, options: options)
+  }
+
+  /// Looks names up only if there is something to report: that takes longer than the whole search.
+  private static func report(of part: Snapshot, options: ReportOptions) -> LeakReport {
+    let unnamed = LeakReport(analyzing: [ReportInput(part)], options: ReportOptions())
+    guard !unnamed.leaks.isEmpty || !unnamed.suspects.isEmpty else { return unnamed }
+    let names = Symbolizer().symbolize(part.shownAddresses, modules: part.modules)
+    var report = LeakReport(analyzing: [ReportInput(part, symbols: names.symbols)], options: options)
+    report.summary.notes += names.notes
+    return report
+  }
+}
+
+extension Snapshot.Node {
+  /// True if it leaked, or hangs off something that leaked.
+  var isUnreachable: Bool { state == .leaked || state == .raw || state == .support }
+}
+
+extension Snapshot {
+  /// Code addresses of what is listed, as they are looked up.
+  fileprivate var shownAddresses: [UInt64] {
+    var stacks = Set(diagnosticStacks)
+    var listed = Set<Index>()
+    for (index, node) in nodes.enumerated() where node.isUnreachable { listed.insert(Index(index)) }
+    for suspect in suspects {
+      listed.formUnion([suspect.node, suspect.mechanism])
+      listPath(suspect.path, &listed)
+    }
+    for node in listed where node != Snapshot.none {
+      stacks.formUnion([nodes[Int(node)].stack, nodes[Int(node)].explanation])
+    }
+    var result = Set<UInt64>()
+    for stack in stacks {
+      for address in addresses(ofStack: stack) where address > 0 { result.insert(address - 1) }
+    }
+    for edge in edges where edge.function != 0 && listed.contains(edge.from) { result.insert(edge.function) }
+    return Array(result)
+  }
+
+  private var diagnosticStacks: [Index] { [] }
+
+  private func listPath(_ path: Index, _ listed: inout Set<Index>) {
+    guard path != Snapshot.none else { return }
+    let path = paths[Int(path)]
+    listed.insert(path.firstNode)
+    for step in steps[Int(path.firstStep)..<Int(path.firstStep) + Int(path.stepCount)] where step != Snapshot.none {
+      listed.insert(edges[Int(step)].to)
+    }
+  }
+}
