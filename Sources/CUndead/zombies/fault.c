@@ -48,9 +48,10 @@ static undead_zombie_use use_at(const ucontext_t *context, const undead_dead *de
 // A protected field was used. True if the program can go on.
 static bool guard_fault(const siginfo_t *info, const ucontext_t *context, uintptr_t object) {
   undead_dead dead;
-  if (undead_quarantine_find(object, &dead)) {
+  bool kept = undead_quarantine_find(object, &dead);
+  if (kept || undead_quarantine_find_gone(object, &dead)) {
     undead_zombie_use use = use_at(context, &dead, (uint32_t)((uintptr_t)info->si_addr - object));
-    use.flags = UNDEAD_ZOMBIE_IS_GUARDED;
+    use.flags = UNDEAD_ZOMBIE_IS_GUARDED | (kept ? 0 : UNDEAD_ZOMBIE_IS_EVICTED);
     if (context->uc_mcontext.gregs[REG_ERR] & FAULT_IS_WRITE) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
     undead_zombie_used(&use, true);
     if (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && undead_zombies.active) {
@@ -58,7 +59,8 @@ static bool guard_fault(const siginfo_t *info, const ucontext_t *context, uintpt
       return false;
     }
   }
-  undead_guard_open(object);
+  if (kept) undead_guard_open(object);
+  else undead_guard_expose(object);
   return true;
 }
 

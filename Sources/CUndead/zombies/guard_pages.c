@@ -27,7 +27,7 @@ size_t undead_guard_bytes;
 
 static undead_bounded_lock lock;
 static slot *slots;
-static uint32_t slot_count, slots_used, first_free, last_free;
+static uint32_t slot_count, slots_used, first_free;
 static undead_guard_counters counters;
 
 static uintptr_t object_of(uint32_t index) {
@@ -70,16 +70,15 @@ bool undead_guard_prepare(void) {
   return ok;
 }
 
-// The slot that has been free the longest. 0-based; UINT32_MAX if there is none.
+// 0-based; UINT32_MAX if there is none. One that was used before is taken first: its header still takes memory.
 static uint32_t take_slot(void) {
   uint32_t index = UINT32_MAX;
   if (!undead_lock_take(&lock)) return index;
-  if (slots_used < slot_count) {
-    index = slots_used++;
-  } else if (first_free) {
+  if (first_free) {
     index = first_free - 1;
     first_free = slots[index].next;
-    if (!first_free) last_free = 0;
+  } else if (slots_used < slot_count) {
+    index = slots_used++;
   }
   if (index != UINT32_MAX) slots[index].state = SLOT_LIVE;
   undead_lock_release(&lock);
@@ -88,10 +87,8 @@ static uint32_t take_slot(void) {
 
 static void put_slot(uint32_t index) {
   if (!undead_lock_take(&lock)) return;
-  slots[index] = (slot){0, SLOT_FREE};
-  if (last_free) slots[last_free - 1].next = index + 1;
-  else first_free = index + 1;
-  last_free = index + 1;
+  slots[index] = (slot){first_free, SLOT_FREE};
+  first_free = index + 1;
   undead_lock_release(&lock);
 }
 
@@ -142,12 +139,16 @@ void undead_guard_close(uintptr_t object) {
   errno = saved;
 }
 
+void undead_guard_expose(uintptr_t object) {
+  int saved = errno;
+  mprotect(body_of(index_of(object)), PAGE, PROT_READ | PROT_WRITE);
+  errno = saved;
+}
+
 void undead_guard_open(uintptr_t object) {
   uint32_t index = index_of(object), dead = SLOT_DEAD;
   if (!__atomic_compare_exchange_n(&slots[index].state, &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
-  int saved = errno;
-  mprotect(body_of(index), PAGE, PROT_READ | PROT_WRITE);
-  errno = saved;
+  undead_guard_expose(object);
   __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
 }
 
@@ -156,10 +157,11 @@ void undead_guard_free(uintptr_t object) {
   if (word) __atomic_store_n(word, 0, __ATOMIC_RELEASE);
   undead_guard_open(object);
   int saved = errno;
-  // Gives the memory back, and nobody can use it until it is another object's.
-  void *pages = (char *)body_of(index_of(object)) - PAGE;
-  madvise(pages, SLOT_BYTES, MADV_DONTNEED);
-  mprotect(pages, SLOT_BYTES, PROT_NONE);
+  // Gives the memory back, and nobody can use it until it is another object's. The header stays readable, so that late
+  // uses go the way of the others.
+  void *body = body_of(index_of(object));
+  madvise(body, PAGE, MADV_DONTNEED);
+  mprotect(body, PAGE, PROT_NONE);
   errno = saved;
   put_slot(index_of(object));
 }
@@ -167,7 +169,7 @@ void undead_guard_free(uintptr_t object) {
 uintptr_t undead_guard_object(uintptr_t address) {
   if (!undead_guard_holds(address)) return 0;
   uint32_t index = index_of(address);
-  bool dead = __atomic_load_n(&slots[index].state, __ATOMIC_ACQUIRE) == SLOT_DEAD;
+  bool dead = index < slots_used && __atomic_load_n(&slots[index].state, __ATOMIC_ACQUIRE) != SLOT_LIVE;
   return dead && address >= (uintptr_t)body_of(index) ? object_of(index) : 0;
 }
 

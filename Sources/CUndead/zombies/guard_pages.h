@@ -22,7 +22,9 @@ void undead_guard_close(uintptr_t object);
 void undead_guard_open(uintptr_t object);
 // In place of free() for an object on guard pages.
 void undead_guard_free(uintptr_t object);
-// The object whose protected page holds `address`, 0 if there is none. Async-signal-safe.
+// Lets a late use of an object that has gone for good see zeros, if the program is to go on.
+void undead_guard_expose(uintptr_t object);
+// The dead or gone object whose protected page holds `address`, 0 if there is none. Async-signal-safe.
 uintptr_t undead_guard_object(uintptr_t address);
 // True if `address` lies on the pages of an object that can be used. Async-signal-safe.
 bool undead_guard_is_open(uintptr_t address);
