@@ -13,44 +13,40 @@
 #define SCRIBBLE_BYTES ((1u << SCRIBBLE_WORD_BITS) * 8)   // of an object, from its start
 _Static_assert(UNDEAD_SCRIBBLE_REACH * 2 == 1u << SCRIBBLE_MARGIN_BITS, "the margin reaches to both sides");
 
-enum { FIRST_CAPACITY = 1 << 15, REMEMBERED = 1 << 14, CHUNK_HEADER = 16, CHUNK_LEAST = 32, NEAR = 8, FAR = 24 };
+enum { CHUNK_HEADER = 16, CHUNK_LEAST = 32, GRANULE = 16, NEAR = 8, FAR = 24 };
 
-// Deaths are numbered from 0. Number n stands at n modulo the capacity; those in [oldest, next) are kept, and at least
-// REMEMBERED entries before them still tell of objects that have gone for good: the oldest entries are simply overwritten.
+// Deaths are numbered from 0; those in [oldest, next) are kept. Entries stand in pages that are used in turn, so that no
+// entry ever moves; those of objects that have gone for good still tell of them until their page is used again.
+enum { PAGE_SHIFT = 14, PAGE_ENTRIES = 1 << PAGE_SHIFT, PAGES = 4096 };
 static undead_bounded_lock lock;
-static undead_dead *ring;
-static uint64_t capacity, oldest, next, kept_bytes;
-static undead_dead *oldest_entry, *next_entry;   // without a division on the way of every death
+static undead_dead *pages[PAGES];        // by the number of the page, modulo PAGES
+static uint64_t first_page, next_page;   // numbers of the pages that there are
+static uint64_t oldest, next, kept_bytes;
 static undead_zombie_budget budget;
 static undead_zombie_counters counters;   // those of the quarantine
 
-static undead_dead *at(uint64_t number) { return &ring[number % capacity]; }
-
-static inline __attribute__((always_inline)) undead_dead *behind(undead_dead *entry, uint64_t distance) {
-  undead_dead *further = entry + distance;
-  return further < ring + capacity ? further : further - capacity;
+static inline __attribute__((always_inline)) undead_dead *at(uint64_t number) {
+  return &pages[number >> PAGE_SHIFT & (PAGES - 1)][number & (PAGE_ENTRIES - 1)];
 }
 
-static uint64_t first_remembered(void) { return next > capacity ? next - capacity : 0; }
+static uint64_t first_remembered(void) { return first_page << PAGE_SHIFT; }
 
-// What a dead object costs: its chunk of the allocator, and its entry here.
-static uint64_t cost_of(const undead_dead *dead) {
+// What a dead object costs: its chunk of the allocator, the words of the registry for that, and its entry here.
+static inline __attribute__((always_inline)) uint64_t cost_of(const undead_dead *dead) {
   uint64_t chunk = (dead->size + CHUNK_HEADER - 8 + 15) & ~15ull;
   if (dead->flags & UNDEAD_DEAD_IS_GUARDED) chunk = undead_guard_dead_bytes(dead->size);
-  return (chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk) + sizeof *dead;
+  if (chunk < CHUNK_LEAST) chunk = CHUNK_LEAST;
+  return chunk + chunk / GRANULE * sizeof(uint32_t) + sizeof *dead;
 }
 
-// By a quarter: an entry that was ever used takes memory.
-static bool grow(void) {
-  uint64_t larger = capacity ? capacity + capacity / 4 : FIRST_CAPACITY;
-  undead_dead *fresh = undead_map(larger * sizeof *fresh), *old = ring;
-  if (!fresh) return false;
-  for (uint64_t number = first_remembered(); number < next; number++) fresh[number % larger] = *at(number);
-  ring = fresh;
-  undead_unmap(old, capacity * sizeof *old);
-  capacity = larger;
-  oldest_entry = at(oldest);
-  next_entry = at(next);
+// Makes room for the entry `next`: the oldest page if all of its objects have gone, and one page of others behind it.
+static bool add_page(void) {
+  undead_dead *page = NULL;
+  if (next_page - first_page == PAGES) return false;
+  if (oldest >> PAGE_SHIFT > first_page + 1) page = pages[first_page++ & (PAGES - 1)];
+  else page = undead_map(PAGE_ENTRIES * sizeof *page);
+  if (!page) return false;
+  pages[next_page++ & (PAGES - 1)] = page;
   return true;
 }
 
@@ -82,12 +78,13 @@ static void free_for_good(const undead_dead *dead) {
 
 // Takes the oldest out. It is freed by the caller, without the lock.
 static void take_oldest(undead_dead *dead) {
-  *dead = *oldest_entry;
-  // Those that come next are in nobody's cache by now.
-  __builtin_prefetch((const void *)behind(oldest_entry, NEAR)->object, 1);
-  __builtin_prefetch(behind(oldest_entry, FAR));
-  oldest_entry = behind(oldest_entry, 1);
+  *dead = *at(oldest);
   oldest++;
+  // Those that come next are in nobody's cache by now.
+  if (oldest + FAR < next) {
+    __builtin_prefetch((const void *)at(oldest + NEAR)->object, 1);
+    __builtin_prefetch(at(oldest + FAR));
+  }
   kept_bytes -= cost_of(dead);
   if (dead->flags & UNDEAD_DEAD_IS_GUARDED) undead_guard_open(dead->object);
   restore(dead);
@@ -100,7 +97,7 @@ static bool is_over_budget(uint64_t now, uint64_t **reason) {
   *reason = &counters.evicted_for_count;
   if (next - oldest > budget.count) return true;
   *reason = &counters.evicted_for_age;
-  return budget.age_milliseconds && now - oldest_entry->death > budget.age_milliseconds * 1000000;
+  return budget.age_milliseconds && now - at(oldest)->death > budget.age_milliseconds * 1000000;
 }
 
 static uint64_t now(void) {
@@ -163,17 +160,16 @@ bool undead_quarantine_add(undead_dead *dead) {
     return false;
   }
   bool fits = cost <= budget.bytes && budget.count > 0;
-  if (!fits || (next - oldest + REMEMBERED >= capacity && !grow())) {
+  if (!fits || (next >> PAGE_SHIFT == next_page && !add_page())) {
     counters.missed++;
     undead_lock_release(&lock);
     return false;
   }
   bury(dead);
   if (dead->flags & UNDEAD_DEAD_IS_SCRIBBLED) scribble(dead->object, dead->size, next);
-  write_entry(next_entry, dead);
-  __builtin_prefetch(behind(next_entry, NEAR), 1);
-  next_entry = behind(next_entry, 1);
-  next++;
+  undead_dead *entry = at(next++);
+  write_entry(entry, dead);
+  __builtin_prefetch(entry + NEAR, 1);
   kept_bytes += cost;
   counters.deaths++;
   bool evict = is_over_budget(dead->death, &reason), more = false;
