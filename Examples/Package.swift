@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The programs do not depend on the instrument: the tool examines programs as they are. Only the tests use it, and the
-// scenarios about timers use the run loop.
+// The programs do not depend on the instrument: the tool examines programs as they are. Only the scenarios about timers
+// use it, for owner scopes and the run loop, and the tests.
 let package = Package(
   name: "Examples",
   products: [
@@ -14,12 +14,14 @@ let package = Package(
   ],
   targets: [
     .target(name: "App"),
-    .target(name: "RunLoopScenarios", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
+    .target(
+      name: "RunLoopScenarios",
+      dependencies: [.product(name: "Undead", package: "undead"), .product(name: "UndeadRunLoop", package: "undead")]),
     .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios"]),
     .executableTarget(name: "Demo"),
     .testTarget(
       name: "ScenarioTests",
-      dependencies: ["App", "scenarios", .product(name: "UndeadReport", package: "undead")]),
+      dependencies: ["App", "RunLoopScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
     .testTarget(name: "RunLoopScenarioTests", dependencies: ["RunLoopScenarios"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,23 +1,36 @@
+import Dispatch
+import Undead
 import UndeadRunLoop
 
 /// A small program about a timer and its owner, with what must become of the two.
 public struct RunLoopScenario: Sendable, CustomStringConvertible {
-  /// What must be seen when the scenario has run and nobody outside of the run loop holds the owner any more.
+  /// What must be seen when the scenario has run and nobody outside of the run loop needs the owner any more.
   public struct Verdict: Sendable, Equatable, CustomStringConvertible {
-    /// Whether something of the run loop keeps the owner alive.
-    public var ownerLives: Bool
+    /// The path on which the tool finds the abandoned owner, in pieces that come one after the other; empty if the owner
+    /// has died.
+    public var path: [String]
+    /// Whether the owner holds what keeps it alive: the cycle that a report shows.
+    public var holdsBack: Bool
     /// What the run loop's diagnostics tell.
     public var diagnostics: Set<RunLoopDiagnostic.Kind>
 
-    init(ownerLives: Bool = false, _ diagnostics: RunLoopDiagnostic.Kind...) {
-      self.ownerLives = ownerLives
-      self.diagnostics = Set(diagnostics)
+    static let clean = told()
+
+    static func told(_ diagnostics: RunLoopDiagnostic.Kind...) -> Verdict {
+      Verdict(path: [], holdsBack: false, diagnostics: Set(diagnostics))
     }
 
+    static func abandoned(_ path: String..., holdsBack: Bool = true) -> Verdict {
+      Verdict(path: path, holdsBack: holdsBack, diagnostics: [])
+    }
+
+    /// Whether something keeps the owner alive.
+    public var ownerLives: Bool { !path.isEmpty }
+
     public var description: String {
-      let told = diagnostics.map(\.rawValue).sorted()
-      if !ownerLives, told.isEmpty { return "clean" }
-      return ((ownerLives ? ["the owner lives on"] : []) + told).joined(separator: ", ")
+      let told = diagnostics.map(\.rawValue).sorted().joined(separator: ", ")
+      if ownerLives { return "abandoned: Owner, by " + path.joined(separator: " ... ") }
+      return told.isEmpty ? "clean" : told
     }
   }
 
@@ -39,26 +52,8 @@ public struct RunLoopScenario: Sendable, CustomStringConvertible {
 
   public var description: String { "\(number) \(title)" }
 
-  /// What is late enough, blocked long enough and starved long enough for programs as short as these.
-  public static let thresholds: RunLoopDiagnostics.Thresholds = {
-    var thresholds = RunLoopDiagnostics.Thresholds()
-    thresholds.modeStarved = .milliseconds(10)
-    thresholds.loopBlocked = .milliseconds(50)
-    thresholds.lateFire = .milliseconds(100)
-    return thresholds
-  }()
-
-  /// Runs the scenario on the calling thread's loop, and prints its point, what the diagnostics tell and what is left.
-  public func runAndTell() throws {
-    print(self)
-    RunLoopDiagnostics.enable(Self.thresholds) { print("  \($0)") }
-    defer { RunLoopDiagnostics.disable() }
-    print(try run(.current) ? "  the owner lives on" : "  the owner is gone")
-    for line in TrackedRunLoop.inspect().description.split(separator: "\n") { print("  \(line)") }
-  }
-
-  /// Scenarios 1 to 25.
-  public static let all = strongTimers + weakTimers + otherTimers + misuse
+  /// Scenarios 1 to 25, in the order of the numbers.
+  public static let all = (strongTimers + weakTimers + otherTimers + misuse).sorted { $0.number < $1.number }
 }
 
 /// What a screen, session or request owns, and what should die with it. It is used by one thread at a time.
@@ -66,6 +61,7 @@ final class Owner: @unchecked Sendable {
   var timer: TrackedTimer?
   weak var weakTimer: TrackedTimer?
   var link: TrackedDisplayLink?
+  var source: (any DispatchSourceTimer)?
   var onEnd: (() -> Void)?
   var ticks = 0
 
@@ -74,19 +70,23 @@ final class Owner: @unchecked Sendable {
   deinit { onEnd?() }
 }
 
-/// Lets a loop go through a few ticks.
-func runShortly(_ loop: TrackedRunLoop, mode: TrackedRunLoop.Mode = .default) {
-  loop.run(mode: mode, for: .milliseconds(20))
-}
-
 /// Seconds between the ticks of the scenarios' timers.
 let interval = 0.002
 
-/// Sets an owner up, lets go of it, runs the loop, and tells whether the owner lives on.
-func afterLettingGo(
-  of makeOwner: () throws -> Owner, on loop: TrackedRunLoop, mode: TrackedRunLoop.Mode = .default
-) rethrows -> Bool {
-  weak let owner = try makeOwner()
-  runShortly(loop, mode: mode)
+/// How long an owner may take to die after its scope has ended.
+let grace = Duration.milliseconds(100)
+
+/// Lets a loop go through a few ticks.
+func runShortly(_ loop: TrackedRunLoop) {
+  loop.run(for: .milliseconds(20))
+}
+
+/// Opens a screen with an owner, closes it, runs the loop, and tells whether the owner lives on.
+func afterClosing(_ loop: TrackedRunLoop, _ makeOwner: () throws -> Owner) rethrows -> Bool {
+  weak var owner: Owner?
+  try withOwnerScope("screen", grace: grace) { scope in
+    owner = scope.adopt(try makeOwner())
+    runShortly(loop)
+  }
   return owner != nil
 }

@@ -1,115 +1,112 @@
 import UndeadRunLoop
 
 extension RunLoopScenario {
+  private static let poll = ["run loop", "mode default", "timer \"poll\"", "target: Owner"]
+
   static let strongTimers = [
-    RunLoopScenario(1, "a repeating timer with a strong target, which holds the timer", .init(ownerLives: true)) {
-      loop in
-      try afterLettingGo(of: { try ownerWithTimer(loop) }, on: loop)
-    },
-    RunLoopScenario(2, "the same, but the owner holds the timer weakly", .init(ownerLives: true)) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = try ownerWithTimer(loop)
-          owner.weakTimer = owner.timer
-          owner.timer = nil
-          return owner
-        }, on: loop)
+    RunLoopScenario(
+      1, "a repeating timer with a strong target, which holds the timer",
+      .init(path: poll, holdsBack: true, diagnostics: [])
+    ) { loop in
+      try afterClosing(loop) { try ownerWithTimer(loop) }
     },
     RunLoopScenario(
-      3, "the same, and deinit would invalidate the timer: it never runs", .init(ownerLives: true)
+      2, "the same, but the owner holds the timer weakly", .init(path: poll, holdsBack: false, diagnostics: [])
     ) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = try ownerWithTimer(loop)
-          invalidateAtTheEnd(of: owner)
-          return owner
-        }, on: loop)
-    },
-    RunLoopScenario(
-      4, "the target is given through a weak variable: the timer retains what it is given", .init(ownerLives: true)
-    ) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = Owner()
-          weak let target = owner
-          if let target { owner.timer = try schedule(target, on: loop) }
-          return owner
-        }, on: loop)
-    },
-    RunLoopScenario(
-      8, "a block timer whose block captures the owner strongly", .init(ownerLives: true)
-    ) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = Owner()
-          owner.timer = try loop.schedule(every: interval) { timer in owner.tick(timer) }
-          return owner
-        }, on: loop)
-    },
-    RunLoopScenario(11, "a one-shot timer with a strong target: alive until it fires", .init()) { loop in
-      weak var owner: Owner?
-      do {
-        let made = Owner()
-        owner = made
-        loop.add(
-          try TrackedTimer(timeInterval: interval, target: made) { owner, timer in owner.tick(timer) },
-          forMode: .default)
+      try afterClosing(loop) {
+        let owner = try ownerWithTimer(loop)
+        owner.weakTimer = owner.timer
+        owner.timer = nil
+        return owner
       }
-      guard owner != nil else { return true }
-      runShortly(loop)
-      return owner != nil
+    },
+    RunLoopScenario(
+      3, "the same, and deinit would invalidate the timer: it never runs",
+      .init(path: poll, holdsBack: true, diagnostics: [])
+    ) { loop in
+      try afterClosing(loop) {
+        let owner = try ownerWithTimer(loop)
+        invalidateAtTheEnd(of: owner)
+        return owner
+      }
+    },
+    RunLoopScenario(
+      4, "the target is given through a weak variable: the timer retains what it is given",
+      .init(path: poll, holdsBack: true, diagnostics: [])
+    ) { loop in
+      try afterClosing(loop) {
+        let owner = Owner()
+        weak let target = owner
+        if let target { owner.timer = try schedule(target, on: loop) }
+        return owner
+      }
+    },
+    RunLoopScenario(
+      8, "a block timer whose block captures the owner strongly",
+      .abandoned("run loop", "mode default", "timer \"poll\"", "closure #1", "captures owner", "Owner")
+    ) { loop in
+      try afterClosing(loop) {
+        let owner = Owner()
+        owner.timer = try loop.schedule(every: interval) { timer in owner.tick(timer) }
+        owner.timer?.name = "poll"
+        return owner
+      }
+    },
+    RunLoopScenario(11, "a one-shot timer with a strong target: alive until it fires", .clean) { loop in
+      try afterClosing(loop) {
+        let owner = Owner()
+        let timer = try TrackedTimer(timeInterval: 10 * interval, target: owner) { owner, timer in owner.tick(timer) }
+        loop.add(timer, forMode: .default)
+        return owner
+      }
     },
   ]
 
   static let weakTimers = [
-    RunLoopScenario(5, "a forwarding proxy between timer and owner, deinit invalidates", .init()) { loop in
-      try afterLettingGo(of: { try ownerWithProxy(WeakProxy.init, loop, invalidates: true) }, on: loop)
+    RunLoopScenario(5, "a forwarding proxy between timer and owner, deinit invalidates", .clean) { loop in
+      try afterClosing(loop) { try ownerWithProxy(WeakProxy.init, loop, invalidates: true) }
     },
-    RunLoopScenario(6, "a proxy that passes for its target, deinit invalidates", .init()) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = try ownerWithProxy(TransparentWeakProxy.init, loop, invalidates: true)
-          precondition(TransparentWeakProxy(owner).isKind(of: Owner.self))
-          precondition(!WeakProxy(owner).isKind(of: Owner.self))
-          return owner
-        }, on: loop)
+    RunLoopScenario(6, "a proxy that passes for its target, deinit invalidates", .clean) { loop in
+      try afterClosing(loop) {
+        let owner = try ownerWithProxy(TransparentWeakProxy.init, loop, invalidates: true)
+        precondition(TransparentWeakProxy(owner).isKind(of: Owner.self))
+        precondition(!WeakProxy(owner).isKind(of: Owner.self))
+        return owner
+      }
     },
-    RunLoopScenario(7, "a proxy, but deinit does not invalidate", .init(.timerFiringForDeadTarget)) { loop in
-      try afterLettingGo(of: { try ownerWithProxy(WeakProxy.init, loop, invalidates: false) }, on: loop)
+    RunLoopScenario(7, "a proxy, but deinit does not invalidate", .told(.timerFiringForDeadTarget)) { loop in
+      try afterClosing(loop) { try ownerWithProxy(WeakProxy.init, loop, invalidates: false) }
     },
-    RunLoopScenario(9, "a block timer with a weak capture, deinit invalidates", .init()) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = Owner()
-          owner.timer = try loop.schedule(every: interval) { [weak owner] timer in owner?.tick(timer) }
-          invalidateAtTheEnd(of: owner)
-          return owner
-        }, on: loop)
+    RunLoopScenario(9, "a block timer with a weak capture, deinit invalidates", .clean) { loop in
+      try afterClosing(loop) {
+        let owner = Owner()
+        owner.timer = try loop.schedule(every: interval) { [weak owner] timer in owner?.tick(timer) }
+        invalidateAtTheEnd(of: owner)
+        return owner
+      }
     },
     RunLoopScenario(
-      10, "a timer that knows its owner only weakly and is never invalidated", .init(.timerFiringForDeadTarget)
+      10, "a timer that knows its owner only weakly and is never invalidated", .told(.timerFiringForDeadTarget)
     ) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = Owner()
-          let timer = try TrackedTimer(timeInterval: interval, target: owner, holding: .weak, repeats: true) {
-            owner, timer in owner.tick(timer)
-          }
-          loop.add(timer, forMode: .default)
-          return owner
-        }, on: loop)
+      try afterClosing(loop) {
+        let owner = Owner()
+        let timer = try TrackedTimer(timeInterval: interval, target: owner, holding: .weak, repeats: true) {
+          owner, timer in owner.tick(timer)
+        }
+        loop.add(timer, forMode: .default)
+        return owner
+      }
     },
-    RunLoopScenario(12, "a weak timer on the run loop ends with its target", .init()) { loop in
-      try afterLettingGo(
-        of: {
-          let owner = Owner()
-          try WeakTimer.scheduledTimer(timeInterval: interval, target: owner, repeats: true, loop: loop) { owner, _ in
-            owner.ticks += 1
-          }
-          return owner
-        }, on: loop)
+    RunLoopScenario(12, "a weak timer on the run loop ends with its target", .clean) { loop in
+      try afterClosing(loop) {
+        let owner = Owner()
+        try WeakTimer.scheduledTimer(timeInterval: interval, target: owner, repeats: true, loop: loop) { owner, _ in
+          owner.ticks += 1
+        }
+        return owner
+      }
     },
-    RunLoopScenario(14, "a timer whose target is a type: types never die", .init()) { loop in
+    RunLoopScenario(14, "a timer whose target is a type: types never die", .clean) { loop in
       let timer = try loop.schedule(every: interval) { _ in TypeTarget.tick() }
       runShortly(loop)
       timer.invalidate()

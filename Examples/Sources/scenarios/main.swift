@@ -5,7 +5,7 @@ import RunLoopScenarios
 let arguments = CommandLine.arguments.dropFirst()
 switch (arguments.first, arguments.dropFirst().first) {
 case ("list", nil):
-  for scenario in RunLoopScenario.all.sorted(by: { $0.number < $1.number }) {
+  for scenario in RunLoopScenario.all {
     print("\(scenario)\n     \(scenario.verdict)")
   }
   for scenario in Scenario.all { print("\(scenario)\n     \(scenario.verdict)") }
@@ -15,7 +15,10 @@ case ("run", let number?) where !Scenario.matching(number).isEmpty:
     try await scenario.run()
   }
 case ("run", let number?) where RunLoopScenario.all.contains { "\($0.number)" == number }:
-  for scenario in RunLoopScenario.all where "\(scenario.number)" == number { try scenario.runAndTell() }
+  for scenario in RunLoopScenario.all where "\(scenario.number)" == number {
+    print(scenario)
+    _ = try scenario.run(.current)
+  }
 case ("run", let number?):
   FileHandle.standardError.write(Data("no scenario \(number); see `scenarios list`\n".utf8))
   exit(64)

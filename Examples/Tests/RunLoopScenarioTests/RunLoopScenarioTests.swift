@@ -6,7 +6,7 @@ import UndeadRunLoop
 @Suite(.serialized) struct RunLoopScenarioTests {
   @Test(arguments: RunLoopScenario.all)
   func verdict(_ scenario: RunLoopScenario) throws {
-    RunLoopDiagnostics.enable(RunLoopScenario.thresholds)
+    RunLoopDiagnostics.enable()
     defer { RunLoopDiagnostics.disable() }
     let loop = TrackedRunLoop(name: "scenario \(scenario.number)")
     let ownerLives = try scenario.run(loop)

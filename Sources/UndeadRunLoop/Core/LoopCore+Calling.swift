@@ -14,7 +14,9 @@ extension LoopCore {
   @inline(never)
   private func callObserved(_ timer: TrackedTimer, _ action: TrackedTimer.Action, lateness: Int64) {
     guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return timer.invoke(action) }
-    Diagnostics.willCall(timer, on: loop, lateness: lateness)
+    // Callbacks of this pass may have taken their time since it began.
+    let overdue = withLock { Instants.subtract(now, timer.due) }
+    Diagnostics.willCall(timer, on: loop, lateness: max(lateness, overdue))
     Diagnostics.watching(loop, timer) { timer.invoke(action) }
   }
 }

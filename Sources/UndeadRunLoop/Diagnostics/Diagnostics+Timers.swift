@@ -56,15 +56,19 @@ extension Diagnostics {
 
   /// The call to a freed target was prevented.
   static func zombie(timer: TrackedTimer, target: TimerTarget) {
+    let isLogged = Instrument.logZombie(target)
     guard isOn else { return }
     let access = backtrace()
+    let allocation = Instrument.allocation(at: target.address)
     let birth = birth(of: timer)
     let selector = target.selector.isEmpty ? "its action" : target.selector
     report(
       .timerTarget,
       "\(timer.reportName) would have called \(selector) of \(target.typeName), which was freed; it was invalidated",
       timer: timer, details: ["target": target.typeName, "selector": target.selector, "address": hex(target.address)],
-      backtraces: traces(birth, of: timer) + [.init(role: "access", addresses: access)])
+      backtraces: traces(birth, of: timer)
+        + (allocation.isEmpty ? [] : [.init(role: "allocation", addresses: allocation)])
+        + [.init(role: "access", addresses: access)], isLogged: !isLogged)
   }
 
   static func invalidatedOffThread(_ timer: TrackedTimer, _ loop: TrackedRunLoop) {

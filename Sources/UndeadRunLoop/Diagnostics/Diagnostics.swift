@@ -110,9 +110,11 @@ enum Diagnostics {
   /// - Parameters:
   ///   - loop: the name of the loop that it is about.
   ///   - weight: of several that say the same, the report shows the one with the greatest.
+  ///   - isLogged: false if the report has it in another way.
   static func report(
     _ kind: RunLoopDiagnostic.Kind, _ message: String, loop: String? = nil, timer: TrackedTimer? = nil,
-    details: [String: String] = [:], backtraces: [RunLoopDiagnostic.Trace] = [], weight: Int64 = 0
+    details: [String: String] = [:], backtraces: [RunLoopDiagnostic.Trace] = [], weight: Int64 = 0,
+    isLogged: Bool = true
   ) {
     guard isOn else { return }
     var details = details
@@ -121,7 +123,7 @@ enum Diagnostics {
     let diagnostic = RunLoopDiagnostic(kind: kind, message: message, details: details, backtraces: backtraces)
     let isWatched = Instrument.isWatching
     let handler = state.withLock { state -> RunLoopDiagnostics.Handler? in
-      if isWatched { state.log.add(diagnostic, weight: weight) }
+      if isWatched, isLogged { state.log.add(diagnostic, weight: weight) }
       guard state.isWanted else { return nil }
       if state.collected.count == keptAtMost {
         state.collected.removeFirst()

@@ -37,11 +37,24 @@ enum Instrument {
     return .milliseconds(min(number, 1_000_000_000))
   }
 
+  /// Enters a dead target of a timer into the log of zombies. Returns whether there is one.
+  static func logZombie(_ target: TimerTarget) -> Bool {
+    guard undead_zombies_are_active() else { return false }
+    undead_zombie_report(
+      UNDEAD_ZOMBIE_TIMER_TARGET, UnsafeRawPointer(bitPattern: target.address), target.typeName, 0)
+    return true
+  }
+
   private static let depth = 128
 
   /// Where a live object was allocated, empty if nobody recorded it.
   static func allocation(of object: AnyObject) -> [UInt] {
-    let address = Unmanaged.passUnretained(object).toOpaque()
+    allocation(at: UInt(bitPattern: ObjectIdentifier(object)))
+  }
+
+  /// Where the memory at an address was allocated, which also a dead object has as long as there are unowned references.
+  static func allocation(at address: UInt) -> [UInt] {
+    let address = UnsafeRawPointer(bitPattern: address)
     return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
       count = Int(undead_allocation_backtrace(address, buffer.baseAddress, UInt32(depth)))
     }
