@@ -17,12 +17,16 @@ let package = Package(
     .target(
       name: "RunLoopScenarios",
       dependencies: [.product(name: "Undead", package: "undead"), .product(name: "UndeadRunLoop", package: "undead")]),
-    .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios"]),
+    .target(name: "ZombieScenarios", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
+    .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios", "ZombieScenarios"]),
     .executableTarget(name: "Demo"),
     .testTarget(
       name: "ScenarioTests",
       dependencies: ["App", "RunLoopScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
     .testTarget(name: "RunLoopScenarioTests", dependencies: ["RunLoopScenarios"]),
+    .testTarget(
+      name: "ZombieScenarioTests",
+      dependencies: ["ZombieScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
   ],
   swiftLanguageModes: [.v6]
 )

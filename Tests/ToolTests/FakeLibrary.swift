@@ -34,6 +34,19 @@ enum FakeLibrary {
       set(32, number);
     }
 
+    static void copy_zombies(void) {
+      const char *source = getenv("FAKE_ZOMBIES");
+      if (!source) return;
+      char path[1024];
+      snprintf(path, sizeof path, "%s/%d.1.zombies", directory, getpid());
+      int in = open(source, O_RDONLY), out = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      static char buffer[1 << 16];
+      ssize_t count;
+      while ((count = read(in, buffer, sizeof buffer)) > 0) write(out, buffer, count);
+      close(in);
+      close(out);
+    }
+
     static void on_request(int signal) {
       set(36, get(36) + 1);
       copy_snapshot("FAKE_REQUEST_SNAPSHOT", get(32) + 1);
@@ -61,6 +74,7 @@ enum FakeLibrary {
       set(24, 2);
       strcpy(state + 1152, program);
       set(28, getenv("FAKE_NO_SWIFT") == 0);
+      if (getenv("UNDEAD_ZOMBIES")) copy_zombies();
       if (getenv("FAKE_REQUEST_SNAPSHOT")) signal(SIGRTMAX - 2, on_request);
       const char *aside = getenv("FAKE_ASIDE");
       if (aside) {

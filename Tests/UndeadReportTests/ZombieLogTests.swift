@@ -9,6 +9,7 @@ import Testing
     var sample = ZombieLogSample()
     sample.modules([ZombieLogSample.app, ZombieLogSample.core])
     sample.add(ZombieLogSample.message())
+    sample.add(ZombieLog.Event(kind: 0, object: 0x20, type: "App.Void"))
     sample.record(77) { $0.append(contentsOf: [1, 2, 3]) }
     var field = ZombieLog.Event(kind: 4, object: 0x10, type: "App.Counter<Swift.Int>")
     (field.flags, field.fieldOffset, field.field, field.details) = (1, 24, "value", "more")

@@ -135,10 +135,10 @@ import Testing
       }
     ).summary.notes
     #expect(notes.contains { $0.hasPrefix("15 of 1000 dead objects had to leave the quarantine (10 for its bytes, 5") })
-    #expect(notes.contains { $0.hasPrefix("2 dead objects were still retained") })
-    #expect(notes.contains { $0.hasPrefix("3 objects died where") })
+    #expect(notes.contains { $0.hasPrefix("somebody still held 2 dead objects") })
+    #expect(notes.contains { $0.hasPrefix("not kept: 3 objects") })
     #expect(notes.contains { $0.hasPrefix("7 objects got no guard pages") })
-    #expect(notes.contains { $0.hasPrefix("9 uses of dead objects are not listed") })
+    #expect(notes.contains { $0.hasPrefix("not listed: 9 uses") })
     #expect(notes.contains { $0.contains("-static-stdlib") })
     #expect(notes.contains { $0.contains("--zombies=guard sees these too") })
     let guarding = report(ZombieLogSample.input([]) { $0.flags = 2 })

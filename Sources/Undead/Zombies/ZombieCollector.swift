@@ -1,3 +1,4 @@
+import CUndead
 import Synchronization
 import UndeadReport
 
@@ -5,8 +6,6 @@ import UndeadReport
 package final class ZombieCollector: Sendable {
   @TaskLocal static var current: ZombieCollector?
 
-  private static let method: UInt32 = 1
-  private static let retain: UInt32 = 3
   /// More dead objects than anybody looks at.
   private static let limit = 100
 
@@ -62,19 +61,16 @@ package final class ZombieCollector: Sendable {
   }
 
   private func end() {
-    if obstacle == nil { ZombieObservers.shared.end(self) }
+    guard obstacle == nil else { return }
+    undead_zombies_settle()
+    ZombieObservers.shared.end(self)
   }
 
   func add(_ event: ZombieLog.Event) {
     state.withLock { state in
       let object = Object(address: event.object, death: event.deallocation)
       if let position = state.positions[object] {
-        let (first, count) = (state.events[position], state.events[position].count + 1)
-        // A call often begins with a retain, which says less.
-        if first.kind == Self.retain, event.kind == Self.method, first.thread == event.thread, count == 2 {
-          state.events[position] = event
-        }
-        state.events[position].count = count
+        state.events[position].count += 1
       } else if state.events.count < Self.limit {
         state.positions[object] = state.events.count
         state.events.append(event)

@@ -38,24 +38,29 @@ enum ZombieNotes {
     }
     if counters["heldWhenEvicted"] > 0 {
       notes.append(
-        "\(counters["heldWhenEvicted"]) dead objects were still retained by somebody when they left the quarantine")
+        "somebody still held \(objects(counters["heldWhenEvicted"], "dead object")) that had to leave the quarantine")
     }
     if counters["missed"] > 0 {
-      notes.append("\(counters["missed"]) objects died where they could not be kept: uses of them are missed")
+      notes.append(
+        "not kept: \(objects(counters["missed"])) for which there was no memory or no way, so later uses are missed")
     }
     if counters["notGuarded"] > 0 {
       notes.append(
-        "\(counters["notGuarded"]) objects got no guard pages (the system allows only so many mappings): "
+        "\(objects(counters["notGuarded"])) got no guard pages (the system allows only so many mappings): "
           + "reads of their fields may be missed; name the types that matter with --zombie-guard")
     }
     let lost = max(log.lost, counters["lostReports"])
-    if lost > 0 { notes.append("\(lost) uses of dead objects are not listed: there was no room for them") }
+    if lost > 0 { notes.append("not listed: \(objects(lost, "use")) of dead objects for which there was no room") }
     if log.isStaticRuntime {
       notes.append(
         "the Swift runtime is part of the program (-static-stdlib): retains, releases, casts and unowned references of "
           + "dead objects are not seen there")
     }
     return notes
+  }
+
+  private static func objects(_ count: UInt64, _ noun: String = "object") -> String {
+    Quantity.of(Int(clamping: count), noun)
   }
 
   /// What holds for the whole run.

@@ -66,12 +66,15 @@ extension Backtrace {
 
   /// What comes after the innermost deinit and those of its superclasses, which are not what let the object go.
   var framesAfterDeinit: ArraySlice<Frame> {
-    guard let first = frames.firstIndex(where: { !$0.system }), frames[first].symbol.hasSuffix(".deinit") else {
-      return frames[...]
-    }
-    let rest = frames[first...].drop { $0.symbol.hasSuffix(".deinit") }
+    guard let first = frames.firstIndex(where: { !$0.system }), frames[first].isDeinit else { return frames[...] }
+    let rest = frames[first...].drop { $0.isDeinit }
     return rest.contains { !$0.system } ? rest : frames[...]
   }
+}
+
+extension Frame {
+  /// True for a deinit, or what the compiler made to destroy the context of a closure.
+  fileprivate var isDeinit: Bool { symbol.hasSuffix(".deinit") || symbol.hasPrefix("objectdestroy") }
 }
 
 extension LeakReport {

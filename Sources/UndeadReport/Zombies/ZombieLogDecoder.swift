@@ -77,7 +77,9 @@ struct ZombieLogDecoder {
       let record = offset..<(offset + Int(size))
       let type: UInt32 = load(offset + 4)
       switch type {
-      case 1: log.events.append(try event(record))
+      case 1:
+        let event = try event(record)
+        if event.kind != Self.void { log.events.append(event) }
       case 2: log.moduleLists.append(try modules(record))
       default: break
       }
@@ -89,6 +91,8 @@ struct ZombieLogDecoder {
   // MARK: Zombies
 
   private static let eventSize = 88
+  /// Of a retain that a later record explains.
+  private static let void: UInt32 = 0
 
   private func event(_ record: Range<Int>) throws(ZombieLogError) -> ZombieLog.Event {
     guard record.count >= Self.eventSize else {

@@ -1,5 +1,5 @@
 // The context pointer of a C callback is taken without a retain, after the last release.
-// EXPECT zombie in=debug kind=method|retain type=App.Poller member~=tick() allocated=makeContext freed=release used=callback
+// EXPECT zombie in=debug kind=method type=App.Poller member=tick() allocated=makeContext freed=release used=callback
 // EXPECT zombie in=release kind=method|retain|field type=App.Poller allocated=makeContext freed=release used=callback
 // EXPECT crash
 class Poller {

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import UndeadTool
+
+/// `undead run --zombies`, with a library that plays its part.
+@Suite struct ZombieTests {
+  private let sandbox: Sandbox
+  private let clean: String
+  private let log: String
+
+  init() throws {
+    sandbox = try Sandbox()
+    try sandbox.installFakeLibrary()
+    clean = try sandbox.write(SampleSnapshot.clean(), to: "clean.undead")
+    log = try sandbox.write(Self.sampleLog(), to: "sample.zombies")
+  }
+
+  /// A log with one release of a dead object and no backtraces.
+  private static func sampleLog() -> Data {
+    var words: [UInt32] = [1, 256, 77, 1, 1, 4]
+    let texts = Array("App.Poller\0\0worker\0\0\0".utf8)
+    let padding = (8 - texts.count % 8) % 8
+    let size = UInt32(88 + texts.count + padding)
+    words += [256 + size, 0]
+    var data = Data("UNDEADZO".utf8)
+    for word in words { withUnsafeBytes(of: word.littleEndian) { data.append(contentsOf: $0) } }
+    data.append(Data(count: 256 - data.count))
+    let record: [UInt32] =
+      [size, 1, 2, 0, 0, .max, 0x1230, 0] + Array(repeating: 0, count: 6) + [1, 0, 78, 0] + [
+        0, 0, 0, UInt32(texts.count),
+      ]
+    for word in record { withUnsafeBytes(of: word.littleEndian) { data.append(contentsOf: $0) } }
+    return data + Data(texts) + Data(count: padding)
+  }
+
+  private func run(_ environment: [String: String], _ options: [String], _ command: [String]) throws -> Sandbox.Output {
+    try sandbox.command([sandbox.path("bin/undead"), "run"] + options + ["--"] + command, environment: environment)
+  }
+
+  @Test func areReportedAndFailTheRun() throws {
+    let environment = ["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": log]
+    let output = try run(environment, ["--zombies"], ["true"])
+    #expect(output.status == 23)
+    #expect(output.error.contains("zombie: release of freed App.Poller 0x1230\n"))
+    #expect(output.error.contains("no leaks, 1 zombie"))
+    #expect(try run(environment, ["--zombies", "--fail-on", "leaks"], ["true"]).status == 0)
+    #expect(try run(environment, ["--zombies"], ["false"]).status == 1)
+    #expect(try run(environment, [], ["true"]).status == 0)
+  }
+
+  @Test func areReportedWhereTheProgramDiedOfThem() throws {
+    let output = try run(["FAKE_ZOMBIES": log], ["--zombies"], ["sh", "-c", "kill -ILL $$"])
+    #expect(output.status == 132)
+    #expect(output.error.contains("zombie: release of freed App.Poller 0x1230\n"))
+    #expect(output.error.contains("not checked for leaks: the program was ended by SIGILL"))
+    let json = try run(["FAKE_ZOMBIES": log], ["--zombies", "--format", "json"], ["sh", "-c", "kill -ILL $$"])
+    let report = try #require(try JSONSerialization.jsonObject(with: Data(json.error.utf8)) as? [String: Any])
+    #expect((report["process"] as? [String: Any])?["signal"] as? Int == 4)
+    #expect((report["zombies"] as? [Any])?.count == 1)
+  }
+
+  @Test func aDamagedLogIsNoCleanRun() throws {
+    let damaged = try sandbox.write(Self.sampleLog().prefix(300), to: "damaged.zombies")
+    let output = try run(["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": damaged], ["--zombies"], ["true"])
+    #expect(output.status == 70)
+    #expect(output.error.contains("damaged at byte 32"))
+  }
+
+  @Test func optionsBecomeTheEnvironmentOfTheProgram() throws {
+    func settings(_ options: String...) throws -> String {
+      try run(["FAKE_SNAPSHOT": clean], options, ["sh", "-c", "env | grep UNDEAD_ZOMBIE | sort"]).out
+    }
+    #expect(try settings() == "")
+    #expect(try settings("--zombies") == "UNDEAD_ZOMBIES=1\n")
+    #expect(try settings("--zombies=guard") == "UNDEAD_ZOMBIES=guard\n")
+    #expect(try settings("--zombie-guard", "App.*") == "UNDEAD_ZOMBIES=guard\nUNDEAD_ZOMBIE_GUARD=App.*\n")
+    let all = try settings(
+      "--zombies", "--zombie-policy", "report", "--zombie-bytes", "2MB", "--zombie-count", "10", "--zombie-age", "3s",
+      "--zombie-allow", "A,B", "--zombie-deny", "C")
+    #expect(
+      all == """
+        UNDEAD_ZOMBIES=1
+        UNDEAD_ZOMBIE_AGE=3000
+        UNDEAD_ZOMBIE_ALLOW=A,B
+        UNDEAD_ZOMBIE_BYTES=2097152
+        UNDEAD_ZOMBIE_COUNT=10
+        UNDEAD_ZOMBIE_DENY=C
+        UNDEAD_ZOMBIE_POLICY=report
+
+        """)
+  }
+
+  @Test func mistakesAreExplained() throws {
+    for (options, words) in [
+      (["--zombie-count", "3"], "--zombie-count has no effect without --zombies"),
+      (["--zombies=all"], "'all' is invalid"), (["--zombies", "--zombie-bytes", "much"], "give a number"),
+      (["--zombies", "--zombie-age", "5"], "give a time with its unit"),
+      (["--zombies", "--zombie-bytes", "99999999999GB"], "too much"),
+    ] {
+      let output = try run([:], options, ["true"])
+      #expect(output.status == 64)
+      #expect(output.error.contains(words), "\(output.error)")
+    }
+  }
+
+  @Test func theOptionOfTheProgramIsItsOwn() {
+    #expect(
+      ZombieOptions.normalized(["run", "--zombies", "--", "a", "--zombies"]) == [
+        "run", "--zombies=on", "--", "a", "--zombies",
+      ])
+    #expect(ZombieOptions.normalized(["run", "--zombies=guard", "a"]) == ["run", "--zombies=guard", "a"])
+  }
+
+  @Test func sizesAndTimes() throws {
+    #expect(try ZombieOptions.parseSize("123") == 123)
+    #expect(try ZombieOptions.parseSize("4kb") == 4096)
+    #expect(try ZombieOptions.parseSize("1GB") == 1 << 30)
+    #expect(try ZombieOptions.parseTime("250ms") == 250)
+    #expect(try ZombieOptions.parseTime("2min") == 120_000)
+  }
+}
