@@ -46,7 +46,7 @@ let package = Package(
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
-    .testTarget(name: "UndeadTests", dependencies: ["Undead", "UndeadReport"], exclude: ["Programs"]),
+    .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"], exclude: ["Fixtures"]),

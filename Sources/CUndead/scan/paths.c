@@ -133,10 +133,17 @@ static void reach(path_search *search, uintptr_t word, uint32_t parent, uint32_t
   add_path(search, target);
 }
 
-static void reach_roots(path_search *search, undead_root_kind kind) {
+// What lies between recorded blocks, if recording began late: unknown blocks, and free memory with what it held before.
+static bool is_gap(const path_search *search, const undead_root *root) {
+  const undead_heap *heap = search->heap;
+  return search->options->unknown_blocks && root->low - heap->low < heap->high - heap->low
+    && undead_heap_page(heap, root->low);
+}
+
+static void reach_roots(path_search *search, undead_root_kind kind, bool gaps) {
   for (uint32_t i = 0; i < search->roots->count; i++) {
     const undead_root *root = &search->roots->roots[i];
-    if (root->kind != kind) continue;
+    if (root->kind != kind || is_gap(search, root) != gaps) continue;
     for (uintptr_t at = root->low; at < root->high; at += 8) {
       uintptr_t word = *(const uintptr_t *)at;
       if (!root->allocator || !undead_root_is_free_chunk(search->heap, word)) reach(search, word, NO_PARENT, i);
@@ -172,15 +179,17 @@ static void search_on(path_search *search) {
 // What a global or a run loop holds, the program can let go of: only what they do not reach is explained by a thread,
 // whose stack also holds what it no longer uses.
 static void search_all(path_search *search) {
-  reach_roots(search, UNDEAD_ROOT_GLOBAL);
+  reach_roots(search, UNDEAD_ROOT_GLOBAL, false);
   reach_items(search);
   search_on(search);
-  if (search->missing) reach_roots(search, UNDEAD_ROOT_THREAD_LOCAL);
+  if (search->missing) reach_roots(search, UNDEAD_ROOT_THREAD_LOCAL, false);
   search_on(search);
   if (search->missing) {
-    reach_roots(search, UNDEAD_ROOT_STACK);
-    reach_roots(search, UNDEAD_ROOT_REGISTER);
+    reach_roots(search, UNDEAD_ROOT_STACK, false);
+    reach_roots(search, UNDEAD_ROOT_REGISTER, false);
   }
+  search_on(search);
+  if (search->missing) reach_roots(search, UNDEAD_ROOT_GLOBAL, true);
   search_on(search);
 }
 

@@ -88,8 +88,8 @@ enum AbandonedAdvice {
 
   private static func global(_ facts: Facts) -> String? {
     guard let root = facts.root, root.kind == "global", !root.name.isEmpty, facts.steps.isEmpty else { return nil }
-    return "the global or static variable `\(variable(root))` still refers to it: set it to nil when the scope ends, or "
-      + "declare it `weak`"
+    return "the global or static variable `\(variable(root))` still refers to it: set it to nil when the scope ends, "
+      + "or declare it `weak`"
   }
 
   private static func thread(_ facts: Facts) -> String? {

@@ -73,8 +73,8 @@ struct AbandonedBuilder {
       stacks: [allocation, scope.backtrace], references: (path ?? []).map(\.reference))
     return Leak(
       signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
-      totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))], retainPath: path, scope: scope,
-      allocation: allocation, advice: path.flatMap(AbandonedAdvice.text), test: test)
+      totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
+      retainPath: path, scope: scope, allocation: allocation, advice: path.flatMap(AbandonedAdvice.text), test: test)
   }
 
   private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String, _ test: TestIdentity?) -> String {
