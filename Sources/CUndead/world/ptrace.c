@@ -197,6 +197,14 @@ undead_stop_result undead_ptrace_stop(undead_world *world) {
   return UNDEAD_STOP_OK;
 }
 
+undead_stop_result undead_ptrace_stop_one(undead_world *world, int32_t tid) {
+  stop_result = UNDEAD_STOP_OK;
+  world->thread_count = 0;
+  seize(world, tid);
+  if (stop_result != UNDEAD_STOP_OK) return stop_result;
+  return wait_until_stopped(world) ? UNDEAD_STOP_OK : UNDEAD_STOP_STUCK;
+}
+
 // System calls that end with EINTR when their thread is stopped, without any signal (signal(7); those on sockets if the
 // socket has a timeout): the kernel does not start them again by itself.
 static bool is_ended_by_stop(uint64_t number) {

@@ -68,6 +68,8 @@ void undead_signals_finish(undead_world *world);
 
 // The two methods (ptrace.c, signals.c).
 undead_stop_result undead_ptrace_stop(undead_world *world);
+// Stops one thread only; undead_ptrace_resume lets it go on.
+undead_stop_result undead_ptrace_stop_one(undead_world *world, int32_t tid);
 void undead_ptrace_resume(undead_world *world);
 undead_stop_result undead_signals_stop(undead_world *world);
 void undead_signals_resume(undead_world *world);

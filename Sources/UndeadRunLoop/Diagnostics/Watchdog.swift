@@ -158,6 +158,9 @@ final class Watchdog: Sendable {
   }
 
   private static func backtrace(of thread: Int32) -> [UInt] {
+    // Better than a signal, which ends a sleep of that thread early.
+    let traced = Instrument.backtrace(of: thread)
+    if !traced.isEmpty { return traced }
     let depth = 64
     let answerWithin: Int64 = 1_000_000_000
     return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in

@@ -60,6 +60,13 @@ enum Instrument {
     }
   }
 
+  /// Where another thread is, empty if the instrument cannot tell.
+  static func backtrace(of thread: Int32) -> [UInt] {
+    [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
+      count = Int(undead_thread_backtrace(thread, buffer.baseAddress, UInt32(depth)))
+    }
+  }
+
   /// Where the caller is, empty if the instrument records no backtraces.
   static func backtrace() -> [UInt] {
     [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
