@@ -7,6 +7,7 @@
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
+#include "zombies/death.h"
 #include "zombies/guard_pages.h"
 #include <errno.h>
 #include <stddef.h>
@@ -148,6 +149,11 @@ UNDEAD_HOOK void free(void *block) {
     return;
   }
   enter();
+  if (UNLIKELY(undead_zombie_watches_free) &&
+      undead_zombie_is_freed(block, HOOK_FRAME->return_address, (uintptr_t)(HOOK_FRAME + 1), HOOK_FRAME->saved_frame_pointer)) {
+    leave();
+    return;
+  }
   forget(block);
   __libc_free(block);
   leave();

@@ -3,6 +3,7 @@
 #include "record/thread.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
+#include "zombies/death.h"
 #include "zombies/functions.h"
 #include "zombies/guard_pages.h"
 #include "zombies/quarantine.h"
@@ -36,11 +37,16 @@ static inline __attribute__((always_inline)) bool is_dead(uint64_t refcount) {
 }
 
 // Takes the block out of the registry: a scan neither reports it nor looks into it. Returns what stood there.
-static inline __attribute__((always_inline)) uint32_t unregister(uintptr_t object, uint32_t *slot) {
-  (void)object;
+static inline __attribute__((always_inline)) uint32_t unregister(uint32_t *slot) {
   uint32_t word = slot ? *slot : 0;
   if (word) __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
   return word;
+}
+
+// The side table goes with its object. Weak references may still lead to it, and it leads nowhere.
+static void unregister_side_table(uint64_t refcount) {
+  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return;
+  unregister(undead_registry_slot((refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3));
 }
 
 static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame) {
@@ -62,10 +68,12 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
       .flags = guarded ? UNDEAD_DEAD_IS_GUARDED : undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0,
   };
   dead.deallocation = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
-  uint32_t word = unregister(object, slot);
+  uint32_t word = unregister(slot);
+  uint64_t refcount = header[1];
   dead.allocation = word & UNDEAD_WORD_BACKTRACE;
   // Before others may free it for good.
   if (guarded) undead_guard_close(object);
+  unregister_side_table(refcount);
   if (LIKELY(undead_quarantine_add(&dead))) return true;
   if (guarded) undead_guard_open(object);
   if (word) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
@@ -87,6 +95,37 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
     undead_thread.in_hook--;
   }
   if (!kept) UNDEAD_CALL_REAL_DEALLOC(function, (void *)object, size, align_mask);
+}
+
+// How a dead object looks when the runtime gives its memory back: no reference of any kind, or the last unowned one gone.
+#define FREED ABI_REFCOUNT_DEAD
+#define FREED_BY_UNOWNED (ABI_REFCOUNT_DEAD - (1ull << ABI_REFCOUNT_UNOWNED_SHIFT))
+
+bool undead_zombie_is_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  const uint64_t *header = block;
+  undead_zombie_thread *self = &undead_zombie_self;
+  if (header[1] != FREED && header[1] != FREED_BY_UNOWNED) return false;
+  uint32_t *slot = undead_registry_slot((uintptr_t)block);
+  if (self->inside || !slot || !*slot) return false;
+  self->inside++;
+  undead_zombie_class *class = undead_zombie_class_of(header[0]);
+  bool kept = false;
+  if (class && class->keep && !class->is_context) {
+    undead_dead dead = {
+        .object = (uintptr_t)block,
+        .class = class,
+        .size = undead_block_size((uintptr_t)block),
+        .allocation = *slot & UNDEAD_WORD_BACKTRACE,
+        .deallocation = undead_backtrace_capture(pc, sp, bp),
+        .thread = undead_thread_place(),
+        .flags = UNDEAD_DEAD_IS_FREED | (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0),
+    };
+    uint32_t word = unregister(slot);
+    kept = undead_quarantine_add(&dead);
+    if (!kept) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
+  }
+  self->inside--;
+  return kept;
 }
 
 // Stand in for swift_deallocClassInstance and swift_deallocObject.

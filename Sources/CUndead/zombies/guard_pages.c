@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 enum { PAGE = 4096, SLOT_BYTES = 2 * PAGE, MOST_SLOTS = 1 << 18, SPARE_MAPPINGS = 8192, MAPPINGS_DEFAULT = 65530 };
-// malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block.
-enum { CHUNK_IS_MAPPED = 2, CHUNK_HEADER = 16 };
+// malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block, and takes
+// its header off. It is to say what it would have said of a block of malloc.
+enum { CHUNK_IS_MAPPED = 2, CHUNK_HEADER = 16, CHUNK_OVERHEAD = 8, CHUNK_LEAST = 32 };
 
 typedef enum { SLOT_FREE, SLOT_LIVE, SLOT_DEAD } slot_state;
 
@@ -105,6 +106,11 @@ static void *not_guarded(void) {
   return NULL;
 }
 
+static uint64_t usable_size(size_t size) {
+  uint64_t chunk = (size + CHUNK_OVERHEAD + 15) & ~15ull;
+  return (chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk) - CHUNK_OVERHEAD;
+}
+
 void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) {
   if (size <= ABI_OBJECT_HEADER || size - ABI_OBJECT_HEADER > PAGE || align_mask > 15) return not_guarded();
   uint32_t index = take_slot();
@@ -120,7 +126,7 @@ void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) 
   }
   errno = saved;
   memset(body_of(index), 0, size - ABI_OBJECT_HEADER);
-  ((uint64_t *)object)[-1] = (((size + 15) & ~15ull) + CHUNK_HEADER) | CHUNK_IS_MAPPED;
+  ((uint64_t *)object)[-1] = (usable_size(size) + CHUNK_HEADER) | CHUNK_IS_MAPPED;
   register_block(object, backtrace);
   __atomic_add_fetch(&counters.guarded, 1, __ATOMIC_RELAXED);
   return (void *)object;

@@ -13,6 +13,8 @@
 #define SCRIBBLE_BYTES ((1u << SCRIBBLE_WORD_BITS) * 8)   // of an object, from its start
 _Static_assert(UNDEAD_SCRIBBLE_REACH * 2 == 1u << SCRIBBLE_MARGIN_BITS, "the margin reaches to both sides");
 
+extern void __libc_free(void *block);
+
 enum { CHUNK_HEADER = 16, CHUNK_LEAST = 32, GRANULE = 16, NEAR = 8, FAR = 24 };
 
 // Deaths are numbered from 0; those in [oldest, next) are kept. Entries stand in pages that are used in turn, so that no
@@ -73,6 +75,10 @@ static void restore(const undead_dead *dead) {
 }
 
 static void free_for_good(const undead_dead *dead) {
+  if (dead->flags & UNDEAD_DEAD_IS_FREED) {
+    __libc_free((void *)dead->object);
+    return;
+  }
   UNDEAD_CALL_REAL_DEALLOC(UNDEAD_SWIFT_DEALLOC_OBJECT, (void *)dead->object, dead->size, dead->align_mask);
 }
 

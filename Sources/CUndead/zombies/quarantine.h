@@ -28,6 +28,7 @@ enum {
   UNDEAD_DEAD_REFCOUNT_REPLACED = 1,
   UNDEAD_DEAD_IS_GUARDED = 2,     // on guard pages
   UNDEAD_DEAD_IS_SCRIBBLED = 4,
+  UNDEAD_DEAD_IS_FREED = 8,       // the runtime has done its part: only the memory is left
 };
 
 // What stands in a dead object's words: tells the object and the offset, and is no address. So far from the word that it

@@ -2,7 +2,8 @@
 #include "zombies/zombies.h"
 #include "include/undead.h"
 #include "include/undead_zombies.h"
-#include "record/mode.h"
+#include "runtime/layout.h"
+#include "zombies/death.h"
 #include "zombies/fault.h"
 #include "zombies/functions.h"
 #include "zombies/guard_pages.h"
@@ -26,6 +27,8 @@
 undead_zombie_state undead_zombies;
 undead_zombie_tally undead_zombie_counts;
 
+volatile bool undead_zombie_watches_free;
+static bool replaces_functions;
 static undead_bounded_lock lock;   // of starting and stopping
 static const char *reason = "zombies are not kept: start the sniffer, or set UNDEAD_ZOMBIES=1";
 
@@ -75,7 +78,14 @@ static void set_lists(const undead_zombie_options *options) {
 }
 
 static uint32_t log_flags(void) {
-  return (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? LOG_TRAPS : 0) | (undead_zombies.guard ? LOG_GUARDS : 0);
+  return (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? LOG_TRAPS : 0) | (undead_zombies.guard ? LOG_GUARDS : 0) |
+         (undead_zombies.active && !replaces_functions ? LOG_WITHOUT_FUNCTIONS : 0);
+}
+
+// Without the runtime's own functions, deaths of objects that malloc handed out are seen by free().
+static bool finds_a_way(void) {
+  replaces_functions = undead_swift_functions_find();
+  return replaces_functions || (undead_is_active() && undead_runtime_find());
 }
 
 static bool start_locked(const undead_zombie_options *options) {
@@ -84,15 +94,15 @@ static bool start_locked(const undead_zombie_options *options) {
   return false;
 #endif
   if (!undead_zombies.active) {
-    if (!undead_swift_functions_find()) {
-      reason = "the functions of the Swift runtime could not be replaced: it is not there, or linked statically";
+    if (!finds_a_way()) {
+      reason = "no Swift runtime was found";
       return false;
     }
     if (!undead_zombie_classes_prepare()) {
       reason = "there is no memory for the classes of dead objects";
       return false;
     }
-    undead_zombies.guard = options->guard && undead_guard_prepare();
+    undead_zombies.guard = options->guard && replaces_functions && undead_guard_prepare();
   }
   undead_zombie_budget budget = capped(&options->budget);
   undead_quarantine_set_budget(&budget);
@@ -100,11 +110,14 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_zombies.policy = options->policy;
   undead_zombies.repeats = options->repeats;
   undead_zombies_set_handler(options->handler, options->context);
-  undead_zombie_log_set_flags(log_flags());
-  if (undead_zombies.active) return true;
+  if (undead_zombies.active) {
+    undead_zombie_log_set_flags(log_flags());
+    return true;
+  }
   undead_fault_handlers_install();
   undead_zombies.active = true;
-  undead_swift_functions_watch(true, undead_zombies.guard);
+  if (replaces_functions) undead_swift_functions_watch(true, undead_zombies.guard);
+  undead_zombie_watches_free = !replaces_functions;
   return true;
 }
 
@@ -125,7 +138,8 @@ void undead_zombies_stop(void) {
   int saved = errno;
   if (!undead_lock_take(&lock)) return;
   if (undead_zombies.active) {
-    undead_swift_functions_watch(false, false);
+    if (replaces_functions) undead_swift_functions_watch(false, false);
+    undead_zombie_watches_free = false;
     undead_zombies.active = false;
     reason = "the sniffer was stopped";
     undead_quarantine_empty();
@@ -215,9 +229,9 @@ void undead_zombies_begin(const char *directory, uint32_t generation) {
   if (!undead_zombie_options_of_environment(&options)) return;
   int saved = errno;
   undead_zombie_log_set_place(directory, generation, 0);
-  bool started = undead_zombies_start(&options);
+  undead_zombies_start(&options);
   undead_zombie_log_begin();
-  undead_zombie_log_set_flags(log_flags() | (started ? 0 : LOG_WITHOUT_FUNCTIONS));
+  undead_zombie_log_set_flags(log_flags());
   errno = saved;
 }
 
