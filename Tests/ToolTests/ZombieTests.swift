@@ -13,7 +13,8 @@ import Testing
     sandbox = try Sandbox()
     try sandbox.installFakeLibrary()
     clean = try sandbox.write(SampleSnapshot.clean(), to: "clean.undead")
-    log = try sandbox.write(Self.sampleLog(), to: "sample.zombies")
+    log = sandbox.path("sample.zombies")
+    try Self.sampleLog().write(to: URL(filePath: log))
   }
 
   /// A log with one release of a dead object and no backtraces.
@@ -61,7 +62,8 @@ import Testing
   }
 
   @Test func aDamagedLogIsNoCleanRun() throws {
-    let damaged = try sandbox.write(Self.sampleLog().prefix(300), to: "damaged.zombies")
+    let damaged = sandbox.path("damaged.zombies")
+    try Self.sampleLog().prefix(300).write(to: URL(filePath: damaged))
     let output = try run(["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": damaged], ["--zombies"], ["true"])
     #expect(output.status == 70)
     #expect(output.error.contains("damaged at byte 32"))
