@@ -30,6 +30,17 @@ uint32_t undead_scope_of_block(const void *block);
 bool undead_scope_push(uint32_t scope, const void *uint32_type);
 void undead_scope_pop(void);
 
+// Holds the memory of a Swift object, but not the object: no other object comes to its address until it is let go.
+// Both work at any moment of its life, on any thread, and run no code of the object.
+void undead_object_hold(const void *object);
+void undead_object_let_go(const void *object);
+// True until deinitialisation begins.
+bool undead_object_is_alive(const void *object);
+
+// The calling thread's stack as libunwind sees it: return addresses, innermost first, from the caller of this function
+// on. Returns their number.
+uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max);
+
 // Calls `function` some KiB deeper in the stack: what it leaves there lies below the frames of later calls.
 void undead_call_deeper(void (*function)(void *), void *context);
 

@@ -49,7 +49,10 @@ int32_t undead_record_decide(void) {
   const char *wanted = setting("UNDEAD");
   // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
   bool session = is_preload() || setting("UNDEAD_SESSION");
-  bool on = session ? !is_zero(wanted) && undead_record_is_meant_here() : wanted && strcmp(wanted, "1") == 0;
+  bool on = !is_zero(wanted);
+  if (session) on = on && undead_record_is_meant_here();
+  // Whoever links Undead into a test program wants its assertions to know all allocations.
+  else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "include/undead_assertions.h"
+#include "include/undead_backtraces.h"
 #include "platform/memory.h"
 #include "record/thread.h"
+#include "unwind/backtrace.h"
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
@@ -38,6 +41,21 @@ void *undead_task_leave_room(void) {
 
 void undead_task_take_room(void *room) {
   if (room) swift_task_dealloc(room);
+}
+
+__attribute__((noinline)) uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max) {
+  int saved_errno = errno;
+  undead_thread.ignored++;
+  undead_backtrace_load_libunwind();
+  undead_thread.ignored--;
+  uint32_t found = undead_backtrace_libunwind(frames, max), inner = 0;
+  errno = saved_errno;
+  if (!found) return undead_caller_backtrace(frames, max);
+  const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+  while (inner < found && frames[inner] != caller) inner++;
+  if (inner == found) return found;
+  memmove(frames, frames + inner, (found - inner) * sizeof(*frames));
+  return found - inner;
 }
 
 typedef struct {

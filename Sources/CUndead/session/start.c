@@ -177,7 +177,7 @@ void undead_session_prepare(void) {
   } else if (settings->directory[0]) {
     if (!undead_is_preload) take_over_from_preload();
     begin_session(settings->directory, !undead_is_preload && undead_state_exists(settings->directory));
-  } else if (settings->turned_on) {
+  } else if (settings->turned_on || undead_record_runs_tests()) {
     const char *why = begin_recording();
     if (why) stand_aside(why);
     else undead_zombies_begin("", 0);

@@ -82,7 +82,8 @@ package final class AllocationScope: Sendable {
   /// - Parameter options: suppressions.
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
   package func check(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
-    try Self.check([self], options: options)[0]
+    undead_clear_stack()
+    return try Self.check([self], options: options)[0]
   }
 
   /// The same, without blocking the thread.

@@ -1,20 +1,21 @@
+import CUndead
 import UndeadReport
 
 /// An object that must be gone at some later moment. Never keeps it alive.
 ///
 /// An object that is being deallocated counts as gone.
 package struct TrackedObject: Sendable {
-  /// Module-qualified type name.
-  package let type: String
-  private let reference: WeakReference
+  private let handle: ObjectHandle
 
   package init(_ object: AnyObject) {
-    type = String(reflecting: Swift.type(of: object))
-    reference = WeakReference(object)
+    handle = ObjectHandle(object)
   }
 
+  /// Module-qualified type name.
+  package var type: String { handle.type }
+
   /// True until the object's deinitialisation begins.
-  package var isAlive: Bool { reference.isAlive }
+  package var isAlive: Bool { handle.isAlive }
 
   /// Waits until the objects are gone, and finds out what holds the others.
   ///
@@ -26,7 +27,11 @@ package struct TrackedObject: Sendable {
   package static func check(
     _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1)
   ) -> TrackingResult {
-    TrackingResult()
+    if Patience.wait(grace, until: { !objects.contains(where: \.isAlive) }) { return TrackingResult() }
+    let survivors = Survivors(objects, name)
+    defer { survivors.forget() }
+    undead_clear_stack()
+    return survivors.result(survivors.search.run())
   }
 
   /// The same, letting other tasks run while it waits.
@@ -34,7 +39,39 @@ package struct TrackedObject: Sendable {
     _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1),
     isolation: isolated (any Actor)? = #isolation
   ) async -> TrackingResult {
-    TrackingResult()
+    if await Patience.wait(grace, until: { !objects.contains(where: \.isAlive) }) { return TrackingResult() }
+    let survivors = Survivors(objects, name)
+    defer { survivors.forget() }
+    return survivors.result(await survivors.search.run())
+  }
+
+  /// Those that are alive when the time is up, on the watchlist while they are looked for.
+  private struct Survivors {
+    private let indices: [Int]
+    private let handles: [ObjectHandle]
+    let search: SurvivorSearch
+
+    init(_ objects: [TrackedObject], _ name: String) {
+      indices = objects.indices.filter { objects[$0].isAlive }
+      handles = indices.map { objects[$0].handle }
+      search = SurvivorSearch(handles, scope: name, frames: [])
+      let now = ContinuousClock.now
+      Watchlist.shared.add(
+        handles.map { Watchlist.Entry(object: $0, scope: name, frames: [], end: now, seen: now, isTemporary: true) })
+    }
+
+    func forget() {
+      Watchlist.shared.removeTemporary(handles)
+    }
+
+    func result(_ found: SurvivorSearch.Result) -> TrackingResult {
+      var result = TrackingResult()
+      result.notes = found.notes
+      for (index, leak) in zip(indices, found.leaks) {
+        if let leak { result.survivors.append(TrackingResult.Survivor(index: index, leak: leak)) }
+      }
+      return result
+    }
   }
 }
 

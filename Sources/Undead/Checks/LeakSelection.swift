@@ -30,13 +30,27 @@ struct LeakSelection {
     return found
   }
 
-  /// A report of the given leaked nodes and suspects only.
-  func report(of nodes: Set<Int>, suspects: [Snapshot.SuspectRecord] = [], options: ReportOptions) -> LeakReport {
+  /// True if nothing reaches the node.
+  func isLeaked(_ node: Int) -> Bool { snapshot.nodes[node].isUnreachable }
+
+  /// All that leaked together with a node, which counts as reported from now on.
+  func claim(_ node: Int) -> Set<Int> {
+    let nodes = connected(to: [node]) { _ in true }
+    ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
+    return nodes
+  }
+
+  /// A report of the given leaked nodes, watched objects and suspects only.
+  func report(
+    of nodes: Set<Int>, watched: Set<Int> = [], suspects: [Snapshot.SuspectRecord] = [], options: ReportOptions
+  ) -> LeakReport {
     var part = snapshot
     for node in part.nodes.indices where part.nodes[node].isUnreachable && !nodes.contains(node) {
       part.nodes[node].state = .live
     }
     part.suspects = suspects
+    part.watched.removeAll { !watched.contains(Int($0.node)) }
+    (part.diagnostics, part.traces, part.runLoops) = ([], [], [])
     return Self.report(of: part, options: options)
   }
 
@@ -59,12 +73,16 @@ extension Snapshot.Node {
 extension Snapshot {
   /// Code addresses of what is listed, as they are looked up.
   fileprivate var shownAddresses: [UInt64] {
-    var stacks = Set(diagnosticStacks)
+    var stacks = Set(watched.map(\.stack))
     var listed = Set<Index>()
     for (index, node) in nodes.enumerated() where node.isUnreachable { listed.insert(Index(index)) }
     for suspect in suspects {
       listed.formUnion([suspect.node, suspect.mechanism])
       listPath(suspect.path, &listed)
+    }
+    for record in watched {
+      listed.insert(record.node)
+      listPath(record.path, &listed)
     }
     for node in listed where node != Snapshot.none {
       stacks.formUnion([nodes[Int(node)].stack, nodes[Int(node)].explanation])
@@ -76,8 +94,6 @@ extension Snapshot {
     for edge in edges where edge.function != 0 && listed.contains(edge.from) { result.insert(edge.function) }
     return Array(result)
   }
-
-  private var diagnosticStacks: [Index] { [] }
 
   private func listPath(_ path: Index, _ listed: inout Set<Index>) {
     guard path != Snapshot.none else { return }

@@ -1,3 +1,5 @@
+import CUndead
+import Synchronization
 import UndeadReport
 
 /// The lifetime of something that owns objects, such as a screen, a request or a connection: what it adopted must be
@@ -12,11 +14,38 @@ public final class OwnerScope: Sendable {
   /// The name that reports show.
   public let name: String
 
+  private enum Phase {
+    case open
+    case closing
+    case closed(Outcome)
+  }
+
+  private struct State {
+    var phase = Phase.open
+    var objects: [HiddenAddress: ObjectHandle] = [:]
+    var adoptedAfterClose = 0
+  }
+
+  private let state = Mutex(State())
+  private let registration: UInt64
+
   /// Opens a scope.
   ///
   /// - Parameter name: what the scope stands for, such as "Detail screen".
   public init(_ name: String) {
     self.name = name
+    registration = Watchlist.shared.opened(name)
+  }
+
+  deinit {
+    Watchlist.shared.closed(registration)
+    let (isOpen, alive) = state.withLock { state in
+      if case .open = state.phase { (true, state.objects.values.count { $0.isAlive }) } else { (false, 0) }
+    }
+    guard isOpen else { return }
+    Watchlist.shared.remark(
+      "scopeNeverClosed",
+      "scope \"\(name)\" went away without close(): \(alive) of its objects were alive and have not been checked")
   }
 
   /// Puts an object under the scope, and returns it.
@@ -25,26 +54,54 @@ public final class OwnerScope: Sendable {
   /// closed nothing is adopted, and the report says so (diagnostic `adoptedAfterClose`).
   @discardableResult
   public func adopt<Object: AnyObject>(_ object: Object) -> Object {
-    object
+    let handle = ObjectHandle(object)
+    let isLate = state.withLock { state in
+      guard case .open = state.phase else { return true }
+      if handle.isAlive, state.objects[handle.identity] == nil { state.objects[handle.identity] = handle }
+      return false
+    }
+    if isLate {
+      Watchlist.shared.remark(
+        "adoptedAfterClose", "\(handle.type) was adopted by scope \"\(name)\" after its end: it is not checked",
+        frames: Self.backtrace())
+    }
+    return object
   }
 
   /// Ends the scope, and waits until its objects are gone.
   ///
   /// Returns as soon as all of them are. Meanwhile it runs the run loop of the calling thread, Foundation's and
-  /// Undead's, so that timers and callbacks can let go. Closing a closed scope returns the same result again.
+  /// Undead's, so that timers and callbacks can let go. Closing a closed scope returns the same result again; while
+  /// another thread closes it, an empty one.
   ///
   /// - Parameter grace: how long objects may take to go.
   @discardableResult
   public func close(grace: Duration = .seconds(1)) -> Outcome {
-    Outcome()
+    // What earlier calls left on the stack must not be taken for references to the objects.
+    undead_clear_stack()
+    return closeNow(grace)
+  }
+
+  @inline(never)
+  private func closeNow(_ grace: Duration) -> Outcome {
+    guard var closing = beginClosing() else { return knownOutcome }
+    if !closing.isDone { closing.frames = Self.backtrace() }
+    _ = Patience.wait(grace) { closing.look() }
+    let search = closing.survivorSearch()
+    undead_clear_stack()
+    return finish(closing, search.map { $0.run() })
   }
 
   /// Ends the scope, and waits until its objects are gone, letting other tasks run meanwhile.
   ///
-  /// - Parameter grace: how long objects may take to go; a cancelled task does not wait.
+  /// - Parameter grace: how long objects may take to go, also if the task is cancelled.
   @discardableResult
   public func close(grace: Duration = .seconds(1), isolation: isolated (any Actor)? = #isolation) async -> Outcome {
-    Outcome()
+    guard var closing = beginClosing() else { return knownOutcome }
+    if !closing.isDone { closing.frames = Self.backtrace() }
+    _ = await Patience.wait(grace) { closing.look() }
+    let search = closing.survivorSearch()
+    return finish(closing, await search?.run())
   }
 
   /// What became of the objects of a scope.
@@ -58,6 +115,10 @@ public final class OwnerScope: Sendable {
 
     /// True if nothing is alive.
     public var isClean: Bool { leaks.isEmpty }
+
+    init(note: String? = nil) {
+      notes = note.map { [$0] } ?? []
+    }
   }
 
   /// An object that outlived its scope for a while.
@@ -67,11 +128,47 @@ public final class OwnerScope: Sendable {
     /// How long after the end of the scope it was seen alive for the last time.
     public var delay: Duration
   }
+
+  // MARK: Closing
+
+  private func beginClosing() -> Closing? {
+    let objects: [ObjectHandle]? = state.withLock { state in
+      guard case .open = state.phase else { return nil }
+      state.phase = .closing
+      defer { state.objects = [:] }
+      return Array(state.objects.values)
+    }
+    return objects.map { Closing(name, $0) }
+  }
+
+  private var knownOutcome: Outcome {
+    state.withLock { state in
+      if case .closed(let outcome) = state.phase { return outcome }
+      return Outcome(note: "another thread is closing the scope \"\(name)\"")
+    }
+  }
+
+  private func finish(_ closing: Closing, _ search: SurvivorSearch.Result?) -> Outcome {
+    let outcome = closing.outcome(search)
+    state.withLock { $0.phase = .closed(outcome) }
+    Watchlist.shared.closed(registration)
+    return outcome
+  }
+
+  private static let frameLimit = 256
+
+  @inline(never)
+  private static func backtrace() -> [UInt] {
+    [UInt](unsafeUninitializedCapacity: frameLimit) { frames, count in
+      count = Int(undead_exact_backtrace(frames.baseAddress, UInt32(frameLimit)))
+    }
+  }
 }
 
 /// Runs a body with a scope, closes the scope, and returns what the body returns.
 ///
-/// The scope is closed also if the body throws. What outlives it is found in the report of the process and, while it
+/// The scope is closed also if the body throws. What the body returns is still held when the scope ends: do not return
+/// an adopted object, also not as the value of a closure of one line. What outlives the scope is found in the report of the process and, while it
 /// runs, by ``Undead/checkForLeaks(options:)``; for the result of one scope use ``OwnerScope/close(grace:)``.
 @discardableResult
 public func withOwnerScope<Result, Failure: Error>(

@@ -1,0 +1,84 @@
+import CUndead
+import UndeadReport
+
+/// Finds out why objects that should be gone are alive.
+struct SurvivorSearch: Sendable {
+  /// What was found: a leak for each object, nil for one that has gone meanwhile.
+  struct Result: Sendable {
+    var leaks: [Leak?] = []
+    var notes: [String] = []
+  }
+
+  private let objects: [ObjectHandle]
+  private let scope: String
+  private let frames: [UInt]
+
+  /// - Parameters:
+  ///   - scope: name of what the objects outlived.
+  ///   - frames: where that ended: return addresses.
+  init(_ objects: [ObjectHandle], scope: String, frames: [UInt]) {
+    self.objects = objects
+    self.scope = scope
+    self.frames = frames
+  }
+
+  /// Searches; the objects must be on the watchlist. Without recording only the types are known.
+  func run() -> Result {
+    guard Undead.isActive else { return withoutSearch(Undead.inactiveReason) }
+    do throws(UndeadError) {
+      return try LeakSearch.run { evaluate($0) }
+    } catch {
+      return withoutSearch(error.description)
+    }
+  }
+
+  /// The same while the task is suspended.
+  func run(isolation: isolated (any Actor)? = #isolation) async -> Result {
+    guard Undead.isActive else { return withoutSearch(Undead.inactiveReason) }
+    do throws(UndeadError) {
+      return try await LeakSearch.run { evaluate($0) }
+    } catch {
+      return withoutSearch(error.description)
+    }
+  }
+
+  private func withoutSearch(_ reason: String?) -> Result {
+    Result(
+      leaks: objects.map { $0.isAlive ? unexplained($0) : nil },
+      notes: ["who holds the objects was not looked for: \(reason ?? "recording is off")"])
+  }
+
+  private func evaluate(_ snapshot: borrowing Snapshot) -> Result {
+    let selection = LeakSelection(copy snapshot)
+    var nodes: [UInt64: Int] = [:]
+    for (index, node) in snapshot.nodes.enumerated() { nodes[node.address] = index }
+    var result = Result()
+    for object in objects {
+      guard object.isAlive else {
+        result.leaks.append(nil)
+        continue
+      }
+      let found = nodes[object.address].flatMap { leak(of: $0, selection) }
+      result.leaks.append(found ?? unexplained(object))
+      if found == nil {
+        result.notes.append("a \(object.type) was allocated before recording began: who holds it is not known")
+      }
+    }
+    return result
+  }
+
+  private func leak(of node: Int, _ selection: LeakSelection) -> Leak? {
+    let report =
+      selection.isLeaked(node)
+      ? selection.report(of: selection.claim(node), watched: [node], options: ReportOptions())
+      : selection.report(of: [], watched: [node], options: ReportOptions())
+    return report.leaks.first ?? report.knownLeaks.first
+  }
+
+  private func unexplained(_ object: ObjectHandle) -> Leak {
+    Leak(
+      signature: "", kind: .abandoned, totalBytes: 0,
+      objects: [LeakedObject(type: object.type, address: "0x" + String(object.address, radix: 16), size: 0)],
+      scope: Leak.Scope(name: scope, backtrace: Backtrace()))
+  }
+}

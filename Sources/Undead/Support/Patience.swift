@@ -1,0 +1,76 @@
+import CUndead
+import Dispatch
+import Foundation
+
+/// Waiting for something to become true, with pauses that grow; never longer than it takes.
+enum Patience {
+  private static let firstPause: Duration = .milliseconds(1)
+  private static let longestPause: Duration = .milliseconds(50)
+
+  /// Waits on the calling thread, and runs its run loop meanwhile; true if the condition became true in time.
+  static func wait(_ grace: Duration, until condition: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + grace
+    var pause = firstPause
+    while !condition() {
+      let left = end - ContinuousClock.now
+      guard left > .zero else { return false }
+      runLoops(min(pause, left))
+      pause = min(pause * 2, longestPause)
+    }
+    return true
+  }
+
+  /// Waits while the task is suspended; true if the condition became true in time.
+  ///
+  /// Also if the task is cancelled: what it started may need the time all the same.
+  static func wait(
+    _ grace: Duration, isolation: isolated (any Actor)? = #isolation, until condition: () -> Bool
+  ) async -> Bool {
+    let end = ContinuousClock.now + grace
+    var pause = firstPause
+    // What only waits for its turn needs no pause.
+    for _ in 0..<8 where !condition() { await Task.yield() }
+    while !condition() {
+      let left = end - ContinuousClock.now
+      guard left > .zero else { return false }
+      await sleep(min(pause, left))
+      pause = min(pause * 2, longestPause)
+    }
+    return true
+  }
+
+  private static func sleep(_ duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
+    let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))
+    await withUnsafeContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: deadline) { continuation.resume() }
+    }
+  }
+
+  /// Runs the thread's run loops, ours and Foundation's, for the given time, or sleeps if there are none.
+  private static func runLoops(_ duration: Duration) {
+    let end = ContinuousClock.now + duration
+    let ran = undead_run_current_loop(duration.nanoseconds)
+    let left = end - ContinuousClock.now
+    if left > .zero || ran {
+      let limit = Date(timeIntervalSinceNow: max(0, Double(left.nanoseconds) / 1e9))
+      if RunLoop.current.run(mode: .default, before: limit) { return }
+    }
+    let rest = end - ContinuousClock.now
+    if rest > .zero { usleep(UInt32(clamping: rest.nanoseconds / 1000)) }
+  }
+}
+
+extension Duration {
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+  }
+
+  /// As a person reads it: "250 ms", "3.20 s".
+  var text: String {
+    let milliseconds = Double(nanoseconds) / 1e6
+    return milliseconds < 1000
+      ? "\(Int(milliseconds.rounded())) ms" : String(format: "%.2f s", milliseconds / 1000)
+  }
+}
