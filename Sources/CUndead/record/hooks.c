@@ -1,14 +1,13 @@
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
 #define _GNU_SOURCE
+#include "record/free_filter.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/scopes.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
-#include "zombies/death.h"
-#include "zombies/guard_pages.h"
 #include <errno.h>
 #include <stddef.h>
 
@@ -142,20 +141,18 @@ UNDEAD_HOOK void *malloc(size_t size) {
   return block;
 }
 
+undead_free_filter_function volatile undead_free_filter;
+
 UNDEAD_HOOK void free(void *block) {
   if (!block) return;
-  if (UNLIKELY(undead_guard_holds((uintptr_t)block))) {
-    undead_guard_free((uintptr_t)block);
-    return;
-  }
   enter();
-  if (UNLIKELY(undead_zombie_watches_free) &&
-      undead_zombie_is_freed(block, HOOK_FRAME->return_address, (uintptr_t)(HOOK_FRAME + 1), HOOK_FRAME->saved_frame_pointer)) {
-    leave();
-    return;
+  undead_free_filter_function filter = undead_free_filter;
+  const hook_frame *frame = HOOK_FRAME;
+  if (LIKELY(!filter) ||
+      !filter(block, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer)) {
+    forget(block);
+    __libc_free(block);
   }
-  forget(block);
-  __libc_free(block);
   leave();
 }
 

@@ -101,9 +101,17 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
 #define FREED ABI_REFCOUNT_DEAD
 #define FREED_BY_UNOWNED (ABI_REFCOUNT_DEAD - (1ull << ABI_REFCOUNT_UNOWNED_SHIFT))
 
-bool undead_zombie_is_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)pc, (void)sp, (void)bp;
+  bool guarded = undead_guard_holds((uintptr_t)block);
+  if (guarded) undead_guard_free((uintptr_t)block);
+  return guarded;
+}
+
+bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const uint64_t *header = block;
   undead_zombie_thread *self = &undead_zombie_self;
+  if (undead_zombie_filter_guarded(block, pc, sp, bp)) return true;
   if (header[1] != FREED && header[1] != FREED_BY_UNOWNED) return false;
   uint32_t *slot = undead_registry_slot((uintptr_t)block);
   if (self->inside || !slot || !*slot) return false;
@@ -162,5 +170,14 @@ void *undead_object_wanted(const void *isa, size_t size, size_t align_mask) {
     }
   }
   return ((void *(*)(const void *, size_t, size_t))undead_swift_real[UNDEAD_SWIFT_ALLOC_OBJECT])(isa, size, align_mask);
+}
+#else
+bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)block, (void)pc, (void)sp, (void)bp;
+  return false;
+}
+
+bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  return undead_zombie_filter_guarded(block, pc, sp, bp);
 }
 #endif

@@ -1,14 +1,12 @@
-// Deaths that free() sees, in programs whose Swift runtime is linked statically: its functions cannot be replaced there.
+// Deaths that free() sees: of objects on guard pages, which are not malloc's, and in programs whose Swift runtime is
+// linked statically, where its functions cannot be replaced.
 #pragma once
-#include <stdbool.h>
-#include <stdint.h>
+#include "record/free_filter.h"
 
 #pragma GCC visibility push(hidden)
 
-extern volatile bool undead_zombie_watches_free;
-
-// Called by free() with the caller's registers, for a block of at least 16 bytes. True if it was a Swift object, and is
-// in the quarantine now.
-bool undead_zombie_is_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+// Filters of free(): the second one for both.
+bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
 #pragma GCC visibility pop

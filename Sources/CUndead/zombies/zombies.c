@@ -27,7 +27,6 @@
 undead_zombie_state undead_zombies;
 undead_zombie_tally undead_zombie_counts;
 
-volatile bool undead_zombie_watches_free;
 static bool replaces_functions;
 static undead_bounded_lock lock;   // of starting and stopping
 static const char *reason = "zombies are not kept: start the sniffer, or set UNDEAD_ZOMBIES=1";
@@ -117,7 +116,8 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_fault_handlers_install();
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(true, undead_zombies.guard);
-  undead_zombie_watches_free = !replaces_functions;
+  if (!replaces_functions) undead_free_filter = undead_zombie_filter_all;
+  else if (undead_zombies.guard) undead_free_filter = undead_zombie_filter_guarded;
   return true;
 }
 
@@ -139,7 +139,8 @@ void undead_zombies_stop(void) {
   if (!undead_lock_take(&lock)) return;
   if (undead_zombies.active) {
     if (replaces_functions) undead_swift_functions_watch(false, false);
-    undead_zombie_watches_free = false;
+    // Living objects on guard pages are still to be told.
+    undead_free_filter = undead_guard_bytes ? undead_zombie_filter_guarded : NULL;
     undead_zombies.active = false;
     reason = "the sniffer was stopped";
     undead_quarantine_empty();
