@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+import UndeadReport
+
+/// A program that links the instrument and tells it facts, under the tool: its own copy is in charge then.
+@Suite struct LinkedTests {
+  @Test(arguments: Program.Configuration.allCases)
+  func factsOfALinkedCopyAreReported(_ configuration: Program.Configuration) async throws {
+    try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      try await build(into: directory, configuration)
+      let file = directory.path("report.json")
+      let outcome = try await runShell(
+        "\(quoted(Tool.path)) run --format json --output \(quoted(file)) -- \(quoted(directory.path("facts")))")
+      #expect(outcome.output == "added true\n")
+      #expect(outcome.ending == .exit(23), "\(outcome.errors)")
+      check(try JSONRenderer.parse(Data(contentsOf: URL(fileURLWithPath: file))))
+    }
+  }
+
+  private func check(_ report: LeakReport) {
+    let byScope = Dictionary(report.leaks.map { ($0.scope?.name ?? "", $0) }) { first, _ in first }
+    #expect(byScope.keys.sorted() == ["cached", "cyclic", "timed"])
+    #expect(byScope["cached"]?.kind == .abandoned)
+    #expect(byScope["cached"]?.retainPath?.first?.root?.kind == "global")
+    #expect(byScope["cached"]?.retainPath?.map(\.field) == ["entries[value]", ""])
+    #expect(byScope["cyclic"]?.kind == .retainCycle)
+    #expect(byScope["timed"]?.kind == .abandoned)
+    let held = byScope["timed"]?.retainPath?.first
+    #expect(held?.root == PathStep.Root(kind: "runLoop", name: "main"))
+    #expect(held?.field == "target")
+    #expect(held?.name == "poll")
+    #expect(report.suspects.isEmpty)
+    #expect(report.summary.complete)
+    #expect(report.summary.notes.contains("told by the program"))
+    #expect(report.runLoops?["loops"]?.elements.count == 1)
+  }
+
+  private func build(into directory: TemporaryDirectory, _ configuration: Program.Configuration) async throws {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+    let instrument = "\(tests)/../../Sources/CUndead"
+    let outcome = try await runShell(
+      """
+      cd \(quoted(directory.url.path)) &&
+      for file in $(find \(quoted(instrument)) -name '*.c' -o -name '*.S'); do
+        clang -O1 -c -I \(quoted(instrument)) -I \(quoted(instrument + "/include")) $file -o $(echo $file | tr / _).o || exit
+      done
+      swiftc \(configuration.flags.joined(separator: " ")) -module-name App \
+        -import-objc-header \(quoted(instrument + "/include/undead_facts.h")) \
+        \(quoted(tests + "/Programs/Linked/facts.swift")) *.o -o facts
+      """, deadline: .seconds(300))
+    guard outcome.ending == .exit(0) else { throw ChildError(description: outcome.errors + outcome.output) }
+  }
+}
