@@ -50,7 +50,7 @@ public final class TrackedDisplayLink: Sendable {
 
   /// Adds the link to a mode of a loop.
   ///
-  /// - Returns: false if the link was invalidated or is in another loop.
+  /// - Returns: false if the link was invalidated or is in another loop, or the loop's thread has ended.
   @discardableResult
   public func add(to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) -> Bool {
     let timer = guarded.withLock { guarded -> TrackedTimer? in
@@ -60,7 +60,10 @@ public final class TrackedDisplayLink: Sendable {
       return guarded.state.timer
     }
     guard let timer else { return false }
-    loop.add(timer, forMode: mode)
+    guard case .success = loop.add(timer, forMode: mode) else {
+      leave()
+      return false
+    }
     reschedule()
     return true
   }

@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+@testable import UndeadRunLoop
+
+/// What nobody should do, and what comes of it: a documented result or an error, and nothing lost.
+@Suite struct BadInputTests {
+  private static let intervals: [Double] = [-1, .nan, .infinity, -.infinity, 1e300]
+
+  @Test(arguments: intervals)
+  func intervalsOfAllTimersAreRefused(interval: Double) {
+    let loop = TestLoop().loop
+    let target = Witness()
+    #expect(throws: RunLoopError.self) { try loop.schedule(every: interval) { _ in } }
+    #expect(throws: RunLoopError.self) { try loop.schedule(every: interval, weak: target) { _, _ in } }
+    #expect(throws: RunLoopError.self) { try loop.perform(after: interval, on: target) { _ in } }
+    #expect(throws: RunLoopError.self) { _ = try loop.ticks(every: interval) }
+    #expect(throws: RunLoopError.self) {
+      try WeakTimer(timeInterval: interval, target: target, repeats: true) { _, _ in }
+    }
+    #expect(throws: RunLoopError.self) { try DispatchTimer(timeInterval: interval, repeats: true) { _ in } }
+    #expect(throws: RunLoopError.self) {
+      try PreciseTimer.execTask(start: interval, interval: 1, repeats: false, async: true) {}
+    }
+    #expect(loop.inspection().timers.isEmpty)
+  }
+
+  @Test func datesBeyondAllBoundsArePastOrNever() throws {
+    let test = TestLoop()
+    for beyond in [Double.infinity, .greatestFiniteMagnitude] {
+      let never = try TrackedTimer(
+        fire: Date(timeIntervalSinceReferenceDate: beyond), interval: 1, repeats: false, block: { _ in })
+      let past = try TrackedTimer(
+        fire: Date(timeIntervalSinceReferenceDate: -beyond), interval: 1, repeats: false,
+        block: { _ in test.note("past") })
+      test.loop.add(never, forMode: .default)
+      test.loop.add(past, forMode: .default)
+      test.run(seconds: 10)
+      #expect(never.isValid && !past.isValid)
+      never.fireDate = Date(timeIntervalSinceReferenceDate: -beyond)
+      test.run(seconds: 1)
+      #expect(!never.isValid)
+    }
+    #expect(test.log.count == 2)
+    #expect(test.loop.run(mode: .default, before: Date(timeIntervalSinceReferenceDate: .nan)) != .handledSource)
+  }
+
+  @Test func tolerancesThatAreNoNumbersCountAsNone() throws {
+    let timer = try TrackedTimer(timeInterval: 1, repeats: true) { _ in }
+    for tolerance in [-1, Double.nan, -Double.infinity] {
+      timer.tolerance = tolerance
+      #expect(timer.tolerance == 0)
+    }
+    timer.tolerance = .infinity
+    #expect(timer.tolerance == 0.5)
+  }
+
+  @Test func aFinishedThreadsLoopRefusesEverything() throws {
+    let thread = RunLoopThread(name: "over")
+    let loop = thread.loop
+    thread.stop()
+    #expect(eventually { loop.isFinished })
+    let over = RunLoopError.loopFinished(loop: "over")
+    #expect(loop.add(try TrackedTimer(timeInterval: 1) { _ in }, forMode: .default) == .failure(over))
+    #expect(loop.add(TrackedRunLoopObserver { _, _ in }, forMode: .default) == .failure(over))
+    #expect(throws: over) { try loop.add(TrackedRunLoopSource { _ in }, forMode: .default) }
+    #expect(throws: over) { try loop.schedule(after: 1) { _ in } }
+    #expect(throws: over) { try loop.perform(after: 1, on: Witness()) { _ in } }
+    #expect(!TrackedDisplayLink(target: Witness()) { _, _ in }.add(to: loop, forMode: .default))
+    #expect(loop.run(mode: .common, for: .seconds(1)) == .finished)
+  }
+
+  @Test func invalidatingFromManyThreadsAtOnce() throws {
+    let thread = RunLoopThread(name: "raced")
+    defer { thread.stop() }
+    for _ in 0..<50 {
+      let died = Counter()
+      weak var seen: TrackedTimer?
+      do {
+        let target = Witness { died.up() }
+        let timer = try TrackedTimer(timeInterval: 0.0001, target: target, repeats: true) { target, timer in
+          target.tick()
+          timer.invalidate()
+        }
+        seen = timer
+        thread.loop.add(timer, forMode: .default)
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+          timer.invalidate()
+          timer.invalidate()
+        }
+        #expect(!timer.isValid)
+      }
+      #expect(eventually { died.count == 1 && seen == nil })
+    }
+  }
+
+  @Test func aCallbackThatBlocksHoldsUpNobodyElse() throws {
+    let thread = RunLoopThread(name: "stuck")
+    let loop = thread.loop
+    let release = DispatchSemaphore(value: 0)
+    let entered = DispatchSemaphore(value: 0)
+    try loop.schedule(after: 0) { _ in
+      entered.signal()
+      release.wait()
+    }
+    entered.wait()
+    let fired = Counter()
+    let waiting = try loop.schedule(after: 0) { _ in fired.up() }
+    let cancelled = try loop.schedule(after: 0) { _ in fired.up() }
+    cancelled.invalidate()
+    waiting.tolerance = 0
+    #expect(loop.inspection().timers.count >= 1)
+    #expect(TrackedRunLoop.inspect().loops.contains { $0.name == "stuck" })
+    release.signal()
+    #expect(eventually { fired.count == 1 })
+    thread.stop()
+    #expect(eventually { loop.isFinished })
+  }
+
+  @Test func aCallbackMayDestroyItsTimerAndItsTarget() throws {
+    final class Holder: Sendable {
+      let target = Locked<Witness?>(nil)
+      let timer = Locked<TrackedTimer?>(nil)
+    }
+    for holding in TargetHolding.allCases {
+      let test = TestLoop()
+      let holder = Holder()
+      let died = Counter()
+      weak var seen: TrackedTimer?
+      do {
+        let target = Witness { died.up() }
+        let timer = try TrackedTimer(timeInterval: 0.1, target: target, holding: holding, repeats: true) {
+          target, timer in
+          holder.target.withLock { $0 = nil }
+          holder.timer.withLock { $0 = nil }
+          test.loop.remove(timer, forMode: .default)
+          timer.invalidate()
+          target.tick()
+        }
+        seen = timer
+        holder.target.withLock { $0 = target }
+        holder.timer.withLock { $0 = timer }
+        test.loop.add(timer, forMode: .default)
+      }
+      test.run(seconds: 1)
+      #expect(died.count == 1)
+      #expect(seen == nil)
+      #expect(test.loop.inspection().timers.isEmpty)
+    }
+  }
+
+  @Test func aCallbackThatThrowsLosesNobodyElse() throws {
+    struct Broken: Error {}
+    let test = TestLoop()
+    let broken = try test.loop.schedule(every: 0.1) { _ in throw Broken() }
+    try test.every(0.1, "other")
+    test.run(seconds: 0.35)
+    #expect(!broken.isValid && broken.firings == 1 && broken.error is Broken)
+    #expect(test.log == ["other@0.1", "other@0.2", "other@0.3"])
+  }
+
+  @Test func aMillionTimers() throws {
+    let count = 1_000_000
+    let test = TestLoop()
+    let fired = Counter()
+    var kept: [TrackedTimer] = []
+    for index in 0..<count {
+      let timer = try test.loop.schedule(after: Double(index % 1000) / 100) { _ in fired.up() }
+      if index % 2 == 0 { kept.append(timer) }
+    }
+    for timer in kept { timer.invalidate() }
+    kept = []
+    test.run(seconds: 11)
+    #expect(fired.count == count / 2)
+    #expect(test.loop.inspection().timers.isEmpty)
+  }
+}
