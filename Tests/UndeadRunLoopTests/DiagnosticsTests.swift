@@ -161,7 +161,8 @@ import Testing
       #expect(found.count == 1)
       #expect(found.first?.details["selector"] == "tick")
       #expect(found.first?.details["target"]?.hasSuffix("Witness") == true)
-      #expect(roles(found.first) == ["creation", "scheduling", "access"])
+      // Where the target was allocated is known too if the instrument records.
+      #expect(roles(found.first).filter { $0 != "allocation" } == ["creation", "scheduling", "access"])
     }
   }
 

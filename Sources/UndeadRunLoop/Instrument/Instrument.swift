@@ -4,7 +4,7 @@ import Glibc
 
 /// The only place that knows whether the program is under the instrument, and what it asks of this module.
 enum Instrument {
-  /// Whether the program is checked by it: allocations were recorded when the first loop or timer was made. What is
+  /// Whether the program is checked by it: a session, or `UNDEAD=1`, began before the first loop or timer was made. What is
   /// wrong with loops and timers is then collected for the report, whether or not the program asked for diagnostics.
   static let isWatching: Bool = {
     // Made now: a check must not wait for another thread that is making them.
@@ -16,7 +16,9 @@ enum Instrument {
       let loop = undead_loop_is_main_thread() ? TrackedRunLoop.current : TrackedRunLoop.existing
       return loop?.run(mode: .default, for: .nanoseconds(nanoseconds)) ?? .finished != .finished
     }
-    return undead_is_active()
+    // Test programs record in any case; their diagnostics are theirs to ask for.
+    let isAsked = getenv("UNDEAD_SESSION") != nil || getenv("UNDEAD").map { String(cString: $0) } == "1"
+    return isAsked && undead_is_active()
   }()
 
   /// Lets checks ask for loops and timers from now on.
