@@ -71,4 +71,16 @@ import XCTest
     let failures = CaseRunner.failures { (_: XCTestCase) in expectLeak("on purpose") { _ = Owner() } }
     #expect(failures.map(\.text) == ["failed - nothing leaked, but a leak was expected: on purpose"])
   }
+
+  @Test func everyLeakIsFoundHoweverMemoryIsUsedAgain() {
+    for number in 0..<30 {
+      // Leaves addresses of what is freed again on the stack.
+      let words = (0..<40).map { "a text on the heap, number \($0) of \(number)" }
+      let failures = CaseRunner.failures { (_: XCTestCase) in
+        withExtendedLifetime(words.map { $0 + "!" }) {}
+        assertNoLeaks { makeCycle() }
+      }
+      #expect(failures.count == 1, "in run \(number)")
+    }
+  }
 }

@@ -1,6 +1,7 @@
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
 #define _GNU_SOURCE
+#include "record/avoid.h"
 #include "record/free_filter.h"
 #include "record/mode.h"
 #include "record/registry.h"
@@ -23,6 +24,7 @@
 
 #ifdef UNDEAD_SANITIZER
 const bool undead_hooks_available = false;
+void undead_avoid_no_longer(void) {}
 #else
 const bool undead_hooks_available = true;
 
@@ -132,10 +134,29 @@ UNDEAD_INLINE bool calloc_instead(size_t size) {
   return size > LARGEST_CACHED_BLOCK && undead_record_mode > UNDEAD_RECORD_OFF;
 }
 
+#define MOST_PUT_ASIDE 1000u   // for one block
+
+// Another block in place of one whose address must not be used now.
+static __attribute__((noinline)) void *elsewhere(void *block, size_t alignment, size_t size) {
+  for (uint32_t i = 0; block && i < MOST_PUT_ASIDE && undead_avoid_block(block, usable_size(block)); i++)
+    block = alignment > 16 ? __libc_memalign(alignment, size) : __libc_calloc(1, size);
+  return block;
+}
+
+void undead_avoid_no_longer(void) {
+  enter();
+  for (void *block = undead_avoid_end(), *next; block; block = next) {
+    next = *(void **)block;
+    __libc_free(block);
+  }
+  leave();
+}
+
 UNDEAD_HOOK void *malloc(size_t size) {
   enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
+  if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, 16, size);
   if (LIKELY(block) && LIKELY(record(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
   leave();
   return block;
@@ -197,6 +218,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
 UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
   enter();
   void *block = __libc_memalign(alignment, size);
+  if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, alignment, size);
   if (LIKELY(block) && LIKELY(record(block, frame))) clear_new(block);
   leave();
   return block;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/scopes.h"
 #include "include/undead_assertions.h"
+#include "record/avoid.h"
 #include "record/registry.h"
 #include "record/thread.h"
 #include "unwind/store.h"
@@ -29,11 +30,12 @@ uint32_t undead_scope_open(void) {
     return 0;
   }
   __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_RELEASE);
+  undead_avoid_stack((uintptr_t)__builtin_frame_address(0));
   return scope;
 }
 
 void undead_scope_close(uint32_t scope) {
-  if (scope) __atomic_sub_fetch(&undead_open_scopes, 1, __ATOMIC_RELEASE);
+  if (scope && __atomic_sub_fetch(&undead_open_scopes, 1, __ATOMIC_ACQ_REL) == 0) undead_avoid_no_longer();
 }
 
 // Asking may allocate: the first access of a thread to a library's thread-local variables does.

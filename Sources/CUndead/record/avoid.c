@@ -1,0 +1,113 @@
+#include "record/avoid.h"
+#include "platform/memory.h"
+#include "record/thread.h"
+#include "unwind/stack.h"
+#include <assert.h>
+
+#define SLOTS (1u << 15)                   // of the table; a power of two
+#define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
+#define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
+#define PAGE_BYTES 4096u
+#define PAGE_BITS (1u << 16)               // of the filter that most blocks stop at
+#define TAG_MASK 0x00FFFFFFFFFFFFF8u       // references of Swift with their tag bits
+#define LOWEST_ADDRESS 0x10000u
+#define HIGHEST_ADDRESS 0x7FFFFFFFFFFFu
+
+typedef struct {
+  uint64_t granules[SLOTS];                // address / 16, 0 where the slot is free
+  uint8_t pages[PAGE_BITS / 8];
+} address_table;
+
+bool undead_avoids_addresses;
+static address_table *table;
+static uint32_t count;
+static void *put_aside;
+
+static uint32_t slot_of(uint64_t granule) { return (uint32_t)(granule * 0x9E3779B97F4A7C15u >> 49) & (SLOTS - 1); }
+static uint32_t page_bit(uintptr_t address) { return (uint32_t)(address / PAGE_BYTES) & (PAGE_BITS - 1); }
+
+static address_table *prepared_table(void) {
+  address_table *known = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+  if (known) return known;
+  address_table *made = undead_map(sizeof(*made));
+  if (!made || __atomic_compare_exchange_n(&table, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+  undead_unmap(made, sizeof(*made));
+  return known;
+}
+
+static void add(address_table *to, uintptr_t address) {
+  uint64_t granule = address >> 4;
+  for (uint32_t slot = slot_of(granule);; slot = (slot + 1) & (SLOTS - 1)) {
+    uint64_t found = __atomic_load_n(&to->granules[slot], __ATOMIC_RELAXED);
+    if (found == granule) return;
+    if (found != 0) continue;
+    if (__atomic_load_n(&count, __ATOMIC_RELAXED) >= MOST_ADDRESSES) return;
+    if (!__atomic_compare_exchange_n(&to->granules[slot], &found, granule, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      slot = (slot - 1) & (SLOTS - 1);     // another thread took it: look again
+      continue;
+    }
+    __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    break;
+  }
+  uint32_t bit = page_bit(address);
+  __atomic_or_fetch(&to->pages[bit / 8], (uint8_t)(1u << bit % 8), __ATOMIC_RELAXED);
+}
+
+static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_t stack_high) {
+  for (const uintptr_t *word = (const uintptr_t *)from; word < (const uintptr_t *)end; word++) {
+    uintptr_t address = *word & TAG_MASK;
+    if (address < LOWEST_ADDRESS || address > HIGHEST_ADDRESS) continue;
+    if (address >= from && address < stack_high) continue;
+    add(to, address);
+  }
+}
+
+__attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_pointer) {
+  uintptr_t low = stack_pointer & ~(uintptr_t)15;
+  if (!undead_stack_covers(&undead_thread, low)) return;
+  uintptr_t high = undead_thread.stack_high;
+  address_table *to = prepared_table();
+  if (!to) return;
+  uintptr_t below = low & ~(uintptr_t)(PAGE_BYTES - 1);
+  while (low - below < BYTES_BELOW && undead_page_is_readable(below - PAGE_BYTES)) below -= PAGE_BYTES;
+  add_words(to, below < low ? below : low, high & ~(uintptr_t)7, high);
+  __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
+}
+
+static bool has_granule(const address_table *in, uint64_t granule) {
+  for (uint32_t slot = slot_of(granule);; slot = (slot + 1) & (SLOTS - 1)) {
+    uint64_t found = __atomic_load_n(&in->granules[slot], __ATOMIC_RELAXED);
+    if (found == granule || found == 0) return found != 0;
+  }
+}
+
+static bool covers(const address_table *in, uintptr_t low, uintptr_t high) {
+  for (uintptr_t page = low & ~(uintptr_t)(PAGE_BYTES - 1); page < high; page += PAGE_BYTES) {
+    uint32_t bit = page_bit(page);
+    if (!(__atomic_load_n(&in->pages[bit / 8], __ATOMIC_RELAXED) & 1u << bit % 8)) continue;
+    uintptr_t from = page < low ? low : page, end = page + PAGE_BYTES < high ? page + PAGE_BYTES : high;
+    for (uintptr_t address = from; address < end; address += 16)
+      if (has_granule(in, address >> 4)) return true;
+  }
+  return false;
+}
+
+bool undead_avoid_block(void *block, size_t size) {
+  const address_table *in = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+  assert(in && (uintptr_t)block % 16 == 0);
+  if (!covers(in, (uintptr_t)block, (uintptr_t)block + size)) return false;
+  void *next = __atomic_load_n(&put_aside, __ATOMIC_RELAXED);
+  do *(void **)block = next;
+  while (!__atomic_compare_exchange_n(&put_aside, &next, block, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+  return true;
+}
+
+void *undead_avoid_end(void) {
+  __atomic_store_n(&undead_avoids_addresses, false, __ATOMIC_RELEASE);
+  address_table *in = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+  if (in && __atomic_exchange_n(&count, 0, __ATOMIC_RELAXED) != 0) {
+    for (uint32_t slot = 0; slot < SLOTS; slot++) __atomic_store_n(&in->granules[slot], 0, __ATOMIC_RELAXED);
+    for (uint32_t byte = 0; byte < PAGE_BITS / 8; byte++) __atomic_store_n(&in->pages[byte], 0, __ATOMIC_RELAXED);
+  }
+  return __atomic_exchange_n(&put_aside, NULL, __ATOMIC_ACQUIRE);
+}

@@ -1,0 +1,26 @@
+// Addresses that new blocks must not have while allocation scopes are open: those that stand on the stack of the thread
+// that opened a scope. Slots of its frames that were never written hold addresses of what was freed long ago; malloc
+// would hand them out again, and the slots would be references to the new blocks, and hide leaks.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+extern bool undead_avoids_addresses;   // there are such addresses
+
+// Adds what stands on the calling thread's stack, and below `stack_pointer` where later frames will be.
+void undead_avoid_stack(uintptr_t stack_pointer);
+
+// True if one of the addresses lies in the block; it is then put aside, out of malloc's hands.
+bool undead_avoid_block(void *block, size_t size);
+
+// Forgets the addresses, and gives the blocks that were put aside to the caller: returns the first one, or NULL; the
+// first word of each is the next.
+void *undead_avoid_end(void);
+
+// The same, and gives the blocks back to malloc. In hooks.c, which knows it.
+void undead_avoid_no_longer(void);
+
+#pragma GCC visibility pop
