@@ -1,5 +1,5 @@
 // A closure is called after its context was freed, as when C code keeps the two words.
-// EXPECT zombie kind=closure|retain|field used=callAgain freed=drop allocated=makeClosure
+// EXPECT zombie kind=closure|retain|field used=callAgain freed=drop allocated=makeClosure|main
 // EXPECT crash
 final class Box {
   var value = 5

@@ -25,10 +25,10 @@ struct Shared: @unchecked Sendable {
 let shared = make()
 let ended = DispatchSemaphore(value: 0)
 let thread = Thread {
+  pthread_setname_np(pthread_self(), "worker")
   drop(shared)
   ended.signal()
 }
-thread.name = "worker"
 thread.start()
 ended.wait()
 poll(shared)

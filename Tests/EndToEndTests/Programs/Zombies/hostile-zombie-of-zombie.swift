@@ -1,6 +1,6 @@
 // A dead object is retained, stored, and released again; the program goes on.
 // OPTIONS --zombie-policy report
-// EXPECT zombie kind=retain type=App.Session allocated=open freed=close used=revive
+// EXPECT zombie kind=retain type=App.Session allocated=open freed=close|bury used=revive
 final class Session {
   var number = 7
 }
