@@ -21,8 +21,8 @@ extension RunLoopScenario {
     RunLoopScenario(15, "a thread that runs its loop as long as its owner lives, stopped from deinit", .clean) { _ in
       let loop: TrackedRunLoop
       weak var owner: Owner?
+      let scope = OwnerScope("screen")
       do {
-        let scope = OwnerScope("screen")
         let made = scope.adopt(Owner())
         owner = made
         let thread = scope.adopt(RunLoopThread(name: "worker"))
@@ -31,6 +31,7 @@ extension RunLoopScenario {
         made.onEnd = { thread.stop() }
         try loop.schedule(every: interval, weak: made) { owner, timer in owner.tick(timer) }
       }
+      scope.close(grace: .seconds(10))
       return waitUntil { owner == nil && loop.isFinished } == false
     },
     RunLoopScenario(
@@ -65,15 +66,11 @@ extension RunLoopScenario {
     },
     RunLoopScenario(
       19, "a GCD timer whose handler captures its owner",
-      .abandoned("dispatch", "closure #1", "captures owner", "Owner")
+      .abandoned("dispatch", "event handler", "closure #1", "Owner.poll", "captures self")
     ) { loop in
       afterClosing(loop) {
         let owner = Owner()
-        let source = DispatchSource.makeTimerSource()
-        source.schedule(deadline: .now() + 600, repeating: 600)
-        source.setEventHandler { owner.ticks += 1 }
-        source.activate()
-        owner.source = source
+        owner.pollOnAQueue()
         return owner
       }
     },
@@ -135,6 +132,16 @@ extension RunLoopScenario {
       return false
     },
   ]
+}
+
+extension Owner {
+  fileprivate func pollOnAQueue() {
+    let source = DispatchSource.makeTimerSource()
+    source.schedule(deadline: .now() + 600, repeating: 600)
+    source.setEventHandler { self.ticks += 1 }
+    source.activate()
+    self.source = source
+  }
 }
 
 /// What a closure fills in.

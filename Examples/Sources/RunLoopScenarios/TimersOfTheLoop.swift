@@ -43,12 +43,11 @@ extension RunLoopScenario {
     },
     RunLoopScenario(
       8, "a block timer whose block captures the owner strongly",
-      .abandoned("run loop", "mode default", "timer \"poll\"", "closure #1", "captures owner", "Owner")
+      .abandoned("run loop", "mode default", "timer \"poll\"", "closure #1", "Owner.poll", "captures self")
     ) { loop in
       try afterClosing(loop) {
         let owner = Owner()
-        owner.timer = try loop.schedule(every: interval) { timer in owner.tick(timer) }
-        owner.timer?.name = "poll"
+        try owner.poll(on: loop)
         return owner
       }
     },
@@ -126,6 +125,13 @@ func schedule(_ owner: Owner, on loop: TrackedRunLoop) throws -> TrackedTimer {
   timer.name = "poll"
   loop.add(timer, forMode: .default)
   return timer
+}
+
+extension Owner {
+  fileprivate func poll(on loop: TrackedRunLoop) throws {
+    timer = try loop.schedule(every: interval) { timer in self.tick(timer) }
+    timer?.name = "poll"
+  }
 }
 
 private func ownerWithTimer(_ loop: TrackedRunLoop) throws -> Owner {
