@@ -61,6 +61,26 @@ bool undead_call_on_thread(void (*function)(void *), void *context);
 void undead_lock_checks(void);
 void undead_unlock_checks(void);
 
+#define UNDEAD_CENSUS_SCOPES 64
+#define UNDEAD_CENSUS_SAMPLES 3
+
+// The live objects of a type.
+typedef struct {
+  uintptr_t isa;             // for a class its metadata
+  uint64_t objects, bytes;
+  uint32_t kind;             // 1: a class; others are closure contexts and the like
+  uint32_t samples, reached_samples;
+  uint32_t born[UNDEAD_CENSUS_SCOPES];       // how many of them were born in each scope that was asked for
+  uintptr_t sample[UNDEAD_CENSUS_SAMPLES];   // some objects, of the last of these scopes; the first ones are reached
+} undead_census_entry;
+
+// Counts all objects that were allocated since recording began and are not deinitialised, while the threads stand
+// still. Returns `*count` entries, or NULL with the reason in `message`. The memory belongs to the caller until
+// undead_census_release; scans do not look at it.
+undead_census_entry *undead_census_take(const uint32_t *scopes, uint32_t scope_count, size_t *count, char *message,
+                                        size_t message_size);
+void undead_census_release(undead_census_entry *entries);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,10 @@ typedef struct {
 } undead_watched_object;
 void undead_facts_add_watched(undead_facts *facts, const undead_watched_object *watched);
 
+// Likewise an object of the class `isa` that may be gone by now: nothing is read at `object` before the program stands
+// still.
+void undead_facts_add_candidate(undead_facts *facts, const void *object, uintptr_t isa, const char *scope);
+
 // A timer, display link or source that a run loop holds. Retain paths that come to `object` start at the run loop.
 typedef struct {
   const void *object;           // the timer object

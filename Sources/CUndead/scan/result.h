@@ -128,6 +128,7 @@ typedef struct {
   uint32_t watched_count;
   const undead_loop_item *loop_items;
   uint32_t loop_item_count;
+  struct undead_census *census;      // not NULL: only count the live objects
   // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
   int32_t caller_tid;
   uintptr_t caller_sp;

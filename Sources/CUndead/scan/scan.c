@@ -2,6 +2,7 @@
 #include "platform/memory.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
+#include "scan/census.h"
 #include "scan/collect.h"
 #include "scan/isas.h"
 #include "scan/mark.h"
@@ -153,6 +154,10 @@ static bool list_findings(scan_job *job) {
 static bool analyse(scan_job *job) {
   undead_scan_result *result = &job->storage->result;
   if (!mark_all(job)) return false;
+  if (job->options.census) {
+    undead_census_count(job->options.census, &job->bodies);
+    return true;
+  }
   undead_collect_unreached(job->storage, &job->bodies);
   uint32_t unreached = result->node_count;
   job->bodies.exact = true;

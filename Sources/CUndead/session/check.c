@@ -163,7 +163,12 @@ static void look_for_leaks(void *context) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");
     return;
   }
-  check->succeeded = undead_snapshot_make(check, result);
+  if (!check->options.census) {
+    check->succeeded = undead_snapshot_make(check, result);
+  } else {
+    check->succeeded = result->error == UNDEAD_SCAN_OK;
+    undead_text_copy(check->message, sizeof(check->message), result->message);
+  }
   undead_scan_free(result);
 }
 

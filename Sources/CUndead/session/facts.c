@@ -72,6 +72,14 @@ void undead_facts_add_watched(undead_facts *facts, const undead_watched_object *
   if (!facts->failed) append(facts, &facts->targets, &target, sizeof(target));
 }
 
+void undead_facts_add_candidate(undead_facts *facts, const void *object, uintptr_t isa, const char *scope) {
+  if (!has_room(facts, &facts->watched, sizeof(undead_watched_fact), WATCHED_LIMIT)) return;
+  undead_watched_target target = {(uintptr_t)object, isa, 0};
+  undead_watched_fact fact = {.scope = add_text(facts, scope)};
+  append(facts, &facts->watched, &fact, sizeof(fact));
+  if (!facts->failed) append(facts, &facts->targets, &target, sizeof(target));
+}
+
 void undead_facts_add_run_loop_item(undead_facts *facts, const undead_run_loop_item *item) {
   if (!has_room(facts, &facts->run_loop_items, sizeof(undead_run_loop_fact), ITEM_LIMIT)) return;
   undead_loop_item target = {(uintptr_t)item->object, (uintptr_t)item->loop};

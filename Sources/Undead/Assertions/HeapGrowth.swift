@@ -2,9 +2,12 @@ import UndeadReport
 
 /// Finds what grows each time a scenario is repeated, although everything that it made should be gone again.
 ///
-/// After LeakCanary's heap growth detection: only types with more live objects after each repetition are reported.
+/// After LeakCanary's heap growth detection, with the difference that an object counts for the repetition in which it
+/// was born (``AllocationScope``), so that what other threads do meanwhile does not matter. Reported are types of which
+/// objects of every repetition are left; of types whose objects hold each other only the outermost. What a repetition
+/// replaces, such as a cache of limited size, does not grow.
 package enum HeapGrowth {
-  /// A type whose objects became more after each repetition.
+  /// A type whose objects became more with each repetition.
   package struct Growth: Sendable {
     /// Module-qualified type name.
     package var type: String
@@ -17,19 +20,72 @@ package enum HeapGrowth {
   /// Repeats a body and returns what grew, the most first.
   ///
   /// - Parameters:
-  ///   - iterations: how often the body runs and is measured, at least 2.
+  ///   - iterations: how often the body runs and is measured, from 2 to 64.
   ///   - warmUp: how often the body runs before that, unmeasured: caches fill up.
   /// - Throws: what the body throws, or ``UndeadError`` if a measurement could not be made.
   package static func measure(
     iterations: Int = 5, warmUp: Int = 2, _ body: () throws -> Void
   ) throws -> [Growth] {
-    []
+    for _ in 0..<max(0, warmUp) { try body() }
+    let scopes = scopes(iterations)
+    for scope in scopes { try scope.run(body) }
+    let grown = try grown(in: scopes)
+    guard !grown.isEmpty else { return [] }
+    return try growths(grown, ExampleSearch.leaks(of: grown, name: name))
   }
 
   /// The same for an asynchronous body.
   package static func measure(
     iterations: Int = 5, warmUp: Int = 2, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
   ) async throws -> [Growth] {
-    []
+    for _ in 0..<max(0, warmUp) { try await body() }
+    let scopes = scopes(iterations)
+    for scope in scopes { try await scope.run(body) }
+    let numbers = scopes.map(\.number)
+    let result: Result<[Census.Entry], UndeadError> = await OwnThread.run {
+      Result { () throws(UndeadError) in try grown(in: numbers) }
+    }
+    let found = try result.get()
+    guard !found.isEmpty else { return [] }
+    return try await growths(found, ExampleSearch.leaks(of: found, name: name))
+  }
+
+  private static let name = "a repetition of the scenario"
+  private static let typeLimit = 32
+
+  private static func scopes(_ iterations: Int) -> [AllocationScope] {
+    (0..<min(max(2, iterations), Census.scopeLimit)).map { AllocationScope("repetition \($0 + 1)") }
+  }
+
+  private static func grown(in scopes: [AllocationScope]) throws(UndeadError) -> [Census.Entry] {
+    try grown(in: scopes.map(\.number))
+  }
+
+  /// Types with objects left of each repetition, the most first.
+  private static func grown(in scopes: [UInt32]) throws(UndeadError) -> [Census.Entry] {
+    let entries = try Census(scopes: scopes).entries.filter { entry in entry.born.allSatisfy { $0 > 0 } }
+    let sorted = entries.sorted { ($0.born.reduce(0, +), $1.isa) > ($1.born.reduce(0, +), $0.isa) }
+    return Array(sorted.prefix(typeLimit))
+  }
+
+  private static func growths(_ grown: [Census.Entry], _ examples: [Leak?]) -> [Growth] {
+    let all = zip(grown, examples).compactMap { entry, example in
+      example.map { Growth(type: $0.objects.first?.type ?? "object", counts: counts(entry), example: $0) }
+    }
+    let types = Set(all.map(\.type))
+    // What an object of another growing type holds goes when that one goes.
+    let outermost = all.filter { growth in
+      !(growth.example.retainPath ?? []).dropLast().contains { $0.type != growth.type && types.contains($0.type) }
+    }
+    return outermost.isEmpty ? all : outermost
+  }
+
+  private static func counts(_ entry: Census.Entry) -> [Int] {
+    var count = entry.objects - entry.born.reduce(0, +)
+    return [count]
+      + entry.born.map { born in
+        count += born
+        return count
+      }
   }
 }

@@ -13,6 +13,13 @@ package struct LiveObjects: Sendable {
   package static func count<Object: AnyObject>(
     of type: Object.Type, atMost limit: Int = .max
   ) throws(UndeadError) -> LiveObjects {
-    LiveObjects(count: 0, examples: [])
+    let entries = try Census().entries.filter { $0.type is Object.Type }
+    let count = entries.reduce(0) { $0 + $1.objects }
+    guard count > limit else { return LiveObjects(count: count, examples: []) }
+    let name = "at most \(limit) \(limit == 1 ? "object" : "objects")"
+    let examples = try ExampleSearch.leaks(of: Array(entries.prefix(exampleLimit)), name: name)
+    return LiveObjects(count: count, examples: examples.compactMap { $0 })
   }
+
+  private static let exampleLimit = 8
 }

@@ -40,6 +40,13 @@ struct LeakSelection {
     return nodes
   }
 
+  /// Why a watched object is alive; a leak that it is part of counts as reported from now on.
+  func explanation(of node: Int) -> Leak? {
+    let leaked = isLeaked(node) ? claim(node) : []
+    let report = report(of: leaked, watched: [node], options: ReportOptions())
+    return report.leaks.first ?? report.knownLeaks.first
+  }
+
   /// A report of the given leaked nodes, watched objects and suspects only.
   func report(
     of nodes: Set<Int>, watched: Set<Int> = [], suspects: [Snapshot.SuspectRecord] = [], options: ReportOptions

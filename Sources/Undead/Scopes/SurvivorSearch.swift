@@ -58,21 +58,13 @@ struct SurvivorSearch: Sendable {
         result.leaks.append(nil)
         continue
       }
-      let found = nodes[object.address].flatMap { leak(of: $0, selection) }
+      let found = nodes[object.address].flatMap { selection.explanation(of: $0) }
       result.leaks.append(found ?? unexplained(object))
       if found == nil {
         result.notes.append("a \(object.type) was allocated before recording began: who holds it is not known")
       }
     }
     return result
-  }
-
-  private func leak(of node: Int, _ selection: LeakSelection) -> Leak? {
-    let report =
-      selection.isLeaked(node)
-      ? selection.report(of: selection.claim(node), watched: [node], options: ReportOptions())
-      : selection.report(of: [], watched: [node], options: ReportOptions())
-    return report.leaks.first ?? report.knownLeaks.first
   }
 
   private func unexplained(_ object: ObjectHandle) -> Leak {

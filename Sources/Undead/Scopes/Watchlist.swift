@@ -19,6 +19,13 @@ final class Watchlist: Sendable {
     var isTemporary = false
   }
 
+  /// An object that may have gone already.
+  struct Candidate: Sendable {
+    var object: HiddenAddress
+    var isa: UInt
+    var scope: String
+  }
+
   private struct Remark: Sendable {
     var kind: String
     var message: String
@@ -27,10 +34,12 @@ final class Watchlist: Sendable {
 
   private struct State {
     var entries: [Entry] = []
+    var candidates: [UInt64: [Candidate]] = [:]
     var remarks: [Remark] = []
     /// Names of the scopes that are open.
     var open: [UInt64: String] = [:]
-    var lastScope: UInt64 = 0
+    /// The last name that was given.
+    var lastNumber: UInt64 = 0
     var isEnding = false
   }
 
@@ -48,9 +57,9 @@ final class Watchlist: Sendable {
   /// Notes an open scope; the result names it.
   func opened(_ name: String) -> UInt64 {
     state.withLock { state in
-      state.lastScope += 1
-      state.open[state.lastScope] = name
-      return state.lastScope
+      state.lastNumber += 1
+      state.open[state.lastNumber] = name
+      return state.lastNumber
     }
   }
 
@@ -79,6 +88,19 @@ final class Watchlist: Sendable {
     state.withLock { $0.entries.removeAll { $0.isTemporary && objects.contains($0.object.identity) } }
   }
 
+  /// Has the next reports tell why these are alive; the result names them.
+  func addCandidates(_ candidates: [Candidate]) -> UInt64 {
+    state.withLock { state in
+      state.lastNumber += 1
+      state.candidates[state.lastNumber] = candidates
+      return state.lastNumber
+    }
+  }
+
+  func removeCandidates(_ number: UInt64) {
+    state.withLock { $0.candidates[number] = nil }
+  }
+
   // MARK: Reports
 
   private static let patience = 100
@@ -104,6 +126,12 @@ final class Watchlist: Sendable {
       alive.append(entry)
     }
     state.entries = alive
+    for candidate in state.candidates.values.joined() {
+      candidate.scope.withCString {
+        let address = UnsafeRawPointer(bitPattern: UInt(candidate.object.address))
+        undead_facts_add_candidate(facts, address, candidate.isa, $0)
+      }
+    }
     for remark in state.remarks { add(remark, to: facts) }
     guard state.isEnding else { return }
     for (_, name) in state.open.sorted(by: { $0.key < $1.key }) {

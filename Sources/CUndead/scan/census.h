@@ -1,0 +1,17 @@
+// Counts the live Swift objects by type, and for each type those that were born in given allocation scopes.
+#pragma once
+#include "include/undead_assertions.h"
+#include "scan/body.h"
+
+#define UNDEAD_CENSUS_TYPES (1u << 14)   // distinct types; a power of two
+
+typedef struct undead_census {
+  const uint32_t *scopes;      // at most UNDEAD_CENSUS_SCOPES
+  uint32_t scope_count;
+  undead_census_entry *entries;   // hash table by isa; an isa of 0 is a free place
+  uint32_t used;
+  uint64_t dropped;            // objects of types for which there was no place
+} undead_census;
+
+// Fills in the table. The blocks that are reached must be marked; only while the world is stopped.
+void undead_census_count(undead_census *census, undead_bodies *bodies);

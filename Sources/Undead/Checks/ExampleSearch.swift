@@ -1,0 +1,40 @@
+import UndeadReport
+
+/// Finds out what keeps some of the objects that a census gave as examples.
+enum ExampleSearch {
+  /// - Parameter name: what the reports call the scope.
+  /// - Returns: for each entry what keeps its first example that is still there; nil if all have gone.
+  static func leaks(of entries: [Census.Entry], name: String) throws(UndeadError) -> [Leak?] {
+    let candidates = candidates(entries, name)
+    defer { Watchlist.shared.removeCandidates(candidates) }
+    return try LeakSearch.run { evaluate($0, entries) }
+  }
+
+  /// The same while the task is suspended.
+  static func leaks(
+    of entries: [Census.Entry], name: String, isolation: isolated (any Actor)? = #isolation
+  ) async throws(UndeadError) -> [Leak?] {
+    let candidates = candidates(entries, name)
+    defer { Watchlist.shared.removeCandidates(candidates) }
+    return try await LeakSearch.run { evaluate($0, entries) }
+  }
+
+  private static func candidates(_ entries: [Census.Entry], _ name: String) -> UInt64 {
+    Watchlist.shared.addCandidates(
+      entries.flatMap { entry in
+        entry.samples.map { Watchlist.Candidate(object: $0, isa: entry.isa, scope: name) }
+      })
+  }
+
+  private static func evaluate(_ snapshot: borrowing Snapshot, _ entries: [Census.Entry]) -> [Leak?] {
+    let selection = LeakSelection(copy snapshot)
+    var nodes: [UInt64: Int] = [:]
+    for (index, node) in snapshot.nodes.enumerated() { nodes[node.address] = index }
+    return entries.map { entry in
+      for sample in entry.samples {
+        if let node = nodes[sample.address], let leak = selection.explanation(of: node) { return leak }
+      }
+      return nil
+    }
+  }
+}
