@@ -264,7 +264,8 @@ import Testing
         {"name":"poll","modes":["default"],"interval":0.1,"fires":14,"missed":1,"worstLateness":0.0012,
          "target":{"type":"App.Owner","holding":"strong","isAlive":true}},
         {"name":"","modes":[],"interval":0,"fires":0}]},
-        {"name":"idle","fires":0,"timers":[]}]}
+        {"name":"idle","fires":0,"timers":[]},
+        {"name":"busy","fires":1,"modes":[{"name":"default","timers":5000}],"timers":[{"name":"a","interval":1}]}]}
       """#)
     #expect(
       try heap.text() == """
@@ -272,6 +273,9 @@ import Testing
           "main": running in default, 2 timers, 14 fires, 1 missed
             timer "poll" every 100 ms in default, target App.Owner (strong, alive), 14 fires, 1 missed, at worst 1.2 ms late
             timer once, 0 fires
+          "busy": not running, 5000 timers, 1 fire
+            timer "a" every 1 s, 0 fires
+            ... 4999 more timers
 
         undead: no leaks, 0 suspects, 0 known, 0 suppressed
 

@@ -17,13 +17,16 @@ enum RunLoopText {
 
   private static func loop(_ loop: JSONValue) -> [String] {
     let timers = loop["timers"]?.elements ?? []
+    // Of many timers the inspection lists some, and tells their number by mode.
+    let count = (loop["modes"]?.elements ?? []).map { number($0, "timers") }.reduce(timers.count, max)
     let state = loop["runningMode"]?.text.map { "running in \($0)" } ?? "not running"
-    var head = "  \"\(loop["name"]?.text ?? "")\": \(state), \(Quantity.of(timers.count, "timer")), "
+    var head = "  \"\(loop["name"]?.text ?? "")\": \(state), \(Quantity.of(count, "timer")), "
     head += Quantity.of(number(loop, "fires"), "fire")
     if number(loop, "missed") > 0 { head += ", \(number(loop, "missed")) missed" }
     if let owner = loop["owner"]?.text, loop["ownerAlive"]?.truth == false { head += ", its owner \(owner) is gone" }
     var lines = [head] + timers.prefix(timerLimit).map(timer)
-    if timers.count > timerLimit { lines.append("    ... \(Quantity.of(timers.count - timerLimit, "more timer"))") }
+    let shown = min(timers.count, timerLimit)
+    if count > shown, shown > 0 { lines.append("    ... \(Quantity.of(count - shown, "more timer"))") }
     return lines
   }
 
