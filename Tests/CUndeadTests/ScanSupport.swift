@@ -49,7 +49,7 @@ enum ScanProgram {
     return Run(counts: counts, text: text, status: process.terminationStatus)
   }
 
-  private static func preloadLibrary() throws -> String {
+  static func preloadLibrary() throws -> String {
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     let library = tests.deletingLastPathComponent().appendingPathComponent("libUndeadPreload.so").path
     guard FileManager.default.fileExists(atPath: library) else {
@@ -77,7 +77,7 @@ enum ScanProgram {
     return "\(path)/scan"
   }
 
-  private static func shell(_ command: String) throws {
+  static func shell(_ command: String) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", command]

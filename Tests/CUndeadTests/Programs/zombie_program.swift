@@ -1,0 +1,247 @@
+// Uses dead objects in many ways; the first argument says in which. The preloaded library keeps and reports them.
+import Dispatch
+import Foundation
+
+class Animal {
+  var legs = 4
+  func speak() -> Int { legs }
+  class func kingdom() -> Int { 1 }
+}
+class Dog: Animal {
+  var friends = [1, 2, 3]
+  var name = "a name that does not fit into a small string"
+  override func speak() -> Int { friends.count }
+  func fetch(_ stick: Int) async -> Int { stick + legs }
+}
+protocol Speaker: AnyObject { func say() -> Int }
+extension Dog: Speaker { func say() -> Int { speak() } }
+class Box<Value> {
+  var value: Value
+  init(_ value: Value) { self.value = value }
+  func get() -> Value { value }
+}
+class Pack<each Value> {
+  var count = 1
+  func size() -> Int { count }
+}
+class Holder<Value: ~Copyable> {
+  var count = 1
+  func size() -> Int { count }
+}
+struct Outer<Value> {
+  class Inner {
+    var count = 1
+    func size() -> Int { count }
+  }
+}
+class Job: Operation, @unchecked Sendable {
+  var result = 3
+  func outcome() -> Int { result }
+}
+actor Counter {
+  var count = 1
+  func next() -> Int {
+    count += 1
+    return count
+  }
+}
+final class Point {
+  var x = 7
+  var y = 8
+}
+class Keeper {
+  unowned var safe: Dog
+  unowned(unsafe) var unsafe: Dog
+  weak var weak: Dog?
+  init(_ dog: Dog) {
+    safe = dog
+    unsafe = dog
+    weak = dog
+  }
+}
+
+@inline(never) @_optimize(none) func dead<Object: AnyObject>(_ make: () -> Object) -> Unmanaged<Object> {
+  let object = make()
+  return Unmanaged.passUnretained(object)
+}
+@inline(never) func ask<Object: AnyObject>(_ object: Unmanaged<Object>, _ question: (Object) -> Int) -> Int {
+  object._withUnsafeGuaranteedRef { question($0) }
+}
+@inline(never) @_optimize(none) func keep<Value>(_ value: Value) {}
+
+func library<Function>(_ name: String, as type: Function.Type) -> Function {
+  unsafeBitCast(dlsym(nil, name), to: type)
+}
+func counters() -> undead_zombie_counters {
+  var counters = undead_zombie_counters()
+  typealias Read = @convention(c) (UnsafeMutablePointer<undead_zombie_counters>) -> Void
+  library("undead_zombies_read_counters", as: Read.self)(&counters)
+  return counters
+}
+func resize(_ bytes: UInt64, _ count: UInt64, _ age: UInt64 = 0) {
+  var budget = undead_zombie_budget(bytes: bytes, count: count, age_milliseconds: age)
+  typealias Resize = @convention(c) (UnsafePointer<undead_zombie_budget>) -> Void
+  library("undead_zombies_resize", as: Resize.self)(&budget)
+}
+func isKept<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
+  library("undead_zombie_is_dead", as: (@convention(c) (UnsafeRawPointer) -> Bool).self)(object.toOpaque())
+}
+func isEvicted(_ objects: [Unmanaged<Animal>]) -> String { objects.map { isKept($0) ? "k" : "-" }.joined() }
+
+// Calls a closure whose context has been freed.
+@inline(never) func callDeadClosure() -> Int {
+  var closure: (() -> Int)? = {
+    let dog = Dog()
+    var calls = 0
+    return {
+      calls += 1
+      return dog.speak() + calls
+    }
+  }()
+  var words = withUnsafeBytes(of: &closure) { ($0.load(as: UInt.self), $0.load(fromByteOffset: 8, as: UInt.self)) }
+  closure = nil
+  return withUnsafePointer(to: &words) {
+    $0.withMemoryRebound(to: (() -> Int).self, capacity: 1) { $0.pointee() }
+  }
+}
+
+func wait(_ work: @escaping @Sendable () async -> Void) {
+  let done = DispatchSemaphore(value: 0)
+  Task {
+    await work()
+    done.signal()
+  }
+  done.wait()
+}
+
+func threads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+  DispatchQueue.concurrentPerform(iterations: count) { work($0) }
+}
+
+func use(_ way: String) {
+  switch way {
+  case "method": print(ask(dead { Dog() as Animal }) { $0.speak() })
+  case "getter": print(ask(dead { Animal() }) { $0.legs })
+  case "class": print(ask(dead { Dog() as Animal }) { type(of: $0).kingdom() })
+  case "witness": print(ask(dead { Dog() }) { ($0 as any Speaker).say() })
+  case "unmanaged": print(dead { Dog() as Animal }.takeUnretainedValue().speak())
+  case "generic": print(ask(dead { Box([1]) }) { $0.get().count })
+  case "pack": print(ask(dead { Pack<Int, String>() }) { $0.size() })
+  case "noncopyable": print(ask(dead { Holder<Int>() }) { $0.size() })
+  case "nested": print(ask(dead { Outer<Int>.Inner() }) { $0.size() })
+  case "operation": print(ask(dead { Job() }) { $0.outcome() })
+  case "async": wait { keep(await dead { Dog() }.takeUnretainedValue().fetch(1)) }
+  case "actor": wait { keep(await dead { Counter() }.takeUnretainedValue().next()) }
+  case "release": dead { Dog() }.release()
+  case "retain": keep(dead { Dog() }.retain())
+  case "cast": print(ask(dead { Dog() as Animal }) { ($0 as? Dog) == nil ? 0 : 1 })
+  case "closure": print(callDeadClosure())
+  case "unowned":
+    var keeper: Keeper?
+    do { keeper = Keeper(Dog()) }
+    print(keeper!.safe.speak())
+  case "unowned-unsafe":
+    var keeper: Keeper?
+    do { keeper = Keeper(Dog()) }
+    print(keeper!.unsafe.speak())
+  case "reference-field": print(dead { Dog() }.toOpaque().load(fromByteOffset: 24, as: [Int].self).count)
+  case "read": print(ask(dead { Point() }) { $0.y })
+  case "write":
+    print(
+      ask(dead { Point() }) {
+        $0.x = 1
+        return 1
+      })
+  default: manage(way)
+  }
+}
+
+func manage(_ way: String) {
+  switch way {
+  case "fifo":
+    resize(1 << 20, 3)
+    // All alive at once, so that none has the address of another.
+    var living = (0..<6).map { _ in Animal() }
+    let objects = living.map(Unmanaged.passUnretained)
+    while !living.isEmpty { living.removeFirst() }
+    print(isEvicted(objects), counters().evicted_for_count)
+    resize(1 << 20, 2)
+    print(isEvicted(objects))
+    resize(0, 0)
+    print(isEvicted(objects), counters().kept, isKept(dead { Animal() }))
+  case "stop":
+    let objects = (0..<100).map { _ in dead { Animal() } }
+    library("undead_zombies_stop", as: (@convention(c) () -> Void).self)()
+    let after = counters()
+    print(isEvicted(objects).contains("k"), after.kept, after.kept_bytes, after.deaths == after.evicted_for_end)
+    keep(dead { Animal() })
+    print(counters().deaths == after.deaths)
+  case "lists":
+    print(isKept(dead { Animal() }), isKept(dead { Dog() }), isKept(dead { Box(1) }), isKept(dead { Point() }))
+  case "references":
+    resize(1 << 20, 1)
+    var keeper: Keeper?
+    do { keeper = Keeper(Dog()) }
+    print(keeper!.weak == nil)
+    for _ in 0..<10 { keep(dead { Animal() }) }
+    keeper = nil
+    print(counters().kept)
+  case "age":
+    resize(1 << 20, 100, 20)
+    let old = dead { Animal() }
+    usleep(200_000)
+    keep(dead { Animal() })
+    print(isKept(old), counters().evicted_for_age)
+  case "handler":
+    typealias Handler = @convention(c) (UnsafePointer<undead_zombie>?, UnsafeMutableRawPointer?) -> Void
+    let handler: Handler = { zombie, _ in
+      print(zombie!.pointee.kind, String(cString: zombie!.pointee.type), zombie!.pointee.count)
+    }
+    typealias Set = @convention(c) (Handler, UnsafeMutableRawPointer?) -> Void
+    library("undead_zombies_set_handler", as: Set.self)(handler, nil)
+    let dog = dead { Dog() as Animal }
+    for _ in 0..<5 { keep(ask(dog) { $0.speak() }) }
+    keep(dead { Dog() }.retain())
+    library("undead_zombies_settle", as: (@convention(c) () -> Void).self)()
+    typealias Report = @convention(c) (UInt32, UnsafeRawPointer, UnsafePointer<CChar>, UInt) -> Bool
+    print(library("undead_zombie_report", as: Report.self)(8, dog.toOpaque(), "App.Unknown", 0))
+    print(library("undead_zombie_report", as: Report.self)(8, UnsafeRawPointer(bitPattern: 4096)!, "App.Unknown", 0))
+  case "fork":
+    let fork = library("fork", as: (@convention(c) () -> Int32).self)
+    let child = fork()
+    if child == 0 {
+      keep(ask(dead { Dog() as Animal }) { $0.speak() })
+      _exit(9)
+    }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    print(status & 0x7f)
+  case "own-handler":
+    var action = sigaction()
+    var seen = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in _exit(42) }
+    sigaction(SIGSEGV, &action, nil)
+    sigaction(SIGSEGV, nil, &seen)
+    guard seen.sa_flags == action.sa_flags else { _exit(1) }
+    print(dead { Dog() }.toOpaque().load(fromByteOffset: 24, as: [Int].self).count)
+  case "own-fault":
+    signal(SIGSEGV) { _ in _exit(43) }
+    UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1
+  case "threads", "threads-and-zombies":
+    threads(8) { thread in
+      for round in 0..<2000 {
+        let dog = Dog()
+        weak let other = dog
+        dog.friends.append(round)
+        keep(other?.speak())
+        if way != "threads" && round % 100 == 0 { keep(ask(dead { Animal() }) { $0.speak() }) }
+      }
+    }
+    let end = counters()
+    print(end.zombies > 0, end.deaths >= 16_000, end.evicted_for_bytes > 0, end.missed)
+  default: print("no such way: \(way)")
+  }
+}
+
+setvbuf(stdout, nil, Int32(_IONBF), 0)
+for way in CommandLine.arguments.dropFirst() { use(way) }
