@@ -194,6 +194,55 @@ import Testing
     #expect(suspect.advice?.hasPrefix("the timer \"poll\" holds its target strongly") ?? false)
   }
 
+  @Test func abandonedObjectThatHoldsItsTimerShowsTheCycleToo() throws {
+    var heap = SyntheticHeap()
+    let timer = heap.toolchain("UndeadRunLoop.TrackedTimer", state: .live)
+    let owner = heap.object("App.Owner", state: .live, at: Scenario.site("App.open()", 12))
+    heap.link(timer, "target", owner)
+    heap.link(owner, "timer", timer)
+    heap.loopItem(timer, name: "poll")
+    heap.watch(owner, scope: "Screen", rootKind: 5, root: "main", path: [timer, owner])
+    let leak = try #require(heap.report().leaks.first)
+    #expect(leak.kind == .abandoned)
+    #expect(leak.cycle?.map(\.field) == ["timer", "target"])
+    #expect(
+      try heap.text().contains(
+        """
+            run loop "main" → mode default → timer "poll"
+              .target → App.Owner
+            and App.Owner holds what holds it:
+            App.Owner
+              .timer → UndeadRunLoop.TrackedTimer
+              .target → App.Owner  ↺
+
+        """))
+    #expect(try Self.timerTarget().report().leaks[0].cycle == nil)
+  }
+
+  @Test func preventedCallOfATimerIsAZombie() throws {
+    var heap = SyntheticHeap()
+    for address in ["0x10", "0x20"] {
+      heap.diagnostic(
+        "timerTarget", "timer \"poll\" would have called tick() of App.Owner, which was freed",
+        details: #"{"target":"App.Owner","selector":"tick()","address":"\#(address)"}"#,
+        at: [.app("App.run()", "/app/main.swift", 9)],
+        traces: [
+          ("creation", [.app("App.start()", "/app/main.swift", 3)]), ("allocation", Scenario.site("App.open()", 2)),
+        ])
+    }
+    let report = try heap.report()
+    #expect(report.diagnostics.isEmpty)
+    let zombie = try #require(report.zombies.first)
+    #expect(report.zombies.count == 1)
+    #expect(zombie.count == 2)
+    #expect(zombie.kind == "timerTarget")
+    #expect(zombie.type == "App.Owner")
+    #expect(zombie.address == "0x10")
+    #expect(zombie.access.frames.map(\.symbol) == ["App.run()"])
+    #expect(zombie.allocation.frames.contains { $0.symbol == "App.open()" })
+    #expect(report.fails())
+  }
+
   @Test func cycleThroughATimerShowsNothingOfTheLibrary() throws {
     var heap = SyntheticHeap()
     let owner = heap.object("App.Owner", at: Scenario.site("App.open()", 12))

@@ -12,7 +12,7 @@ static void elements_of_array(undead_elements *elements, const undead_layout *la
   elements->range_count = 1;
 }
 
-static bool set_range(undead_elements *elements, uintptr_t low, uint64_t buckets, size_t stride, uintptr_t end) {
+static bool add_range(undead_elements *elements, uintptr_t low, uint64_t buckets, size_t stride, uintptr_t end) {
   if (low & 7 || low > end || buckets > (end - low) / stride) return false;
   elements->ranges[elements->range_count++] = (undead_element_range){low, low + buckets * stride, stride};
   return true;
@@ -26,8 +26,9 @@ static void elements_of_table(undead_elements *elements, const undead_layout *la
   uint64_t buckets = 1ull << scale;
   uintptr_t first = word_at(block + (dictionary ? ABI_DICTIONARY_KEYS : ABI_SET_ELEMENTS));
   if (first < bitmap + (buckets + 63) / 64 * 8) return;
-  bool ok = set_range(elements, first, buckets, layout->strides[0], end);
-  if (ok && dictionary) ok = set_range(elements, word_at(block + ABI_DICTIONARY_VALUES), buckets, layout->strides[1], end);
+  uintptr_t values = dictionary ? word_at(block + ABI_DICTIONARY_VALUES) : 0;
+  bool ok = add_range(elements, first, buckets, layout->strides[0], end);
+  if (ok && dictionary) ok = add_range(elements, values, buckets, layout->strides[1], end);
   if (!ok) elements->range_count = 0;
   elements->bitmap = (const uint64_t *)bitmap;
 }

@@ -84,8 +84,8 @@ static void note_gaps(collection *collected) {
   undead_facts *facts = &collected->facts;
   char note[160];
   if (collected->crash) {
-    snprintf(note, sizeof(note), "what owner scopes and run loops know is missing: asking them crashed with signal %d",
-             collected->crash);
+    static const char crash[] = "what owner scopes and run loops know is missing: asking them crashed with signal %d";
+    snprintf(note, sizeof(note), crash, collected->crash);
     undead_facts_add_note(facts, note);
   }
   if (facts->failed) undead_facts_add_note(facts, "there was no memory for all that owner scopes and run loops know");

@@ -2,11 +2,19 @@
 struct AbandonedBuilder {
   private let snapshot: Snapshot
   private let paths: RetainPaths
+  private let ways: Ways
+  private let chain: ReferenceChain
+  /// What fires or waits and alone holds an object, by object.
+  private let mechanisms: [Snapshot.Index: Snapshot.Index]
   private var names: NodeNames
   private var frames: FrameNames
 
-  init(_ snapshot: Snapshot, names: NodeNames, frames: FrameNames) {
+  init(_ snapshot: Snapshot, ways: Ways, names: NodeNames, frames: FrameNames) {
     self.snapshot = snapshot
+    self.ways = ways
+    chain = ReferenceChain(snapshot)
+    let suspects = snapshot.suspects.filter { $0.mechanism != Snapshot.none }
+    mechanisms = Dictionary(suspects.map { ($0.node, $0.mechanism) }) { first, _ in first }
     self.names = names
     self.frames = frames
     paths = RetainPaths(snapshot)
@@ -71,10 +79,22 @@ struct AbandonedBuilder {
     let allocation = frames.backtrace(block.stack)
     let test = frames.tests?.test(
       stacks: [allocation, scope.backtrace], references: (path ?? []).map(\.reference))
+    let cycle = cycle(record)
     return Leak(
       signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
       totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
-      retainPath: path, scope: scope, allocation: allocation, advice: path.flatMap(AbandonedAdvice.text), test: test)
+      cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation, advice: path.flatMap(AbandonedAdvice.text), test: test)
+  }
+
+  /// The way from the object to the timer or the like that holds it, and back; empty if it does not lead there.
+  private mutating func cycle(_ record: Snapshot.WatchedRecord) -> [Reference] {
+    let node = Int(record.node)
+    let onPath = paths.edges(of: record.path).map { Int(snapshot.edges[$0].from) }
+      .last { paths.item($0) != nil }
+    guard let holder = onPath ?? mechanisms[record.node].map(Int.init), holder != node else { return [] }
+    let forth = ways.way(from: node, to: holder)
+    let back = ways.way(from: holder, to: node)
+    return forth.isEmpty || back.isEmpty ? [] : chain.references(forth + back, names, &frames)
   }
 
   private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String, _ test: TestIdentity?) -> String {

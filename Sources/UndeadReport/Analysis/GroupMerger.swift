@@ -4,12 +4,14 @@ struct GroupMerger {
   private var knownGroups: [String: Leak] = [:]
   private var suspectGroups: [String: Suspect] = [:]
   private(set) var diagnostics: [Diagnostic] = []
+  private(set) var zombies: [Zombie] = []
   private var seen = Set<Diagnostic>()
 
   mutating func add(_ analysis: ProcessAnalysis, isForked: Bool) {
     for leak in analysis.leaks { Self.merge(leak, into: &leakGroups) }
     for leak in analysis.knownLeaks { Self.merge(leak, into: &knownGroups) }
     for suspect in analysis.suspects { merge(suspect) }
+    for zombie in analysis.zombies where !isForked { merge(zombie) }
     // A forked child has those of its parent too.
     for diagnostic in analysis.diagnostics where !isForked || seen.insert(diagnostic).inserted {
       seen.insert(diagnostic)
@@ -60,6 +62,14 @@ struct GroupMerger {
     let hidden = max(0, (leak.allocationPaths ?? 1) - 1 - (leak.otherAllocations?.count ?? 0))
     group.allocationPaths = (group.allocationPaths ?? 1) + others.count + hidden
     group.otherAllocations = Array(((group.otherAllocations ?? []) + others).prefix(Leak.otherAllocationLimit))
+  }
+
+  private mutating func merge(_ zombie: Zombie) {
+    if let known = zombies.firstIndex(where: { $0.signature == zombie.signature }) {
+      zombies[known].count += zombie.count
+    } else {
+      zombies.append(zombie)
+    }
   }
 
   private mutating func merge(_ suspect: Suspect) {

@@ -47,7 +47,9 @@ struct NodeNames {
       texts[type.name] = text
       let name = text.isEmpty ? Self.fallback(for: type.kind) : text
       let role = Self.role(of: type, name: name)
-      return TypeFacts(name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram, isOwn: OwnLibraries.declare(name))
+      return TypeFacts(
+        name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram,
+        isOwn: OwnLibraries.declare(name))
     }
   }
 

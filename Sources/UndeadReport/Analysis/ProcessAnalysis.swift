@@ -4,6 +4,7 @@ struct ProcessAnalysis {
   private(set) var knownLeaks: [Leak] = []
   private(set) var suspects: [Suspect] = []
   private(set) var diagnostics: [Diagnostic] = []
+  private(set) var zombies: [Zombie] = []
 
   private let snapshot: Snapshot
   private let chain: ReferenceChain
@@ -23,10 +24,11 @@ struct ProcessAnalysis {
     chain = ReferenceChain(snapshot)
     names = NodeNames(snapshot)
     frames = FrameNames(snapshot, symbols: symbols)
+    let ways = Ways(snapshot, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
     findLeaks(inherited)
-    findAbandoned(inherited)
+    findAbandoned(inherited, ways)
     readDiagnostics()
-    var builder = SuspectBuilder(snapshot, names: names, frames: frames)
+    var builder = SuspectBuilder(snapshot, ways: ways, names: names, frames: frames)
     suspects = builder.build()
   }
 
@@ -77,9 +79,9 @@ struct ProcessAnalysis {
     return scopes
   }
 
-  private mutating func findAbandoned(_ inherited: Set<Identity>) {
+  private mutating func findAbandoned(_ inherited: Set<Identity>, _ ways: Ways) {
     guard !snapshot.watched.isEmpty else { return }
-    var builder = AbandonedBuilder(snapshot, names: names, frames: frames)
+    var builder = AbandonedBuilder(snapshot, ways: ways, names: names, frames: frames)
     leaks += builder.build { node in
       !inherited.isEmpty && inherited.contains(Self.identity(node, snapshot, names))
     }
@@ -92,12 +94,17 @@ struct ProcessAnalysis {
         Diagnostic.Trace(role: snapshot.strings[trace.role], frames: frames.backtrace(trace.stack).frames))
     }
     for (number, record) in snapshot.diagnostics.enumerated() {
-      diagnostics.append(
-        Diagnostic(
-          kind: snapshot.strings[record.kind], message: snapshot.strings[record.message],
-          details: Diagnostic.details(snapshot.strings[record.details]),
-          backtrace: record.stack == Snapshot.none ? nil : frames.backtrace(record.stack),
-          backtraces: traces[Snapshot.Index(number)]))
+      let diagnostic = Diagnostic(
+        kind: snapshot.strings[record.kind], message: snapshot.strings[record.message],
+        details: Diagnostic.details(snapshot.strings[record.details]),
+        backtrace: record.stack == Snapshot.none ? nil : frames.backtrace(record.stack),
+        backtraces: traces[Snapshot.Index(number)])
+      // A call to a freed object that was prevented is a zombie like one that was made.
+      if diagnostic.kind == "timerTarget" {
+        zombies.append(Zombie(preventedBy: diagnostic))
+      } else {
+        diagnostics.append(diagnostic)
+      }
     }
   }
 

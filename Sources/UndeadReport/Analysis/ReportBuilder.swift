@@ -52,6 +52,7 @@ extension LeakReport {
     }
     (leaks, knownLeaks, suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
     diagnostics = merger.diagnostics
+    zombies = merger.zombies
     addRunLoops(inputs.map(\.snapshot))
     addMeasurements(inputs.map(\.snapshot))
     // Of the processes of a test run none is the program itself.

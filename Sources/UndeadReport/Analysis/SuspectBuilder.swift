@@ -5,11 +5,11 @@ struct SuspectBuilder {
   private let paths: RetainPaths
   private var names: NodeNames
   private var frames: FrameNames
-  /// First edge of each node in the snapshot's order; only filled if there are suspects.
-  private var firstEdge: [Int] = []
+  private let ways: Ways
 
-  init(_ snapshot: Snapshot, names: NodeNames, frames: FrameNames) {
+  init(_ snapshot: Snapshot, ways: Ways, names: NodeNames, frames: FrameNames) {
     self.snapshot = snapshot
+    self.ways = ways
     self.names = names
     self.frames = frames
     chain = ReferenceChain(snapshot)
@@ -21,9 +21,6 @@ struct SuspectBuilder {
     let watched = Set(snapshot.watched.map(\.node))
     let records = snapshot.suspects.filter { !watched.contains($0.node) }
     guard !records.isEmpty else { return [] }
-    firstEdge = [Int](repeating: 0, count: snapshot.nodes.count + 1)
-    for edge in snapshot.edges { firstEdge[Int(edge.from) + 1] += 1 }
-    for node in snapshot.nodes.indices { firstEdge[node + 1] += firstEdge[node] }
     var groups: [String: Suspect] = [:]
     var order: [String] = []
     for record in records {
@@ -45,7 +42,7 @@ struct SuspectBuilder {
     let node = Int(record.node)
     let block = snapshot.nodes[node]
     let mechanism = record.mechanism == Snapshot.none ? nil : Int(record.mechanism)
-    let back = mechanism.map { way(from: node, to: $0) } ?? []
+    let back = mechanism.map { ways.way(from: node, to: $0) } ?? []
     let holdsBack = chain.references(back, names, &frames)
     let kind = kind(record.kind, mechanism)
     let explanation = mechanism.map { snapshot.nodes[$0].explanation } ?? Snapshot.none
@@ -84,38 +81,8 @@ struct SuspectBuilder {
     let start = record.path == Snapshot.none ? mechanism : paths.firstNode(of: record.path)
     // A path may end at what fires or waits; the rest of the way is in the references.
     if let end = edges.last.map({ Int(snapshot.edges[$0].to) }) ?? start, end != node {
-      edges += way(from: end, to: node)
+      edges += ways.way(from: end, to: node)
     }
     return paths.steps(root: record.path, edges, to: node, names, &frames)
-  }
-
-  /// Shortest way along strong and implied references; empty if there is none.
-  private func way(from start: Int, to end: Int) -> [Int] {
-    guard start != end else { return [] }
-    var reached: [Int: Int] = [start: -1]
-    var queue = [start]
-    var next = 0
-    while next < queue.count {
-      let node = queue[next]
-      next += 1
-      for edge in firstEdge[node]..<firstEdge[node + 1] where snapshot.edges[edge].isStrong {
-        let target = Int(snapshot.edges[edge].to)
-        guard reached[target] == nil else { continue }
-        reached[target] = edge
-        if target == end { return trace(reached, to: end) }
-        queue.append(target)
-      }
-    }
-    return []
-  }
-
-  private func trace(_ reached: [Int: Int], to end: Int) -> [Int] {
-    var edges: [Int] = []
-    var node = end
-    while let edge = reached[node], edge >= 0 {
-      edges.append(edge)
-      node = Int(snapshot.edges[edge].from)
-    }
-    return edges.reversed()
   }
 }

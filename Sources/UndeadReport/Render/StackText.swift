@@ -73,6 +73,7 @@ enum StackText {
 
   private static func isNoise(_ frame: Frame) -> Bool {
     SymbolText.isRuntimeEntry(frame.symbol) || SymbolText.isAllocatingInitializer(frame.symbol)
+      || OwnLibraries.define(SymbolText.withoutThunks(frame.symbol)[...])
   }
 }
 

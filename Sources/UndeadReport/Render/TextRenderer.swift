@@ -86,13 +86,12 @@ public struct TextRenderer {
     let heading = TextStyle.heading.apply(heading(leak) + times, options)
     lines.append(style.apply(title, options) + "  \(heading)  (\(size))")
     lines.append("")
-    if let cycle = leak.cycle {
-      addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
-      lines.append("")
-    } else if let path = leak.retainPath, !path.isEmpty {
+    if let path = leak.retainPath, !path.isEmpty {
       addPath(path)
-      lines.append("")
+      if leak.cycle != nil, let type = path.last?.type { lines.append("    and \(type) holds what holds it:") }
     }
+    if let cycle = leak.cycle { addReferences(cycle, end: cycle.first?.type ?? "", closing: true) }
+    if leak.cycle != nil || leak.retainPath?.isEmpty == false { lines.append("") }
     for cycle in leak.innerCycles ?? [] {
       lines.append("  it holds another cycle, which leaks also without it:")
       addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
@@ -256,7 +255,8 @@ public struct TextRenderer {
   private mutating func addSuspect(_ suspect: Suspect, title: String) {
     let times = suspect.count == 1 ? "" : ", \(suspect.count) times"
     let type = suspect.objects.first?.type ?? "object"
-    let heading = "\(type) held only by \(Self.holder(suspect.kind))\(times)"
+    let item = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" }
+    let heading = "\(type) held only by \(item ?? Self.holder(suspect.kind))\(times)"
     lines.append(
       TextStyle.warning.apply(title, options) + "  " + TextStyle.heading.apply(heading, options)
         + "  (\(Quantity.bytes(suspect.totalBytes)))")
@@ -264,7 +264,8 @@ public struct TextRenderer {
     addPath(suspect.retainPath)
     if let back = suspect.holdsBack, let first = back.first {
       lines.append("    and \(first.type) holds that thing itself:")
-      addReferences(back, end: Self.holderType(suspect.kind), closing: false)
+      let item = suspect.retainPath.first?.item.map { "the \($0)" }
+      addReferences(back, end: item ?? Self.holderType(suspect.kind), closing: false)
     }
     lines.append("")
     addSite(suspect.allocation, suspended: suspect.suspended)
