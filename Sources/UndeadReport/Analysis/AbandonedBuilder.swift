@@ -83,7 +83,8 @@ struct AbandonedBuilder {
     return Leak(
       signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
       totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
-      cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation, advice: path.flatMap(AbandonedAdvice.text), test: test)
+      cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation,
+      advice: path.flatMap(AbandonedAdvice.text), test: test)
   }
 
   /// The way from the object to the timer or the like that holds it, and back; empty if it does not lead there.
