@@ -109,8 +109,8 @@ void undead_zombies_set_policy(undead_zombie_policy policy, uint32_t repeats);
 // Sets the handler for all threads; a call of the one before may still be under way when this returns.
 void undead_zombies_set_handler(undead_zombie_handler handler, void *context);
 
-// Reports what waits for a better explanation on the calling thread: a retain of a dead object is in the log at once, but
-// reaches the handler only when it is clear that neither a message nor a release of the same object follows.
+// Reports what waits for a better explanation on the calling thread: a retain of a dead object is in the log at once,
+// but reaches the handler only when it is clear that neither a message nor a release of the same object follows.
 void undead_zombies_settle(void);
 
 typedef struct {

@@ -50,7 +50,6 @@ static uintptr_t message(undead_message_registers *registers, uint32_t slot, boo
       .bp = registers->bp,
       .async_context = async ? (const uintptr_t *)registers->async_context : NULL,
   };
-  // Async callers are told apart by where they go on: what called the stub runs jobs of all kinds.
   undead_zombie_used(&use, false);
   if (to_type) registers->self = class->original;
   return go_on(use.implementation);
@@ -64,8 +63,8 @@ uintptr_t undead_zombie_async_message(undead_message_registers *registers, uint3
   return message(registers, slot, true);
 }
 
-static undead_zombie_use use_of(undead_zombie_kind kind, const undead_zombie_class *class, uintptr_t object, uintptr_t pc,
-                                uintptr_t sp, uintptr_t bp) {
+static undead_zombie_use use_of(undead_zombie_kind kind, const undead_zombie_class *class, uintptr_t object,
+                                uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   return (undead_zombie_use){
       .kind = class->is_context ? UNDEAD_ZOMBIE_CLOSURE : kind,
       .field_offset = UNDEAD_ZOMBIE_NO_FIELD,

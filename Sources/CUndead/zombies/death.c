@@ -21,8 +21,8 @@ typedef struct {
   uintptr_t saved_frame_pointer, return_address;
 } entry_frame;
 
-// Objects on the stack are freed by the same functions, which see by a second unowned reference that there is nothing to
-// free. What the allocator handed out is known; of the rest only what nobody else refers to is certainly on the heap.
+// Objects on the stack are freed by the same functions, which see by a second unowned reference that there is nothing
+// to free. What the allocator handed out is known; of the rest only what nobody else refers to is certainly on the heap.
 static inline __attribute__((always_inline)) bool is_on_heap(uint32_t word, uint64_t refcount) {
   if (word) return true;
   bool inlined = refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == 0;
@@ -59,15 +59,17 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
   uint32_t *slot = undead_registry_slot(object);
   if (!is_dead(header[1]) || !is_on_heap(slot ? *slot : 0, header[1])) return false;
   bool guarded = undead_guard_holds(object);
+  uint32_t look = undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0;
   undead_dead dead = {
       .object = object,
       .class = class,
       .size = size,
       .align_mask = (uint32_t)align_mask,
       .thread = undead_thread_place(),
-      .flags = guarded ? UNDEAD_DEAD_IS_GUARDED : undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0,
+      .flags = guarded ? UNDEAD_DEAD_IS_GUARDED : look,
   };
-  dead.deallocation = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+  dead.deallocation =
+      undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   uint32_t word = unregister(slot);
   uint64_t refcount = header[1];
   dead.allocation = word & UNDEAD_WORD_BACKTRACE;
@@ -147,29 +149,24 @@ void undead_object_died(uintptr_t object, size_t size, size_t align_mask) {
   died(UNDEAD_SWIFT_DEALLOC_OBJECT, object, size, align_mask, __builtin_frame_address(0));
 }
 
-// Stands in for swift_allocObject.
-HIDDEN void *undead_object_wanted(const void *isa, size_t size, size_t align_mask);
-void *undead_object_wanted(const void *isa, size_t size, size_t align_mask) {
-  const entry_frame *frame = __builtin_frame_address(0);
+// Called for swift_allocObject with its caller's registers: the object if it gets pages of its own, else NULL.
+HIDDEN void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintptr_t pc, uintptr_t sp,
+                                  uintptr_t bp);
+void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_zombie_thread *self = &undead_zombie_self;
-  if (!self->inside) {
-    void *object = NULL;
-    undead_thread.in_hook++;
-    self->inside++;
-    undead_zombie_class *class = undead_zombie_class_of((uintptr_t)isa);
-    if (class && class->guard) {
-      uint32_t backtrace = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
-      object = undead_guard_allocate(size, align_mask, backtrace);
-    }
-    self->inside--;
-    undead_thread.in_hook--;
-    if (object) {
-      ((uint64_t *)object)[0] = (uintptr_t)isa;
-      ((uint64_t *)object)[1] = ABI_REFCOUNT_NEW;
-      return object;
-    }
+  if (self->inside) return NULL;
+  uint64_t *object = NULL;
+  undead_thread.in_hook++;
+  self->inside++;
+  undead_zombie_class *class = undead_zombie_class_of(isa);
+  if (class && class->guard) object = undead_guard_allocate(size, align_mask, undead_backtrace_capture(pc, sp, bp));
+  if (object) {
+    object[0] = isa;
+    object[1] = ABI_REFCOUNT_NEW;
   }
-  return ((void *(*)(const void *, size_t, size_t))undead_swift_real[UNDEAD_SWIFT_ALLOC_OBJECT])(isa, size, align_mask);
+  self->inside--;
+  undead_thread.in_hook--;
+  return object;
 }
 #else
 bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {

@@ -1,5 +1,5 @@
-// Our definitions of the runtime's functions: weak, so that a runtime that is linked statically keeps its own. Each is a
-// jump through a table; what stands there at first finds the runtime's function. The watching versions only compare the
+// Our definitions of the runtime's functions: weak, so that a runtime that is linked statically keeps its own. Each is
+// a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare the
 // isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
 #include "zombies/functions.h"
 #include "zombies/zombie_class.h"
@@ -146,7 +146,7 @@ __asm__(
     "undead_swift_watching:\n"
     "  .quad undead_class_instance_died\n"
     "  .quad undead_object_died\n"
-    "  .quad undead_object_wanted\n"
+    "  .quad undead_object_wanted_stub\n"
     "undead_each_count undead_table_entry\n"
     "undead_each_other undead_table_entry\n"
     ".globl undead_swift_watching_closely\n"
@@ -157,7 +157,7 @@ __asm__(
     "undead_each_other undead_no_table_entry\n"
     ".text\n");
 
-_Static_assert(UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 && UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
+_Static_assert(UNDEAD_SWIFT_ALLOC_OBJECT == 2 && UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 && UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
                    UNDEAD_SWIFT_DYNAMIC_CAST_CLASS == 24 && UNDEAD_SWIFT_FUNCTION_COUNT == 28,
                "used above");
 
@@ -206,6 +206,25 @@ __asm__(
     "  jmp *%r11\n"
     ".cfi_endproc\n"
     ".size undead_find_function, . - undead_find_function\n"
+    // An object is wanted: on guard pages, or as ever, without a frame of ours in its backtrace.
+    ".balign 16\n"
+    ".type undead_object_wanted_stub, @function\n"
+    "undead_object_wanted_stub:\n"
+    ".cfi_startproc\n"
+    "  undead_save_arguments\n"
+    "  movq 8(%rbp), %rcx\n"
+    "  leaq 16(%rbp), %r8\n"
+    "  movq (%rbp), %r9\n"
+    "  call undead_object_wanted\n"
+    "  movq %rax, %r11\n"
+    "  undead_restore_arguments\n"
+    "  testq %r11, %r11\n"
+    "  je 1f\n"
+    "  movq %r11, %rax\n"
+    "  ret\n"
+    "1: jmp *(undead_swift_real + 8 * 2)(%rip)\n"
+    ".cfi_endproc\n"
+    ".size undead_object_wanted_stub, . - undead_object_wanted_stub\n"
     // A zombie was given to the function r11. The answer is a function to go on with, 0 to return the argument, or 1 to
     // stop here, with the caller in the next frame.
     ".balign 16\n"

@@ -79,6 +79,7 @@ static bool scribble_fault(int signal, const ucontext_t *context) {
   return false;
 }
 
+// True if the block at `address` was given back, and to nobody since.
 static bool is_free(uintptr_t address) {
   const uint32_t *slot = undead_registry_slot(address);
   return slot && *slot == 0;
@@ -91,7 +92,8 @@ static void tombstone_fault(int signal, const ucontext_t *context) {
   for (int i = 0; i < REGISTER_COUNT; i++) {
     undead_dead dead;
     uintptr_t address = (uintptr_t)registers[registers_looked_at[i]];
-    if (!undead_quarantine_find_gone(address, &dead) || !is_free(address) || !undead_page_is_readable(address)) continue;
+    if (!undead_quarantine_find_gone(address, &dead) || !is_free(address)) continue;
+    if (!undead_page_is_readable(address)) continue;
     greg_t word = *(const greg_t *)address;
     for (int k = 0; word && k < REGISTER_COUNT; k++) {
       if (k == i || registers[registers_looked_at[k]] != word) continue;
@@ -105,10 +107,23 @@ static void tombstone_fault(int signal, const ucontext_t *context) {
   }
 }
 
+// The program's action may return and let the same instruction fault again.
+static bool is_repeated(const ucontext_t *context) {
+  static uintptr_t last_pc, last_sp;
+  uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+  bool repeated = pc == last_pc && sp == last_sp;
+  last_pc = pc;
+  last_sp = sp;
+  return repeated;
+}
+
+static bool goes_on(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_GO_ON || !undead_zombies.active; }
+
 // True if the program can go on.
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; or a fault of our own.
   if (info->si_code <= 0 || undead_zombie_self.inside) return false;
+  if (is_repeated(context) && !goes_on()) return false;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
   // Another thread has opened the page since.

@@ -180,7 +180,8 @@ uintptr_t undead_guard_object(uintptr_t address) {
 }
 
 bool undead_guard_is_open(uintptr_t address) {
-  return undead_guard_holds(address) && __atomic_load_n(&slots[index_of(address)].state, __ATOMIC_ACQUIRE) == SLOT_LIVE;
+  if (!undead_guard_holds(address)) return false;
+  return __atomic_load_n(&slots[index_of(address)].state, __ATOMIC_ACQUIRE) == SLOT_LIVE;
 }
 
 uint64_t undead_guard_dead_bytes(uint64_t size) {

@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILE_BYTES = 1 << 20, MODULE_LISTS = 8, HEADER_BYTES = 256, RECORD_ZOMBIE = 1, RECORD_MODULES = 2, PATH_BYTES = 1152 };
+enum { FILE_BYTES = 1 << 20, MODULE_LISTS = 8, HEADER_BYTES = 256, PATH_BYTES = 1152 };
+enum { RECORD_ZOMBIE = 1, RECORD_MODULES = 2 };
 
 typedef struct {
   char magic[8];

@@ -16,8 +16,8 @@ void undead_zombie_log_after_fork_in_child(uint32_t generation);
 // An entry of the log; 0: none.
 typedef uint64_t undead_log_entry;
 
-// Writes a zombie; returns 0 if there is no log, or no room (counted). `note`: what else is known, or "". One caller at a
-// time. Async-signal-safe, as are those that change an entry.
+// Writes a zombie; returns 0 if there is no log, or no room (counted). `note`: what else is known, or "". One caller at
+// a time. Async-signal-safe, as are those that change an entry.
 undead_log_entry undead_zombie_log_add(const undead_zombie *zombie, const char *note);
 void undead_zombie_log_count(undead_log_entry entry, uint64_t count);
 // What the entry says was explained better by what came next.

@@ -84,7 +84,8 @@ static bool is_readable(uintptr_t address, size_t size) {
 static bool read_image(uintptr_t base, image *result) {
   const Elf64_Ehdr *header = (const void *)base;
   if (!is_readable(base, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG)) return false;
-  if (header->e_phentsize != sizeof(Elf64_Phdr) || (header->e_type != ET_DYN && header->e_type != ET_EXEC)) return false;
+  if (header->e_phentsize != sizeof(Elf64_Phdr)) return false;
+  if (header->e_type != ET_DYN && header->e_type != ET_EXEC) return false;
   const Elf64_Phdr *segments = (const void *)(base + header->e_phoff);
   if (!is_readable((uintptr_t)segments, header->e_phnum * sizeof *segments)) return false;
   uintptr_t low = UINTPTR_MAX, high = 0;

@@ -41,7 +41,8 @@ bool undead_metadata_is_class(uintptr_t isa) {
 }
 
 bool undead_metadata_is_context(uintptr_t isa) {
-  return is_address(isa) && !(isa & 7) && is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8) &&
+  if (!is_address(isa) || (isa & 7)) return false;
+  return is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8) &&
          word_at(isa) == ABI_KIND_HEAP_LOCAL_VARIABLE;
 }
 

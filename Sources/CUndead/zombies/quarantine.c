@@ -6,7 +6,7 @@
 #include "zombies/guard_pages.h"
 #include <time.h>
 
-// A scribble: 28 bits of the number of the death, 10 bits of the word in the object, and a margin for accesses beside it.
+// A scribble: 28 bits of the number of the death, 10 bits of the word in the object, a margin for accesses beside it.
 #define SCRIBBLE_NUMBER_BITS 28
 #define SCRIBBLE_WORD_BITS 10
 #define SCRIBBLE_MARGIN_BITS 10
@@ -17,8 +17,8 @@ extern void __libc_free(void *block);
 
 enum { CHUNK_HEADER = 16, CHUNK_LEAST = 32, GRANULE = 16, NEAR = 8, FAR = 24 };
 
-// Deaths are numbered from 0; those in [oldest, next) are kept. Entries stand in pages that are used in turn, so that no
-// entry ever moves; those of objects that have gone for good still tell of them until their page is used again.
+// Deaths are numbered from 0; those in [oldest, next) are kept. Entries stand in pages that are used in turn, so that
+// none ever moves; those of objects that have gone for good still tell of them until their page is used again.
 enum { PAGE_SHIFT = 14, PAGE_ENTRIES = 1 << PAGE_SHIFT, PAGES = 4096 };
 static undead_bounded_lock lock;
 static undead_dead *pages[PAGES];        // by the number of the page, modulo PAGES
@@ -68,7 +68,8 @@ static void restore(const undead_dead *dead) {
   uint64_t *header = (uint64_t *)dead->object;
   uint64_t refcount = __atomic_load_n(&header[1], __ATOMIC_RELAXED);
   if (dead->flags & UNDEAD_DEAD_REFCOUNT_REPLACED) {
-    if (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK && !(refcount >> 63)) counters.held_when_evicted++;
+    bool retained = refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK;
+    if (retained && !(refcount >> 63)) counters.held_when_evicted++;
     header[1] = dead->refcount;
   }
   __atomic_store_n(&header[0], dead->class->original, __ATOMIC_RELEASE);
@@ -218,7 +219,7 @@ void undead_quarantine_empty(void) {
   }
 }
 
-// A dead object's own words tell its number, unless somebody has written to them: then the whole ring is looked through.
+// A dead object's own words tell its number, unless somebody has written to them: then all entries are looked through.
 static bool find_locked(uintptr_t object, undead_dead *dead) {
   for (uint64_t number = next; number-- > oldest;) {
     if (at(number)->object != object) continue;

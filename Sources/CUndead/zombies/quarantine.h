@@ -31,15 +31,15 @@ enum {
   UNDEAD_DEAD_IS_FREED = 8,       // the runtime has done its part: only the memory is left
 };
 
-// What stands in a dead object's words: tells the object and the offset, and is no address. So far from the word that it
-// was made for, in bytes, an access may be.
+// What stands in a dead object's words: tells the object and the offset, and is no address. So far from the word that
+// it was made for, in bytes, an access may be.
 #define UNDEAD_SCRIBBLE_TOP 0x5A5Aull
 #define UNDEAD_SCRIBBLE_REACH 512u
 
 void undead_quarantine_set_budget(const undead_zombie_budget *budget);
 
-// Takes an object, of which its refcount and the time are found here. Its header and body are changed. False if it cannot
-// be kept: nothing is changed then.
+// Takes an object, of which its refcount and the time are found here. Its header and body are changed. False if it
+// cannot be kept: nothing is changed then.
 bool undead_quarantine_add(undead_dead *dead);
 
 // Frees what is over the budget, or everything.

@@ -24,6 +24,7 @@ typedef struct {
   undead_zombie zombie;
   undead_dead dead;
   const char *note;
+  uint64_t now;          // CLOCK_MONOTONIC_COARSE, at the use
   char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
   uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
 } report;
@@ -82,7 +83,8 @@ static bool find_dead(const undead_zombie_use *use, report *r) {
 
 static void add_death(report *r) {
   const undead_dead *dead = &r->dead;
-  uint64_t since = nanoseconds(CLOCK_MONOTONIC) - dead->death;
+  // Of the clock that the death was noted by: within one tick of it they are at the same time.
+  uint64_t since = r->now - dead->death;
   if (dead->death) r->zombie.death_time = r->zombie.access_time - since;
   undead_thread_at(dead->thread, &r->zombie.death_thread, r->death_thread_name);
   r->zombie.allocation_count = undead_backtrace_frames(dead->allocation, r->allocation, FRAMES);
@@ -91,6 +93,7 @@ static void add_death(report *r) {
 
 static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   undead_zombie *zombie = &r->zombie;
+  r->now = nanoseconds(CLOCK_MONOTONIC_COARSE);
   *zombie = (undead_zombie){
       .kind = use->kind,
       .flags = use->flags,

@@ -30,7 +30,8 @@ bool undead_zombie_options_of_environment(undead_zombie_options *options) {
   if (read_number("UNDEAD_ZOMBIE_BYTES", &number)) options->budget.bytes = number;
   if (read_number("UNDEAD_ZOMBIE_COUNT", &number)) options->budget.count = number;
   if (read_number("UNDEAD_ZOMBIE_AGE", &number)) options->budget.age_milliseconds = number;
-  if (read_number("UNDEAD_ZOMBIE_REPEATS", &number)) options->repeats = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+  if (read_number("UNDEAD_ZOMBIE_REPEATS", &number))
+    options->repeats = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
   if (strcmp(text_of("UNDEAD_ZOMBIE_POLICY"), "report") == 0) options->policy = UNDEAD_ZOMBIE_GO_ON;
   options->allow = text_of("UNDEAD_ZOMBIE_ALLOW");
   options->deny = text_of("UNDEAD_ZOMBIE_DENY");

@@ -1,4 +1,5 @@
-// The places in the program where dead objects of a type are used in one way: each is reported some times, then counted.
+// The places in the program where dead objects of a type are used in one way: each is reported some times, then only
+// counted.
 #pragma once
 #include "zombies/report.h"
 

@@ -67,7 +67,8 @@ static void discard(waiting *taken) {
 static bool wait_for_more(const undead_zombie_use *use) {
   for (uint32_t i = 0; i < PLACES; i++) {
     if (places[i].used) continue;
-    places[i] = (waiting){.used = true, .thread = (int32_t)syscall(SYS_gettid), .retains = 1, .patience = PATIENCE, .use = *use};
+    places[i] = (waiting){.used = true, .retains = 1, .patience = PATIENCE, .use = *use};
+    places[i].thread = (int32_t)syscall(SYS_gettid);
     set_in_use(in_use + 1);
     if (undead_site_is_wanted(use)) places[i].finding = undead_zombie_finding_make(use, 1);
     return true;

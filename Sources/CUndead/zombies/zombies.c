@@ -52,7 +52,8 @@ static uint64_t container_limit(void) {
   ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
   if (file >= 0) close(file);
   uint64_t limit = 0;
-  for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++) limit = limit * 10 + (uint64_t)(text[i] - '0');
+  for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++)
+    limit = limit * 10 + (uint64_t)(text[i] - '0');
   return limit ? limit : UINT64_MAX;
 }
 
