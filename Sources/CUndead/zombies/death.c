@@ -22,7 +22,7 @@ typedef struct {
 } entry_frame;
 
 // Objects on the stack are freed by the same functions, which see by a second unowned reference that there is nothing
-// to free. What the allocator handed out is known; of the rest only what nobody else refers to is certainly on the heap.
+// to free. What the allocator handed out is known; of the rest only what nobody else refers to is surely on the heap.
 static inline __attribute__((always_inline)) bool is_on_heap(uint32_t word, uint64_t refcount) {
   if (word) return true;
   bool inlined = refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == 0;
@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
   if (!kept) UNDEAD_CALL_REAL_DEALLOC(function, (void *)object, size, align_mask);
 }
 
-// How a dead object looks when the runtime gives its memory back: no reference of any kind, or the last unowned one gone.
+// How a dead object looks when the runtime frees its memory: no reference of any kind, or the last unowned one gone.
 #define FREED ABI_REFCOUNT_DEAD
 #define FREED_BY_UNOWNED (ABI_REFCOUNT_DEAD - (1ull << ABI_REFCOUNT_UNOWNED_SHIFT))
 

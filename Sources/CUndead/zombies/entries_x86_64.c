@@ -1,6 +1,6 @@
 // Our definitions of the runtime's functions: weak, so that a runtime that is linked statically keeps its own. Each is
-// a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare the
-// isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
+// a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare
+// the isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
 #include "zombies/functions.h"
 #include "zombies/zombie_class.h"
 
@@ -157,7 +157,8 @@ __asm__(
     "undead_each_other undead_no_table_entry\n"
     ".text\n");
 
-_Static_assert(UNDEAD_SWIFT_ALLOC_OBJECT == 2 && UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 && UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
+_Static_assert(UNDEAD_SWIFT_ALLOC_OBJECT == 2 && UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 &&
+                   UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
                    UNDEAD_SWIFT_DYNAMIC_CAST_CLASS == 24 && UNDEAD_SWIFT_FUNCTION_COUNT == 28,
                "used above");
 

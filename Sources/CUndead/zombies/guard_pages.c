@@ -153,7 +153,8 @@ void undead_guard_expose(uintptr_t object) {
 
 void undead_guard_open(uintptr_t object) {
   uint32_t index = index_of(object), dead = SLOT_DEAD;
-  if (!__atomic_compare_exchange_n(&slots[index].state, &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+  uint32_t *state = &slots[index].state;
+  if (!__atomic_compare_exchange_n(state, &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   undead_guard_expose(object);
   __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
 }
