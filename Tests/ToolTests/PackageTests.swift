@@ -15,7 +15,7 @@ import UndeadReport
     "XCTests.LeakyCases/testCycle", "XCTests.LeakyCases/testClosure", "XCTests.LeakyCases/testThrowing",
     "XCTests.LeakyCases/testAsync", "TestingTests/plain()", "TestingTests.Leaky/parameterised(number:)",
     "TestingTests.Leaky/suspended()", "TestingTests.Leaky/inTask()", "TestingTests.Leaky/waiting()",
-    "TestingTests.Leaky.Inner/nested()",
+    "TestingTests.Leaky.Inner/nested()", "TestingTests.Leaky/throughHelper()",
   ]
 
   init() throws {

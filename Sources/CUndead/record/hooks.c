@@ -7,6 +7,7 @@
 #include "record/registry.h"
 #include "record/scopes.h"
 #include "record/thread.h"
+#include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
 #include <errno.h>
@@ -61,6 +62,10 @@ UNDEAD_INLINE void set_word(void *block, uint32_t word) {
   __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
 }
 
+UNDEAD_INLINE undead_frame caller_of(const hook_frame *frame) {
+  return (undead_frame){frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer};
+}
+
 // Registers a new block; false if recording is off or the thread is the tool's own.
 UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
   int32_t mode = undead_record_mode;
@@ -73,6 +78,7 @@ UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
   if (LIKELY(mode >= UNDEAD_RECORD_BACKTRACES)) {
     word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
     if (UNLIKELY(mode == UNDEAD_RECORD_COMPARE)) undead_compare(word, frame->return_address);
+    if (UNLIKELY(undead_async_wanted)) word = undead_async_tag(word, caller_of(frame));
   }
   if (UNLIKELY(undead_open_scopes)) word = undead_scope_tag(word);
   set_word(block, word);

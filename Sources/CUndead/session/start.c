@@ -16,6 +16,7 @@
 #include "session/state_file.h"
 #include "session/swift_presence.h"
 #include "session/text.h"
+#include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "zombies/zombies.h"
 #include <dlfcn.h>
@@ -201,6 +202,7 @@ void undead_session_before_main(void) {
   if (undead_swift_is_present()) {
     undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
     load_fallback_unwinder();
+    if (undead_record_runs_tests()) undead_async_begin();
   }
   undead_exit_find_next();
   undead_signal_find_next();

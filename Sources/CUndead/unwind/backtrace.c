@@ -1,6 +1,7 @@
 #include "unwind/backtrace.h"
 #include "record/mode.h"
 #include "record/registry.h"
+#include "unwind/async_callers.h"
 #include "unwind/cache_pool.h"
 #include "unwind/images.h"
 #include "unwind/libunwind.h"
@@ -113,6 +114,7 @@ uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
   uint32_t found = undead_store_read(id, indices, max < undead_record_depth ? max : undead_record_depth);
+  if (undead_async_wanted) undead_async_arrange(indices, found);
   for (uint32_t index = 0; index < found; index++) frames[index] = undead_pcs[indices[index]].pc;
   return found;
 }

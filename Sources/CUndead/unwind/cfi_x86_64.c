@@ -336,6 +336,12 @@ static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
   return low ? header + table[2 * (low - 1) + 1] : NULL;
 }
 
+// Asynchronous Swift functions save their context right after rbp: "push rbp; push r14; lea rbp, [rsp + 8]".
+static bool is_asynchronous(uintptr_t start, uintptr_t pc) {
+  static const uint8_t prologue[] = {0x55, 0x41, 0x56, 0x48, 0x8D, 0x6C, 0x24, 0x08};
+  return pc - start >= sizeof prologue && memcmp((const void *)start, prologue, sizeof prologue) == 0;
+}
+
 static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   const uint8_t *entry = find_entry(image, pc);
   if (!entry) return rule_without_entry(pc, image->low);
@@ -357,7 +363,9 @@ static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   run(&m, common.instructions, common.end);
   m.initial = m.current;
   if (!m.finished) run(&m, reader.at, reader.end);
-  return m.odd ? special(UNDEAD_RULE_UNKNOWN) : rule_of_row(&m.current);
+  undead_rule rule = m.odd ? special(UNDEAD_RULE_UNKNOWN) : rule_of_row(&m.current);
+  bool saves_context = undead_rule_kind(rule) == 0 && undead_rule_saved(rule) == 16 && is_asynchronous(start, pc);
+  return saves_context ? rule | UNDEAD_RULE_ASYNC : rule;
 }
 
 undead_rule undead_rule_compute(uintptr_t pc) {

@@ -22,6 +22,8 @@ typedef struct {
 #define UNDEAD_RUN_BIT 0x80000000u
 // In place of a return address: the allocation scope (record/scopes.h). Indices of return addresses have 21 bits.
 #define UNDEAD_SCOPE_BIT 0x40000000u
+// Marks the return addresses of asynchronous callers (unwind/async_callers.h).
+#define UNDEAD_ASYNC_BIT 0x20000000u
 #define UNDEAD_FAN_BIT 0x80000000u
 
 extern uint32_t *undead_trie;

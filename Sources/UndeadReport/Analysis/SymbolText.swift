@@ -70,7 +70,7 @@ enum SymbolText {
   /// True for code of the toolchain or the system that the module list does not tell: linked into the program,
   /// specialised for it by the compiler, or made by a macro (under names that change with the text around it).
   static func isToolchain(_ frame: Frame) -> Bool {
-    if frame.file?.contains("@__swiftmacro_") ?? false { return true }
+    if frame.file?.contains("@__swiftmacro_") ?? false || frame.symbol.contains("4TestfMp_") { return true }
     if systemLibraries.contains(where: frame.module.hasPrefix) { return true }
     var function = withoutThunks(frame.symbol)[...]
     if function.hasPrefix("static ") { function = function.dropFirst("static ".count) }

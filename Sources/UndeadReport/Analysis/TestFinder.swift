@@ -7,9 +7,20 @@ struct TestFinder {
     // A test that calls another one is the outer one.
     for (number, frame) in backtrace.frames.enumerated().reversed() where !frame.system {
       let outer = backtrace.frames[(number + 1)...]
-      if let test = test(frame, outer: outer) { return test }
+      if let test = test(frame, outer: outer) {
+        return test.line == nil ? located(test, in: backtrace.frames[..<number]) : test
+      }
     }
     return nil
+  }
+
+  /// The same test with a line, if one of the frames inside of it has one.
+  private func located(_ test: TestIdentity, in frames: ArraySlice<Frame>) -> TestIdentity {
+    let function = "\(test.suite).\(test.name)"
+    let place = frames.last { frame in
+      frame.line != nil && TestName.plain(String(Self.enclosingFunction(frame.symbol))).hasPrefix(function)
+    }
+    return place.map { TestIdentity(name: test.name, suite: test.suite, library: test.library, at: $0) } ?? test
   }
 
   /// The test that a frame belongs to, such as the function of a closure, without the stack around it.

@@ -17,6 +17,12 @@ public func makeCycle(_ name: String) -> Int {
   return name.count
 }
 
+/// Is no longer on its caller's stack when it makes them.
+public func makeCycleLater(_ name: String) async -> Int {
+  await Task.yield()
+  return makeCycle(name)
+}
+
 /// An actor whose task waits for ever for something that only it could bring about.
 public actor Waiter {
   private var task: Task<Void, Never>?

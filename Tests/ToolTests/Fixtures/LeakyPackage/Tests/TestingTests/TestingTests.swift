@@ -24,6 +24,10 @@ import Testing
     #expect(count == 13)
   }
 
+  @Test func throughHelper() async {
+    #expect(await makeCycleLater("helper test") == 11)
+  }
+
   @Test func waiting() async {
     await Waiter().wait()
   }
