@@ -12,6 +12,8 @@ struct Shared: @unchecked Sendable {
   var poller: Unmanaged<Poller>
 }
 
+@_silgen_name("pthread_setname_np") func nameThread(_ thread: pthread_t, _ name: UnsafePointer<CChar>) -> Int32
+
 @inline(never) @_optimize(none) func done() {}
 @inline(never) @_optimize(none) func make() -> Shared { Shared(poller: .passRetained(Poller())) }
 @inline(never) func drop(_ shared: Shared) {
@@ -25,7 +27,7 @@ struct Shared: @unchecked Sendable {
 let shared = make()
 let ended = DispatchSemaphore(value: 0)
 let thread = Thread {
-  pthread_setname_np(pthread_self(), "worker")
+  _ = nameThread(pthread_self(), "worker")
   drop(shared)
   ended.signal()
 }
