@@ -65,7 +65,7 @@ struct ZombieJudge {
   /// What must hold for every zombie.
   private static func inconsistencies(_ zombie: ReportFile.Zombie) -> [String] {
     var complaints: [String] = []
-    if !zombie.address.hasPrefix("0x") || !zombie.message.contains(zombie.address) {
+    if !zombie.address.hasPrefix("0x") || (zombie.address != "0x0" && !zombie.message.contains(zombie.address)) {
       complaints.append("the message does not tell the address \(zombie.address): \(zombie.message)")
     }
     if !zombie.message.contains(zombie.type) {

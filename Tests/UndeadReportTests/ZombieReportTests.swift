@@ -86,6 +86,7 @@ import Testing
     #expect(message { ($0.kind, $0.type) = (7, "closure context") }.hasPrefix("use of freed closure context 0x"))
     #expect(message { $0.kind = 8 } == "Poller.tick() is due for \(object)\(death)")
     #expect(message { $0.implementation = 0 } == "message sent to \(object)\(death)")
+    #expect(message { ($0.flags, $0.object) = (2, 0) } == "Poller.tick() sent to the class of freed App.Poller\(death)")
     #expect(message { $0.flags = 2 } == "Poller.tick() sent to the class of \(object)\(death)")
     #expect(
       message { ($0.implementation, $0.accessor) = (0x1700, 2) } == "Model.level (getter) sent to \(object)\(death)")

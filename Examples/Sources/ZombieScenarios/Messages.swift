@@ -2,7 +2,7 @@ extension ZombieScenario {
   static let messages = [
     ZombieScenario(
       "27.1", "a method is called through unowned(unsafe) after the owner let the object go",
-      kinds: ["method", "retain"], type: "ZombieScenarios.Poller"
+      kinds: ["method"], type: "ZombieScenarios.Poller", member: "Poller.tick()"
     ) {
       let loop = openAndClose()
       loop.poll()

@@ -50,7 +50,8 @@ struct ZombieMessage {
   }
 
   private var use: String {
-    let object = "freed \(type) \(address)"
+    // Of a message to a class nobody knows which object it came from.
+    let object = "freed \(type)" + (event.object == 0 ? "" : " \(address)")
     switch kind {
     case "method":
       let accessor = Self.accessors[event.accessor].map { " (\($0))" } ?? ""
