@@ -50,7 +50,8 @@ let package = Package(
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"], exclude: ["Fixtures"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["UndeadReport", "UndeadTool"], exclude: ["Programs", "README.md"]),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["UndeadReport", "UndeadTool"], exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]
 )
