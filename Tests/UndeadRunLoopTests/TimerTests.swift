@@ -265,4 +265,24 @@ import Testing
     #expect(timer.isValid)
     #expect(first.log.count > 0)
   }
+
+  @Test func aBlockIsReleasedWhenItsTimerEnds() throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    func block() -> @Sendable (TrackedTimer) -> Void {
+      let captured = Witness { deaths.up() }
+      return { _ in captured.tick() }
+    }
+    let once = try TrackedTimer(timeInterval: 0.1, block: block())
+    let repeating = try TrackedTimer(timeInterval: 0.1, repeats: true, block: block())
+    test.loop.add(once, forMode: .default)
+    test.loop.add(repeating, forMode: .default)
+    test.run(seconds: 0.5)
+    #expect(deaths.count == 1)
+    repeating.invalidate()
+    #expect(deaths.count == 2)
+    let unscheduled = try TrackedTimer(timeInterval: 0.1, block: block())
+    unscheduled.invalidate()
+    #expect(deaths.count == 3)
+  }
 }

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import Testing
+
+@testable import UndeadRunLoop
+
+/// What swift-corelibs-foundation's TestTimer expects of `Timer`, in terms of this module.
+@Suite struct FoundationTimerBehaviorTests {
+  @Test func aNewTimerKnowsItsDateAndItsInterval() throws {
+    let fireDate = Date()
+    let once = try TrackedTimer(fire: fireDate, interval: 0.3, repeats: false) { _ in }
+    #expect(abs(once.fireDate.timeIntervalSince(fireDate)) < 0.001)
+    #expect(once.timeInterval == 0)
+    #expect(!once.isRepeating)
+    #expect(once.isValid)
+    let repeating = try TrackedTimer(fire: fireDate, interval: 0.3, repeats: true) { _ in }
+    #expect(abs(repeating.fireDate.timeIntervalSince(fireDate)) < 0.001)
+    #expect(repeating.timeInterval == 0.3)
+    #expect(repeating.isRepeating)
+    #expect(repeating.isValid)
+  }
+
+  @Test func aDateOfTheLoopsClockIsKept() throws {
+    let test = TestLoop()
+    let timer = try test.after(1, "tick")
+    let fireDate = test.clock.date(at: 300_000_000)
+    timer.fireDate = fireDate
+    #expect(timer.fireDate == fireDate)
+    test.run(seconds: 1)
+    #expect(test.log == ["tick@0.3"])
+  }
+
+  @Test func scheduledAndAddedAgainItTicksOnce() {
+    let ticks = Counter()
+    runThread {
+      let timer = try? TrackedTimer.scheduledTimer(withTimeInterval: 0.01, repeats: false) { timer in
+        ticks.up()
+        timer.invalidate()
+      }
+      guard let timer else { return }
+      let loop = TrackedRunLoop.current
+      #expect(loop.add(timer, forMode: .default) == .success(false))
+      loop.run(until: .distantFuture)
+      #expect(!timer.isValid)
+    }
+    #expect(ticks.count == 1)
+  }
+
+  @Test func repeatingItTicksUntilInvalidated() throws {
+    let test = TestLoop()
+    let timer = try test.loop.schedule(every: 0.1) { timer in
+      #expect(timer.timeInterval == 0.1)
+      test.note("tick")
+      if timer.firings == 3 { timer.invalidate() }
+    }
+    #expect(test.run(seconds: 0.4) == .finished)
+    #expect(test.log == ["tick@0.1", "tick@0.2", "tick@0.3"])
+    #expect(timer.firings == 3)
+  }
+
+  @Test func invalidatedInItsFirstTickItIsInvalidAtOnceAndTicksNoMore() throws {
+    let test = TestLoop()
+    let timer = try test.loop.schedule(every: 0.01) { timer in
+      #expect(timer.isValid)
+      test.note("tick")
+      timer.invalidate()
+      #expect(!timer.isValid)
+    }
+    #expect(test.run(seconds: 0.05) == .finished)
+    #expect(test.log == ["tick@0.01"])
+    #expect(!timer.isValid)
+  }
+}
