@@ -86,7 +86,11 @@ func resize(_ bytes: UInt64, _ count: UInt64, _ age: UInt64 = 0) {
 func isKept<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
   library("undead_zombie_is_dead", as: (@convention(c) (UnsafeRawPointer) -> Bool).self)(object.toOpaque())
 }
-func isEvicted(_ objects: [Unmanaged<Animal>]) -> String { objects.map { isKept($0) ? "k" : "-" }.joined() }
+/// Which objects are kept: known as dead, and with the class that the one that died last has.
+func marks(_ objects: [Unmanaged<Animal>]) -> String {
+  let classes = objects.map { $0.toOpaque().load(as: UInt.self) }
+  return zip(objects, classes).map { isKept($0) && $1 == classes.last ? "k" : "-" }.joined()
+}
 
 // Calls a closure whose context has been freed.
 @inline(never) func callDeadClosure() -> Int {
@@ -164,16 +168,16 @@ func manage(_ way: String) {
     var living = (0..<6).map { _ in Animal() }
     let objects = living.map(Unmanaged.passUnretained)
     while !living.isEmpty { living.removeFirst() }
-    print(isEvicted(objects), counters().evicted_for_count)
+    print(marks(objects), counters().evicted_for_count)
     resize(1 << 20, 2)
-    print(isEvicted(objects))
+    print(marks(objects))
     resize(0, 0)
-    print(isEvicted(objects), counters().kept, isKept(dead { Animal() }))
+    print(marks(objects), counters().kept, isKept(dead { Animal() }))
   case "stop":
     let objects = (0..<100).map { _ in dead { Animal() } }
     library("undead_zombies_stop", as: (@convention(c) () -> Void).self)()
     let after = counters()
-    print(isEvicted(objects).contains("k"), after.kept, after.kept_bytes, after.deaths == after.evicted_for_end)
+    print(marks(objects).contains("k"), after.kept, after.kept_bytes, after.deaths == after.evicted_for_end)
     keep(dead { Animal() })
     print(counters().deaths == after.deaths)
   case "lists":
