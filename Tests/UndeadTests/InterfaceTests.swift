@@ -5,10 +5,13 @@ import UndeadReport
 
 /// The interface inside of a process: each test in a process of its own, since recording concerns all of it.
 @Suite struct InterfaceTests {
-  @Test func inactiveUnlessAsked() async {
+  @Test func aTestProgramRecordsUntilItIsStopped() async {
     await #expect(processExitsWith: .success) {
+      #expect(Undead.isActive)
+      #expect(Undead.inactiveReason == nil)
+      Undead.stop()
       #expect(!Undead.isActive)
-      #expect(Undead.inactiveReason?.contains("UNDEAD=1") == true)
+      #expect(Undead.inactiveReason?.contains("stopped") == true)
       #expect(throws: UndeadError.self) { try Undead.snapshot() }
     }
   }
@@ -30,6 +33,7 @@ import UndeadReport
 
   @Test func whatOlderObjectsHoldIsNoLeak() async {
     await #expect(processExitsWith: .success) {
+      Undead.stop()
       let holder = UnsafeMutablePointer<Holder>.allocate(capacity: 1)
       holder.initialize(to: Holder())
       try Undead.start()
