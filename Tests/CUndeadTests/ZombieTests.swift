@@ -76,6 +76,15 @@
       #expect(run.findings.first?.type == "App.Point")
     }
 
+    @Test(arguments: [("method", "1"), ("read", "guard")])
+    func theRuntimesBacktraceOfTheCrashStaysAndIsNoUseOfItsOwn(_ way: String, _ zombies: String) throws {
+      let run = try Program.run(
+        .release, way, settings: ["UNDEAD_ZOMBIES": zombies, "SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"])
+      #expect(run.text.contains("crashed:"), "\(run.text)")
+      #expect(run.text.contains("zombie_program.swift"))
+      #expect(run.findings.map(\.count) == [1])
+    }
+
     @Test func aProgramGoesOnWithWhatTheDeadObjectHeld() throws {
       let run = try Program.run(
         .release, "method", "read", "write", "cast", "unowned-unsafe",

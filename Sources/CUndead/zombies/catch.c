@@ -22,6 +22,7 @@ static bool stops(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && 
 static uintptr_t go_on(uintptr_t target) {
   if (!stops()) return target;
   undead_zombie_log_signal(SIGILL);
+  undead_zombies.dying = true;
   return UNDEAD_STOP_HERE;
 }
 

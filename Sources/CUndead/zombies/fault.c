@@ -56,6 +56,7 @@ static bool guard_fault(const siginfo_t *info, const ucontext_t *context, uintpt
     undead_zombie_used(&use, true);
     if (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && undead_zombies.active) {
       undead_zombie_log_signal(SIGSEGV);
+      undead_zombies.dying = true;
       return false;
     }
   }
@@ -74,6 +75,7 @@ static bool scribble_fault(int signal, const ucontext_t *context) {
     undead_zombie_use use = use_at(context, &dead, offset);
     undead_zombie_used(&use, true);
     undead_zombie_log_signal(signal);
+    undead_zombies.dying = true;
     return true;
   }
   return false;
@@ -102,28 +104,16 @@ static void tombstone_fault(int signal, const ucontext_t *context) {
       use.flags = UNDEAD_ZOMBIE_IS_EVICTED;
       undead_zombie_used(&use, true);
       undead_zombie_log_signal(signal);
+      undead_zombies.dying = true;
       return;
     }
   }
 }
 
-// The program's action may return and let the same instruction fault again.
-static bool is_repeated(const ucontext_t *context) {
-  static uintptr_t last_pc, last_sp;
-  uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-  bool repeated = pc == last_pc && sp == last_sp;
-  last_pc = pc;
-  last_sp = sp;
-  return repeated;
-}
-
-static bool goes_on(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_GO_ON || !undead_zombies.active; }
-
 // True if the program can go on.
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
-  // Sent by somebody; or a fault of our own.
-  if (info->si_code <= 0 || undead_zombie_self.inside) return false;
-  if (is_repeated(context) && !goes_on()) return false;
+  // Sent by somebody; a fault of our own; or one of whoever tells the story of the crash, who reads all memory.
+  if (info->si_code <= 0 || undead_zombie_self.inside || undead_zombies.dying) return false;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
   // Another thread has opened the page since.

@@ -9,6 +9,7 @@
 typedef struct {
   bool active;
   bool guard;
+  bool dying;          // a zombie has stopped the program: faults that follow are none of ours
   uint32_t policy;     // undead_zombie_policy
   uint32_t repeats;
   undead_zombie_handler handler;

@@ -252,6 +252,7 @@ void undead_zombies_after_fork_in_parent(void) {
 void undead_zombies_after_fork_in_child(void) {
   undead_zombies_after_fork_in_parent();
   undead_threads_after_fork_in_child();
+  undead_zombies.dying = false;
   if (undead_zombies.active) undead_zombie_waiting_after_fork_in_child();
 }
 
