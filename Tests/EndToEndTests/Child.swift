@@ -35,7 +35,7 @@ func runShell(
   posix_spawn_file_actions_addopen(&actions, 1, directory.path("output"), O_WRONLY | O_CREAT, 0o600)
   posix_spawn_file_actions_addopen(&actions, 2, directory.path("errors"), O_WRONLY | O_CREAT, 0o600)
   // What other tests of this process have open at the moment is not for the program.
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+  for descriptor in Int32(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
   var noSignals = sigset_t()
   var allSignals = sigset_t()
   sigemptyset(&noSignals)
