@@ -60,4 +60,42 @@ import Testing
     test.run(seconds: 1.3)
     #expect(test.log.suffix(1) == ["tolerant@2.25"])
   }
+
+  @Test func aTimerTakesItsDateAlongToALoopWithAnotherClock() throws {
+    let far = TrackedRunLoop(clock: VirtualClock(start: Date().addingTimeInterval(-1)))
+    let clocks: [any RunLoopClock] = [MonotonicClock.shared, WallClock.shared, VirtualClock(start: Date())]
+    for from in clocks {
+      for to in clocks {
+        let (first, second) = (TrackedRunLoop(clock: from), TrackedRunLoop(clock: to))
+        let timer = try first.schedule(every: 100) { _ in }
+        let date = timer.fireDate
+        func isKept() -> Bool { abs(timer.fireDate.timeIntervalSince(date)) < 1 }
+        first.remove(timer, forMode: .default)
+        #expect(isKept())
+        second.add(timer, forMode: .default)
+        #expect(isKept())
+        second.remove(timer, forMode: .default)
+        #expect(isKept())
+        let other = date.addingTimeInterval(1000)
+        timer.fireDate = other
+        first.add(timer, forMode: .default)
+        #expect(abs(timer.fireDate.timeIntervalSince(other)) < 1)
+        timer.invalidate()
+        #expect(abs(timer.fireDate.timeIntervalSince(other)) < 1)
+        #expect(far.add(timer, forMode: .default) == .failure(.invalidated(item: "timer")))
+      }
+    }
+  }
+
+  @Test func aTimerThatLeavesAndComesBackKeepsItsDateExactly() throws {
+    let test = TestLoop()
+    let timer = try test.every(0.1, "tick")
+    test.run(seconds: 0.15)
+    let date = timer.fireDate
+    test.loop.remove(timer, forMode: .default)
+    #expect(timer.fireDate == date)
+    test.loop.add(timer, forMode: .default)
+    test.run(seconds: 0.05)
+    #expect(test.log == ["tick@0.1", "tick@0.2"])
+  }
 }

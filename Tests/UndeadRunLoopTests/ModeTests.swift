@@ -109,4 +109,30 @@ import Testing
     test.run(modal, seconds: 0.1)
     #expect(test.log == ["tick@0.1"])
   }
+
+  @Test func aTimerThatChangesItsModeInItsCallbackStaysOnItsGrid() throws {
+    let test = TestLoop()
+    try test.loop.schedule(every: 0.1) { [modal] timer in
+      test.note("tick")
+      test.loop.remove(timer, forMode: .default)
+      test.loop.add(timer, forMode: modal)
+    }
+    #expect(test.run(seconds: 1) == .finished)
+    test.run(modal, seconds: 0.15)
+    #expect(test.log == ["tick@0.1", "tick@0.2"])
+  }
+
+  @Test func aTimerThatLeavesInItsCallbackHasItsNextDate() throws {
+    let test = TestLoop()
+    let timer = try test.loop.schedule(every: 0.1) { timer in
+      test.note("tick")
+      test.loop.remove(timer, forMode: .default)
+    }
+    #expect(test.run(seconds: 1) == .finished)
+    #expect(timer.isValid)
+    #expect(timer.fireDate == test.clock.date(at: 200_000_000))
+    test.loop.add(timer, forMode: .default)
+    test.run(seconds: 1)
+    #expect(test.log == ["tick@0.1", "tick@0.2"])
+  }
 }

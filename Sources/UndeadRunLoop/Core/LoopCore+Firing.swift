@@ -129,13 +129,13 @@ extension LoopCore {
   func settle(_ timer: TrackedTimer, advancingPast time: Int64?, _ spent: inout Spent) -> Bool {
     timer.flags.remove(.firing)
     let isValid = timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid
-    if isValid, timer.flags.contains(.repeats), timer.slot >= 0 {
+    if isValid, timer.flags.contains(.repeats) {
       if timer.flags.contains(.rescheduled) {
         timer.flags.remove(.rescheduled)
       } else if let time {
         advance(timer, past: time)
       }
-      return push(timer, set: state.pointee.slots[timer.slot].modeSet)
+      if timer.slot >= 0 { return push(timer, set: state.pointee.slots[timer.slot].modeSet) }
     }
     timer.flags.remove(.rescheduled)
     let ends = !timer.flags.contains(.repeats) || !isValid

@@ -68,19 +68,22 @@ extension LoopCore {
     state.pointee.slots[slot].modeSet = set
     state.pointee.sets[Int(set)].timers &+= 1
     timer.slot = slot
-    if !state.pointee.clockIsMonotonic { adoptClock(timer) }
+    if !state.pointee.clockIsMonotonic || timer.flags.contains(.foreignClock) { adoptClock(timer) }
     timer.flags.remove(.relative)
     timer.flags.insert(.wasScheduled)
     if timer.flags.contains(.firing) { return .added(wake: false) }
     return .added(wake: push(timer, set: set))
   }
 
-  /// Translates the fire date of a timer made without knowledge of this loop's clock. The caller holds the lock.
+  /// Translates the fire date of a timer that lived by another clock until now. The caller holds the lock.
   private func adoptClock(_ timer: TrackedTimer) {
+    let clock = state.pointee.clock
+    let former = timer.clockOutsideLoops
+    timer.flags.remove(.foreignClock)
     if timer.flags.contains(.relative) {
-      timer.due = Instants.add(state.pointee.clock.now, timer.period)
-    } else if !timer.flags.contains(.wasScheduled) {
-      timer.due = state.pointee.clock.instant(at: MonotonicClock.shared.date(at: timer.due))
+      timer.due = Instants.add(clock.now, timer.period)
+    } else if former !== clock {
+      timer.due = clock.instant(at: former.date(at: timer.due))
     }
   }
 
@@ -135,6 +138,7 @@ extension LoopCore {
   func removeEntirely(_ timer: TrackedTimer) -> Unmanaged<TrackedTimer>? {
     guard timer.slot >= 0 else { return nil }
     unqueue(timer)
+    if !state.pointee.clockIsMonotonic { timer.keepClock(state.pointee.clock) }
     let reference = state.pointee.slots[timer.slot].timer
     state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].timers &-= 1
     state.pointee.slots.free(timer.slot)
@@ -152,7 +156,6 @@ extension LoopCore {
     // Removed during its own callback, and now added again.
     if timer.slot < 0 {
       timer.flags.remove(.owed)
-      timer.flags.insert(.rescheduled)
       let outcome = place(timer, inSet: modeSet(single: mode))
       // `place` retained it for the slot; the reference that was owed is the one that the slot had before.
       if case .added = outcome { Unmanaged.passUnretained(timer).release() }

@@ -19,13 +19,13 @@ extension TrackedTimer {
   public var fireDate: Date {
     get {
       withHome { core in
-        (core?.state.pointee.clock ?? MonotonicClock.shared).date(at: due)
+        (core?.state.pointee.clock ?? clockOutsideLoops).date(at: due)
       }
     }
     set {
       guard isValid, !newValue.timeIntervalSince1970.isNaN else { return }
       let wake = withHome { core -> LoopCore? in
-        let instant = (core?.state.pointee.clock ?? MonotonicClock.shared).instant(at: newValue)
+        let instant = (core?.state.pointee.clock ?? clockOutsideLoops).instant(at: newValue)
         guard let core else {
           flags.remove(.relative)
           due = instant
@@ -186,6 +186,7 @@ final class TimerExtras: Sendable {
   private struct State {
     var name = ""
     var error: (any Error)?
+    var clock: (any RunLoopClock)?
   }
   private let state = Locked(State())
   /// Guarded by the lock of `state`; a field of its own, because reports name the field.
@@ -200,6 +201,12 @@ final class TimerExtras: Sendable {
   var error: (any Error)? {
     get { state.withLock { $0.error } }
     set { state.withLock { $0.error = newValue } }
+  }
+
+  /// The clock of the loop that the timer left, nil if that was the monotonic one.
+  var clock: (any RunLoopClock)? {
+    get { state.withLock { $0.clock } }
+    set { state.withLock { $0.clock = newValue } }
   }
 
   func readUserInfo() -> (any Sendable)? { state.withLock { _ in userInfo } }
@@ -257,6 +264,17 @@ extension TrackedTimer {
     }
     if endsWithTarget, let target, !target.isAlive { invalidate() }
     return isValid
+  }
+
+  /// The clock of `due` while the timer is in no loop. The caller has exclusive access to the timer.
+  var clockOutsideLoops: any RunLoopClock {
+    flags.contains(.foreignClock) ? extras.load()?.clock ?? MonotonicClock.shared : MonotonicClock.shared
+  }
+
+  /// The timer leaves a loop that lives by `clock`. The caller has exclusive access to the timer.
+  func keepClock(_ clock: any RunLoopClock) {
+    makeExtras().clock = clock
+    flags.insert(.foreignClock)
   }
 
   func makeExtras() -> TimerExtras { extras.load() ?? extras.storeIfNil(TimerExtras()) }

@@ -52,6 +52,8 @@ public final class TrackedTimer: Sendable {
     static let endsWithTarget = Flags(rawValue: 512)
     /// Its loop ended, which was reported.
     static let detached = Flags(rawValue: 1024)
+    /// It is in no loop, and its date is one of the clock that `extras` names.
+    static let foreignClock = Flags(rawValue: 2048)
   }
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
@@ -79,7 +81,8 @@ public final class TrackedTimer: Sendable {
     static let locked: UInt = 1
   }
 
-  /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock.
+  /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock; out of that
+  /// loop again, it remains one of the loop's clock.
   init(due: Int64, period: Int64, flags: Flags, action: Action) {
     self.due = due
     self.period = period
