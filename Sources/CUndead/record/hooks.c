@@ -23,6 +23,8 @@
 #define UNDEAD_SANITIZER 1
 #endif
 
+undead_free_filter_function volatile undead_free_filter;
+
 #ifdef UNDEAD_SANITIZER
 const bool undead_hooks_available = false;
 void undead_avoid_no_longer(void) {}
@@ -167,8 +169,6 @@ UNDEAD_HOOK void *malloc(size_t size) {
   leave();
   return block;
 }
-
-undead_free_filter_function volatile undead_free_filter;
 
 UNDEAD_HOOK void free(void *block) {
   if (!block) return;
