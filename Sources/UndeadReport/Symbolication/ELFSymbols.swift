@@ -34,10 +34,11 @@ extension ELFFile {
   /// Which of `names` the file itself defines.
   package func defined(among names: Set<String>) -> Set<String> {
     var found: Set<String> = []
+    let lengths = Set(names.map(\.utf8.count))
     // The dynamic table is the smaller one, and a stripped program has no other.
     for type in [Self.sectionDynamicSymbols, Self.sectionSymbols] where found.count < names.count {
       eachSymbol(inSectionsOf: type) { name, _, _, _ in
-        if let name = file.text(at: name), names.contains(name) { found.insert(name) }
+        if let name = file.text(at: name, lengths: lengths), names.contains(name) { found.insert(name) }
         return found.count < names.count
       }
     }
@@ -66,8 +67,9 @@ extension ELFFile {
   func addresses(ofFunctions names: Set<String>) -> [String: UInt64] {
     var found: [String: UInt64] = [:]
     guard !names.isEmpty else { return found }
+    let lengths = Set(names.map(\.utf8.count))
     eachSymbol(inSectionsOf: Self.sectionSymbols) { name, type, address, _ in
-      if type == 2, let name = file.text(at: name), names.contains(name) { found[name] = address }
+      if type == 2, let name = file.text(at: name, lengths: lengths), names.contains(name) { found[name] = address }
       return found.count < names.count
     }
     return found

@@ -47,11 +47,18 @@ package final class MappedFile {
   }
 
   /// The zero-terminated text at `offset`, or nil if no terminator follows before `limit` (or the end of the file).
-  package func text(at offset: UInt64, limit: UInt64 = .max) -> String? {
+  ///
+  /// - Parameter lengths: lengths in bytes that are of interest; nil for a text of another one.
+  package func text(at offset: UInt64, limit: UInt64 = .max, lengths: Set<Int>? = nil) -> String? {
     guard let start = Int(exactly: offset), start < bytes.count else { return nil }
     let end = Int(min(UInt64(bytes.count), limit))
-    guard start < end, let terminator = bytes[start..<end].firstIndex(of: 0) else { return nil }
-    return String(decoding: bytes[start..<terminator], as: UTF8.self)
+    // Symbol tables have hundreds of thousands of names, and code that is not optimised compares bytes slowly.
+    guard start < end, let first = bytes.baseAddress?.advanced(by: start),
+      let terminator = memchr(first, 0, end - start)
+    else { return nil }
+    let length = UnsafeRawPointer(terminator) - first
+    if let lengths, !lengths.contains(length) { return nil }
+    return String(decoding: UnsafeRawBufferPointer(start: first, count: length), as: UTF8.self)
   }
 
   /// `size` bytes from `offset` on, or nil if the file has fewer.
