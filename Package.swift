@@ -44,7 +44,7 @@ let package = Package(
       ]),
     .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"], exclude: ["Fixtures", "Programs"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
-    .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"]),
+    .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),

@@ -100,6 +100,22 @@ final class MainLoopTests: XCTestCase {
     thread.stop()
   }
 
+  func testActorsAndTasksRunOnIt() {
+    let calls = Calls()
+    let actor = OnALoop(TrackedRunLoop.main)
+    Task.detached {
+      for _ in 0..<3 { if await actor.up() { calls.up() } }
+      let onLoop = await withTaskExecutorPreference(TrackedRunLoop.main) {
+        await Task.yield()
+        return TrackedRunLoop.main.isCurrentThread
+      }
+      if onLoop { calls.up() }
+      TrackedRunLoop.main.stop()
+    }
+    while calls.count < 4, Date() < patience { TrackedRunLoop.main.run(for: .milliseconds(10)) }
+    XCTAssertEqual(calls.count, 4)
+  }
+
   func testFoundationsRunLoopDrivesIt() throws {
     let calls = Calls()
     let driver = loop.drive(on: .main)
