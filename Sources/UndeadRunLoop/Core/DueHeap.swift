@@ -40,34 +40,52 @@ enum DueKey {
   static func slot(_ key: UInt64) -> Int { Int(key & slotMask) }
 }
 
-/// A 4-ary implicit heap with lazy deletion: an entry is dead when its slot no longer carries its key.
+/// The entries of a queue, with lazy deletion: an entry is dead when its slot no longer carries its key.
+///
+/// Two parts: a run of entries that came in ascending order, first in, first out, and a 4-ary implicit heap of those that
+/// did not. Timers with one interval, as most timeouts are, go through the run and never cost a logarithm.
 struct DueHeap {
-  private(set) var entries: UnsafeMutablePointer<DueEntry>?
-  private(set) var count = 0
+  private var entries: UnsafeMutablePointer<DueEntry>?
+  private var heapCount = 0
   private var capacity = 0
-  /// Dead entries that are still in the heap.
+  private var run = DueRun()
+  /// Dead entries that are still in one of the parts.
   var dead = 0
 
   /// Below this many dead entries compaction is not worth its constant cost.
   private static let compactionThreshold = 512
 
-  /// The top of a heap that is not empty.
   @inline(__always)
-  var first: DueEntry { entries.unsafelyUnwrapped[0] }
+  var count: Int { heapCount &+ run.count }
+
+  /// The top of a queue that is not empty.
+  @inline(__always)
+  var first: DueEntry { isRunFirst ? run.first : entries.unsafelyUnwrapped[0] }
+
+  /// Whether the run has the top of a queue that is not empty.
+  @inline(__always)
+  private var isRunFirst: Bool {
+    run.count > 0 && (heapCount == 0 || run.first < entries.unsafelyUnwrapped[0])
+  }
 
   /// Whether there is a top that comes before `entry`.
   @inline(__always)
   func isTop(before entry: DueEntry) -> Bool { count > 0 && first < entry }
 
   @inline(__always)
-  var top: DueEntry? { count > 0 ? entries.unsafelyUnwrapped[0] : nil }
+  var top: DueEntry? { count > 0 ? first : nil }
 
   @inline(__always)
   mutating func push(_ entry: DueEntry) {
-    if count == capacity { grow() }
+    if !run.append(entry) { pushOnHeap(entry) }
+  }
+
+  @inline(__always)
+  private mutating func pushOnHeap(_ entry: DueEntry) {
+    if heapCount == capacity { grow() }
     let base = entries.unsafelyUnwrapped
-    var index = count
-    count &+= 1
+    var index = heapCount
+    heapCount &+= 1
     while index > 0 {
       let parent = (index &- 1) >> 2
       if !(entry < base[parent]) { break }
@@ -79,14 +97,15 @@ struct DueHeap {
 
   @inline(__always)
   mutating func popTop() {
-    count &-= 1
-    if count > 0 { sink(entries.unsafelyUnwrapped[count], from: 0) }
+    if isRunFirst { return run.removeFirst() }
+    heapCount &-= 1
+    if heapCount > 0 { sink(entries.unsafelyUnwrapped[heapCount], from: 0) }
   }
 
   /// Drops dead entries from the top, so that the top tells when there is work.
   @inline(__always)
   mutating func clean(_ slots: borrowing SlotTable) {
-    while dead > 0, count > 0, !slots.isLive(entries.unsafelyUnwrapped[0].key) {
+    while dead > 0, count > 0, !slots.isLive(first.key) {
       dead &-= 1
       popTop()
     }
@@ -101,37 +120,35 @@ struct DueHeap {
 
   @inline(never)
   mutating func compact(_ slots: borrowing SlotTable) {
+    dead = 0
+    run.keepLive(slots)
     guard let base = entries else { return }
     var kept = 0
-    for index in 0..<count where slots.isLive(base[index].key) {
+    for index in 0..<heapCount where slots.isLive(base[index].key) {
       base[kept] = base[index]
       kept += 1
     }
-    count = kept
-    dead = 0
+    heapCount = kept
     restoreOrder()
   }
 
-  /// Replaces every entry by what `transform` makes of it.
+  /// Replaces every entry by what `transform` makes of it, which leaves their order as it is.
   mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
+    run.rewrite(transform)
     guard let base = entries else { return }
-    for index in 0..<count { base[index] = transform(base[index]) }
+    for index in 0..<heapCount { base[index] = transform(base[index]) }
     restoreOrder()
-  }
-
-  mutating func removeAll() {
-    count = 0
-    dead = 0
   }
 
   mutating func deallocate() {
     entries?.deallocate()
+    run.deallocate()
     self = DueHeap()
   }
 
   private mutating func restoreOrder() {
-    guard count > 1, let base = entries else { return }
-    for index in stride(from: (count - 2) >> 2, through: 0, by: -1) { sink(base[index], from: index) }
+    guard heapCount > 1, let base = entries else { return }
+    for index in stride(from: (heapCount - 2) >> 2, through: 0, by: -1) { sink(base[index], from: index) }
   }
 
   @inline(__always)
@@ -140,8 +157,8 @@ struct DueHeap {
     var index = start
     while true {
       let firstChild = index << 2 &+ 1
-      if firstChild >= count { break }
-      let least = Self.least(base, firstChild, min(firstChild &+ 4, count))
+      if firstChild >= heapCount { break }
+      let least = Self.least(base, firstChild, min(firstChild &+ 4, heapCount))
       if !(base[least] < entry) { break }
       base[index] = base[least]
       index = least
@@ -171,7 +188,7 @@ struct DueHeap {
     let larger = max(64, capacity * 2)
     let grown = UnsafeMutablePointer<DueEntry>.allocate(capacity: larger)
     if let entries {
-      grown.update(from: entries, count: count)
+      grown.update(from: entries, count: heapCount)
       entries.deallocate()
     }
     entries = grown

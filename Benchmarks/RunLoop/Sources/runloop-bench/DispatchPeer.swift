@@ -37,7 +37,7 @@ struct DispatchPeer: Peer {
     return now() - begin
   }
 
-  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) {
+  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) -> Int? {
     let begin = now()
     var sources: [any DispatchSourceTimer] = []
     for index in 0..<count {
@@ -54,5 +54,6 @@ struct DispatchPeer: Peer {
     _ = done.wait(timeout: .now() + .seconds(seconds))
     for source in sources { source.cancel() }
     queue.sync {}
+    return nil
   }
 }

@@ -31,7 +31,7 @@ struct FoundationPeer: Peer {
     return now() - begin
   }
 
-  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) {
+  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) -> Int? {
     let begin = now()
     var timers: [Timer] = []
     for index in 0..<count {
@@ -45,5 +45,6 @@ struct FoundationPeer: Peer {
     }
     RunLoop.current.run(until: Date(timeIntervalSinceNow: Double(seconds)))
     for timer in timers { timer.invalidate() }
+    return nil
   }
 }

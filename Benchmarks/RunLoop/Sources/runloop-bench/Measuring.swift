@@ -60,6 +60,8 @@ final class LatenessLog: @unchecked Sendable {
 
   init(capacity: Int) { samples.reserveCapacity(capacity) }
 
+  func note(lateness: Int64) { samples.append(lateness) }
+
   /// Notes a tick of the grid that starts at `start`.
   func note(start: Int64, interval: Int64) { samples.append((now() - start) % interval) }
 }

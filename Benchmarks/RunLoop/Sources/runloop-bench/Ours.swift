@@ -1,5 +1,51 @@
+import Dispatch
 import Synchronization
 import UndeadRunLoop
+
+/// The run loop of this project, with a timer that calls a method of a target that it holds strongly.
+struct OursWithTargets: Peer {
+  let name = "... with targets"
+
+  private final class Target: Sendable {
+    let fired = Fired()
+    func tick() { fired.count &+= 1 }
+  }
+
+  func scheduleAndCancel(_ count: Int) -> Int64 {
+    let loop = TrackedRunLoop.current
+    let target = Target()
+    var timers: [TrackedTimer] = []
+    timers.reserveCapacity(count)
+    let begin = now()
+    for index in 0..<count {
+      let timer = try? TrackedTimer(timeInterval: 1000 + Double(index) * 1e-6, target: target) { target, _ in
+        target.tick()
+      }
+      guard let timer else { continue }
+      loop.add(timer, forMode: .default)
+      timers.append(timer)
+    }
+    for timer in timers { timer.invalidate() }
+    return now() - begin
+  }
+
+  func scheduleAndCancelFromAnotherThread(_ count: Int) -> Int64? { nil }
+
+  func scheduleAndFire(_ count: Int) -> Int64 {
+    let loop = TrackedRunLoop.current
+    let target = Target()
+    let begin = now()
+    for _ in 0..<count {
+      if let timer = try? TrackedTimer(timeInterval: 0, target: target, action: { target, _ in target.tick() }) {
+        loop.add(timer, forMode: .default)
+      }
+    }
+    while target.fired.count < count { loop.run(for: .zero) }
+    return now() - begin
+  }
+
+  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) -> Int? { nil }
+}
 
 /// The run loop of this project.
 struct Ours: Peer {
@@ -37,7 +83,34 @@ struct Ours: Peer {
     return now() - begin
   }
 
-  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) {
+  func scheduleAndFireFromAnotherThread(_ count: Int) -> Int64? {
+    let thread = RunLoopThread(name: "bench")
+    let fired = Fired()
+    let done = DispatchSemaphore(value: 0)
+    let begin = now()
+    for _ in 0..<count {
+      _ = try? thread.loop.schedule(after: 0) { _ in
+        fired.count &+= 1
+        if fired.count == count { done.signal() }
+      }
+    }
+    done.wait()
+    return now() - begin
+  }
+
+  func scheduleAndFire(delays: [Int64]) -> Int64? {
+    let loop = TrackedRunLoop.current
+    let fired = Fired()
+    var begin = now()
+    for delay in delays { _ = try? loop.schedule(after: Double(delay) / 1e9) { _ in fired.count &+= 1 } }
+    let scheduling = now() - begin
+    while now() < begin + (delays.max() ?? 0) {}
+    begin = now()
+    while fired.count < delays.count { loop.run(for: .zero) }
+    return scheduling + now() - begin
+  }
+
+  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) -> Int? {
     let loop = TrackedRunLoop.current
     let begin = now()
     var timers: [TrackedTimer] = []
@@ -53,6 +126,7 @@ struct Ours: Peer {
     }
     loop.run(for: .seconds(seconds))
     for timer in timers { timer.invalidate() }
+    return timers.reduce(0) { $0 + $1.missedFirings }
   }
 }
 

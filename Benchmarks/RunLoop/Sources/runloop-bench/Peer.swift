@@ -7,6 +7,17 @@ protocol Peer: Sendable {
   func scheduleAndCancelFromAnotherThread(_ count: Int) -> Int64?
   /// Schedules `count` timers that are due at once and lets them fire. Returns nanoseconds.
   func scheduleAndFire(_ count: Int) -> Int64
+  /// The same, scheduled by a thread that is not the loop's.
+  func scheduleAndFireFromAnotherThread(_ count: Int) -> Int64?
+  /// Schedules one timer for each of `delays` (nanoseconds) and lets them fire. Returns the nanoseconds that it cost: the
+  /// scheduling, and the firing once all are due; nil where the two cannot be told from waiting.
+  func scheduleAndFire(delays: [Int64]) -> Int64?
   /// Lets `count` timers of one interval tick, with their phases spread over it.
-  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog)
+  /// Returns the fires that it counted as missed, nil if it counts none.
+  func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) -> Int?
+}
+
+extension Peer {
+  func scheduleAndFireFromAnotherThread(_ count: Int) -> Int64? { nil }
+  func scheduleAndFire(delays: [Int64]) -> Int64? { nil }
 }

@@ -31,10 +31,23 @@ private func best(_ rounds: Int, _ body: () -> Int64?) -> Double? {
 
 private func column(_ text: String) -> String { String(repeating: " ", count: max(0, 22 - text.count)) + text }
 
+/// Dates in random order, the same in every run: nanoseconds within a tenth of a second.
+private let randomDelays: [Int64] = {
+  var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+  return (0..<count).map { _ in
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int64(state % 100_000_000)
+  }
+}()
+
 private func throughput() {
-  print("\(count) timers, best of \(rounds) rounds (and how many times faster ours is)")
-  print("\(column("")) \(column("schedule+cancel")) \(column("from another thread")) \(column("schedule+fire"))")
+  print("\(count) timers, best of \(rounds) rounds (and how many times faster ours is); +t: from another thread")
+  let columns = ["schedule+cancel", "schedule+cancel +t", "schedule+fire", "schedule+fire +t", "random dates"]
+  print("\(column("")) \(columns.map(column).joined(separator: " "))")
   var reference: [Double?] = []
+  let peers: [any Peer] = [ours, OursWithTargets()] + peers.dropFirst()
   for peer in peers {
     // Foundation needs seconds for a round.
     let rounds = peer.name == "Foundation" ? 1 : rounds
@@ -42,6 +55,8 @@ private func throughput() {
       best(rounds) { peer.scheduleAndCancel(count) },
       best(rounds) { peer.scheduleAndCancelFromAnotherThread(count) },
       best(rounds) { peer.scheduleAndFire(count) },
+      best(rounds) { peer.scheduleAndFireFromAnotherThread(count) },
+      best(rounds) { peer.scheduleAndFire(delays: randomDelays) },
     ]
     if reference.isEmpty { reference = rates }
     let cells = zip(rates, reference).map { rate, reference in
@@ -67,19 +82,21 @@ private func bareSleep(interval: Int64, seconds: Int) -> Samples {
 }
 
 private func latency(timers: Int, interval: Int64) {
-  let expected = timers * seconds * Int(1_000_000_000 / interval)
+  // The phases are spread over one interval: only the first timer has its last point within the time.
+  let expected = timers * (seconds * Int(1_000_000_000 / interval) - 1) + 1
   print("\(timers) repeating timer(s) of \(interval / 1_000_000) ms for \(seconds) s, lateness in microseconds")
   let control = bareSleep(interval: interval, seconds: seconds)
   print("\(column("bare sleep")) p50 \(control.microseconds(0.5)), p99 \(control.microseconds(0.99))")
   for peer in peers {
     let log = LatenessLog(capacity: expected * 2)
     let (cpu, begin, switches) = (cpuSeconds(), now(), contextSwitches())
-    peer.repeating(timers, interval: interval, seconds: seconds, log: log)
+    let missed = peer.repeating(timers, interval: interval, seconds: seconds, log: log)
     let spent = Double(now() - begin) / 1e9
     let samples = Samples(log.samples)
     let percent = ((cpuSeconds() - cpu) / spent * 1000).rounded() / 10
     print(
-      "\(column(peer.name)) fires \(samples.count) of \(expected), p50 \(samples.microseconds(0.5)), "
+      "\(column(peer.name)) fires \(samples.count) of \(expected), missed \(missed.map(String.init) ?? "?"), "
+        + "p50 \(samples.microseconds(0.5)), "
         + "p99 \(samples.microseconds(0.99)), CPU \(percent) %, context switches/s "
         + "\(Int(Double(contextSwitches() - switches) / spent))")
   }
@@ -108,8 +125,13 @@ private func idle() {
   let loop = TrackedRunLoop()
   _ = try? loop.schedule(after: 1000) { _ in }
   let (switches, cpu) = (contextSwitches(), cpuSeconds())
+  let wakeUps = loop.inspection().wakeUps
   loop.run(for: .seconds(3))
-  print("idle for 3 s: \(contextSwitches() - switches) context switches, \(cpuSeconds() - cpu) s of CPU time")
+  let early = loop.inspection().wakeUps - wakeUps - 1
+  let microseconds = Int((cpuSeconds() - cpu) * 1e6)
+  print(
+    "idle for 3 s: \(early) wake-ups before the end, \(contextSwitches() - switches) context switches, "
+      + "\(microseconds) us of CPU time")
 }
 
 private func memory() {
