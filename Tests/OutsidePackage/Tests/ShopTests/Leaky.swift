@@ -78,7 +78,7 @@ import UndeadTesting
     first.peer?.peer = first
   }
 
-  @Test(arguments: [1, 2, 3]) func treesOfOneSize(size: Int) {  // leaks: Shop.Category .children .parent
+  @Test(arguments: [1, 2, 3]) func treesOfOneSize(size: Int) {  // leaks x3: Shop.Category .children .parent
     let root = Category()
     for _ in 0..<size { root.add(Category(), strongly: true) }
   }
