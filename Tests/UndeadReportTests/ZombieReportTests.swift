@@ -114,6 +114,12 @@ import Testing
     #expect(ZombieMember.method(symbol) == member)
   }
 
+  @Test func namesOfPrivateTypesHoldNoAddress() {
+    #expect(
+      message { $0.type = "App.(unknown context at $55712e50b770).Poller" }.hasPrefix(
+        "Poller.tick() sent to freed App.Poller 0x"))
+  }
+
   @Test func equalUsesAreOneGroup() {
     var other = ZombieLogSample.message()
     (other.object, other.count, other.thread) = (0x7f00_4560, 3, 99)

@@ -20,7 +20,7 @@ struct ZombieBuilder {
 
   private func zombie(_ event: ZombieLog.Event, _ input: ZombieInput, _ names: inout ZombieNames) -> Zombie {
     let kind = Self.kinds[event.kind] ?? "kind\(event.kind)"
-    let type = event.type.isEmpty ? "unknown type" : event.type
+    let type = event.type.isEmpty ? "unknown type" : NodeNames.clean(event.type)
     let description = ZombieMessage(
       event: event, kind: kind, type: type, member: Self.member(event, type, names), log: input.log,
       program: input.program)
