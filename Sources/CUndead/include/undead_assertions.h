@@ -22,6 +22,12 @@ void undead_scope_close(uint32_t scope);
 // Scope of the code that allocated the live block at `block`; 0 if it has none or is not known.
 uint32_t undead_scope_of_block(const void *block);
 
+// The scope of code that runs in none: one that is the only one that runs now, or 0.
+void undead_scopes_set_sole(uint32_t scope);
+
+// Set in what undead_scope_of_block returns for blocks of code that ran in no scope, while that one was the sole one.
+#define UNDEAD_SCOPE_SOLE 0x20000000u
+
 // What undead_scope_of_block returns for blocks that were allocated while scopes were open, but in none of them.
 #define UNDEAD_SCOPE_OUTSIDE 0x1FFFFFFFu
 

@@ -20,8 +20,16 @@ extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
 uint32_t undead_open_scopes;
 static const void *task_local;
 static uint32_t last_scope;
+static uint32_t sole_scope;
 
 void undead_scopes_use_task_local(const void *key) { __atomic_store_n(&task_local, key, __ATOMIC_RELEASE); }
+
+void undead_scopes_set_sole(uint32_t scope) { __atomic_store_n(&sole_scope, scope, __ATOMIC_RELEASE); }
+
+static uint32_t outside(void) {
+  uint32_t sole = __atomic_load_n(&sole_scope, __ATOMIC_ACQUIRE);
+  return sole ? sole | UNDEAD_SCOPE_SOLE : UNDEAD_SCOPE_OUTSIDE;
+}
 
 uint32_t undead_scope_open(void) {
   uint32_t scope = __atomic_add_fetch(&last_scope, 1, __ATOMIC_RELAXED);
@@ -41,14 +49,14 @@ void undead_scope_close(uint32_t scope) {
 // Asking may allocate: the first access of a thread to a library's thread-local variables does.
 static uint32_t current_scope(void) {
   const void *key = __atomic_load_n(&task_local, __ATOMIC_ACQUIRE);
-  if (!key || !swift_task_localValueGet || undead_thread.asks_scope) return UNDEAD_SCOPE_OUTSIDE;
+  if (!key || !swift_task_localValueGet || undead_thread.asks_scope) return outside();
   int saved_errno = errno;
   undead_thread.asks_scope = 1;
   const uint32_t *value = swift_task_localValueGet(key);
   uint32_t scope = value ? *value : 0;
   undead_thread.asks_scope = 0;
   errno = saved_errno;
-  return scope ? scope : UNDEAD_SCOPE_OUTSIDE;
+  return scope ? scope : outside();
 }
 
 uint32_t undead_scope_tag(uint32_t backtrace) {

@@ -1,22 +1,18 @@
 import CUndead
-import Synchronization
 import UndeadReport
 
 /// A part of the run, such as a test: knows which objects were born in it, and finds those that leaked.
 ///
 /// What the body allocates belongs to the scope, on its own thread and in its tasks and their child tasks. A scope in a
 /// scope takes its own allocations; the outer one reports only what the inner one did not. Other threads, dispatched
-/// blocks and detached tasks cannot be attributed: what leaks there is left to ``unattributedLeaks(options:)``, unless
-/// it hangs together with a leak of the scope. A leak is reported once in a process, to who asks first.
+/// blocks and detached tasks belong to a scope that runs alone (``ScopeTable``); of scopes that run side by side, what
+/// leaks there is left to ``unattributedLeaks(options:)``, unless it hangs together with a leak of the scope. A leak is reported once in a process, to who asks first.
 package final class AllocationScope: Sendable {
   /// The name that reports show.
   package let name: String
   let number: UInt32
 
   @TaskLocal private static var current: UInt32 = 0
-
-  /// For each scope the one that it was opened in.
-  private static let parents = Mutex<[UInt32: UInt32]>([:])
 
   private static let prepared: Void = undead_scopes_use_task_local(Unmanaged.passUnretained($current).toOpaque())
 
@@ -25,8 +21,7 @@ package final class AllocationScope: Sendable {
     _ = Self.prepared
     self.name = name
     number = undead_scope_open()
-    let (number, parent) = (number, Self.current)
-    Self.parents.withLock { $0[number] = parent }
+    ScopeTable.add(number, in: Self.current)
   }
 
   deinit {
@@ -38,6 +33,8 @@ package final class AllocationScope: Sendable {
   /// The body runs deeper in the stack than a later check, so that nothing it leaves there hides a leak.
   package func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     undead_clear_stack()
+    ScopeTable.enter(number)
+    defer { ScopeTable.leave(number) }
     var outcome: Swift.Result<Result, Failure>?
     Self.$current.withValue(number) {
       DeepCall.run { outcome = Swift.Result { () throws(Failure) in try body() } }
@@ -50,6 +47,8 @@ package final class AllocationScope: Sendable {
   package func run<Result, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
+    ScopeTable.enter(number)
+    defer { ScopeTable.leave(number) }
     var outcome: Swift.Result<Result, Failure>?
     await Self.$current.withValue(number) {
       await DeepCall.run {
@@ -68,6 +67,7 @@ package final class AllocationScope: Sendable {
   ///
   /// For observers that are told of beginning and end. Outside of tasks only; begin and end on one thread, in pairs.
   package func begin() {
+    ScopeTable.enter(number)
     // The runtime copies the value; it wants the metadata of its type.
     _ = undead_scope_push(number, unsafeBitCast(UInt32.self as Any.Type, to: UnsafeRawPointer.self))
   }
@@ -75,6 +75,7 @@ package final class AllocationScope: Sendable {
   /// Ends what ``begin()`` began.
   package func end() {
     undead_scope_pop()
+    ScopeTable.leave(number)
   }
 
   /// Finds the objects born in the scope that nothing reaches any more, and the suspects among the others.
@@ -113,7 +114,7 @@ package final class AllocationScope: Sendable {
   /// Finds what leaked while scopes were open and that no scope reported, for the end of a test run.
   package static func unattributedLeaks(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
     try LeakSearch.run { snapshot in
-      let search = ScopeSearch(copy snapshot, parents: parents.withLock { $0 })
+      let search = ScopeSearch(copy snapshot)
       return search.report(where: { $0 != 0 }, options: options)
     }
   }
@@ -121,7 +122,7 @@ package final class AllocationScope: Sendable {
   private static func reports(
     on snapshot: borrowing Snapshot, of scopes: [UInt32], _ options: ReportOptions
   ) -> [LeakReport] {
-    let search = ScopeSearch(copy snapshot, parents: parents.withLock { $0 })
+    let search = ScopeSearch(copy snapshot)
     let wanted = Set(scopes)
     return scopes.map { scope in
       search.report(where: { search.innermost(of: wanted, around: $0) == scope }, options: options)
@@ -132,19 +133,19 @@ package final class AllocationScope: Sendable {
 /// The leaks of a snapshot by the scopes in which their objects were born.
 private struct ScopeSearch {
   private let snapshot: Snapshot
-  private let parents: [UInt32: UInt32]
+  private let relations = ScopeTable.relations
   /// Scope of each node that leaked or is a suspect.
   private let scopes: [Int: UInt32]
   private let selection: LeakSelection?
 
-  init(_ snapshot: Snapshot, parents: [UInt32: UInt32]) {
+  init(_ snapshot: Snapshot) {
     self.snapshot = snapshot
-    self.parents = parents
+    let relations = relations
     var scopes: [Int: UInt32] = [:]
     func add(_ node: Int) {
       let address = snapshot.nodes[node].address
       guard !ReportedLeaks.contains(address) else { return }
-      scopes[node] = undead_scope_of_block(UnsafeRawPointer(bitPattern: UInt(address)))
+      scopes[node] = relations.scope(undead_scope_of_block(UnsafeRawPointer(bitPattern: UInt(address))))
     }
     for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable { add(index) }
     for suspect in snapshot.suspects { add(Int(suspect.node)) }
@@ -153,11 +154,8 @@ private struct ScopeSearch {
     selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot) : nil
   }
 
-  /// The innermost of the given scopes that a scope is or lies in; nil if there is none.
   func innermost(of wanted: Set<UInt32>, around scope: UInt32) -> UInt32? {
-    var scope = scope
-    while scope != 0, !wanted.contains(scope) { scope = parents[scope] ?? 0 }
-    return scope == 0 ? nil : scope
+    relations.innermost(of: wanted, around: scope)
   }
 
   /// A report of what was born in the scopes that `isWanted` names, which counts as reported from then on.
@@ -168,7 +166,7 @@ private struct ScopeSearch {
     guard let selection, !leaked.isEmpty || !suspects.isEmpty else { return LeakReport() }
     let nodes = selection.connected(to: leaked) { node in
       guard let scope = scopes[node], !ReportedLeaks.contains(snapshot.nodes[node].address) else { return false }
-      return scope == 0 || scope == UNDEAD_SCOPE_OUTSIDE || isWanted(scope)
+      return scope == 0 || scope == ScopeTable.outside || isWanted(scope)
     }
     ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
     return selection.report(of: nodes, suspects: suspects, options: options)

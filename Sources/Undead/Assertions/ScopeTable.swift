@@ -1,0 +1,87 @@
+import CUndead
+import Synchronization
+
+/// All allocation scopes of the process: which lie in which, and which ran alone.
+///
+/// A scope runs alone if from its beginning to its end no other one runs but those that it lies in or that lie in it.
+/// What is born meanwhile on threads that belong to no scope is its own.
+enum ScopeTable {
+  fileprivate struct State {
+    /// For each scope the one that it was opened in.
+    var parents: [UInt32: UInt32] = [:]
+    /// The scopes that run, with how often.
+    var running: [UInt32: Int] = [:]
+    /// Scopes beside which another one ran.
+    var accompanied: Set<UInt32> = []
+    /// Innermost of the scopes that run, if they lie in each other.
+    var sole: UInt32 = 0
+  }
+
+  private static let state = Mutex(State())
+
+  static func add(_ scope: UInt32, in parent: UInt32) {
+    state.withLock { $0.parents[scope] = parent }
+  }
+
+  /// A part of the scope begins.
+  static func enter(_ scope: UInt32) {
+    state.withLock { state in
+      let isAlone = state.running.isEmpty || (state.sole != 0 && state.isAround(scope, state.sole))
+      state.running[scope, default: 0] += 1
+      if !isAlone { state.accompanied.formUnion(state.running.keys) }
+      state.sole = isAlone ? scope : 0
+      undead_scopes_set_sole(state.sole)
+    }
+  }
+
+  /// A part of the scope has ended.
+  static func leave(_ scope: UInt32) {
+    state.withLock { state in
+      let left = (state.running[scope] ?? 1) - 1
+      state.running[scope] = left > 0 ? left : nil
+      if state.running.isEmpty {
+        state.sole = 0
+      } else if state.sole == scope, left <= 0 {
+        var outer = state.parents[scope] ?? 0
+        while outer != 0, state.running[outer] == nil { outer = state.parents[outer] ?? 0 }
+        state.sole = outer
+      }
+      undead_scopes_set_sole(state.sole)
+    }
+  }
+
+  /// What is needed of it to attribute leaks.
+  struct Relations: Sendable {
+    fileprivate let parents: [UInt32: UInt32]
+    fileprivate let accompanied: Set<UInt32>
+
+    /// The scope that a block belongs to, by the mark of its allocation; ``outside`` if it is not known.
+    func scope(_ mark: UInt32) -> UInt32 {
+      guard mark != outside, mark & UInt32(UNDEAD_SCOPE_SOLE) != 0 else { return mark }
+      let scope = mark & ~UInt32(UNDEAD_SCOPE_SOLE)
+      return accompanied.contains(scope) ? outside : scope
+    }
+
+    /// The innermost of the given scopes that a scope is or lies in; nil if there is none.
+    func innermost(of wanted: Set<UInt32>, around scope: UInt32) -> UInt32? {
+      var scope = scope
+      while scope != 0, !wanted.contains(scope) { scope = parents[scope] ?? 0 }
+      return scope == 0 ? nil : scope
+    }
+  }
+
+  static let outside = UInt32(UNDEAD_SCOPE_OUTSIDE)
+
+  static var relations: Relations {
+    state.withLock { Relations(parents: $0.parents, accompanied: $0.accompanied) }
+  }
+}
+
+extension ScopeTable.State {
+  /// True if `scope` is `outer`, or lies in it.
+  fileprivate func isAround(_ scope: UInt32, _ outer: UInt32) -> Bool {
+    var scope = scope
+    while scope != 0, scope != outer { scope = parents[scope] ?? 0 }
+    return scope == outer
+  }
+}
