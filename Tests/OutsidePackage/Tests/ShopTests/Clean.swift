@@ -4,8 +4,8 @@ import Synchronization
 import Testing
 import UndeadTesting
 
-enum Badges {
-  static let all = Mutex<[Badge]>([])
+enum Requests {
+  static let all = Mutex<[Request]>([])
 }
 
 // No test here may fail. They run at the same time as the leaky ones, and use the same types.
