@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+import Undead
+
+/// Owner scopes: each test in a process of its own, since recording concerns all of it.
+@Suite struct OwnerScopeTests {
+  @Test func whatIsGoneIsNoLeak() async {
+    await #expect(processExitsWith: .success) {
+      let scope = OwnerScope("screen")
+      scope.adopt(Screen())
+      #expect(scope.close().isClean)
+    }
+  }
+
+  @Test func whatIsHeldIsAbandonedWithItsPath() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      let scope = OwnerScope("screen")
+      openScreen(scope)
+      let outcome = scope.close(grace: .milliseconds(10))
+      let leak = try #require(outcome.leaks.first)
+      #expect(leak.kind == .abandoned)
+      #expect(leak.scope?.name == "screen")
+      #expect(leak.retainPath?.contains { $0.field.hasPrefix("screens") } == true)
+      #expect(leak.allocation.frames.contains { $0.symbol.contains("openScreen") })
+      let report = try Undead.checkForLeaks()
+      #expect(report.leaks.contains { $0.kind == .abandoned && $0.scope?.name == "screen" })
+    }
+  }
+
+  @Test func whatGoesWithinTheGraceIsLate() async {
+    await #expect(processExitsWith: .success) {
+      let scope = OwnerScope("screen")
+      openScreen(scope)
+      let closer = Task {
+        try await Task.sleep(for: .milliseconds(20))
+        Held.shared.screens = []
+      }
+      let outcome = await scope.close(grace: .seconds(60))
+      try await closer.value
+      #expect(outcome.isClean)
+      #expect(outcome.releasedLate.count == 1)
+    }
+  }
+
+  @Test func whatGoesAfterTheGraceIsADiagnostic() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      let scope = OwnerScope("screen")
+      openScreen(scope)
+      #expect(scope.close(grace: .milliseconds(1)).leaks.count == 1)
+      Held.shared.screens = []
+      let report = try Undead.checkForLeaks()
+      #expect(!report.leaks.contains { $0.kind == .abandoned })
+      #expect(report.diagnostics.contains { $0.kind == "releasedLate" })
+    }
+  }
+
+  @Test func oddUses() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      let scope = OwnerScope("screen")
+      openScreen(scope)
+      scope.adopt(Held.shared.screens[0])
+      #expect(scope.close(grace: .milliseconds(1)).leaks.count == 1)
+      #expect(scope.close(grace: .milliseconds(1)).leaks.count == 1)
+      scope.adopt(Screen())
+      _ = OwnerScope("forgotten").adopt(Screen())
+      do { _ = Dying() }
+      let kinds = try Undead.checkForLeaks().diagnostics.map(\.kind)
+      #expect(kinds.contains("adoptedAfterClose"))
+      #expect(kinds.contains("scopeNeverClosed"))
+    }
+  }
+}
+
+private final class Screen {}
+
+private final class Dying {
+  deinit {
+    let scope = OwnerScope("deinit")
+    scope.adopt(self)
+    precondition(scope.close(grace: .zero).isClean)
+  }
+}
+
+private final class Held: @unchecked Sendable {
+  static let shared = Held()
+  var screens: [Screen] = []
+}
+
+@inline(never)
+private func openScreen(_ scope: OwnerScope) {
+  Held.shared.screens.append(scope.adopt(Screen()))
+}
