@@ -57,6 +57,15 @@ extension LoopCore {
     return place(timer, inSet: modeSet(single: mode))
   }
 
+  /// Puts a timer that no other thread has seen yet into `mode`: there is nobody to compete with for its home.
+  func add(new timer: TrackedTimer, mode: Int32) -> AddOutcome {
+    lock()
+    defer { unlock() }
+    if state.pointee.isFinished { return .refused(.finished) }
+    timer.home.store(bits, ordering: .releasing)
+    return place(timer, inSet: modeSet(single: mode))
+  }
+
   /// Gives a timer that is at home here, and in no mode, a slot. The caller holds the lock.
   @inline(__always)
   private func place(_ timer: TrackedTimer, inSet set: Int32) -> AddOutcome {

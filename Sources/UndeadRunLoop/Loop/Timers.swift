@@ -61,7 +61,10 @@ extension TrackedRunLoop {
   public func schedule(
     after seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
-    try start(try TrackedTimer(timeInterval: seconds, repeats: false, block: block), mode)
+    let interval = try Instants.interval(seconds)
+    let timer = TrackedTimer(interval: interval, repeats: false, action: .block(block))
+    try start(new: timer, mode)
+    return timer
   }
 
   /// Calls a block repeatedly.
@@ -72,7 +75,10 @@ extension TrackedRunLoop {
   public func schedule(
     every seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
-    try start(try TrackedTimer(timeInterval: seconds, repeats: true, block: block), mode)
+    let interval = try Instants.interval(seconds)
+    let timer = TrackedTimer(interval: interval, repeats: true, action: .block(block))
+    try start(new: timer, mode)
+    return timer
   }
 
   /// Calls a block repeatedly with an owner that is held weakly; the timer ends by itself when the owner is gone.
@@ -87,6 +93,16 @@ extension TrackedRunLoop {
     let timer = try TrackedTimer(timeInterval: seconds, target: owner, holding: .weak, repeats: true, action: action)
     timer.endsWithTarget = true
     return try start(timer, mode)
+  }
+
+  /// Adds a timer that nobody else has seen yet. It returns nothing: a result would have to be retained.
+  private func start(new timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) {
+    if case .added(let mustWake) = core.add(new: timer, mode: mode.index) {
+      if mustWake { wake() }
+      if Diagnostics.isOn { Diagnostics.timerScheduled(timer, on: self) }
+    } else {
+      _ = try add(timer, forMode: mode).get()
+    }
   }
 
   func start(_ timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) -> TrackedTimer {
