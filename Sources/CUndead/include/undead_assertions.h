@@ -22,6 +22,14 @@ void undead_scope_close(uint32_t scope);
 // Scope of the code that allocated the live block at `block`; 0 if it has none or is not known.
 uint32_t undead_scope_of_block(const void *block);
 
+// A moment before a scope is opened, for undead_scope_has_survivors.
+uint32_t undead_scope_mark(void);
+
+// False if no block is left that may have been allocated in `scope`, in a scope opened after it, or in none, since
+// `mark`: then nothing of it can have leaked. With `certain` only blocks that are known to be of the scope count. It
+// looks at no memory but the records of the blocks, and stops nobody.
+bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain);
+
 // The scope of code that runs in none: one that is the only one that runs now, or 0.
 void undead_scopes_set_sole(uint32_t scope);
 
