@@ -1,16 +1,12 @@
 #define _GNU_SOURCE
 #include "record/scopes.h"
 #include "include/undead_assertions.h"
-#include "platform/maps.h"
 #include "record/avoid.h"
-#include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
-#include "unwind/backtrace.h"
 #include "unwind/store.h"
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 #define LAST_SCOPE (UNDEAD_SCOPE_OUTSIDE - 1)
 
@@ -92,53 +88,6 @@ uint32_t undead_scope_of_backtrace(uint32_t backtrace) {
 uint32_t undead_scope_of_block(const void *block) {
   const uint32_t *slot = undead_registry_slot((uintptr_t)block);
   return slot ? undead_scope_of_backtrace(__atomic_load_n(slot, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE) : 0;
-}
-
-typedef struct {
-  uint32_t first_id;   // backtraces of older blocks have lower ones
-  uint32_t scope;
-  bool certain;        // only what is known to be of the scope
-  bool found;
-} survivor_search;
-
-static bool is_test_library(const undead_module *module) { return strstr(module->path, "/libXCTest.so") != NULL; }
-
-// True if no code of the program took part: XCTest allocates for itself around each test. The main function of a test
-// program, which does nothing but call XCTest, is no part.
-static bool is_of_test_library(uint32_t backtrace) {
-  uintptr_t frames[UNDEAD_DEPTH_LIMIT];
-  uint32_t count = undead_backtrace_frames(backtrace, frames, UNDEAD_DEPTH_LIMIT);
-  bool in_library = false, in_main = false;
-  for (uint32_t i = 0; i < count; i++) {
-    const undead_module *module = undead_module_of(frames[i] - 1);
-    if (!module) return false;
-    if (!module->toolchain && !in_main && !in_library) return false;
-    in_main |= !module->toolchain;
-    in_library = is_test_library(module);
-    if (in_main && in_library) return false;
-  }
-  return count > 0;
-}
-
-static bool is_no_survivor(void *context, uintptr_t block, uint32_t *word) {
-  (void)block;
-  survivor_search *search = context;
-  uint32_t backtrace = __atomic_load_n(word, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE;
-  if (backtrace < search->first_id) return true;
-  uint32_t scope = undead_scope_of_backtrace(backtrace);
-  if (scope == 0) return true;
-  // Scopes that were opened later may lie in this one.
-  bool candidate = search->certain ? scope == search->scope : scope >= search->scope;
-  search->found = candidate && !is_of_test_library(backtrace);
-  return !search->found;
-}
-
-bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain) {
-  survivor_search search = {.first_id = mark, .scope = scope, .certain = certain};
-  undead_lock_checks();   // a check renews the list of modules
-  undead_registry_each(is_no_survivor, &search);
-  undead_unlock_checks();
-  return search.found;
 }
 
 uint32_t undead_scope_mark(void) { return undead_store_count(); }
