@@ -1,4 +1,5 @@
 import CUndead
+import Foundation
 import UndeadReport
 
 /// A part of the run, such as a test: knows which objects were born in it, and finds those that leaked.
@@ -101,8 +102,13 @@ package final class AllocationScope: Sendable {
     _ scopes: [AllocationScope], options: ReportOptions = ReportOptions()
   ) throws(UndeadError) -> [LeakReport] {
     guard mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
-    let numbers = scopes.map(\.number)
-    return try LeakSearch.run { reports(on: $0, of: numbers, options) }
+    var reports = try search(scopes, options)
+    let doubtful = scopes.indices.filter { reports[$0].isEmpty && scopes[$0].hasOwnSurvivors }
+    if doubtful.isEmpty { return reports }
+    Thread.sleep(forTimeInterval: pauseBeforeSecondLook)
+    let again = try search(doubtful.map { scopes[$0] }, options)
+    for (index, report) in zip(doubtful, again) { reports[index] = report }
+    return reports
   }
 
   /// The same, without blocking the thread.
@@ -124,6 +130,14 @@ package final class AllocationScope: Sendable {
 
   /// The thread that ran the end of a task may not be through with it, and still refer to what leaked.
   private static let secondLooks: [Duration] = [.milliseconds(2), .milliseconds(20)]
+  private static let pauseBeforeSecondLook = 0.002
+
+  private static func search(
+    _ scopes: [AllocationScope], _ options: ReportOptions
+  ) throws(UndeadError) -> [LeakReport] {
+    let numbers = scopes.map(\.number)
+    return try LeakSearch.run { reports(on: $0, of: numbers, options) }
+  }
 
   private static func search(
     _ scopes: [AllocationScope], _ options: ReportOptions, isolation: isolated (any Actor)? = #isolation
