@@ -5,8 +5,9 @@ import XCTest
 
 /// What is to be checked when a test case ends.
 struct TestCaseChecks: Sendable {
+  // No StaticString here: its padding holds what was on the stack, which would be a reference in this long-lived array.
   struct Tracked: Sendable {
-    var site: Site
+    var place: Place
     var object: TrackedObject
     var grace: Duration
   }
@@ -14,7 +15,13 @@ struct TestCaseChecks: Sendable {
   var objects: [Tracked] = []
   /// The whole test, if its class or bundle is checked.
   var scope: AllocationScope?
-  var skipped: (site: Site, reason: String)?
+  var skipped: (place: Place, reason: String)?
+
+  /// A line of the test.
+  struct Place: Sendable {
+    var file: String
+    var line: Int
+  }
 
   // XCTest keeps its test cases, so no two have one identity.
   private static let running = Mutex<[ObjectIdentifier: TestCaseChecks]>([:])
@@ -31,7 +38,7 @@ struct TestCaseChecks: Sendable {
   static func finish(_ testCase: XCTestCase) {
     guard let checks = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(testCase)) }) else { return }
     checks.scope?.end()
-    if let (site, reason) = checks.skipped { return site.skip(reason) }
+    if let (place, reason) = checks.skipped { return skip(testCase, at: place, reason) }
     checks.checkObjects(testCase)
     if let scope = checks.scope { check(scope, testCase) }
   }
@@ -41,15 +48,27 @@ struct TestCaseChecks: Sendable {
     guard let grace = alive.map(\.grace).max() else { return }
     let result = TrackedObject.check(alive.map(\.object), name: testCase.name, grace: grace)
     for survivor in result.survivors {
-      let site = alive[survivor.index].site
+      let place = alive[survivor.index].place
       if let property = survivor.leak.property(of: testCase) {
-        site.skip(
+        Self.skip(
+          testCase, at: place,
           "`\(property)` of \(type(of: testCase)) still holds the \(alive[survivor.index].object.type), and XCTest keeps "
             + "the test case: set it to nil in tearDown")
       } else {
-        site.fail(result.message(survivor, directory: Site.directory))
+        Self.fail(testCase, at: place, result.message(survivor, directory: Site.directory))
       }
     }
+  }
+
+  private static func fail(_ testCase: XCTestCase, at place: Place, _ text: String) {
+    testCase.recordFailure(withDescription: text, inFile: place.file, atLine: place.line, expected: true)
+  }
+
+  private static func skip(_ testCase: XCTestCase, at place: Place, _ reason: String) {
+    let text = "not checked for leaks: \(reason)"
+    if Availability.isRequired { return fail(testCase, at: place, text + " (and UNDEAD_REQUIRE is set)") }
+    let position = "\(place.file):\(place.line)"
+    if Availability.isFirstSkip(at: position) { Output.write("\(position): note: \(text)\n") }
   }
 
   private static func check(_ scope: AllocationScope, _ testCase: XCTestCase) {
@@ -57,9 +76,7 @@ struct TestCaseChecks: Sendable {
       let report = try scope.check()
       for leak in report.leaks {
         let place = leak.place { $0.isMethod(of: testCase.name) }
-        testCase.recordFailure(
-          withDescription: FailureText.text(leak, directory: Site.directory), inFile: place.file, atLine: place.line,
-          expected: true)
+        fail(testCase, at: place, FailureText.text(leak, directory: Site.directory))
       }
       for suspect in report.suspects {
         Output.write("warning: \(testCase.name): \(FailureText.text(suspect, directory: Site.directory))\n")
@@ -78,11 +95,11 @@ extension Leak {
   }
 
   /// The line of the test's own function in the allocation, else the innermost line of the program.
-  func place(isTest: (Frame) -> Bool) -> (file: String, line: Int) {
+  func place(isTest: (Frame) -> Bool) -> TestCaseChecks.Place {
     let frame =
       allocation.frames.last { $0.line != nil && isTest($0) }
       ?? allocation.frames.first { !$0.system && $0.line != nil }
-    return (frame?.file ?? "<unknown>", frame?.line ?? 0)
+    return TestCaseChecks.Place(file: frame?.file ?? "<unknown>", line: frame?.line ?? 0)
   }
 }
 

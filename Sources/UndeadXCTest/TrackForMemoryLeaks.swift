@@ -22,12 +22,13 @@ extension XCTestCase {
     _ object: AnyObject?, grace: Duration = defaultGrace, file: StaticString = #filePath, line: UInt = #line
   ) {
     guard let object else { return }
-    let site = Site(file: file, line: line)
     let tracked = TrackedObject(object)
     guard TestCaseChecks.begin(self) else {
-      return site.skip("only a running test whose run is an XCTestCaseRun can be checked when it ends")
+      return Site(file: file, line: line)
+        .skip("only a running test whose run is an XCTestCaseRun can be checked when it ends")
     }
-    TestCaseChecks.update(self) { $0.objects.append(.init(site: site, object: tracked, grace: grace)) }
+    let place = TestCaseChecks.Place(file: "\(file)", line: Int(line))
+    TestCaseChecks.update(self) { $0.objects.append(.init(place: place, object: tracked, grace: grace)) }
   }
 
   /// Leaves out the checks of ``trackForMemoryLeaks(_:grace:file:line:)`` and ``checkForLeaks(after:)`` for this test.
@@ -35,6 +36,7 @@ extension XCTestCase {
   /// - Parameter reason: printed in a note, so that nobody takes the test for a checked one.
   public func skipLeakChecks(_ reason: String, file: StaticString = #filePath, line: UInt = #line) {
     guard TestCaseChecks.begin(self) else { return }
-    TestCaseChecks.update(self) { $0.skipped = (Site(file: file, line: line), reason) }
+    let place = TestCaseChecks.Place(file: "\(file)", line: Int(line))
+    TestCaseChecks.update(self) { $0.skipped = (place, reason) }
   }
 }

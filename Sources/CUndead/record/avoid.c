@@ -1,10 +1,12 @@
+#define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory.h"
 #include "record/thread.h"
 #include "unwind/stack.h"
 #include <assert.h>
+#include <sys/mman.h>
 
-#define SLOTS (1u << 15)                   // of the table; a power of two
+#define SLOTS (1u << 18)                   // of the table; a power of two
 #define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define PAGE_BYTES 4096u
@@ -23,7 +25,7 @@ static address_table *table;
 static uint32_t count;
 static void *put_aside;
 
-static uint32_t slot_of(uint64_t granule) { return (uint32_t)(granule * 0x9E3779B97F4A7C15u >> 49) & (SLOTS - 1); }
+static uint32_t slot_of(uint64_t granule) { return (uint32_t)(granule * 0x9E3779B97F4A7C15u >> 40) & (SLOTS - 1); }
 static uint32_t page_bit(uintptr_t address) { return (uint32_t)(address / PAGE_BYTES) & (PAGE_BITS - 1); }
 
 static address_table *prepared_table(void) {
@@ -106,8 +108,8 @@ void *undead_avoid_end(void) {
   __atomic_store_n(&undead_avoids_addresses, false, __ATOMIC_RELEASE);
   address_table *in = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
   if (in && __atomic_exchange_n(&count, 0, __ATOMIC_RELAXED) != 0) {
-    for (uint32_t slot = 0; slot < SLOTS; slot++) __atomic_store_n(&in->granules[slot], 0, __ATOMIC_RELAXED);
-    for (uint32_t byte = 0; byte < PAGE_BITS / 8; byte++) __atomic_store_n(&in->pages[byte], 0, __ATOMIC_RELAXED);
+    // The kernel gives zeros for what is let go; who looks meanwhile may miss an address.
+    madvise(in, sizeof(*in), MADV_DONTNEED);
   }
   return __atomic_exchange_n(&put_aside, NULL, __ATOMIC_ACQUIRE);
 }
