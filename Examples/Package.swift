@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The programs do not depend on the instrument: the tool examines programs as they are. Only the tests use it, and the
-// scenarios about timers use the run loop.
+// scenarios about timers use the run loop and owner scopes.
 let package = Package(
   name: "Examples",
   products: [
@@ -14,7 +14,9 @@ let package = Package(
   ],
   targets: [
     .target(name: "App"),
-    .target(name: "RunLoopScenarios", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
+    .target(
+      name: "RunLoopScenarios",
+      dependencies: [.product(name: "Undead", package: "undead"), .product(name: "UndeadRunLoop", package: "undead")]),
     .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios"]),
     .executableTarget(name: "Demo"),
     .testTarget(

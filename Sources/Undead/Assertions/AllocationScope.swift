@@ -103,11 +103,13 @@ package final class AllocationScope: Sendable {
   ) throws(UndeadError) -> [LeakReport] {
     guard mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
     var reports = try search(scopes, options)
-    let doubtful = scopes.indices.filter { reports[$0].isEmpty && scopes[$0].hasOwnSurvivors }
-    if doubtful.isEmpty { return reports }
-    Thread.sleep(forTimeInterval: pauseBeforeSecondLook)
-    let again = try search(doubtful.map { scopes[$0] }, options)
-    for (index, report) in zip(doubtful, again) { reports[index] = report }
+    for pause in secondLooks {
+      let doubtful = scopes.indices.filter { reports[$0].isEmpty && scopes[$0].hasOwnSurvivors }
+      if doubtful.isEmpty { break }
+      Thread.sleep(forTimeInterval: pause / .seconds(1))
+      let again = try search(doubtful.map { scopes[$0] }, options)
+      for (index, report) in zip(doubtful, again) { reports[index] = report }
+    }
     return reports
   }
 
@@ -130,7 +132,6 @@ package final class AllocationScope: Sendable {
 
   /// The thread that ran the end of a task may not be through with it, and still refer to what leaked.
   private static let secondLooks: [Duration] = [.milliseconds(2), .milliseconds(20)]
-  private static let pauseBeforeSecondLook = 0.002
 
   private static func search(
     _ scopes: [AllocationScope], _ options: ReportOptions
