@@ -51,6 +51,10 @@ final class CheckedTest: Sendable {
   private func check(_ objects: [Tracked]) async {
     let alive = objects.filter(\.object.isAlive)
     guard let grace = alive.map(\.grace).max() else { return }
+    if let obstacle {
+      for tracked in alive { tracked.site.skip(obstacle) }
+      return
+    }
     let result = await TrackedObject.check(alive.map(\.object), name: name, grace: grace)
     for survivor in result.survivors {
       alive[survivor.index].site.fail(result.message(survivor, directory: Site.directory))

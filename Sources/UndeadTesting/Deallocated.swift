@@ -69,11 +69,13 @@ private struct TrackedCheck {
 
   func finish(_ object: TrackedObject?, _ grace: Duration) {
     guard let object, object.isAlive else { return }
+    if let obstacle = Availability.reason { return site.skip(obstacle) }
     tell(TrackedObject.check([object], name: name, grace: grace))
   }
 
   func finish(_ object: TrackedObject?, _ grace: Duration, isolation: isolated (any Actor)? = #isolation) async {
     guard let object, object.isAlive else { return }
+    if let obstacle = Availability.reason { return site.skip(obstacle) }
     tell(await TrackedObject.check([object], name: name, grace: grace))
   }
 

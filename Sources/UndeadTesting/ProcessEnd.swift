@@ -45,6 +45,10 @@ enum ProcessEnd {
 
   private static func describe(_ alive: [(tracked: CheckedTest.Tracked, test: String)]) -> [String] {
     guard let grace = alive.map(\.tracked.grace).max() else { return [] }
+    if let obstacle = Availability.reason {
+      for (tracked, _) in alive { Output.write("\(tracked.site.place): note: not checked for leaks: \(obstacle)\n") }
+      return []
+    }
     let result = TrackedObject.check(alive.map(\.tracked.object), name: "the tests", grace: grace)
     return result.survivors.map { survivor in
       let (tracked, test) = alive[survivor.index]

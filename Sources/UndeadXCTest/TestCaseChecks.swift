@@ -46,6 +46,10 @@ struct TestCaseChecks: Sendable {
   private func checkObjects(_ testCase: XCTestCase) {
     let alive = objects.filter(\.object.isAlive)
     guard let grace = alive.map(\.grace).max() else { return }
+    if let obstacle = Availability.reason {
+      for tracked in alive { Self.skip(testCase, at: tracked.place, obstacle) }
+      return
+    }
     let result = TrackedObject.check(alive.map(\.object), name: testCase.name, grace: grace)
     for survivor in result.survivors {
       let place = alive[survivor.index].place
