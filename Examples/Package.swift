@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The programs do not depend on the instrument: the tool examines programs as they are. Only the tests use it, and the
-// scenarios about timers use the run loop and owner scopes.
+// The programs do not depend on the instrument: the tool examines programs as they are. Only the scenarios about timers
+// use it, for owner scopes and the run loop, and the tests.
 let package = Package(
   name: "Examples",
   products: [
@@ -17,13 +17,17 @@ let package = Package(
     .target(
       name: "RunLoopScenarios",
       dependencies: [.product(name: "Undead", package: "undead"), .product(name: "UndeadRunLoop", package: "undead")]),
-    .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios"]),
+    .target(name: "ZombieScenarios", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
+    .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios", "ZombieScenarios"]),
     .executableTarget(name: "Demo"),
     .testTarget(
       name: "ScenarioTests",
-      dependencies: ["App", "scenarios", .product(name: "UndeadReport", package: "undead")]),
+      dependencies: ["App", "RunLoopScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
     .testTarget(name: "AssertionTests", dependencies: ["App", .product(name: "UndeadTesting", package: "undead")]),
     .testTarget(name: "RunLoopScenarioTests", dependencies: ["RunLoopScenarios"]),
+    .testTarget(
+      name: "ZombieScenarioTests",
+      dependencies: ["ZombieScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
   ],
   swiftLanguageModes: [.v6]
 )
