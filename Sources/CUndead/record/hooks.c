@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "record/free_filter.h"
+#include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/scopes.h"
@@ -96,16 +97,6 @@ UNDEAD_INLINE uint32_t forget(void *block) {
   return word;
 }
 
-UNDEAD_INLINE void enter(void) {
-  undead_thread.in_hook++;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
-UNDEAD_INLINE void leave(void) {
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  undead_thread.in_hook--;
-}
-
 // New blocks are cleared, to their last usable byte: what the memory held before would look like references out of
 // whatever its new owner leaves unused (capacity, padding, free slots), and hide leaks in one run and not in the next.
 // glibc keeps a block's chunk size in the word before it, with flags in the low bits (malloc/malloc.c).
@@ -152,27 +143,27 @@ static __attribute__((noinline)) void *elsewhere(void *block, size_t alignment, 
 }
 
 void undead_avoid_no_longer(void) {
-  enter();
+  undead_hook_enter();
   for (void *block = undead_avoid_end(), *next; block; block = next) {
     next = *(void **)block;
     __libc_free(block);
   }
-  leave();
+  undead_hook_leave();
 }
 
 UNDEAD_HOOK void *malloc(size_t size) {
-  enter();
+  undead_hook_enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, 16, size);
   if (LIKELY(block) && LIKELY(record(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
-  leave();
+  undead_hook_leave();
   return block;
 }
 
 UNDEAD_HOOK void free(void *block) {
   if (!block) return;
-  enter();
+  undead_hook_enter();
   undead_free_filter_function filter = undead_free_filter;
   const hook_frame *frame = HOOK_FRAME;
   if (LIKELY(!filter) ||
@@ -180,19 +171,19 @@ UNDEAD_HOOK void free(void *block) {
     forget(block);
     __libc_free(block);
   }
-  leave();
+  undead_hook_leave();
 }
 
 UNDEAD_HOOK void *calloc(size_t count, size_t size) {
-  enter();
+  undead_hook_enter();
   void *block = __libc_calloc(count, size);
   if (LIKELY(block)) record(block, HOOK_FRAME);
-  leave();
+  undead_hook_leave();
   return block;
 }
 
 UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
-  enter();
+  undead_hook_enter();
   // Before the call: afterwards the address may already be another thread's.
   uint32_t word = old ? forget(old) : 0;
   size_t kept = old ? usable_size(old) : 0;
@@ -204,7 +195,7 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
   } else if (word && size != 0) {
     set_word(old, word);   // it failed and the old block is still there; size 0 freed it
   }
-  leave();
+  undead_hook_leave();
   return block;
 }
 
@@ -222,11 +213,11 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
 }
 
 UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
-  enter();
+  undead_hook_enter();
   void *block = __libc_memalign(alignment, size);
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, alignment, size);
   if (LIKELY(block) && LIKELY(record(block, frame))) clear_new(block);
-  leave();
+  undead_hook_leave();
   return block;
 }
 
@@ -247,18 +238,18 @@ UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
 }
 
 UNDEAD_HOOK void *valloc(size_t size) {
-  enter();
+  undead_hook_enter();
   void *block = __libc_valloc(size);
   if (LIKELY(block)) record(block, HOOK_FRAME);
-  leave();
+  undead_hook_leave();
   return block;
 }
 
 UNDEAD_HOOK void *pvalloc(size_t size) {
-  enter();
+  undead_hook_enter();
   void *block = __libc_pvalloc(size);
   if (LIKELY(block)) record(block, HOOK_FRAME);
-  leave();
+  undead_hook_leave();
   return block;
 }
 #endif

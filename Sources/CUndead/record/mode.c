@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "record/gate.h"
 #include "record/reach.h"
 #include "unwind/backtrace.h"
 #include <string.h>
@@ -72,5 +73,6 @@ void undead_record_stop(void) {
 }
 
 void undead_record_after_fork_in_child(void) {
+  undead_gate_open();
   undead_backtrace_after_fork_in_child();
 }

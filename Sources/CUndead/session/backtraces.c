@@ -1,7 +1,7 @@
 #include "include/undead_backtraces.h"
+#include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "record/thread.h"
 #include "unwind/backtrace.h"
 #include <errno.h>
 
@@ -19,11 +19,9 @@ uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
   int saved_errno = errno;
   // A saved frame pointer, and above it the address to which this function returns.
   const uintptr_t *frame = __builtin_frame_address(0);
-  undead_thread.in_hook++;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  undead_hook_enter();
   uint32_t id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  undead_thread.in_hook--;
+  undead_hook_leave();
   uint32_t count = frames_of(id, frames, max);
   errno = saved_errno;
   return count;

@@ -1,5 +1,6 @@
 // Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
 #define _GNU_SOURCE
+#include "record/gate.h"
 #include "world/clock.h"
 #include "world/raw_x86_64.h"
 #include "world/world.h"
@@ -14,7 +15,7 @@
 
 #define STOP_DEADLINE 300000000ull    // for all threads to stop; then those that did go on, and it begins again
 #define RUNNABLE_DEADLINE 3000000000ull   // for one that only waits for a processor: it stops as soon as it has one
-#define HOOK_DEADLINE 200000000ull    // to leave the allocator: another stopped thread may hold what it waits for
+#define HOOK_DEADLINE 200000000ull    // for one that sleeps in the allocator: a stopped thread may hold what it waits for
 #define GIVE_UP_DEADLINE 20000000000ull
 #define XSAVE_BYTES 16384
 
@@ -116,35 +117,66 @@ static void let_go_on(undead_stopped_thread *thread) {
   trace(PTRACE_CONT, thread->tid, 0, (uintptr_t)signal);
 }
 
+// Lets those go on that were stopped inside of a hook. How many are inside; those that came out wait at the gate.
 static uint32_t release_from_hooks(undead_world *world) {
   uint32_t inside = 0;
   for (uint32_t i = 0; i < world->thread_count; i++) {
     undead_stopped_thread *thread = &world->threads[i];
-    if (thread->phase != UNDEAD_THREAD_STOPPED || !undead_thread_in_hook(thread)) continue;
-    let_go_on(thread);
+    if (thread->phase == UNDEAD_THREAD_GONE || !undead_thread_in_hook(thread)) continue;
+    if (thread->phase == UNDEAD_THREAD_STOPPED) let_go_on(thread);
     inside++;
   }
   return inside;
 }
 
+static bool is_anybody_runnable(const undead_world *world) {
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    const undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase == UNDEAD_THREAD_RUNNING && undead_thread_letter(world->process, thread->tid) == 'R') return true;
+  }
+  return false;
+}
+
+// Interrupts nobody: on a busy machine a thread would not get to run between one interruption and the next.
+static bool wait_until_outside(undead_world *world) {
+  uint64_t last = undead_now();
+  uint32_t least = UINT32_MAX;
+  for (uint64_t rest = 5000;; rest = rest < 500000 ? rest * 2 : rest) {
+    uint32_t inside = release_from_hooks(world);
+    if (!inside) return true;
+    if (inside < least) last = undead_now();
+    least = inside < least ? inside : least;
+    uint64_t waited = undead_now() - last;
+    if (waited > RUNNABLE_DEADLINE || (waited > HOOK_DEADLINE && !is_anybody_runnable(world))) return false;
+    undead_pause(rest);
+    poll_all(world);
+  }
+}
+
+static bool is_anybody_running(const undead_world *world) {
+  for (uint32_t i = 0; i < world->thread_count; i++)
+    if (world->threads[i].phase == UNDEAD_THREAD_RUNNING) return true;
+  return false;
+}
+
 // Threads inside an allocator hook hold the allocator's locks and half-written tables: they run on until they are out.
 static undead_stop_result empty_hooks(undead_world *world) {
-  uint64_t start = undead_now();
-  for (uint64_t rest = 5000; release_from_hooks(world); rest = rest < 500000 ? rest * 2 : rest) {
-    undead_pause(rest);
+  for (;;) {
+    if (!wait_until_outside(world)) {
+      snprintf(world->message, sizeof world->message, "a thread does not leave the allocator");
+      return UNDEAD_STOP_STUCK;
+    }
+    if (!is_anybody_running(world)) return UNDEAD_STOP_OK;
     for (uint32_t i = 0; i < world->thread_count; i++)
       if (world->threads[i].phase == UNDEAD_THREAD_RUNNING) trace(PTRACE_INTERRUPT, world->threads[i].tid, 0, 0);
     if (!wait_until_stopped(world)) return UNDEAD_STOP_STUCK;
-    if (undead_now() - start < HOOK_DEADLINE) continue;
-    snprintf(world->message, sizeof world->message, "a thread does not leave the allocator");
-    return UNDEAD_STOP_STUCK;
   }
-  return UNDEAD_STOP_OK;
 }
 
 static undead_stop_result stop_once(undead_world *world) {
   stop_result = UNDEAD_STOP_OK;
   world->stopped_at = undead_now();
+  undead_gate_close(world->process, world->scanner);
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, seize, world)) {
       snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
@@ -240,6 +272,7 @@ static void start_call_again(const undead_stopped_thread *thread) {
 }
 
 void undead_ptrace_resume(undead_world *world) {
+  undead_gate_open();
   uint32_t kept = 0;
   for (uint32_t i = 0; i < world->thread_count; i++) {
     undead_stopped_thread *thread = &world->threads[i];

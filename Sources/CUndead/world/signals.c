@@ -3,7 +3,7 @@
 // whole timeout.
 #define _GNU_SOURCE
 #include "platform/system_calls.h"
-#include "record/thread.h"
+#include "record/gate.h"
 #include "world/clock.h"
 #include "world/images.h"
 #include "world/sigaction_x86_64.h"
@@ -68,7 +68,7 @@ static void answer(const ucontext_t *context) {
   undead_stopped_thread *thread = undead_world_find(stopper.world, (int32_t)undead_raw3(SYS_gettid, 0, 0, 0));
   if (!thread || thread->phase != UNDEAD_THREAD_RUNNING) return;
   thread->asked = 0;
-  // Inside the allocator it goes on, and is asked again a little later.
+  // Inside the allocator it goes on to the gate, and is asked again a little later.
   if (undead_thread.in_hook == 0) park(thread, context);
 }
 
@@ -199,6 +199,7 @@ static bool wait_until_parked(undead_world *world, uint64_t deadline) {
 
 static undead_stop_result stop_once(undead_world *world, uint64_t deadline) {
   world->stopped_at = undead_now();
+  undead_gate_close(world->process, world->scanner);
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, note_thread, world)) {
       snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
@@ -237,6 +238,7 @@ undead_stop_result undead_signals_stop(undead_world *world) {
 }
 
 void undead_signals_resume(undead_world *world) {
+  undead_gate_open();
   if (is_signal_under_way(world)) world->signals_lost = true;
   __atomic_fetch_add(&stopper.go, 1, __ATOMIC_SEQ_CST);
   wake_all(&stopper.go);

@@ -2,7 +2,7 @@
 #include "world/world.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
-#include "record/thread.h"
+#include "record/gate.h"
 #include "world/images.h"
 #include "world/raw_x86_64.h"
 #include <assert.h>
@@ -33,6 +33,7 @@ bool undead_world_open(undead_world *world, undead_stop_method method) {
 }
 
 void undead_world_close(undead_world *world) {
+  undead_gate_open();   // the helper may have ended before it could
   if (world->threads) undead_unmap(world->threads, UNDEAD_MAX_THREADS * sizeof *world->threads);
   if (world->vectors) undead_unmap(world->vectors, UNDEAD_MAX_VECTORS * sizeof *world->vectors);
   world->threads = NULL;

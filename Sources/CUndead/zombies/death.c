@@ -1,6 +1,6 @@
 // The runtime frees an object: it goes to the quarantine instead.
+#include "record/gate.h"
 #include "record/registry.h"
-#include "record/thread.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "zombies/death.h"
@@ -88,13 +88,12 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
   bool kept = false;
   // In a signal handler that interrupted this very function, objects go at once. So do immediates and null.
   if (LIKELY((intptr_t)object > 0) && LIKELY(!self->inside)) {
-    undead_thread.in_hook++;
+    undead_hook_enter();
     self->inside++;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     kept = bury(object, size, align_mask, frame);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->inside--;
-    undead_thread.in_hook--;
+    undead_hook_leave();
   }
   if (!kept) UNDEAD_CALL_REAL_DEALLOC(function, (void *)object, size, align_mask);
 }
@@ -156,7 +155,7 @@ void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintpt
   undead_zombie_thread *self = &undead_zombie_self;
   if (self->inside) return NULL;
   uint64_t *object = NULL;
-  undead_thread.in_hook++;
+  undead_hook_enter();
   self->inside++;
   undead_zombie_class *class = undead_zombie_class_of(isa);
   if (class && class->guard) object = undead_guard_allocate(size, align_mask, undead_backtrace_capture(pc, sp, bp));
@@ -165,7 +164,7 @@ void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintpt
     object[1] = ABI_REFCOUNT_NEW;
   }
   self->inside--;
-  undead_thread.in_hook--;
+  undead_hook_leave();
   return object;
 }
 #else

@@ -1,5 +1,6 @@
 // A lock that is never waited for without end: whoever cannot get it does without.
 #pragma once
+#include "record/gate.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/single_threaded.h>
@@ -28,6 +29,19 @@ static inline __attribute__((always_inline)) bool undead_lock_take(undead_bounde
 
 static inline __attribute__((always_inline)) void undead_lock_release(undead_bounded_lock *lock) {
   __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+}
+
+// For a lock that is waited for inside of the allocator's hooks: who holds it is in one, too, and never kept stopped.
+static inline __attribute__((always_inline)) bool undead_lock_take_in_hook(undead_bounded_lock *lock) {
+  undead_hook_enter();
+  if (__builtin_expect(undead_lock_take(lock), 1)) return true;
+  undead_hook_leave();
+  return false;
+}
+
+static inline __attribute__((always_inline)) void undead_lock_release_in_hook(undead_bounded_lock *lock) {
+  undead_lock_release(lock);
+  undead_hook_leave();
 }
 
 #pragma GCC visibility pop

@@ -117,13 +117,13 @@ static uint64_t now(void) {
 static bool evict_one(uint64_t time) {
   undead_dead dead;
   uint64_t *reason;
-  if (!undead_lock_take(&lock)) return false;
+  if (!undead_lock_take_in_hook(&lock)) return false;
   bool over = is_over_budget(time, &reason);
   if (over) {
     ++*reason;
     take_oldest(&dead);
   }
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   if (over) free_for_good(&dead);
   return over;
 }
@@ -162,14 +162,14 @@ bool undead_quarantine_add(undead_dead *dead) {
   undead_dead evicted;
   uint64_t *reason = NULL, cost = cost_of(dead);
   dead->death = now();
-  if (!undead_lock_take(&lock)) {
+  if (!undead_lock_take_in_hook(&lock)) {
     __atomic_add_fetch(&counters.missed, 1, __ATOMIC_RELAXED);
     return false;
   }
   bool fits = cost <= budget.bytes && budget.count > 0;
   if (!fits || (next >> PAGE_SHIFT == next_page && !add_page())) {
     counters.missed++;
-    undead_lock_release(&lock);
+    undead_lock_release_in_hook(&lock);
     return false;
   }
   bury(dead);
@@ -185,7 +185,7 @@ bool undead_quarantine_add(undead_dead *dead) {
     take_oldest(&evicted);
     more = is_over_budget(dead->death, &reason);
   }
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   if (evict) free_for_good(&evicted);
   // A large one may need the room of many.
   while (more) more = evict_one(dead->death);
@@ -198,22 +198,22 @@ void undead_quarantine_trim(void) {
 }
 
 void undead_quarantine_set_budget(const undead_zombie_budget *wanted) {
-  if (!undead_lock_take(&lock)) return;
+  if (!undead_lock_take_in_hook(&lock)) return;
   budget = *wanted;
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   undead_quarantine_trim();
 }
 
 void undead_quarantine_empty(void) {
   for (;;) {
     undead_dead dead;
-    if (!undead_lock_take(&lock)) return;
+    if (!undead_lock_take_in_hook(&lock)) return;
     bool any = oldest != next;
     if (any) {
       counters.evicted_for_end++;
       take_oldest(&dead);
     }
-    undead_lock_release(&lock);
+    undead_lock_release_in_hook(&lock);
     if (!any) return;
     free_for_good(&dead);
   }
@@ -230,22 +230,22 @@ static bool find_locked(uintptr_t object, undead_dead *dead) {
 }
 
 bool undead_quarantine_find_gone(uintptr_t object, undead_dead *dead) {
-  if (!object || !undead_lock_take(&lock)) return false;
+  if (!object || !undead_lock_take_in_hook(&lock)) return false;
   uint64_t first = first_remembered(), number = oldest;
   while (number > first && at(number - 1)->object != object) number--;
   bool found = number > first;
   if (found) *dead = *at(number - 1);
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   return found;
 }
 
 bool undead_quarantine_find_newest(const undead_zombie_class *class, undead_dead *dead) {
-  if (!undead_lock_take(&lock)) return false;
+  if (!undead_lock_take_in_hook(&lock)) return false;
   uint64_t number = next;
   while (number > oldest && at(number - 1)->class != class) number--;
   bool found = number > oldest;
   if (found) *dead = *at(number - 1);
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   return found;
 }
 
@@ -263,7 +263,7 @@ static bool is_scribble(uint64_t word) {
 }
 
 bool undead_quarantine_find(uintptr_t object, undead_dead *dead) {
-  if (!undead_lock_take(&lock)) return false;
+  if (!undead_lock_take_in_hook(&lock)) return false;
   uint64_t number;
   bool found = false;
   uintptr_t body = object + ABI_OBJECT_HEADER;
@@ -273,20 +273,20 @@ bool undead_quarantine_find(uintptr_t object, undead_dead *dead) {
     found = true;
   }
   found = found || find_locked(object, dead);
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   return found;
 }
 
 bool undead_quarantine_find_scribble(uint64_t word, undead_dead *dead, uint32_t *offset) {
   uint64_t number;
-  if (!is_scribble(word) || !undead_lock_take(&lock)) return false;
+  if (!is_scribble(word) || !undead_lock_take_in_hook(&lock)) return false;
   *offset = (uint32_t)(word >> SCRIBBLE_MARGIN_BITS & ((1u << SCRIBBLE_WORD_BITS) - 1)) * 8;
   bool found = find_number(word, &number);
   if (found) {
     *dead = *at(number);
     found = dead->flags & UNDEAD_DEAD_IS_SCRIBBLED && *offset >= ABI_OBJECT_HEADER && *offset < dead->size;
   }
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   return found;
 }
 
@@ -297,7 +297,7 @@ void undead_quarantine_read_counters(undead_zombie_counters *result) {
 }
 
 static bool locked_for_fork;
-void undead_quarantine_before_fork(void) { locked_for_fork = undead_lock_take(&lock); }
+void undead_quarantine_before_fork(void) { locked_for_fork = undead_lock_take_in_hook(&lock); }
 void undead_quarantine_after_fork(void) {
-  if (locked_for_fork) undead_lock_release(&lock);
+  if (locked_for_fork) undead_lock_release_in_hook(&lock);
 }

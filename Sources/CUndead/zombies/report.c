@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "zombies/report.h"
 #include "platform/memory.h"
+#include "record/gate.h"
 #include "record/mode.h"
-#include "record/thread.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "zombies/metadata.h"
@@ -55,9 +55,9 @@ static uint32_t async_frames(const uintptr_t *context, uintptr_t *frames) {
 
 static void add_access(report *r, const undead_zombie_use *use) {
   uint32_t count = use->async_context ? async_frames(use->async_context, r->access) : 0;
-  undead_thread.in_hook++;
+  undead_hook_enter();
   uint32_t id = undead_backtrace_capture(use->pc, use->sp, use->bp);
-  undead_thread.in_hook--;
+  undead_hook_leave();
   uint32_t found = undead_backtrace_frames(id, r->access + count, FRAMES - count);
   if (!found && use->pc) r->access[count + found++] = use->pc;
   r->zombie.access = r->access;

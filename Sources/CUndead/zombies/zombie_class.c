@@ -179,7 +179,7 @@ static undead_zombie_class *make(uintptr_t isa) {
 }
 
 undead_zombie_class *undead_zombie_class_find(uintptr_t isa) {
-  if (isa < 4096 || isa >> 47 || undead_is_zombie_isa(isa) || !undead_lock_take(&lock)) return NULL;
+  if (isa < 4096 || isa >> 47 || undead_is_zombie_isa(isa) || !undead_lock_take_in_hook(&lock)) return NULL;
   uintptr_t known = 0;
   undead_thread.ignored++;   // naming allocates
   if (!undead_word_map_get(&classes, isa, &known)) {
@@ -187,7 +187,7 @@ undead_zombie_class *undead_zombie_class_find(uintptr_t isa) {
     undead_word_map_set(&classes, isa, known);
   }
   undead_thread.ignored--;
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
   undead_zombie_class *class = (undead_zombie_class *)known;
   uint32_t place = (uint32_t)(isa >> 3 ^ isa >> 15) & (UNDEAD_CLASS_CACHE - 1);
   if (class) __atomic_store_n(&undead_class_cache[place], class, __ATOMIC_RELEASE);
@@ -203,15 +203,18 @@ const undead_zombie_class *undead_zombie_class_of_isa(uintptr_t zombie) {
 }
 
 void undead_zombie_classes_apply_lists(void) {
-  if (!undead_lock_take(&lock)) return;
+  if (!undead_lock_take_in_hook(&lock)) return;
   undead_thread.ignored++;
   uint32_t count = class_count < sizeof newest / sizeof *newest ? class_count : sizeof newest / sizeof *newest;
   for (uint32_t i = 0; i < count; i++) apply_lists(newest[i]);
   undead_thread.ignored--;
-  undead_lock_release(&lock);
+  undead_lock_release_in_hook(&lock);
 }
 
 uint64_t undead_zombie_class_count(void) { return __atomic_load_n(&class_count, __ATOMIC_RELAXED); }
 
-void undead_zombie_classes_before_fork(void) { undead_lock_take(&lock); }
-void undead_zombie_classes_after_fork(void) { undead_lock_release(&lock); }
+static bool locked_for_fork;
+void undead_zombie_classes_before_fork(void) { locked_for_fork = undead_lock_take_in_hook(&lock); }
+void undead_zombie_classes_after_fork(void) {
+  if (locked_for_fork) undead_lock_release_in_hook(&lock);
+}

@@ -2,6 +2,7 @@
 // sources of the instrument.
 #define _GNU_SOURCE
 #include "check.h"
+#include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
@@ -85,8 +86,49 @@ static void spawn_one(void) {
   wait_for(child);
 }
 
+static int32_t waiting_thread;
+static bool is_through;
+
+static void *pass_the_gate(void *unused) {
+  __atomic_store_n(&waiting_thread, gettid(), __ATOMIC_RELEASE);
+  free(malloc(100));
+  __atomic_store_n(&is_through, true, __ATOMIC_RELEASE);
+  return unused;
+}
+
+static bool sleeps(int32_t thread) {
+  char path[64], state = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+  FILE *file = fopen(path, "r");
+  if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 0;
+  if (file) fclose(file);
+  return state == 'S';
+}
+
+// Behind a closed gate threads wait, but for the one that closed it and children; then they go on.
+static void gate(void) {
+  pthread_t thread;
+  undead_gate_close(getpid(), gettid());
+  free(malloc(100));
+  CHECK(pthread_create(&thread, NULL, pass_the_gate, NULL) == 0);
+  while (!__atomic_load_n(&waiting_thread, __ATOMIC_ACQUIRE) || !sleeps(waiting_thread))
+    if (__atomic_load_n(&is_through, __ATOMIC_ACQUIRE)) break;
+  CHECK(!is_through);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    free(malloc(100));
+    _exit(0);
+  }
+  wait_for(child);
+  undead_gate_open();
+  pthread_join(thread, NULL);
+  CHECK(is_through);
+}
+
 int main(void) {
   alarm(120);
+  gate();
   for (int wave = 0; wave < 20; wave++) {
     pthread_t threads[32];
     for (uintptr_t index = 0; index < 32; index++)
