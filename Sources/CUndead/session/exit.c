@@ -79,7 +79,7 @@ static void at_exit(void *unused) {
   undead_process process = undead_process_now();
   if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
   if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
-  undead_zombies_note_end();
+  bool traps = undead_zombies_note_end();
   uint32_t expected = ALIVE;
   if (!__atomic_compare_exchange_n(&stage, &expected, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     wait_for_check();
@@ -90,6 +90,8 @@ static void at_exit(void *unused) {
     __atomic_store_n(&stage, CHECKED, __ATOMIC_RELEASE);
     syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
   }
+  // After the check, so that the report has the leaks, too.
+  if (traps) undead_zombies_trap();
   errno = saved_errno;
 }
 

@@ -134,10 +134,11 @@ void undead_zombie_explained(uintptr_t object) {
   }
 }
 
-void undead_zombie_settle(bool all_threads, bool in_signal) {
+bool undead_zombie_settle(bool all_threads, bool in_signal) {
   undead_zombie_thread *self = &undead_zombie_self;
-  if (!in_use || self->inside) return;
+  if (!in_use || self->inside) return false;
   int saved = errno;
+  bool any = false;
   int32_t thread = (int32_t)syscall(SYS_gettid);
   self->inside++;
   for (uint32_t i = 0; i < PLACES; i++) {
@@ -146,9 +147,11 @@ void undead_zombie_settle(bool all_threads, bool in_signal) {
     if (places[i].used && (all_threads || places[i].thread == thread)) taken = take(&places[i]);
     undead_lock_release(&lock);
     if (taken.used) deliver(&taken, in_signal);
+    any = any || taken.used;
   }
   self->inside--;
   errno = saved;
+  return any;
 }
 
 void undead_zombie_waiting_after_fork_in_child(void) {

@@ -14,8 +14,8 @@ bool undead_zombie_released(const undead_zombie_use *use);
 bool undead_zombie_waits_no_longer(void);
 // A use of the object says it all: what waited for it is void.
 void undead_zombie_explained(uintptr_t object);
-// Reports what still waits: on the calling thread, or on all.
-void undead_zombie_settle(bool all_threads, bool in_signal);
+// Reports what still waits: on the calling thread, or on all. True if there was something.
+bool undead_zombie_settle(bool all_threads, bool in_signal);
 // The threads that waited are gone; what they met is in the parent's log.
 void undead_zombie_waiting_after_fork_in_child(void);
 

@@ -18,6 +18,7 @@
 #include "zombies/zombie_class.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -262,10 +263,17 @@ void undead_zombies_adopt_child(uint32_t generation) {
 
 void undead_zombies_settle(void) { undead_zombie_settle(false, false); }
 
-void undead_zombies_note_end(void) {
+bool undead_zombies_note_end(void) {
   undead_zombie_counters counters;
-  if (!undead_zombies.active) return;
-  undead_zombie_settle(true, false);
+  if (!undead_zombies.active) return false;
+  bool any = undead_zombie_settle(true, false);
   undead_zombies_read_counters(&counters);
   undead_zombie_log_counters(&counters);
+  return any && undead_zombies.policy == UNDEAD_ZOMBIE_TRAP;
+}
+
+void undead_zombies_trap(void) {
+  undead_zombie_log_signal(SIGILL);
+  undead_zombies.dying = true;
+  __builtin_trap();
 }

@@ -15,7 +15,9 @@ void undead_zombies_after_fork_in_parent(void);
 void undead_zombies_after_fork_in_child(void);
 void undead_zombies_adopt_child(uint32_t generation);
 
-// Brings the counters in the log up to date.
-void undead_zombies_note_end(void);
+// Brings the log up to date. True if the policy's trap is due: an object was retained after its death, and nothing that
+// followed has stopped the program.
+bool undead_zombies_note_end(void);
+_Noreturn void undead_zombies_trap(void);
 
 #pragma GCC visibility pop

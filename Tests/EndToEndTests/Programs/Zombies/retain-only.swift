@@ -1,6 +1,6 @@
 // A dead object is retained and nothing else: no load of a field, no call.
 // EXPECT zombie kind=retain type=App.Session allocated=open freed=close used=adopt
-// EXPECT crash or=23
+// EXPECT crash
 final class Session {
   var number = 7
 }

@@ -1,6 +1,6 @@
 // A dead object is put into a collection: a retain at a place far from the one that will crash.
 // EXPECT zombie kind=retain type=App.Entry allocated=make freed=drop used=keep
-// EXPECT crash or=23
+// EXPECT crash
 final class Entry {
   var value = 1
 }
