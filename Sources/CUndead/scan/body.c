@@ -1,6 +1,7 @@
 #include "scan/body.h"
 #include "runtime/abi.h"
 #include "runtime/types.h"
+#include "scan/held.h"
 #include "world/images.h"
 #include <assert.h>
 
@@ -151,7 +152,8 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->skip_count = layout->skip_count;
   if (layout->size && layout->size < size) body->high = block + (layout->size & ~7u);
   if (layout->buffer_count) skip_unused(bodies, block, body);
-  if (bodies->exact && layout->storage) undead_elements_of(&body->elements, layout, block, size);
+  if (layout->storage && (bodies->exact || !undead_is_held(bodies, block)))
+    undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }

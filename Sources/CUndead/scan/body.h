@@ -18,13 +18,15 @@ typedef struct {
   uintptr_t isa;            // of a Swift object of known type, else 0
   const undead_layout *layout;   // NULL if the type is not known
   bool side_table;
-  undead_elements elements; // if `bodies` are exact
+  undead_elements elements; // in use, if that is known for certain
 } undead_body;
 
 typedef struct {
   const undead_heap *heap;
   const undead_stale *stale;
-  bool exact;     // leave out the unused elements of collections: for explanations only
+  bool exact;     // leave out the unused elements of all collections: for explanations only
+  uintptr_t *held;        // storage that a thread may be changing, ascending (scan/held.h); NULL: all of it
+  uint32_t held_count;
   struct {
     uintptr_t isa;
     const undead_layout *layout;

@@ -1,5 +1,5 @@
-// The used elements of a collection's storage. A thread that was stopped while it changes one may disagree for a moment:
-// for explanations, not for what is a leak.
+// The used elements of a collection's storage. While a thread changes it, they may disagree with its count for a moment
+// (scan/held.h).
 #pragma once
 #include "runtime/layout.h"
 #include <stdbool.h>

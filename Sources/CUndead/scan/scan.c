@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 #include "scan/census.h"
 #include "scan/collect.h"
+#include "scan/held.h"
 #include "scan/isas.h"
 #include "scan/mark.h"
 #include "scan/paths.h"
@@ -48,6 +49,7 @@ static bool mark_all(scan_job *job) {
     marker->note = undead_suspects_note;
     marker->context = &job->suspects;
   }
+  undead_held_open(&job->bodies, &job->roots, &job->world);
   if (!undead_mark_roots(marker, &job->roots)) return false;
   job->storage->result.live_blocks = marker->blocks;
   job->storage->result.live_bytes = marker->bytes;
@@ -287,6 +289,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   undead_roots_close(&job->roots);
   undead_heap_close(&job->heap);
   undead_mark_close(&job->marker);
+  undead_held_close(&job->bodies);
   undead_paths_close(&job->paths, job->storage);
   undead_suspects_close(&job->suspects);
   undead_world_close(&job->world);

@@ -1,0 +1,82 @@
+#include "scan/held.h"
+#include "platform/memory.h"
+#include "platform/sort.h"
+#include "runtime/abi.h"
+#include "world/images.h"
+#include "world/intervals.h"
+
+// A thread that changes a collection has it, or what holds it, in the frames next to its stack pointer.
+#define NEAR_BYTES 4096u
+// Of a block that such a frame refers to: collections are stored properties.
+#define FIELDS_BYTES 512u
+
+static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
+
+static void add_storage(undead_bodies *bodies, uintptr_t word) {
+  uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
+  if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
+  const undead_layout *layout = undead_body_layout(bodies, word_at(block));
+  if (!layout || !layout->storage) return;
+  if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
+  bodies->held_count++;
+}
+
+static bool is_data_of_image(uintptr_t address) {
+  for (uint32_t i = 0; i < undead_image_facts.writable_count; i++)
+    if (undead_in(undead_image_facts.writable[i], address)) return true;
+  return false;
+}
+
+// An address in a frame may be that of a collection's variable, or of an object with collections in it.
+static void add_reachable(undead_bodies *bodies, uintptr_t word) {
+  uintptr_t address = word & UNDEAD_POINTER_MASK, block = undead_heap_resolve(bodies->heap, address);
+  if (!block) {
+    if (address % 8 == 0 && is_data_of_image(address)) add_storage(bodies, word_at(address));
+    return;
+  }
+  size_t size = undead_block_size(block);
+  uintptr_t end = block + (size < FIELDS_BYTES ? size : FIELDS_BYTES);
+  for (uintptr_t at = block; at + 8 <= end; at += 8) add_storage(bodies, word_at(at));
+  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_storage(bodies, word_at(address));
+}
+
+// A thread at a system call changes nothing meanwhile.
+static bool was_running(const undead_world *world, int32_t tid) {
+  for (uint32_t i = 0; i < world->thread_count; i++)
+    if (world->threads[i].tid == tid) return !world->threads[i].in_syscall;
+  return true;
+}
+
+static void add_root(undead_bodies *bodies, const undead_world *world, const undead_root *root) {
+  bool running = was_running(world, root->tid);
+  for (uintptr_t at = root->low; at < root->high; at += 8) {
+    add_storage(bodies, word_at(at));
+    if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
+  }
+}
+
+void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world) {
+  bodies->held_count = 0;
+  bodies->held = undead_map(UNDEAD_MOST_HELD * sizeof *bodies->held);
+  if (!bodies->held) return;
+  for (uint32_t i = 0; i < roots->count; i++)
+    if (roots->roots[i].kind == UNDEAD_ROOT_STACK || roots->roots[i].kind == UNDEAD_ROOT_REGISTER)
+      add_root(bodies, world, &roots->roots[i]);
+  if (bodies->held_count <= UNDEAD_MOST_HELD) undead_sort_words(bodies->held, bodies->held_count);
+}
+
+void undead_held_close(undead_bodies *bodies) {
+  if (bodies->held) undead_unmap(bodies->held, UNDEAD_MOST_HELD * sizeof *bodies->held);
+  bodies->held = NULL;
+}
+
+bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
+  if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
+  uint32_t low = 0, high = bodies->held_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (bodies->held[middle] < block) low = middle + 1;
+    else high = middle;
+  }
+  return low < bodies->held_count && bodies->held[low] == block;
+}
