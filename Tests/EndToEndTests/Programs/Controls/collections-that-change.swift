@@ -24,7 +24,8 @@ final class Shelf: Item, @unchecked Sendable {
 }
 nonisolated(unsafe) let bare = UnsafeMutablePointer<[Item]>.allocate(capacity: 1)
 bare.initialize(to: [])
-let waiting = DispatchSemaphore(value: 0), never = DispatchSemaphore(value: 0)
+let waiting = DispatchSemaphore(value: 0)
+let never = DispatchSemaphore(value: 0)
 
 func waitForever() {
   waiting.signal()

@@ -14,7 +14,8 @@ struct Store {
   var names: [String: Node] = [:]
   var numbered: [Int: Entry] = [:]
 }
-nonisolated(unsafe) var store = Store(), made = 0
+nonisolated(unsafe) var store = Store()
+nonisolated(unsafe) var made = 0
 
 @inline(never) func makeNode() -> Node {
   let node = Node()  // @node
