@@ -74,6 +74,41 @@ import Testing
     }
   }
 
+  @Test func timersThatAreScheduledOrInvalidatedAreNotForgotten() throws {
+    try diagnosed { sink in
+      let test = TestLoop()
+      let (scheduled, invalidated) = (
+        try TrackedTimer(timeInterval: 1) { _ in }, try TrackedTimer(timeInterval: 1) { _ in }
+      )
+      scheduled.name = "scheduled"
+      invalidated.name = "invalidated"
+      test.loop.add(scheduled, forMode: .default)
+      invalidated.invalidate()
+      RunLoopDiagnostics.check(atOnce: true)
+      for name in ["scheduled", "invalidated"] { #expect(sink.all(.timerNeverScheduled, name).isEmpty) }
+    }
+  }
+
+  /// What a check holds must not be the last reference to a loop: it would end on the thread of the check.
+  @Test func checksDoNotHoldLoops() throws {
+    weak var clock: VirtualClock?
+    var known: [KnownLoop] = []
+    let deaths = Counter()
+    do {
+      let test = TestLoop()
+      clock = test.clock
+      test.loop.name = "short-lived"
+      test.loop.owner = Witness { deaths.up() }
+      known = LoopRegistry.shared.known.filter { $0.core == test.loop.core }
+      #expect(known.map { $0.withLock { true } } == [true])
+      #expect(deaths.count == 1)
+    }
+    #expect(known.map(\.identity.name) == ["short-lived"])
+    #expect(known.map { $0.withLock { true } } == [nil])
+    known = []
+    #expect(clock == nil)
+  }
+
   @Test func invalidatedOffThread() throws {
     try diagnosed { sink in
       let thread = RunLoopThread(name: "off")

@@ -5,6 +5,18 @@ import Testing
 @testable import UndeadRunLoop
 
 @Suite struct RunningTests {
+  @Test func aWakeUpBeforeTheSleepIsNotLost() throws {
+    let loop = TrackedRunLoop()
+    let sleeps = Counter()
+    let observer = TrackedRunLoopObserver(activities: .beforeWaiting) { [unowned loop] _, _ in
+      if sleeps.up() == 1 { loop.wakeUp() } else { loop.stop() }
+    }
+    loop.add(observer, forMode: .default)
+    try loop.schedule(after: 1000) { _ in }.name = "far away"
+    #expect(loop.run(for: .seconds(30)) == .stopped)
+    #expect(sleeps.count == 2)
+  }
+
   @Test func anEmptyModeIsFinished() {
     let test = TestLoop()
     #expect(test.run(seconds: 1) == .finished)

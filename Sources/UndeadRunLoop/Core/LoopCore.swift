@@ -7,6 +7,8 @@ import CUndeadRunLoop
 struct LoopState: ~Copyable {
   /// The loop that uses this state, nil while it waits for reuse.
   var loop: Unmanaged<TrackedRunLoop>?
+  /// What else is known of that loop.
+  var identity: LoopIdentity?
   var isFinished = false
   var clock: any RunLoopClock = MonotonicClock.shared
   /// Lets the hot paths read the clock without a dynamic call.
@@ -117,6 +119,9 @@ struct LoopCore: @unchecked Sendable, Equatable {
     defer { unlock() }
     return try body()
   }
+
+  /// The name of the loop, empty if it is gone.
+  var name: String { withLock { state.pointee.identity }?.name ?? "" }
 
   /// Calls `body` with the lock, or returns nil if that stays held for `nanoseconds`.
   func withLock<Result>(within nanoseconds: Int64, _ body: () -> Result) -> Result? {

@@ -38,7 +38,7 @@ extension Diagnostics {
 
   /// Before a pass over the timers: the culprits of late fires are from now on those of this pass or the one before.
   static func willFire(_ loop: TrackedRunLoop, mode: Int32, now: Int64) {
-    Starvation.look(at: loop, mode: mode, now: now, limit: limits.modeStarved.load(ordering: .relaxed))
+    Starvation.look(at: loop, mode: mode, now: now)
     loop.core.withLock {
       let state = loop.core.state
       state.pointee.statistics.slowest = state.pointee.statistics.slowestOfLastPass
@@ -57,7 +57,7 @@ extension Diagnostics {
   static func check(atOnce: Bool) {
     guard isOn else { return }
     reportForgottenTimers(atOnce: atOnce)
-    for loop in LoopRegistry.shared.all {
+    for loop in LoopRegistry.shared.known {
       loop.checkOwner()
       Starvation.look(at: loop)
     }

@@ -29,7 +29,8 @@ extension Diagnostics {
       details: name.isEmpty ? [:] : ["timer": name], backtraces: traces(birth, of: timer))
   }
 
-  static func timerScheduled(_ timer: TrackedTimer, on loop: TrackedRunLoop) {
+  /// Called before a timer is added to a loop, so that it is never taken for a forgotten one.
+  static func willSchedule(_ timer: TrackedTimer) {
     if state.withLock({ !$0.isWanted }) {
       // Of timers that are scheduled the instrument knows all that is needed.
       state.withLock { _ = $0.births.removeValue(forKey: HiddenReference(timer)) }
@@ -38,8 +39,16 @@ extension Diagnostics {
     let trace = backtrace()
     state.withLock { state in
       state.births[HiddenReference(timer)]?.scheduling = trace
-      state.births[HiddenReference(timer)]?.schedulings += 1
+      state.births[HiddenReference(timer)]?.isSettled = 1
     }
+  }
+
+  static func timerInvalidated(_ timer: TrackedTimer) {
+    state.withLock { $0.births[HiddenReference(timer)]?.isSettled = 1 }
+  }
+
+  static func timerNamed(_ timer: TrackedTimer, _ name: String) {
+    state.withLock { $0.births[HiddenReference(timer)]?.name = name }
   }
 
   static func firingForDeadTarget(_ timer: TrackedTimer, _ typeName: String) {
@@ -71,10 +80,11 @@ extension Diagnostics {
         + [.init(role: "access", addresses: access)], isLogged: !isLogged)
   }
 
-  static func invalidatedOffThread(_ timer: TrackedTimer, _ loop: TrackedRunLoop) {
+  static func invalidatedOffThread(_ timer: TrackedTimer, loop: String) {
     report(
-      .invalidatedOffThread, "\(timer.reportName) of \(loop) was invalidated from another thread; it took effect",
-      loop: loop.name, timer: timer,
+      .invalidatedOffThread,
+      "\(timer.reportName) of run loop \"\(loop)\" was invalidated from another thread; it took effect", loop: loop,
+      timer: timer,
       backtraces: traces(birth(of: timer), of: timer) + [.init(role: "invalidation", addresses: backtrace())])
   }
 
@@ -98,40 +108,27 @@ extension Diagnostics {
 
   // MARK: Timers that were never scheduled
 
-  private struct Forgotten {
-    var name: String
-    var traces: [RunLoopDiagnostic.Trace]
-  }
-
   /// - Parameters:
   ///   - atOnce: do not wait until it is clear that nobody will schedule them.
   ///   - patience: how many nanoseconds a lock may be held by another thread; nil waits for it.
   static func reportForgottenTimers(atOnce: Bool, patience: Int64? = nil) {
     let now = undead_loop_monotonic()
     let wait = atOnce ? 0 : limits.neverScheduled.load(ordering: .relaxed)
-    let find = { (state: inout State) -> [Forgotten] in
-      state.births.compactMap { key, birth in
-        guard birth.reports == 0, birth.schedulings == 0, now - birth.createdAt >= wait else { return nil }
-        guard let found = forgotten(key, birth) else { return nil }
-        state.births[key]?.reports = 1
-        return found
+    // The timers themselves are not looked at: to hold one for a moment could mean to end it, and with it objects of the
+    // program, on a thread that is not theirs.
+    let find = { (state: inout State) -> [(Birth, [RunLoopDiagnostic.Trace])] in
+      state.births.compactMap { timer, birth in
+        guard birth.isSettled == 0, now - birth.createdAt >= wait else { return nil }
+        state.births[timer]?.isSettled = 1
+        return (birth, traces(birth, at: timer.address))
       }
     }
     let found = patience.map { state.withLock(within: $0, find) ?? [] } ?? state.withLock(find)
-    for timer in found {
-      let label = timer.name.isEmpty ? "timer" : "timer \"\(timer.name)\""
+    for (birth, traces) in found {
+      let label = birth.name.isEmpty ? "timer" : "timer \"\(birth.name)\""
       report(
         .timerNeverScheduled, "\(label) is valid but was never added to a loop: it cannot fire",
-        details: timer.name.isEmpty ? [:] : ["timer": timer.name], backtraces: timer.traces)
-    }
-  }
-
-  /// The caller holds the lock, for which the timer's `deinit` waits. It is not retained, because releasing it could end
-  /// it, and with it objects of the program, on a thread that is not theirs.
-  private static func forgotten(_ reference: HiddenReference<TrackedTimer>, _ birth: Birth) -> Forgotten? {
-    reference.unmanaged._withUnsafeGuaranteedRef { timer in
-      guard timer.isValid, !timer.withHome({ _ in timer.flags.contains(.wasScheduled) }) else { return nil }
-      return Forgotten(name: timer.name, traces: traces(birth, of: timer))
+        details: birth.name.isEmpty ? [:] : ["timer": birth.name], backtraces: traces)
     }
   }
 
@@ -142,8 +139,12 @@ extension Diagnostics {
   }
 
   private static func traces(_ birth: Birth?, of timer: TrackedTimer) -> [RunLoopDiagnostic.Trace] {
+    traces(birth, at: HiddenReference(timer).address)
+  }
+
+  private static func traces(_ birth: Birth?, at address: UInt) -> [RunLoopDiagnostic.Trace] {
     let known = birth?.creation ?? []
-    let creation = known.isEmpty ? Instrument.allocation(of: timer) : known
+    let creation = known.isEmpty ? Instrument.allocation(at: address) : known
     let scheduling = birth?.scheduling ?? []
     return (creation.isEmpty ? [] : [.init(role: "creation", addresses: creation)])
       + (scheduling.isEmpty ? [] : [.init(role: "scheduling", addresses: scheduling)])

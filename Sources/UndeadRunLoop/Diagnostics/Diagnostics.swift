@@ -14,8 +14,9 @@ enum Diagnostics {
     /// Empty under the instrument, which knows where objects were allocated.
     var creation: [UInt]
     var scheduling: [UInt] = []
-    var schedulings = 0
-    var reports = 0
+    var name = ""
+    /// Not 0 when it is known not to be forgotten: it was scheduled or invalidated, or it was reported.
+    var isSettled = 0
   }
 
   struct State {

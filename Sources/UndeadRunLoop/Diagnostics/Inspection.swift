@@ -96,42 +96,42 @@ extension TrackedRunLoop {
   public func inspection() -> RunLoopInspection.Loop {
     let now = clock.now
     let (snapshots, loop) = core.withLock {
-      (core.timers.map { snapshot(of: $0, at: now) }, inspectionWithoutTimers())
+      (core.timers.map { TimerSnapshot($0, of: core, now: now) }, core.inspectionWithoutTimers())
     }
-    let owner = ownership.withLock { $0.owner }
     // Outside of the lock: looking at a weak target may end its life, and with it run its `deinit`.
-    return complete(loop, with: snapshots.map { $0.inspection(living: $0.target?.living) }, owner: owner)
+    return loop.completed(
+      by: identity, owner: owner, timers: snapshots.map { $0.inspection(living: $0.target?.living) })
   }
+}
 
-  /// The caller holds the loop's lock.
-  func snapshot(of timer: TrackedTimer, at now: Int64) -> TimerSnapshot {
-    TimerSnapshot(timer, modes: modes(of: timer), now: now)
-  }
-
-  /// The modes of a timer of this loop. The caller holds the loop's lock.
-  func modes(of timer: TrackedTimer) -> [Int32] {
-    core.state.pointee.sets[Int(core.state.pointee.slots[timer.slot].modeSet)].modes
-  }
-
-  /// The caller holds the loop's lock.
-  func inspectionWithoutTimers() -> RunLoopInspection.Loop {
-    let statistics = core.state.pointee.statistics
-    return RunLoopInspection.Loop(
-      name: "", runningMode: core.state.pointee.depth > 0 ? ModeTable.name(core.state.pointee.runningMode) : nil,
-      commonModes: core.state.pointee.commonModes.map(ModeTable.name).sorted(), modes: modeContents(), timers: [],
-      owner: nil, ownerAlive: nil, passes: statistics.passes, wakeUps: statistics.wakeUps, fires: statistics.fires,
-      missed: statistics.missed)
-  }
-
-  func complete(
-    _ loop: RunLoopInspection.Loop, with timers: [RunLoopInspection.Timer], owner: AnyObject?
+extension RunLoopInspection.Loop {
+  /// With what the lock of the loop does not guard.
+  func completed(
+    by identity: LoopIdentity, owner: AnyObject?, timers: [RunLoopInspection.Timer]
   ) -> RunLoopInspection.Loop {
-    var loop = loop
-    loop.name = name
+    var loop = self
+    loop.name = identity.name
     loop.timers = timers.sorted { ($0.dueIn, $0.name) < ($1.dueIn, $1.name) }
-    loop.owner = ownership.withLock { $0.typeName }
+    loop.owner = identity.ownerType
     loop.ownerAlive = loop.owner == nil ? nil : owner != nil
     return loop
+  }
+}
+
+extension LoopCore {
+  /// The modes of a timer of this loop. The caller holds the lock.
+  func modes(of timer: TrackedTimer) -> [Int32] {
+    state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].modes
+  }
+
+  /// The caller holds the lock.
+  func inspectionWithoutTimers() -> RunLoopInspection.Loop {
+    let statistics = state.pointee.statistics
+    return RunLoopInspection.Loop(
+      name: "", runningMode: state.pointee.depth > 0 ? ModeTable.name(state.pointee.runningMode) : nil,
+      commonModes: state.pointee.commonModes.map(ModeTable.name).sorted(), modes: modeContents(), timers: [],
+      owner: nil, ownerAlive: nil, passes: statistics.passes, wakeUps: statistics.wakeUps, fires: statistics.fires,
+      missed: statistics.missed)
   }
 
   private func modeContents() -> [RunLoopInspection.Mode] {
@@ -146,12 +146,12 @@ extension TrackedRunLoop {
         contents[index] = entry
       }
     }
-    for index in core.state.pointee.sets.indices {
-      let timers = core.state.pointee.sets[index].timers
-      if timers > 0 { count(core.state.pointee.sets[index].modes) { $0.timers += timers } }
+    for index in state.pointee.sets.indices {
+      let timers = state.pointee.sets[index].timers
+      if timers > 0 { count(state.pointee.sets[index].modes) { $0.timers += timers } }
     }
-    for record in core.state.pointee.sources { count(record.modes) { $0.sources += 1 } }
-    for record in core.state.pointee.observers { count(record.modes) { $0.observers += 1 } }
+    for record in state.pointee.sources { count(record.modes) { $0.sources += 1 } }
+    for record in state.pointee.observers { count(record.modes) { $0.observers += 1 } }
     return contents.values.sorted { $0.name < $1.name }
   }
 }
@@ -169,9 +169,10 @@ struct TimerSnapshot {
   let worst: UInt32
   let target: TimerTarget?
 
-  init(_ timer: TrackedTimer, modes: [Int32], now: Int64) {
+  /// The caller holds the lock of the loop that the timer is in.
+  init(_ timer: TrackedTimer, of core: LoopCore, now: Int64) {
     self.timer = timer
-    self.modes = modes
+    modes = core.modes(of: timer)
     dueIn = Instants.subtract(timer.due, now)
     tolerance = timer.leeway
     interval = timer.flags.contains(.repeats) ? timer.period : 0

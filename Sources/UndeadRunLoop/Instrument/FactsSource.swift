@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// It runs on a thread of the check while the program goes on. It waits for a lock only for a moment, because in a forked
 /// process the holder may not exist any more; and it never gives up what may be the last reference to an object of the
-/// program while it holds one.
+/// program while it holds one. It never holds a loop: theirs could be the last reference, and a loop ends on its own thread.
 struct FactsSource {
   /// Nanoseconds that a lock may be held by others.
   private static let patience: Int64 = 50_000_000
@@ -36,39 +36,42 @@ struct FactsSource {
   // MARK: Loops
 
   private mutating func tellLoops() {
-    let told: Void? = LoopRegistry.shared.forEach(within: Self.patience) { loop in tell(loop) }
-    if told == nil { busy.append("the list of run loops") }
+    let known = LoopRegistry.shared.known(within: Self.patience)
+    if known == nil { busy.append("the list of run loops") }
+    for loop in known ?? [] { tell(loop) }
     guard !loops.isEmpty else { return }
     guard let json = try? RunLoopInspection(loops: loops).json() else { return }
     undead_facts_set_run_loops(facts, json)
   }
 
-  private mutating func tell(_ loop: TrackedRunLoop) {
-    let now = loop.clock.now
+  private mutating func tell(_ loop: KnownLoop) {
+    let now = loop.identity.clock.now
     var source = self
-    let seen = loop.core.withLock(within: Self.patience) {
+    let seen = loop.core.withLock(within: Self.patience) { () -> (RunLoopInspection.Loop, [RunLoopInspection.Timer])? in
+      guard loop.isAlive else { return nil }
       var timers: [RunLoopInspection.Timer] = []
       source.tellItems(of: loop) { source, timer in
-        let snapshot = loop.snapshot(of: timer, at: now)
+        let snapshot = TimerSnapshot(timer, of: loop.core, now: now)
         let living = snapshot.target?.living
         if let living { source.borrowed.append(living) }
         timers.append(snapshot.inspection(living: living))
       }
-      return (loop.inspectionWithoutTimers(), timers)
+      return (loop.core.inspectionWithoutTimers(), timers)
     }
     self = source
     guard let seen else {
-      busy.append("\(loop)")
+      busy.append("run loop \"\(loop.identity.name)\"")
       return
     }
-    let owner = loop.ownership.withLock { $0.owner }
+    guard let (inspection, timers) = seen else { return }
+    let owner = loop.identity.owner
     if let owner { borrowed.append(owner) }
-    loops.append(loop.complete(seen.0, with: seen.1, owner: owner))
+    loops.append(inspection.completed(by: loop.identity, owner: owner, timers: timers))
   }
 
   /// The caller holds the loop's lock.
   private mutating func tellItems(
-    of loop: TrackedRunLoop, describe: (inout FactsSource, TrackedTimer) -> Void
+    of loop: KnownLoop, describe: (inout FactsSource, TrackedTimer) -> Void
   ) {
     let state = loop.core.state
     let place = Place(loop)
@@ -78,7 +81,7 @@ struct FactsSource {
         guard let reference = state.pointee.slots[Int32(slot)].timer else { continue }
         reference._withUnsafeGuaranteedRef { timer in
           guard timer.isWorthNaming == isWorthNaming else { return }
-          tell(timer, in: place, of: loop)
+          tell(timer, in: place, modes: loop.core.modes(of: timer))
           if descriptionsLeft > 0 {
             descriptionsLeft -= 1
             describe(&self, timer)
@@ -94,8 +97,7 @@ struct FactsSource {
     }
   }
 
-  private mutating func tell(_ timer: TrackedTimer, in place: Place, of loop: TrackedRunLoop) {
-    let modes = loop.modes(of: timer)
+  private mutating func tell(_ timer: TrackedTimer, in place: Place, modes: [Int32]) {
     if let link = timer.extras.load()?.displayLink {
       link._withUnsafeGuaranteedRef { tell($0, kind: "display link", name: timer.name, in: place, modes: modes) }
       tell(timer, kind: "display link", name: timer.name, in: place, modes: modes)
@@ -111,9 +113,9 @@ struct FactsSource {
     var name: String
     var loop: UnsafeRawPointer?
 
-    init(_ loop: TrackedRunLoop) {
-      name = loop.name
-      self.loop = UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque())
+    init(_ loop: KnownLoop) {
+      name = loop.identity.name
+      self.loop = UnsafeRawPointer(bitPattern: loop.loop.address)
     }
 
     init(queue: String) { name = "dispatch queue \"\(queue)\"" }

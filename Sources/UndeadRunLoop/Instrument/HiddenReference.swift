@@ -5,7 +5,12 @@ struct HiddenReference<Object: AnyObject>: Hashable {
 
   init(_ object: Object) { complement = ~UInt(bitPattern: ObjectIdentifier(object)) }
 
+  init(_ object: Unmanaged<Object>) { complement = ~UInt(bitPattern: object.toOpaque()) }
+
   init(complement: UInt) { self.complement = complement }
+
+  /// The object's address.
+  var address: UInt { ~complement }
 
   /// The object, if it still is one: the caller knows why.
   var unmanaged: Unmanaged<Object> {

@@ -49,11 +49,6 @@ enum Instrument {
 
   private static let depth = 128
 
-  /// Where a live object was allocated, empty if nobody recorded it.
-  static func allocation(of object: AnyObject) -> [UInt] {
-    allocation(at: UInt(bitPattern: ObjectIdentifier(object)))
-  }
-
   /// Where the memory at an address was allocated, which also a dead object has as long as there are unowned references.
   static func allocation(at address: UInt) -> [UInt] {
     let address = UnsafeRawPointer(bitPattern: address)

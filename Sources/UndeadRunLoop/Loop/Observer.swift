@@ -134,7 +134,7 @@ public final class TrackedRunLoopObserver: Sendable {
   /// Makes the observer belong to `loop`, or returns the name of the loop that it belongs to.
   fileprivate func claim(for loop: TrackedRunLoop) -> String? {
     state.withLock { state in
-      if let home = state.home, home != loop.core { return LoopRegistry.shared.name(of: home) }
+      if let home = state.home, home != loop.core { return home.name }
       state.home = loop.core
       return nil
     }

@@ -55,10 +55,14 @@ extension TrackedRunLoop {
     if mustWake { wake() }
   }
 
-  /// Wakes the loop if it sleeps: it makes one more pass.
+  /// Makes the loop go through one more pass: it wakes if it sleeps, and if it runs its next sleep ends at once. Ignored
+  /// while the loop does not run.
   public func wakeUp() {
-    let mustWake = core.withLock { core.mustWake(for: .min) }
-    if mustWake { wake() }
+    let isRunning = core.withLock { () -> Bool in
+      _ = core.mustWake(for: .min)
+      return core.state.pointee.depth > 0
+    }
+    if isRunning { wake() }
   }
 
   /// Runs one pass of `mode` that does not wait: the result date is when the loop wants to run again.

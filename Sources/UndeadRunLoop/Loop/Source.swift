@@ -104,7 +104,7 @@ public final class TrackedRunLoopSource: Sendable {
     try state.withLock { state throws(RunLoopError) in
       if !state.isValid { throw .invalidated(item: "source") }
       if let home = state.home, home != loop.core {
-        throw .belongsToAnotherLoop(item: "source", loop: LoopRegistry.shared.name(of: home))
+        throw .belongsToAnotherLoop(item: "source", loop: home.name)
       }
       if case .signal(let signal, _) = kind, state.signalDescriptor < 0 {
         let descriptor = undead_loop_signal_open(signal)

@@ -10,10 +10,10 @@ extension TrackedRunLoop {
   ///   loop, this loop's thread has ended, or the loop is full. Diagnostics report refusals.
   @discardableResult
   public func add(_ timer: TrackedTimer, forMode mode: Mode) -> Result<Bool, RunLoopError> {
+    if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
     switch core.add(timer, mode: mode.index) {
     case .added(let mustWake):
       if mustWake { wake() }
-      if Diagnostics.isOn { Diagnostics.timerScheduled(timer, on: self) }
       return .success(true)
     case .alreadyThere: return .success(false)
     case .refused(let refusal):
@@ -30,7 +30,7 @@ extension TrackedRunLoop {
     case .full: .tooManyTimers(limit: DueKey.slotLimit)
     case .otherLoop(let bits):
       .belongsToAnotherLoop(
-        item: timer.reportName, loop: LoopCore(bits: bits).map(LoopRegistry.shared.name(of:)) ?? "")
+        item: timer.reportName, loop: LoopCore(bits: bits)?.name ?? "")
     }
   }
 
@@ -62,7 +62,7 @@ extension TrackedRunLoop {
     after seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     let interval = try Instants.interval(seconds)
-    let timer = TrackedTimer(interval: interval, repeats: false, action: .block(block))
+    let timer = TrackedTimer(interval: interval, repeats: false, action: .block(consume block))
     try start(new: timer, mode)
     return timer
   }
@@ -76,7 +76,7 @@ extension TrackedRunLoop {
     every seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     let interval = try Instants.interval(seconds)
-    let timer = TrackedTimer(interval: interval, repeats: true, action: .block(block))
+    let timer = TrackedTimer(interval: interval, repeats: true, action: .block(consume block))
     try start(new: timer, mode)
     return timer
   }
@@ -97,21 +97,15 @@ extension TrackedRunLoop {
 
   /// Adds a timer that nobody else has seen yet. It returns nothing: a result would have to be retained.
   private func start(new timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) {
+    if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
     if case .added(let mustWake) = core.add(new: timer, mode: mode.index) {
       if mustWake { wake() }
-      if Diagnostics.isOn { Diagnostics.timerScheduled(timer, on: self) }
     } else {
       _ = try add(timer, forMode: mode).get()
     }
   }
 
   func start(_ timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) -> TrackedTimer {
-    if case .added(let mustWake) = core.add(timer, mode: mode.index) {
-      if mustWake { wake() }
-      if Diagnostics.isOn { Diagnostics.timerScheduled(timer, on: self) }
-      return timer
-    }
-    // A second try of what was refused: it is refused again, with the reason.
     _ = try add(timer, forMode: mode).get()
     return timer
   }

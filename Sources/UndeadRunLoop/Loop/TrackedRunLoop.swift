@@ -14,13 +14,12 @@ import FoundationEssentials
 public final class TrackedRunLoop: Sendable {
   let core: LoopCore
   let kind: Kind
-  private let label: Locked<String>
-  let ownership = Locked(Ownership(nil))
+  let identity: LoopIdentity
 
   enum Kind: Sendable { case thread, main, free }
 
   /// The clock that the loop's timers live by.
-  public let clock: any RunLoopClock
+  public var clock: any RunLoopClock { identity.clock }
 
   /// A loop of its own, for a queue, an executor, or a test with a ``VirtualClock``.
   ///
@@ -34,11 +33,12 @@ public final class TrackedRunLoop: Sendable {
   init(name: String, clock: any RunLoopClock, kind: Kind) {
     core = LoopStatePool.take()
     let state = core.state
-    self.clock = clock
     self.kind = kind
-    label = Locked(name.isEmpty ? LoopNames.next(kind == .free ? "loop" : "thread") : name)
+    identity = LoopIdentity(
+      name: name.isEmpty ? LoopNames.next(kind == .free ? "loop" : "thread") : name, clock: clock)
     core.withLock {
       state.pointee.loop = Unmanaged.passUnretained(self)
+      state.pointee.identity = identity
       state.pointee.isFinished = false
       state.pointee.clock = clock
       state.pointee.clockIsMonotonic = clock is MonotonicClock
@@ -62,6 +62,8 @@ public final class TrackedRunLoop: Sendable {
     clock.removeJumpObserver(self)
     core.withLock {
       core.state.pointee.loop = nil
+      core.state.pointee.identity = nil
+      core.state.pointee.clock = MonotonicClock.shared
       core.state.pointee.owner = 0
     }
     LoopStatePool.give(core)
@@ -70,8 +72,8 @@ public final class TrackedRunLoop: Sendable {
   /// The loop's name in reports; by default "main" for the main thread's, and the name of the thread for others, or
   /// "thread" and a number if it has none.
   public var name: String {
-    get { label.withLock { $0 } }
-    set { label.withLock { $0 = newValue } }
+    get { identity.name }
+    set { identity.name = newValue }
   }
 
   /// The loop that runs on the calling thread, else the thread's own, made if need be.

@@ -116,7 +116,7 @@ extension TrackedTimer {
   /// here, and diagnostics record it. During the callback the target is released when the callback returns.
   public func invalidate() {
     if status.exchange(Status.invalid, ordering: .sequentiallyConsistent) != Status.valid { return }
-    var foreignLoop: TrackedRunLoop?
+    var foreignLoop: LoopIdentity?
     let isObserved = Diagnostics.isOn
     let (spent, wake) = withHome { core -> (LoopCore.Spent, LoopCore?) in
       var spent = LoopCore.Spent()
@@ -134,7 +134,8 @@ extension TrackedTimer {
       spent.timer = core?.removeEntirely(self)
       return (spent, handedOver)
     }
-    if let foreignLoop { Diagnostics.invalidatedOffThread(self, foreignLoop) }
+    if isObserved { Diagnostics.timerInvalidated(self) }
+    if let foreignLoop { Diagnostics.invalidatedOffThread(self, loop: foreignLoop.name) }
     wake?.wakeIfAsleep()
     release(spent)
   }
@@ -150,10 +151,10 @@ extension LoopCore {
   /// Wakes the loop's thread from its sleep.
   func wake() { undead_loop_wake(withLock { state.pointee.poller.wake }) }
 
-  /// The loop, if the calling thread is not its thread. The caller holds the lock.
-  func loopIfForeign() -> TrackedRunLoop? {
+  /// What is known of the loop, if the calling thread is not its thread. The caller holds the lock.
+  func loopIfForeign() -> LoopIdentity? {
     let owner = state.pointee.owner
-    return owner != 0 && owner != undead_loop_thread() ? state.pointee.loop?.takeUnretainedValue() : nil
+    return owner != 0 && owner != undead_loop_thread() ? state.pointee.identity : nil
   }
 
   /// Lets the loop's thread release what belongs to it. False if this is that thread. The caller holds the lock.
@@ -282,7 +283,10 @@ extension TrackedTimer {
   /// The timer's name in reports.
   public var name: String {
     get { extras.load()?.name ?? "" }
-    set { makeExtras().name = newValue }
+    set {
+      makeExtras().name = newValue
+      if Diagnostics.isOn { Diagnostics.timerNamed(self, newValue) }
+    }
   }
 
   /// What the timer was given to carry; released when it is invalidated.

@@ -83,11 +83,11 @@ public final class TrackedTimer: Sendable {
 
   /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock; out of that
   /// loop again, it remains one of the loop's clock.
-  init(due: Int64, period: Int64, flags: Flags, action: Action) {
+  init(due: Int64, period: Int64, flags: Flags, action: consuming Action) {
     self.due = due
     self.period = period
     self.flags = flags
-    self.action = action
+    self.action = consume action
     if Diagnostics.isOn { Diagnostics.timerCreated(self) }
   }
 
@@ -162,12 +162,12 @@ extension TrackedTimer {
     if let userInfo { makeExtras().setUserInfo(userInfo) }
   }
 
-  convenience init(interval: Int64, repeats: Bool, confined: Bool = false, action: Action) {
+  convenience init(interval: Int64, repeats: Bool, confined: Bool = false, action: consuming Action) {
     var flags: Flags = repeats ? [.relative, .repeats] : .relative
     if confined { flags.insert(.confined) }
     self.init(
       due: Instants.add(undead_loop_monotonic(), interval),
-      period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags, action: action)
+      period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags, action: consume action)
   }
 
   /// A timer that calls a block, added to the calling thread's loop in its default mode.

@@ -1,0 +1,76 @@
+/// What is known of a loop beside its state. Checks and diagnostics, which run on threads of their own, hold on to this and
+/// never to the loop: theirs could be the last reference to it, and end it where it must not end.
+final class LoopIdentity: Sendable {
+  let clock: any RunLoopClock
+  private let label: Locked<String>
+  private let ownership = Locked(Ownership(nil))
+
+  // The owner is only ever asked whether it is there, which is safe from any thread.
+  struct Ownership: @unchecked Sendable {
+    weak var owner: AnyObject?
+    var typeName: String?
+    var isReported = false
+
+    init(_ owner: AnyObject?) {
+      self.owner = owner
+      typeName = owner.map(Diagnostics.typeName(of:))
+    }
+  }
+
+  init(name: String, clock: any RunLoopClock) {
+    label = Locked(name)
+    self.clock = clock
+  }
+
+  var name: String {
+    get { label.withLock { $0 } }
+    set { label.withLock { $0 = newValue } }
+  }
+
+  /// The object that the loop was made for.
+  var owner: AnyObject? {
+    get { ownership.withLock { $0.owner } }
+    set {
+      let new = Ownership(newValue)
+      ownership.withLock { $0 = new }
+    }
+  }
+
+  /// The owner's type, also when the owner is gone; nil if there never was one.
+  var ownerType: String? { ownership.withLock { $0.typeName } }
+
+  /// The type of an owner that is gone, the first time that somebody asks.
+  func takeOrphaned() -> String? {
+    // Let go of without the lock: it may be the last reference.
+    var owner: AnyObject?
+    defer { withExtendedLifetime(owner) {} }
+    return ownership.withLock { ownership in
+      owner = ownership.owner
+      guard let typeName = ownership.typeName, owner == nil, !ownership.isReported else { return nil }
+      ownership.isReported = true
+      return typeName
+    }
+  }
+}
+
+/// A loop as checks see it: what they must know to look at its state, without holding it.
+struct KnownLoop {
+  let core: LoopCore
+  let identity: LoopIdentity
+  /// The address of the loop.
+  let loop: HiddenReference<TrackedRunLoop>
+
+  init(_ loop: TrackedRunLoop) {
+    core = loop.core
+    identity = loop.identity
+    self.loop = HiddenReference(loop)
+  }
+
+  /// Whether the state is still that of this loop: it is reused when the loop is gone. The caller holds its lock.
+  var isAlive: Bool {
+    core.state.pointee.loop.map { HiddenReference<TrackedRunLoop>($0) } == loop
+  }
+
+  /// Calls `body` with the loop's lock unless the loop is gone.
+  func withLock<Result>(_ body: () -> Result) -> Result? { core.withLock { isAlive ? body() : nil } }
+}
