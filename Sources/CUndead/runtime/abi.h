@@ -148,6 +148,12 @@ enum {
 
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
   ABI_UNOTE_LINKAGE_BYTES = 24,
+  // dispatch_unote_class_s: du_owner_wref, the complement of the address of the source.
+  ABI_UNOTE_OWNER = 8,
+
+  // libdispatch, queue_internal.h and source_internal.h: dispatch_source_s.
+  ABI_SOURCE_FLAGS = 80,           // u32: dq_atomic_flags
+  ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
 
   // ABI/Task.h: AsyncContext.
   ABI_ASYNC_CONTEXT_PARENT = 0,

@@ -70,6 +70,21 @@ bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
     || is_source_type(suspects, word_at(block + ABI_UNOTE_LINKAGE_BYTES));
 }
 
+// A cancelled source fires no more, and lets go of its handlers when its queue has time.
+static bool is_cancelled(const undead_suspects *suspects, uintptr_t block) {
+  uintptr_t source = block;
+  if (word_at(block) != suspects->source_vtable) {
+    uintptr_t refs = is_source_type(suspects, word_at(block)) ? block : block + ABI_UNOTE_LINKAGE_BYTES;
+    source = undead_heap_resolve(suspects->bodies->heap, ~word_at(refs + ABI_UNOTE_OWNER));
+    if (!source || word_at(source) != suspects->source_vtable) return false;
+  }
+  return *(const uint32_t *)(source + ABI_SOURCE_FLAGS) & ABI_SOURCE_CANCELLED;
+}
+
+static bool is_active_source(const undead_suspects *suspects, uintptr_t block) {
+  return undead_is_source_memory(suspects, block) && !is_cancelled(suspects, block);
+}
+
 // The closures of a table are what fires; `visit` gets each one with the key of its registration.
 void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
                               void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context) {
@@ -127,7 +142,7 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
   const undead_layout *source = undead_body_layout(suspects->bodies, word_at(from));
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
   if (!is_swift(target)) {
-    if (!undead_is_source_memory(suspects, to)) return false;
+    if (!is_active_source(suspects, to)) return false;
     // A source owns its `refs`; these do not own it back, and a source does not own the one behind it in a queue.
     if (undead_is_source_memory(suspects, from))
       return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
@@ -164,7 +179,7 @@ static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, u
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
   bool of_dispatch = undead_is_dispatch_data(offset);
   if (is_swift(target)) return of_dispatch && target->kind == UNDEAD_KIND_TASK;
-  return undead_is_source_memory(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
+  return is_active_source(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
 }
 
 static void own(undead_suspects *suspects, undead_worklist *list, uintptr_t word) {
