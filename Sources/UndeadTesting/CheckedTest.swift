@@ -7,14 +7,8 @@ import UndeadReport
 final class CheckedTest: Sendable {
   @TaskLocal static var current: CheckedTest?
 
-  struct Tracked: Sendable {
-    var site: Site
-    var object: TrackedObject
-    var grace: Duration
-  }
-
   private struct State {
-    var objects: [Tracked] = []
+    var objects: [TrackingAssertion<Site>] = []
     var skipped: (site: Site, reason: String)?
   }
 
@@ -32,8 +26,8 @@ final class CheckedTest: Sendable {
     ProcessEnd.expectTests()
   }
 
-  func track(_ tracked: Tracked) {
-    state.withLock { $0.objects.append(tracked) }
+  func track(_ assertion: TrackingAssertion<Site>) {
+    state.withLock { $0.objects.append(assertion) }
   }
 
   func skip(_ site: Site, _ reason: String) {
@@ -43,22 +37,9 @@ final class CheckedTest: Sendable {
   func finish() async {
     let (objects, skipped) = state.withLock { ($0.objects, $0.skipped) }
     if let skipped { return skipped.site.skip(skipped.reason) }
-    await check(objects)
+    await TrackingAssertion.check(objects, name: name)
     if let obstacle { return site.skip(obstacle) }
-    do { site.tell(try await scope.check()) } catch { site.skip(error.description) }
-  }
-
-  private func check(_ objects: [Tracked]) async {
-    let alive = objects.filter(\.object.isAlive)
-    guard let grace = alive.map(\.grace).max() else { return }
-    if let obstacle {
-      for tracked in alive { tracked.site.skip(obstacle) }
-      return
-    }
-    let result = await TrackedObject.check(alive.map(\.object), name: name, grace: grace)
-    for survivor in result.survivors {
-      alive[survivor.index].site.fail(result.message(survivor, directory: Site.directory))
-    }
+    await site.tellLeaks(of: scope)
   }
 }
 
@@ -82,11 +63,11 @@ public func trackForMemoryLeaks(
   _ object: AnyObject?, grace: Duration = defaultGrace, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   guard let object else { return }
-  let tracked = CheckedTest.Tracked(
+  let assertion = TrackingAssertion(
     site: Site(location: sourceLocation), object: TrackedObject(object), grace: grace)
   if let test = CheckedTest.current {
-    test.track(tracked)
+    test.track(assertion)
   } else {
-    ProcessEnd.track(tracked, inTest: Test.current?.name)
+    ProcessEnd.track(assertion, inTest: Test.current?.name)
   }
 }

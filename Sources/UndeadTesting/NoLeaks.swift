@@ -1,6 +1,5 @@
 import Testing
 import Undead
-import UndeadReport
 
 /// Records an issue if objects that the body makes can never be released any more.
 ///
@@ -19,9 +18,7 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let check = ScopeCheck(Site(location: sourceLocation, comment: comment))
-  defer { check.finish { check.site.tell($0) } }
-  return try check.scope.run(body)
+  try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
 /// Records an issue if objects that the asynchronous body makes can never be released any more.
@@ -32,15 +29,7 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let check = ScopeCheck(Site(location: sourceLocation, comment: comment))
-  do throws(Failure) {
-    let result = try await check.scope.run(body)
-    await check.finish { check.site.tell($0) }
-    return result
-  } catch {
-    await check.finish { check.site.tell($0) }
-    throw error
-  }
+  try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
 /// Records an issue unless the body leaks: for a leak that is known and cannot be mended now.
@@ -53,9 +42,7 @@ public func assertNoLeaks<Result, Failure: Error>(
 public func expectLeak<Result, Failure: Error>(
   _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let check = ScopeCheck(Site(location: sourceLocation))
-  defer { check.finish { check.expectLeaks(in: $0, reason) } }
-  return try check.scope.run(body)
+  try Site(location: sourceLocation).expectLeak(reason, body)
 }
 
 /// Records an issue unless the asynchronous body leaks.
@@ -64,40 +51,5 @@ public func expectLeak<Result, Failure: Error>(
   _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
   _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let check = ScopeCheck(Site(location: sourceLocation))
-  do throws(Failure) {
-    let result = try await check.scope.run(body)
-    await check.finish { check.expectLeaks(in: $0, reason) }
-    return result
-  } catch {
-    await check.finish { check.expectLeaks(in: $0, reason) }
-    throw error
-  }
-}
-
-/// What an assertion with a body needs: its scope, and what becomes of the findings.
-struct ScopeCheck: Sendable {
-  let site: Site
-  let scope: AllocationScope
-  private let obstacle: String?
-
-  init(_ site: Site) {
-    self.site = site
-    obstacle = Availability.reason
-    scope = AllocationScope("\(Test.current?.name ?? "assertNoLeaks"):\(site.location.line)")
-  }
-
-  func finish(_ tell: (LeakReport) -> Void) {
-    if let obstacle { return site.skip(obstacle) }
-    do { tell(try scope.check()) } catch { site.skip(error.description) }
-  }
-
-  func finish(isolation: isolated (any Actor)? = #isolation, _ tell: (LeakReport) -> Void) async {
-    if let obstacle { return site.skip(obstacle) }
-    do { tell(try await scope.check()) } catch { site.skip(error.description) }
-  }
-
-  func expectLeaks(in report: LeakReport, _ reason: String) {
-    if report.leaks.isEmpty { site.fail("nothing leaked, but a leak was expected: \(reason)") }
-  }
+  try await Site(location: sourceLocation).expectLeak(reason, body)
 }

@@ -1,6 +1,5 @@
 import Testing
 import Undead
-import UndeadReport
 
 /// Records an issue if the body uses an object that has died.
 ///
@@ -16,9 +15,7 @@ public func assertNoZombies<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let check = ZombieCheck(Site(location: sourceLocation, comment: comment))
-  defer { check.finish() }
-  return try check.collector.run(body)
+  try Site(location: sourceLocation, comment: comment).assertNoZombies(body)
 }
 
 /// Records an issue if the asynchronous body uses an object that has died; as the synchronous one.
@@ -27,9 +24,7 @@ public func assertNoZombies<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let check = ZombieCheck(Site(location: sourceLocation, comment: comment))
-  defer { check.finish() }
-  return try await check.collector.run(body)
+  try await Site(location: sourceLocation, comment: comment).assertNoZombies(body)
 }
 
 /// Records an issue for each use of a dead object in a test, or in every test of a suite.
@@ -50,9 +45,8 @@ public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     // A test with the trait in a suite with the trait needs it once.
     if NoZombiesTest.isRunning { return try await function() }
-    let check = ZombieCheck(Site(location: test.sourceLocation))
-    defer { check.finish() }
-    try await NoZombiesTest.$isRunning.withValue(true) { try await check.collector.run(function) }
+    let site = Site(location: test.sourceLocation)
+    try await NoZombiesTest.$isRunning.withValue(true) { try await site.assertNoZombies(function) }
   }
 }
 
@@ -63,19 +57,4 @@ extension Trait where Self == NoZombiesTrait {
 
 private enum NoZombiesTest {
   @TaskLocal static var isRunning = false
-}
-
-/// An assertion about a body, and what becomes of its findings.
-private struct ZombieCheck: Sendable {
-  let site: Site
-  let collector = ZombieCollector()
-
-  init(_ site: Site) {
-    self.site = site
-  }
-
-  func finish() {
-    if let obstacle = collector.obstacle { return site.skip("zombies: \(obstacle)") }
-    for zombie in collector.zombies { site.fail(FailureText.text(zombie, directory: Site.directory)) }
-  }
 }

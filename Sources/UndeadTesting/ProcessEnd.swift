@@ -8,7 +8,7 @@ enum ProcessEnd {
   private struct State {
     var isExpected = false
     var runsScopes = false
-    var objects: [(tracked: CheckedTest.Tracked, test: String)] = []
+    var objects: [(assertion: TrackingAssertion<Site>, test: String)] = []
   }
 
   private static let state = Mutex(State())
@@ -19,8 +19,8 @@ enum ProcessEnd {
   }
 
   /// Checks an object at the end.
-  static func track(_ tracked: CheckedTest.Tracked, inTest test: String?) {
-    register { $0.objects.append((tracked, test ?? "no test")) }
+  static func track(_ assertion: TrackingAssertion<Site>, inTest test: String?) {
+    register { $0.objects.append((assertion, test ?? "no test")) }
   }
 
   private static func register(_ change: (inout State) -> Void) {
@@ -34,26 +34,28 @@ enum ProcessEnd {
 
   private static func check() {
     let (objects, runsScopes) = state.withLock { ($0.objects, $0.runsScopes) }
-    let alive = objects.filter(\.tracked.object.isAlive)
+    let alive = objects.filter(\.assertion.object.isAlive)
     let failures = describe(alive)
     if runsScopes { tellUnattributed() }
     guard !failures.isEmpty else { return }
-    Output.write(failures.joined())
+    StandardError.write(failures.joined())
     // glibc runs the rest of the handlers, and ends the process with the new status.
     exit(EXIT_FAILURE)
   }
 
-  private static func describe(_ alive: [(tracked: CheckedTest.Tracked, test: String)]) -> [String] {
-    guard let grace = alive.map(\.tracked.grace).max() else { return [] }
+  private static func describe(_ alive: [(assertion: TrackingAssertion<Site>, test: String)]) -> [String] {
+    guard let grace = alive.map(\.assertion.grace).max() else { return [] }
     if let obstacle = Availability.reason {
-      for (tracked, _) in alive { Output.write("\(tracked.site.place): note: not checked for leaks: \(obstacle)\n") }
+      for (assertion, _) in alive {
+        StandardError.write("\(assertion.site.place): note: not checked for leaks: \(obstacle)\n")
+      }
       return []
     }
-    let result = TrackedObject.check(alive.map(\.tracked.object), name: "the tests", grace: grace)
+    let result = TrackedObject.check(alive.map(\.assertion.object), name: "the tests", grace: grace)
     return result.survivors.map { survivor in
-      let (tracked, test) = alive[survivor.index]
+      let (assertion, test) = alive[survivor.index]
       let text = result.message(survivor, directory: Site.directory)
-      return "\(tracked.site.place): error: \(test): \(text)\n"
+      return "\(assertion.site.place): error: \(test): \(text)\n"
     }
   }
 
@@ -61,7 +63,7 @@ enum ProcessEnd {
     guard let report = try? AllocationScope.unattributedLeaks(), !report.leaks.isEmpty else { return }
     var options = TextOptions()
     options.directory = Site.directory
-    Output.write(
+    StandardError.write(
       "undead: leaks that no single test can be shown to have made:\n" + TextRenderer.render(report, options: options))
   }
 }

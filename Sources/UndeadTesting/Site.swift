@@ -1,37 +1,26 @@
-import Foundation
 import Testing
 import Undead
 import UndeadReport
 
-/// The place of an assertion in the source of a test, and what can be said there.
-struct Site: Sendable {
+/// The place of an assertion in the source of a test.
+struct Site: AssertionSite {
   let location: SourceLocation
-  var comment: Comment?
+  var comment = ""
 
-  /// Records a failure here.
-  func fail(_ text: String) {
-    Issue.record(Comment(rawValue: text + suffix), sourceLocation: location)
+  init(location: SourceLocation, comment: Comment? = nil) {
+    self.location = location
+    self.comment = comment?.rawValue ?? ""
   }
 
-  /// Records something that fails no test.
-  func warn(_ text: String) {
-    #if compiler(>=6.3)
-      Issue.record(Comment(rawValue: text + suffix), severity: .warning, sourceLocation: location)
-    #else
-      // Issues had no severity before.
-      Output.write("\(place): warning: \(text)\(suffix)\n")
-    #endif
-  }
+  var place: String { "\(path):\(location.line):\(location.column)" }
 
-  /// Tells the findings of a check, with the whole report as an attachment: leaks are failures, suspects warnings.
-  func tell(_ report: LeakReport) {
-    for leak in report.leaks { fail(FailureText.text(leak, directory: Self.directory)) }
-    tellSuspects(of: report)
-    if !report.leaks.isEmpty || !report.suspects.isEmpty { attach(report) }
-  }
+  var scopeName: String { "\(Test.current?.name ?? "assertNoLeaks"):\(location.line)" }
 
-  func tellSuspects(of report: LeakReport) {
-    for suspect in report.suspects { warn(FailureText.text(suspect, directory: Self.directory)) }
+  func record(_ outcome: AssertionOutcome, _ text: String) {
+    switch outcome {
+    case .failure: Issue.record(Comment(rawValue: text), sourceLocation: location)
+    case .warning, .note: warn(text)
+    }
   }
 
   func attach(_ report: LeakReport) {
@@ -40,15 +29,14 @@ struct Site: Sendable {
     Attachment.record(TextRenderer.render(report, options: options), named: "leaks.txt", sourceLocation: location)
   }
 
-  /// Says that something was not checked, once at each place; a failure if checks are required.
-  func skip(_ reason: String) {
-    let text = "not checked for leaks: \(reason)"
-    if Availability.isRequired { return fail(text + " (and UNDEAD_REQUIRE is set)") }
-    if Availability.isFirstSkip(at: place) { warn(text) }
+  private func warn(_ text: String) {
+    #if compiler(>=6.3)
+      Issue.record(Comment(rawValue: text), severity: .warning, sourceLocation: location)
+    #else
+      // Issues had no severity before.
+      StandardError.write("\(place): warning: \(text)\n")
+    #endif
   }
-
-  /// As compilers write it.
-  var place: String { "\(path):\(location.line):\(location.column)" }
 
   private var path: String {
     #if compiler(>=6.3)
@@ -56,17 +44,5 @@ struct Site: Sendable {
     #else
       location._filePath
     #endif
-  }
-
-  /// What paths are shown relative to: SwiftPM starts tests in the directory of the package.
-  static var directory: String { FileManager.default.currentDirectoryPath }
-
-  private var suffix: String { comment.map { "\n  message    \($0.rawValue)" } ?? "" }
-}
-
-enum Output {
-  /// Standard error: what tests print themselves stays as it is.
-  static func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
   }
 }

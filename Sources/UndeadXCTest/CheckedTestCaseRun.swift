@@ -1,3 +1,4 @@
+import Undead
 import XCTest
 
 /// The run of a test case that checks for leaks when everything of the test has ended, and its result is not final yet.
@@ -6,6 +7,7 @@ import XCTest
 /// of the run is later than all of them, and early enough to fail the test: observers are told when it is too late.
 final class CheckedTestCaseRun: XCTestCaseRun {
   override func stop() {
+    DeepCall.forgetEarlierCalls()
     if let testCase = test as? XCTestCase { TestCaseChecks.finish(testCase) }
     super.stop()
     // XCTest never releases its runs: reports are to call this one what it was.

@@ -1,5 +1,4 @@
 import Undead
-import UndeadReport
 import XCTest
 
 /// Repeats a scenario, and fails the running test if objects become more each time although all of them are reachable:
@@ -12,26 +11,8 @@ public func assertNoHeapGrowth<Failure: Error>(
   iterations: Int = 5, warmUp: Int = 2, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, _ body: () throws(Failure) -> Void
 ) throws(Failure) {
-  let site = Site(file: file, line: line, message: message())
-  if let obstacle = Availability.reason {
-    site.skip(obstacle)
-    return try body()
-  }
-  var failure: Failure?
-  do {
-    let growths = try HeapGrowth.measure(iterations: iterations, warmUp: warmUp) {
-      do throws(Failure) {
-        try body()
-      } catch {
-        failure = error
-        throw error
-      }
-    }
-    for growth in growths { site.fail(growth.message(directory: Site.directory)) }
-  } catch {
-    guard let failure else { return site.skip("\(error)") }
-    throw failure
-  }
+  try Site(file: file, line: line, message: message())
+    .assertNoHeapGrowth(iterations: iterations, warmUp: warmUp, body)
 }
 
 /// Repeats an asynchronous scenario, and fails the running test if objects become more each time.
@@ -40,26 +21,8 @@ public func assertNoHeapGrowth<Failure: Error>(
   iterations: Int = 5, warmUp: Int = 2, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void
 ) async throws(Failure) {
-  let site = Site(file: file, line: line, message: message())
-  if let obstacle = Availability.reason {
-    site.skip(obstacle)
-    return try await body()
-  }
-  var failure: Failure?
-  do {
-    let growths = try await HeapGrowth.measure(iterations: iterations, warmUp: warmUp) {
-      do throws(Failure) {
-        try await body()
-      } catch {
-        failure = error
-        throw error
-      }
-    }
-    for growth in growths { site.fail(growth.message(directory: Site.directory)) }
-  } catch {
-    guard let failure else { return site.skip("\(error)") }
-    throw failure
-  }
+  try await Site(file: file, line: line, message: message())
+    .assertNoHeapGrowth(iterations: iterations, warmUp: warmUp, body)
 }
 
 /// Fails the running test if more objects of a class and its subclasses are alive than there should be.
@@ -67,13 +30,5 @@ public func assertLiveObjects<Object: AnyObject>(
   of type: Object.Type, atMost limit: Int, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line
 ) {
-  let site = Site(file: file, line: line, message: message())
-  if let obstacle = Availability.reason { return site.skip(obstacle) }
-  do {
-    let live = try LiveObjects.count(of: type, atMost: limit)
-    guard live.count > limit else { return }
-    site.fail(live.message(type: String(reflecting: type), limit: limit, directory: Site.directory))
-  } catch {
-    site.skip(error.description)
-  }
+  Site(file: file, line: line, message: message()).assertLiveObjects(of: type, atMost: limit)
 }

@@ -25,7 +25,8 @@ public func _checkAllTests(_ moment: UnsafePointer<CChar>) {
   switch String(cString: moment) {
   case "test": checkAllTestsForLeaks(after: .eachTest)
   case "class": checkAllTestsForLeaks(after: .eachClass)
-  case let other: Output.write("undead: UNDEAD_XCTEST is '\(other)': it must be 'test' or 'class'; it has no effect\n")
+  case let other:
+    StandardError.write("undead: UNDEAD_XCTEST is '\(other)': it must be 'test' or 'class'; it has no effect\n")
   }
 }
 
@@ -74,7 +75,7 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     let moments = state.withLock { $0.rules }.filter { $0.covers(testCase) }.map(\.moment)
     guard !moments.isEmpty else { return }
     if let obstacle = Availability.reason {
-      return Output.skip(testCase, obstacle)
+      return testCase.skipLeakCheck(obstacle)
     }
     if moments.contains(.eachTest) { beginTest(testCase) } else { beginClass(of: testCase) }
   }
@@ -96,6 +97,11 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
   }
 
   func testSuiteDidFinish(_ testSuite: XCTestSuite) {
+    DeepCall.forgetEarlierCalls()
+    finishClass(testSuite)
+  }
+
+  private func finishClass(_ testSuite: XCTestSuite) {
     // Only the suite of a class has test cases in it.
     guard testSuite.tests.contains(where: { $0 is XCTestCase }) else { return }
     let scope = state.withLock { state in
@@ -107,7 +113,7 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     do {
       for leak in try scope.check().leaks { fail(testSuite, leak) }
     } catch {
-      Output.skip(testSuite, error.description)
+      testSuite.skipLeakCheck(error.description)
     }
   }
 
@@ -116,7 +122,7 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     let place = leak.place { frame in suite.tests.contains { frame.isMethod(of: $0.name) } }
     let test = suite.tests.first { test in leak.allocation.frames.contains { $0.isMethod(of: test.name) } }
     let text = FailureText.text(leak, directory: Site.directory)
-    Output.write("\(place.file):\(place.line): error: \((test ?? suite).name) : \(text)\n")
+    StandardError.write("\(place.file):\(place.line): error: \((test ?? suite).name) : \(text)\n")
     (suite.testRun as? XCTestSuiteRun)?.addTestRun(LeakRun(test: suite))
   }
 }

@@ -1,5 +1,4 @@
 import Undead
-import UndeadReport
 import XCTest
 
 /// Fails the running test if objects that the body makes can never be released any more.
@@ -19,9 +18,7 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let check = ScopeCheck(Site(file: file, line: line, message: message()))
-  defer { check.finish { check.site.tell($0) } }
-  return try check.scope.run(body)
+  try Site(file: file, line: line, message: message()).assertNoLeaks(body)
 }
 
 /// Fails the running test if objects that the asynchronous body makes can never be released any more.
@@ -32,15 +29,7 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let check = ScopeCheck(Site(file: file, line: line, message: message()))
-  do throws(Failure) {
-    let result = try await check.scope.run(body)
-    await check.finish { check.site.tell($0) }
-    return result
-  } catch {
-    await check.finish { check.site.tell($0) }
-    throw error
-  }
+  try await Site(file: file, line: line, message: message()).assertNoLeaks(body)
 }
 
 /// Fails the running test unless the body leaks: for a leak that is known and cannot be mended now.
@@ -53,9 +42,7 @@ public func assertNoLeaks<Result, Failure: Error>(
 public func expectLeak<Result, Failure: Error>(
   _ reason: String, file: StaticString = #filePath, line: UInt = #line, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let check = ScopeCheck(Site(file: file, line: line))
-  defer { check.finish { check.expectLeaks(in: $0, reason) } }
-  return try check.scope.run(body)
+  try Site(file: file, line: line).expectLeak(reason, body)
 }
 
 /// Fails the running test unless the asynchronous body leaks.
@@ -64,40 +51,5 @@ public func expectLeak<Result, Failure: Error>(
   _ reason: String, file: StaticString = #filePath, line: UInt = #line, isolation: isolated (any Actor)? = #isolation,
   _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let check = ScopeCheck(Site(file: file, line: line))
-  do throws(Failure) {
-    let result = try await check.scope.run(body)
-    await check.finish { check.expectLeaks(in: $0, reason) }
-    return result
-  } catch {
-    await check.finish { check.expectLeaks(in: $0, reason) }
-    throw error
-  }
-}
-
-/// What an assertion with a body needs: its scope, and what becomes of the findings.
-struct ScopeCheck: Sendable {
-  let site: Site
-  let scope: AllocationScope
-  private let obstacle: String?
-
-  init(_ site: Site) {
-    self.site = site
-    obstacle = Availability.reason
-    scope = AllocationScope("\(site.file):\(site.line)")
-  }
-
-  func finish(_ tell: (LeakReport) -> Void) {
-    if let obstacle { return site.skip(obstacle) }
-    do { tell(try scope.check()) } catch { site.skip(error.description) }
-  }
-
-  func finish(isolation: isolated (any Actor)? = #isolation, _ tell: (LeakReport) -> Void) async {
-    if let obstacle { return site.skip(obstacle) }
-    do { tell(try await scope.check()) } catch { site.skip(error.description) }
-  }
-
-  func expectLeaks(in report: LeakReport, _ reason: String) {
-    if report.leaks.isEmpty { site.fail("nothing leaked, but a leak was expected: \(reason)") }
-  }
+  try await Site(file: file, line: line).expectLeak(reason, body)
 }

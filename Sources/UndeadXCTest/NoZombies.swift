@@ -1,5 +1,4 @@
 import Undead
-import UndeadReport
 import XCTest
 
 /// Fails the running test if the body uses an object that has died.
@@ -20,9 +19,7 @@ public func assertNoZombies<Result, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let check = ZombieCheck(Site(file: file, line: line, message: message()))
-  defer { check.finish() }
-  return try check.collector.run(body)
+  try Site(file: file, line: line, message: message()).assertNoZombies(body)
 }
 
 /// Fails the running test if the asynchronous body uses an object that has died; as the synchronous one.
@@ -31,22 +28,5 @@ public func assertNoZombies<Result, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let check = ZombieCheck(Site(file: file, line: line, message: message()))
-  defer { check.finish() }
-  return try await check.collector.run(body)
-}
-
-/// An assertion about a body, and what becomes of its findings.
-private struct ZombieCheck {
-  let site: Site
-  let collector = ZombieCollector()
-
-  init(_ site: Site) {
-    self.site = site
-  }
-
-  func finish() {
-    if let obstacle = collector.obstacle { return site.skip("zombies: \(obstacle)") }
-    for zombie in collector.zombies { site.fail(FailureText.text(zombie, directory: Site.directory)) }
-  }
+  try await Site(file: file, line: line, message: message()).assertNoZombies(body)
 }

@@ -5,7 +5,6 @@ import XCTest
 
 /// What is to be checked when a test case ends.
 struct TestCaseChecks: Sendable {
-  // No StaticString here: its padding holds what was on the stack, which would be a reference in this long-lived array.
   struct Tracked: Sendable {
     var place: Place
     var object: TrackedObject
@@ -18,6 +17,7 @@ struct TestCaseChecks: Sendable {
   var skipped: (place: Place, reason: String)?
 
   /// A line of the test.
+  // Not a StaticString: its padding holds what was on the stack, which would be a reference in this long-lived array.
   struct Place: Sendable {
     var file: String
     var line: Int
@@ -38,55 +38,53 @@ struct TestCaseChecks: Sendable {
   static func finish(_ testCase: XCTestCase) {
     guard let checks = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(testCase)) }) else { return }
     checks.scope?.end()
-    if let (place, reason) = checks.skipped { return skip(testCase, at: place, reason) }
-    checks.checkObjects(testCase)
+    if let (place, reason) = checks.skipped {
+      return TestCaseSite(testCase: testCase, position: place).skip(reason)
+    }
+    TrackingAssertion.check(
+      checks.objects.map {
+        TrackingAssertion(
+          site: TestCaseSite(testCase: testCase, position: $0.place), object: $0.object, grace: $0.grace)
+      }, name: testCase.name)
     if let scope = checks.scope { check(scope, testCase) }
-  }
-
-  private func checkObjects(_ testCase: XCTestCase) {
-    let alive = objects.filter(\.object.isAlive)
-    guard let grace = alive.map(\.grace).max() else { return }
-    if let obstacle = Availability.reason {
-      for tracked in alive { Self.skip(testCase, at: tracked.place, obstacle) }
-      return
-    }
-    let result = TrackedObject.check(alive.map(\.object), name: testCase.name, grace: grace)
-    for survivor in result.survivors {
-      let place = alive[survivor.index].place
-      if let property = survivor.leak.property(of: testCase) {
-        Self.skip(
-          testCase, at: place,
-          "`\(property)` of \(type(of: testCase)) still holds the \(alive[survivor.index].object.type), and XCTest keeps "
-            + "the test case: set it to nil in tearDown")
-      } else {
-        Self.fail(testCase, at: place, result.message(survivor, directory: Site.directory))
-      }
-    }
-  }
-
-  private static func fail(_ testCase: XCTestCase, at place: Place, _ text: String) {
-    testCase.recordFailure(withDescription: text, inFile: place.file, atLine: place.line, expected: true)
-  }
-
-  private static func skip(_ testCase: XCTestCase, at place: Place, _ reason: String) {
-    let text = "not checked for leaks: \(reason)"
-    if Availability.isRequired { return fail(testCase, at: place, text + " (and UNDEAD_REQUIRE is set)") }
-    let position = "\(place.file):\(place.line)"
-    if Availability.isFirstSkip(at: position) { Output.write("\(position): note: \(text)\n") }
   }
 
   private static func check(_ scope: AllocationScope, _ testCase: XCTestCase) {
     do {
       let report = try scope.check()
       for leak in report.leaks {
-        let place = leak.place { $0.isMethod(of: testCase.name) }
-        fail(testCase, at: place, FailureText.text(leak, directory: Site.directory))
+        TestCaseSite(testCase: testCase, position: leak.place { $0.isMethod(of: testCase.name) })
+          .fail(FailureText.text(leak, directory: TestCaseSite.directory))
       }
       for suspect in report.suspects {
-        Output.write("warning: \(testCase.name): \(FailureText.text(suspect, directory: Site.directory))\n")
+        let text = FailureText.text(suspect, directory: TestCaseSite.directory)
+        StandardError.write("warning: \(testCase.name): \(text)\n")
       }
     } catch {
-      Output.skip(testCase, error.description)
+      testCase.skipLeakCheck(error.description)
+    }
+  }
+}
+
+/// A line of a test case that has ended, and whose result is not final yet.
+private struct TestCaseSite: AssertionSite {
+  let testCase: XCTestCase
+  let position: TestCaseChecks.Place
+
+  var place: String { "\(position.file):\(position.line)" }
+
+  func record(_ outcome: AssertionOutcome, _ text: String) {
+    switch outcome {
+    case .failure:
+      testCase.recordFailure(withDescription: text, inFile: position.file, atLine: position.line, expected: true)
+    case .warning, .note: StandardError.write("\(place): \(outcome.rawValue): \(text)\n")
+    }
+  }
+
+  func doubt(about object: TrackedObject, _ leak: Leak) -> String? {
+    leak.property(of: testCase).map {
+      "`\($0)` of \(type(of: testCase)) still holds the \(object.type), and XCTest keeps the test case: set it to nil in "
+        + "tearDown"
     }
   }
 }

@@ -73,9 +73,9 @@ import UndeadReport
 
   @Test func growthAndCounts() async {
     await #expect(processExitsWith: .success) {
-      let nothing = try HeapGrowth.measure { _ = Node() }
+      let nothing = try HeapGrowth.measure { _ = Node() }.get()
       #expect(nothing.isEmpty)
-      let growth = try HeapGrowth.measure { Kept.shared.nodes.append(Node()) }
+      let growth = try HeapGrowth.measure { Kept.shared.nodes.append(Node()) }.get()
       let node = try #require(growth.first { $0.type.hasSuffix("Node") })
       #expect(node.counts.count == 6)
       #expect(zip(node.counts, node.counts.dropFirst()).allSatisfy { $0 < $1 })

@@ -22,32 +22,40 @@ package enum HeapGrowth {
   /// - Parameters:
   ///   - iterations: how often the body runs and is measured, from 2 to 64.
   ///   - warmUp: how often the body runs before that, unmeasured: caches fill up.
-  /// - Throws: what the body throws, or ``UndeadError`` if a measurement could not be made.
-  package static func measure(
-    iterations: Int = 5, warmUp: Int = 2, _ body: () throws -> Void
-  ) throws -> [Growth] {
+  /// - Returns: what grew, or why a measurement could not be made.
+  /// - Throws: what the body throws.
+  package static func measure<Failure: Error>(
+    iterations: Int = 5, warmUp: Int = 2, _ body: () throws(Failure) -> Void
+  ) throws(Failure) -> Result<[Growth], UndeadError> {
     for _ in 0..<max(0, warmUp) { try body() }
     let scopes = scopes(iterations)
     for scope in scopes { try scope.run(body) }
-    let grown = try grown(in: scopes)
-    guard !grown.isEmpty else { return [] }
-    return try growths(grown, ExampleSearch.leaks(of: grown, name: name))
+    return Result { () throws(UndeadError) in
+      let grown = try grown(in: scopes.map(\.number))
+      guard !grown.isEmpty else { return [] }
+      return try growths(grown, ExampleSearch.leaks(of: grown, name: name))
+    }
   }
 
   /// The same for an asynchronous body.
-  package static func measure(
-    iterations: Int = 5, warmUp: Int = 2, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
-  ) async throws -> [Growth] {
+  package static func measure<Failure: Error>(
+    iterations: Int = 5, warmUp: Int = 2, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws(Failure) -> Void
+  ) async throws(Failure) -> Result<[Growth], UndeadError> {
     for _ in 0..<max(0, warmUp) { try await body() }
     let scopes = scopes(iterations)
     for scope in scopes { try await scope.run(body) }
     let numbers = scopes.map(\.number)
-    let result: Result<[Census.Entry], UndeadError> = await OwnThread.run {
-      Result { () throws(UndeadError) in try grown(in: numbers) }
+    do throws(UndeadError) {
+      let census: Result<[Census.Entry], UndeadError> = await OwnThread.run {
+        Result { () throws(UndeadError) in try grown(in: numbers) }
+      }
+      let found = try census.get()
+      guard !found.isEmpty else { return .success([]) }
+      return .success(try await growths(found, ExampleSearch.leaks(of: found, name: name)))
+    } catch {
+      return .failure(error)
     }
-    let found = try result.get()
-    guard !found.isEmpty else { return [] }
-    return try await growths(found, ExampleSearch.leaks(of: found, name: name))
   }
 
   private static let name = "a repetition of the scenario"
@@ -55,10 +63,6 @@ package enum HeapGrowth {
 
   private static func scopes(_ iterations: Int) -> [AllocationScope] {
     (0..<min(max(2, iterations), Census.scopeLimit)).map { AllocationScope("repetition \($0 + 1)") }
-  }
-
-  private static func grown(in scopes: [AllocationScope]) throws(UndeadError) -> [Census.Entry] {
-    try grown(in: scopes.map(\.number))
   }
 
   /// Types with objects left of each repetition, the most first.

@@ -1,0 +1,88 @@
+import UndeadReport
+
+extension AssertionSite {
+  /// Fails if objects that the body makes can never be released any more; also if it throws.
+  package func assertNoLeaks<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try ScopeCheck(self).run(body) { tell($0) }
+  }
+
+  /// Fails if objects that the asynchronous body makes can never be released any more; also if it throws.
+  package func assertNoLeaks<Result, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    try await ScopeCheck(self).run(body) { tell($0) }
+  }
+
+  /// Fails unless the body leaks; what leaks counts as reported.
+  ///
+  /// - Parameter reason: why it is expected to leak, as the failure will say it.
+  package func expectLeak<Result, Failure: Error>(
+    _ reason: String, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try ScopeCheck(self).run(body) { expectLeaks(in: $0, reason) }
+  }
+
+  /// Fails unless the asynchronous body leaks; what leaks counts as reported.
+  package func expectLeak<Result, Failure: Error>(
+    _ reason: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    try await ScopeCheck(self).run(body) { expectLeaks(in: $0, reason) }
+  }
+
+  /// Tells what a scope that has ended left behind.
+  package func tellLeaks(
+    of scope: AllocationScope, isolation: isolated (any Actor)? = #isolation
+  ) async {
+    do { tell(try await scope.check()) } catch { skip(error.description) }
+  }
+
+  private func expectLeaks(in report: LeakReport, _ reason: String) {
+    if report.leaks.isEmpty { fail("nothing leaked, but a leak was expected: \(reason)") }
+  }
+}
+
+/// A body that is checked at its end: its scope, and why nothing can be checked, if so.
+private struct ScopeCheck<Site: AssertionSite> {
+  private let site: Site
+  private let scope: AllocationScope
+  private let obstacle: String?
+
+  init(_ site: Site) {
+    self.site = site
+    obstacle = Availability.reason
+    scope = AllocationScope(site.scopeName)
+  }
+
+  func run<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result, finding: (LeakReport) -> Void
+  ) throws(Failure) -> Result {
+    defer { finish(finding) }
+    return try scope.run(body)
+  }
+
+  func run<Result, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result,
+    finding: (LeakReport) -> Void
+  ) async throws(Failure) -> Result {
+    do throws(Failure) {
+      let result = try await scope.run(body)
+      await finish(finding)
+      return result
+    } catch {
+      await finish(finding)
+      throw error
+    }
+  }
+
+  private func finish(_ finding: (LeakReport) -> Void) {
+    if let obstacle { return site.skip(obstacle) }
+    do { finding(try scope.check()) } catch { site.skip(error.description) }
+  }
+
+  private func finish(isolation: isolated (any Actor)? = #isolation, _ finding: (LeakReport) -> Void) async {
+    if let obstacle { return site.skip(obstacle) }
+    do { finding(try await scope.check()) } catch { site.skip(error.description) }
+  }
+}

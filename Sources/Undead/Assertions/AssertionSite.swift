@@ -1,0 +1,64 @@
+import Foundation
+import UndeadReport
+
+/// The place of an assertion in the source of a test, and how things are told there.
+///
+/// Each test library has its own; what assertions check and say is the same in all of them.
+package protocol AssertionSite {
+  /// The line, as compilers write it: editors and CI systems know that form.
+  var place: String { get }
+  /// What reports call a body that is checked here.
+  var scopeName: String { get }
+  /// What the author of the test says about the assertion; may be empty.
+  var comment: String { get }
+  /// Tells the test library, or whoever reads its output.
+  func record(_ outcome: AssertionOutcome, _ text: String)
+  /// Keeps the whole report of a check, where there is a place for it.
+  func attach(_ report: LeakReport)
+  /// Why nobody can tell whether an object should be gone, which `leak` explains; nil if one can.
+  func doubt(about object: TrackedObject, _ leak: Leak) -> String?
+}
+
+/// What becomes of a text of an assertion.
+package enum AssertionOutcome: String {
+  /// Fails the running test.
+  case failure
+  /// Something that may be a mistake in the program; fails no test.
+  case warning
+  /// Something about the check itself; fails no test.
+  case note
+}
+
+extension AssertionSite {
+  package var scopeName: String { place }
+  package var comment: String { "" }
+  package func attach(_ report: LeakReport) {}
+  package func doubt(about object: TrackedObject, _ leak: Leak) -> String? { nil }
+}
+
+extension AssertionSite {
+  /// What paths are shown relative to: SwiftPM starts tests in the directory of the package.
+  package static var directory: String { FileManager.default.currentDirectoryPath }
+
+  package func fail(_ text: String) {
+    tell(.failure, text)
+  }
+
+  /// Tells the findings of a check: leaks are failures, suspects warnings.
+  package func tell(_ report: LeakReport) {
+    for leak in report.leaks { fail(FailureText.text(leak, directory: Self.directory)) }
+    for suspect in report.suspects { tell(.warning, FailureText.text(suspect, directory: Self.directory)) }
+    if !report.leaks.isEmpty || !report.suspects.isEmpty { attach(report) }
+  }
+
+  /// Says that something was not checked, once at each place; a failure if checks are required.
+  package func skip(_ reason: String) {
+    let text = "not checked for leaks: \(reason)"
+    if Availability.isRequired { return fail(text + " (and UNDEAD_REQUIRE is set)") }
+    if Availability.isFirstSkip(at: place) { tell(.note, text) }
+  }
+
+  private func tell(_ outcome: AssertionOutcome, _ text: String) {
+    record(outcome, comment.isEmpty ? text : "\(text)\n  message    \(comment)")
+  }
+}

@@ -1,0 +1,26 @@
+import UndeadReport
+
+extension AssertionSite {
+  /// Fails for each dead object that the body uses; also if it throws.
+  package func assertNoZombies<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let collector = ZombieCollector()
+    defer { tell(collector) }
+    return try collector.run(body)
+  }
+
+  /// Fails for each dead object that the asynchronous body uses; also if it throws.
+  package func assertNoZombies<Result, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let collector = ZombieCollector()
+    defer { tell(collector) }
+    return try await collector.run(body)
+  }
+
+  private func tell(_ collector: ZombieCollector) {
+    if let obstacle = collector.obstacle { return skip("zombies: \(obstacle)") }
+    for zombie in collector.zombies { fail(FailureText.text(zombie, directory: Self.directory)) }
+  }
+}
