@@ -151,7 +151,11 @@ void undead_avoid_no_longer(void) {
   undead_hook_leave();
 }
 
+// Nothing is recorded, as in a program that only links Undead: glibc's function, and nothing around it.
+UNDEAD_INLINE bool is_off(void) { return LIKELY(undead_record_mode == UNDEAD_RECORD_OFF); }
+
 UNDEAD_HOOK void *malloc(size_t size) {
+  if (is_off()) return __libc_malloc(size);
   undead_hook_enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
@@ -163,8 +167,13 @@ UNDEAD_HOOK void *malloc(size_t size) {
 
 UNDEAD_HOOK void free(void *block) {
   if (!block) return;
-  undead_hook_enter();
   undead_free_filter_function filter = undead_free_filter;
+  if (is_off() && !filter) {
+    forget(block);   // recording may have been on before
+    __libc_free(block);
+    return;
+  }
+  undead_hook_enter();
   const hook_frame *frame = HOOK_FRAME;
   if (LIKELY(!filter) ||
       !filter(block, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer)) {
@@ -175,6 +184,7 @@ UNDEAD_HOOK void free(void *block) {
 }
 
 UNDEAD_HOOK void *calloc(size_t count, size_t size) {
+  if (is_off()) return __libc_calloc(count, size);
   undead_hook_enter();
   void *block = __libc_calloc(count, size);
   if (LIKELY(block)) record(block, HOOK_FRAME);
