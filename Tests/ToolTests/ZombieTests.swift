@@ -61,6 +61,37 @@ import Testing
     #expect((report["zombies"] as? [Any])?.count == 1)
   }
 
+  @Test func areKeptWithTheSnapshot() throws {
+    let kept = sandbox.path("kept.undead")
+    let both = try run(["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": log], ["--zombies", "--save", kept], ["true"])
+    #expect(both.status == 23)
+    let again = try sandbox.undead("report", kept)
+    #expect(again.status == 23)
+    #expect(again.out == both.error)
+    let died = try run(["FAKE_ZOMBIES": log], ["--zombies", "--save", kept], ["sh", "-c", "kill -ILL $$"])
+    #expect(died.status == 132)
+    let alone = try sandbox.undead("report", kept)
+    #expect(alone.status == 23)
+    #expect(alone.out == died.error)
+    #expect(alone.out.contains("not checked for leaks: the program was ended by SIGILL"))
+  }
+
+  @Test func areSuppressed() throws {
+    let rules = try sandbox.write("zombie-type:^App.Poller$ # to be rewritten\n", to: "rules.supp")
+    let environment = ["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": log]
+    let output = try run(environment, ["--zombies", "--suppressions", rules], ["true"])
+    #expect(output.status == 0)
+    #expect(output.error.contains("0 known, 1 suppressed"))
+    #expect(output.error.contains("suppressed 1 group by zombie-type:^App.Poller$"))
+    let leaks = try sandbox.write("leak:*\ntype:*\n", to: "leaks.supp")
+    #expect(try run(environment, ["--zombies", "--suppressions", leaks], ["true"]).status == 23)
+    // A program that died of it was not checked for leaks.
+    let died = try run(
+      ["FAKE_ZOMBIES": log], ["--zombies", "--suppressions", rules, "--format", "json"], ["sh", "-c", "kill -ILL $$"])
+    #expect(died.status == 132)
+    #expect(died.error.contains("\"complete\" : false"))
+  }
+
   @Test func aDamagedLogIsNoCleanRun() throws {
     let damaged = sandbox.path("damaged.zombies")
     try Self.sampleLog().prefix(300).write(to: URL(filePath: damaged))

@@ -89,6 +89,17 @@ import Testing
     }
   }
 
+  @Test func zombiesThatAreNoJSONAreRefused() throws {
+    var snapshot = Snapshot()
+    snapshot.zombies.notes = ["a note that can be found"]
+    var bytes = [UInt8](snapshot.encoded())
+    let position = try #require(bytes.firstIndex(of: UInt8(ascii: "{")))
+    bytes[position] = UInt8(ascii: "[")
+    let checksum = bytes.withUnsafeBytes { SnapshotFormat.checksum($0) }
+    withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(24..<32, with: $0) }
+    #expect(Self.error(Data(bytes))?.detail == "the zombies are no valid JSON, or not what they should be")
+  }
+
   @Test func headerIsAsDocumented() {
     let bytes = [UInt8](Self.sample().encoded())
     #expect(Array(bytes[0..<8]) == Array("UNDEAD\r\n".utf8))

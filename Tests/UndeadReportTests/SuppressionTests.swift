@@ -53,7 +53,11 @@ import Testing
 
   @Test(arguments: [
     ("leak:a\nrubbish", "app.supp:2: \"rubbish\" does not say what it suppresses"),
-    ("race:a", "app.supp:1: \"race:\" is not a kind of suppression; use one of `leak:`, `type:`, `field:`, `module:`"),
+    (
+      "race:a",
+      "app.supp:1: \"race:\" is not a kind of suppression; use one of `leak:`, `type:`, `field:`, `module:`, `zombie:`, "
+        + "`zombie-type:`, `zombie-kind:`"
+    ),
     ("\n\ntype:   # why", "app.supp:3: the pattern after \"type:\" is empty"),
   ])
   func errorNamesTheLine(text: String, message: String) {

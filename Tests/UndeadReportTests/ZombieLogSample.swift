@@ -122,3 +122,12 @@ extension ZombieLogSample {
     Frame(symbol: symbol, file: "/app/App.swift", line: line, module: "App", offset: 0x10)
   }
 }
+
+extension LeakReport {
+  /// The report on a process in which nothing but uses of dead objects was seen.
+  init(findings: ZombieFindings, _ options: ReportOptions = ReportOptions()) {
+    var snapshot = Snapshot()
+    snapshot.zombies = findings
+    self.init(analyzing: [ReportInput(snapshot)], options: options)
+  }
+}

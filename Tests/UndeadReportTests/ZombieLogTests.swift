@@ -106,9 +106,7 @@ import Testing
       }
       do throws(ZombieLogError) {
         guard let log = try ZombieLog.decode(data) else { continue }
-        var report = LeakReport()
-        report.add([ZombieInput(log, program: "App")])
-        _ = TextRenderer.render(report)
+        _ = TextRenderer.render(LeakReport(findings: ZombieFindings([ZombieInput(log, program: "App")])))
       } catch {
         #expect(error.byte <= data.count)
       }

@@ -6,9 +6,7 @@ import Testing
 /// From the events of a log to the text and JSON of a report.
 @Suite struct ZombieReportTests {
   private func report(_ inputs: ZombieInput...) -> LeakReport {
-    var report = LeakReport()
-    report.add(inputs)
-    return report
+    LeakReport(findings: ZombieFindings(inputs))
   }
 
   private func message(_ change: (inout ZombieLog.Event) -> Void) -> String {
@@ -150,6 +148,60 @@ import Testing
     #expect(notes.contains { $0.contains("--zombies=guard sees these too") })
     let guarding = report(ZombieLogSample.input([]) { $0.flags = 2 })
     #expect(guarding.summary.notes.isEmpty)
+  }
+
+  @Test(arguments: [
+    "zombie:^App.Loop.poll(_:)$", "zombie:Poller.tick", "zombie:App.Owner.close", "zombie:App.swift", "zombie:*",
+    "zombie-type:^App.Poller$", "zombie-kind:method",
+  ])
+  func matchingRulesTakeThemOut(rule: String) throws {
+    let findings = ZombieFindings([ZombieLogSample.input([ZombieLogSample.message()]) { $0.flags = 3 }])
+    let options = ReportOptions(suppressions: try SuppressionTests.rules(rule + " # fixed in 2.0"))
+    var fromFile = LeakReport(findings: findings)
+    fromFile.apply(options)
+    for report in [LeakReport(findings: findings, options), fromFile] {
+      #expect(report.zombies.isEmpty)
+      #expect(!report.fails())
+      #expect(report.summary.zombies == 0)
+      #expect(report.summary.suppressed == 1)
+      #expect(report.summary.notes == ["suppressed 1 group by \(rule) (app.supp:1): fixed in 2.0"])
+    }
+  }
+
+  @Test(arguments: [
+    "leak:*", "type:*", "field:*", "module:*", "zombie:App.makePoller", "zombie:^Poller$", "zombie-type:^Poller",
+    "zombie-kind:release",
+  ])
+  func otherRulesLeaveThem(rule: String) throws {
+    let findings = ZombieFindings([ZombieLogSample.input([ZombieLogSample.message()])])
+    let report = LeakReport(findings: findings, ReportOptions(suppressions: try SuppressionTests.rules(rule)))
+    #expect(report.zombies.count == 1)
+    #expect(report.summary.notes.contains { $0.hasPrefix("unused suppression \(rule)") })
+  }
+
+  @Test func rulesAboutZombiesLeaveLeaks() throws {
+    let report = try SuppressionTests.report(Scenario.pair(), "zombie:*\nzombie-type:*\nzombie-kind:*")
+    #expect(report.leaks.count == 1)
+  }
+
+  @Test func snapshotsKeepThem() throws {
+    let findings = ZombieFindings([ZombieLogSample.input([ZombieLogSample.message()]) { $0.flags = 4 }])
+    var snapshot = Snapshot(unchecked: LeakReport.Process(path: "/a", arguments: ["a", "-b"], pid: 9, signal: 4))
+    snapshot.zombies = findings
+    let again = try Snapshot(decoding: snapshot.encoded())
+    #expect(again.zombies == findings)
+    let report = LeakReport(analyzing: [ReportInput(again), ReportInput(again)])
+    #expect(report.zombies.map(\.count) == [2])
+    #expect(report.process == LeakReport.Process(path: "/a", arguments: ["a", "-b"], pid: 9, signal: 4))
+    #expect(!report.summary.complete)
+    for note in findings.notes { #expect(report.summary.notes.filter { $0 == note }.count == 1) }
+  }
+
+  @Test func countsOfSnapshotsDoNotOverflow() {
+    var snapshot = Snapshot()
+    snapshot.zombies = ZombieFindings([ZombieLogSample.input([ZombieLogSample.message()])])
+    snapshot.zombies.zombies[0].count = .max
+    #expect(LeakReport(analyzing: [ReportInput(snapshot), ReportInput(snapshot)]).zombies.map(\.count) == [.max])
   }
 
   @Test func framesOfTheObjectsOwnDeinitAreNotWhatLetItGo() {

@@ -11,9 +11,7 @@ enum ZombieDescriber {
       event.modules = 0
       return event
     }
-    var report = LeakReport()
-    report.add([ZombieInput.symbolizing(log, program: processName).input])
-    return report.zombies
+    return ZombieFindings([ZombieInput.symbolizing(log, program: processName).input]).zombies
   }
 
   /// What the kernel calls the process.

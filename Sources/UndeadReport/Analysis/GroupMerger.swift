@@ -11,12 +11,16 @@ struct GroupMerger {
     for leak in analysis.leaks { Self.merge(leak, into: &leakGroups) }
     for leak in analysis.knownLeaks { Self.merge(leak, into: &knownGroups) }
     for suspect in analysis.suspects { merge(suspect) }
-    for zombie in analysis.zombies where !isForked { merge(zombie) }
+    if !isForked { add(analysis.zombies) }
     // A forked child has those of its parent too.
     for diagnostic in analysis.diagnostics where !isForked || seen.insert(diagnostic).inserted {
       seen.insert(diagnostic)
       diagnostics.append(diagnostic)
     }
+  }
+
+  mutating func add(_ zombies: [Zombie]) {
+    for zombie in zombies { merge(zombie) }
   }
 
   var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }
@@ -66,7 +70,7 @@ struct GroupMerger {
 
   private mutating func merge(_ zombie: Zombie) {
     if let known = zombies.firstIndex(where: { $0.signature == zombie.signature }) {
-      zombies[known].count += zombie.count
+      zombies[known].count.addSaturating(UInt64(clamping: zombie.count))
     } else {
       zombies.append(zombie)
     }

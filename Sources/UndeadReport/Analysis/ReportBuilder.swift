@@ -49,6 +49,7 @@ extension LeakReport {
       merger.add(
         ProcessAnalysis(input.snapshot, symbols: input.symbols, inherited: inherited),
         isForked: input.snapshot.metadata("forkedFrom") != nil)
+      merger.add(input.snapshot.zombies.zombies)
     }
     (leaks, knownLeaks, suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
     diagnostics = merger.diagnostics
@@ -78,6 +79,7 @@ extension LeakReport {
     var filter = SuppressionFilter(options.suppressions)
     leaks.removeAll { filter.removes($0) }
     suspects.removeAll { filter.removes($0) }
+    zombies.removeAll { filter.removes($0) }
     summary.suppressed += filter.suppressed
     let before = leaks.count + suspects.count
     leaks.removeAll { $0.count < options.minCount }
@@ -121,6 +123,7 @@ extension LeakReport {
       summary.notes += Self.notes(on: snapshot).map { prefix + $0 }
     }
     addUnlistedBlocks(snapshots)
+    for note in snapshots.flatMap(\.zombies.notes) where !summary.notes.contains(note) { summary.notes.append(note) }
   }
 
   private mutating func addChildren(_ snapshots: [Snapshot]) {
@@ -165,6 +168,19 @@ extension LeakReport {
     let stacks = snapshot.counter("droppedBacktraces")
     if stacks > 0 { notes.append("no backtrace for \(stacks) allocation\(stacks == 1 ? "" : "s"): the store was full") }
     return notes
+  }
+}
+
+extension Snapshot {
+  /// A snapshot of a process in which no check was made.
+  public init(unchecked process: LeakReport.Process) {
+    self.init()
+    isComplete = false
+    setMetadata("path", process.path)
+    metadata += process.arguments.map { MetadataEntry(key: "argument", value: $0) }
+    setMetadata("pid", "\(process.pid)")
+    if let status = process.exitStatus { setMetadata("exitStatus", "\(status)") }
+    if let signal = process.signal { setMetadata("signal", "\(signal)") }
   }
 }
 

@@ -34,6 +34,8 @@ public struct Snapshot: Sendable, Equatable {
   package var traces: [TraceRecord] = []
   /// The state of all run loops as JSON; empty if there are none.
   package var runLoops: [UInt8] = []
+  /// Uses of dead objects that were seen in the program and its children.
+  public var zombies = ZombieFindings()
   /// Names that were saved with the snapshot.
   public var symbols = SymbolTable()
 

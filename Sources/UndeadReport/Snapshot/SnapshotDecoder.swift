@@ -251,6 +251,18 @@ struct SnapshotDecoder {
     }
     let runLoops = sections[.runLoops]
     snapshot.runLoops = [UInt8](bytes[runLoops.offset..<(runLoops.offset + runLoops.count)])
+    try decodeZombies()
+  }
+
+  private mutating func decodeZombies() throws(SnapshotError) {
+    let section = sections[.zombies]
+    guard section.count > 0 else { return }
+    do {
+      let json = Data(bytes[section.offset..<(section.offset + section.count)])
+      snapshot.zombies = try JSONDecoder().decode(ZombieFindings.self, from: json)
+    } catch {
+      throw SnapshotError(.damaged, byte: section.offset, "the zombies are no valid JSON, or not what they should be")
+    }
   }
 
   private mutating func decodeSymbols() throws(SnapshotError) {

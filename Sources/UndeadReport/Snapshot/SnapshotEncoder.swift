@@ -104,6 +104,10 @@ private struct SnapshotEncoder {
       $0.u32($1.node, $1.loop, $1.modes, $1.kind, $1.name, 0)
     }
     if !snapshot.runLoops.isEmpty { table.append((.runLoops, snapshot.runLoops)) }
+    // Texts and numbers: there is nothing in them that JSON could not say.
+    if !snapshot.zombies.isEmpty, let json = try? JSONRenderer.encode(snapshot.zombies) {
+      table.append((.zombies, [UInt8](json)))
+    }
   }
 
   private mutating func addSymbols() {

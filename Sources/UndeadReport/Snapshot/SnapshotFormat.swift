@@ -12,14 +12,12 @@ enum SnapshotFormat {
   enum Section: UInt32, CaseIterable {
     case strings = 1
     case metadata, counters, modules, types, nodes, edges, stacks, frames, paths, steps, suspects, notes, symbols
-    case symbolFrames
-    case diagnostics = 17
-    case watched, loopItems, runLoops, traces
+    case symbolFrames, zombies, diagnostics, watched, loopItems, runLoops, traces
 
     /// Bytes of an entry in this version; later ones may be longer.
     var entrySize: Int {
       switch self {
-      case .strings, .runLoops: 1
+      case .strings, .zombies, .runLoops: 1
       case .steps, .notes: 4
       case .metadata, .stacks, .frames: 8
       case .counters, .suspects, .symbols, .diagnostics, .traces: 16

@@ -32,8 +32,17 @@ struct SuppressionFilter {
         types: suspect.objects.map(\.type), references: references))
   }
 
+  mutating func removes(_ zombie: Zombie) -> Bool {
+    count(suppressions.rules.firstIndex { Self.matches($0, zombie) })
+  }
+
   private mutating func removes(_ subject: Subject) -> Bool {
-    guard let rule = suppressions.rules.firstIndex(where: { Self.matches($0, subject) }) else { return false }
+    count(suppressions.rules.firstIndex { Self.matches($0, subject) })
+  }
+
+  /// Counts what a rule takes out; false if it is none.
+  private mutating func count(_ rule: Int?) -> Bool {
+    guard let rule else { return false }
     uses[rule] += 1
     suppressed += 1
     return true
@@ -43,7 +52,7 @@ struct SuppressionFilter {
     let matches = rule.matcher.matches
     switch rule.subject {
     case .leak:
-      return subject.frames.contains { matches($0.symbol) || matches($0.file ?? "") || matches($0.module) }
+      return subject.frames.contains { Self.matches(rule, $0) }
     case .type:
       return subject.types.contains(where: matches)
     case .field:
@@ -53,6 +62,26 @@ struct SuppressionFilter {
     case .module:
       return subject.frames.contains { !$0.system && matches($0.module) }
         || subject.types.contains { type in type.firstIndex(of: ".").map { matches(String(type[..<$0])) } ?? false }
+    case .zombie, .zombieType, .zombieKind:
+      return false
+    }
+  }
+
+  private static func matches(_ rule: Suppressions.Rule, _ frame: Frame) -> Bool {
+    let matches = rule.matcher.matches
+    return matches(frame.symbol) || matches(frame.file ?? "") || matches(frame.module)
+  }
+
+  /// A rule about leaks must not hide the use of a dead object.
+  private static func matches(_ rule: Suppressions.Rule, _ zombie: Zombie) -> Bool {
+    let matches = rule.matcher.matches
+    switch rule.subject {
+    case .zombie:
+      let frames = zombie.access.frames + zombie.deallocation.frames
+      return zombie.member.map(matches) ?? false || frames.contains { Self.matches(rule, $0) }
+    case .zombieType: return matches(zombie.type)
+    case .zombieKind: return matches(zombie.kind)
+    case .leak, .type, .field, .module: return false
     }
   }
 

@@ -1,4 +1,4 @@
-/// Rules that take expected leaks out of a report, read from files in the format of LeakSanitizer and its extension.
+/// Rules that take expected leaks and zombies out of a report, read from files in the format of LeakSanitizer and its extension.
 ///
 /// `Documentation/suppressions.md` describes the format.
 public struct Suppressions: Sendable {
@@ -12,6 +12,12 @@ public struct Suppressions: Sendable {
     case field
     /// Module of any frame of the allocation, or Swift module of the types.
     case module
+    /// Method, field, or function, source file or module of any frame of the use or the death of a dead object.
+    case zombie
+    /// Type of a dead object that was used.
+    case zombieType = "zombie-type"
+    /// How a dead object was used: `retain`, `method`, ...
+    case zombieKind = "zombie-kind"
   }
 
   /// One line of a file.

@@ -76,21 +76,3 @@ extension Frame {
   /// True for a deinit, or what the compiler made to destroy the context of a closure.
   fileprivate var isDeinit: Bool { symbol.hasSuffix(".deinit") || symbol.hasPrefix("objectdestroy") }
 }
-
-extension LeakReport {
-  /// Adds the uses of dead objects that were seen in the program and its children, and what the reader must know about
-  /// those that could not be seen.
-  public mutating func add(_ inputs: [ZombieInput]) {
-    var builder = ZombieBuilder()
-    for input in inputs {
-      builder.add(input)
-      let prefix = inputs.count > 1 ? "process \(input.log.pid): " : ""
-      for note in ZombieNotes.notes(on: input.log).map({ prefix + $0 }) where !summary.notes.contains(note) {
-        summary.notes.append(note)
-      }
-    }
-    zombies += builder.zombies
-    if let note = ZombieNotes.general(inputs.map(\.log)) { summary.notes.append(note) }
-    updateCounts()
-  }
-}

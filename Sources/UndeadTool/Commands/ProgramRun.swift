@@ -103,7 +103,8 @@ final class ProgramRun {
     let zombies = zombieLogs()
     if let failure = outcome.failure, snapshots.isEmpty {
       let reason = ([failure] + outcome.notes).joined(separator: "; ")
-      return try pipeline.emitUnchecked(process(ending), reason: reason, zombies: zombies, to: sink)
+      return try pipeline.emitUnchecked(
+        process(ending), reason: reason, zombies: zombies, save: options.save, to: sink)
     }
     if outcome.failure == nil, !snapshots.isEmpty { Self.record(ending, in: &snapshots[0]) }
     let gaps =

@@ -22,7 +22,8 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
 
   @Option(
-    help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")
+    help: ArgumentHelp(
+      "Keep the snapshot, with its symbols and the zombies, for 'undead report' and 'undead diff'.", valueName: "file")
   )
   var save: String?
 

@@ -55,9 +55,8 @@ struct ReportPipeline {
     _ snapshots: [Snapshot], of process: LeakReport.Process? = nil, zombies: ZombieLogs = ZombieLogs(),
     notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
-    var (report, named) = analyze(snapshots, progress: progress)
+    var (report, named) = analyze(snapshots, zombies: zombies.findings, progress: progress)
     if let process { report.process = process }
-    Self.add(zombies, to: &report)
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
     try show(report, to: sink)
@@ -69,7 +68,14 @@ struct ReportPipeline {
   }
 
   /// Analyses snapshots and names their code; gives back the first one, which is the program's, with its symbols.
-  private func analyze(_ snapshots: [Snapshot], progress: Progress) -> (report: LeakReport, first: Snapshot) {
+  private func analyze(
+    _ snapshots: [Snapshot], zombies: ZombieFindings = ZombieFindings(), progress: Progress
+  ) -> (report: LeakReport, first: Snapshot) {
+    var snapshots = snapshots
+    if !zombies.isEmpty {
+      if snapshots.isEmpty { snapshots = [Snapshot()] }
+      snapshots[0].zombies = zombies
+    }
     var notes: [String] = []
     var inputs: [ReportInput] = []
     progress.show("reading debug information")
@@ -88,11 +94,6 @@ struct ReportPipeline {
     return (report, first)
   }
 
-  private static func add(_ zombies: ZombieLogs, to report: inout LeakReport) {
-    report.add(zombies.inputs)
-    for note in zombies.notes where !report.summary.notes.contains(note) { report.summary.notes.append(note) }
-  }
-
   private static let tool = LeakReport.Tool(version: UndeadCommand.version)
 
   /// The exit status that a report asks for.
@@ -109,20 +110,25 @@ struct ReportPipeline {
 
   /// Says that a program was not checked for leaks, and why, and which uses of dead objects were seen.
   ///
+  /// - Parameters:
+  ///   - save: where to keep the uses of dead objects, if there are any; nil for nowhere.
   /// - Returns: the exit status that this asks for.
   func emitUnchecked(
-    _ process: LeakReport.Process, reason: String, zombies: ZombieLogs = ZombieLogs(), to sink: OutputSink
+    _ process: LeakReport.Process, reason: String, zombies: ZombieLogs = ZombieLogs(), save: String? = nil,
+    to sink: OutputSink
   ) throws(ToolError) -> Int32 {
-    guard zombies.hasFindings else {
+    var findings = zombies.findings
+    guard !findings.zombies.isEmpty else {
       let note = (["no check was made: \(reason)"] + zombies.problems).joined(separator: "; ")
       try emitWithoutSnapshot(process, note: note, isComplete: false, to: sink)
       return ExitStatus.toolFailure
     }
-    var report = LeakReport(tool: Self.tool, process: process)
-    Self.add(zombies, to: &report)
-    report.summary.notes += zombies.problems + ["not checked for leaks: \(reason)"]
-    report.summary.complete = false
+    findings.notes += zombies.problems + ["not checked for leaks: \(reason)"]
+    var snapshot = Snapshot(unchecked: process)
+    snapshot.zombies = findings
+    let report = LeakReport(analyzing: [ReportInput(snapshot)], options: options, tool: Self.tool)
     try show(report, to: sink)
+    if let save { try SnapshotFile.save(snapshot, to: save) }
     return status(report, isKnown: false)
   }
 

@@ -3,9 +3,8 @@ import UndeadReport
 
 /// The uses of dead objects that the processes of a session logged, with their names.
 struct ZombieLogs {
-  private(set) var inputs: [ZombieInput] = []
-  /// What the reader of the report must know about names.
-  private(set) var notes: [String] = []
+  private var inputs: [ZombieInput] = []
+  private var notes: [String] = []
   /// Logs that could not be read: zombies may be missing from the report.
   private(set) var problems: [String] = []
 
@@ -19,8 +18,12 @@ struct ZombieLogs {
     for file in ofProgram + files.filter({ Self.pid($0) != program }) { add(file, session) }
   }
 
-  /// True if a use of a dead object was seen.
-  var hasFindings: Bool { inputs.contains { !$0.log.events.isEmpty } }
+  /// What was seen, and what the reader of the report must know about it.
+  var findings: ZombieFindings {
+    var findings = ZombieFindings(inputs)
+    for note in notes { findings.add(note: note) }
+    return findings
+  }
 
   private static let suffix = ".zombies"
 
