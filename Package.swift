@@ -42,16 +42,20 @@ let package = Package(
         "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
-    .testTarget(name: "CUndeadTests", dependencies: ["CUndead", "CUnwind"], exclude: ["Fixtures", "Programs"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(
+      name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "TestSupport"], exclude: ["Fixtures", "Programs"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
-    .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"], exclude: ["Programs"]),
+    .testTarget(
+      name: "UndeadTests", dependencies: ["CUndead", "TestSupport", "Undead", "UndeadReport"], exclude: ["Programs"]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
-    .testTarget(name: "ToolTests", dependencies: ["UndeadTool", "UndeadReport"], exclude: ["Fixtures"]),
+    .testTarget(name: "ToolTests", dependencies: ["TestSupport", "UndeadReport", "UndeadTool"], exclude: ["Fixtures"]),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["UndeadReport", "UndeadTool"], exclude: ["Programs", "README.md"]),
+      name: "EndToEndTests", dependencies: ["TestSupport", "UndeadReport", "UndeadTool"],
+      exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The instrument's recording half, compiled apart from the package: so that it can be built at any level of
 /// optimisation, be linked into C programs, and be preloaded without a session.
@@ -40,11 +41,9 @@ enum Recorder {
     return library
   }
 
-  /// A path in a directory of its own, which stays until the system cleans it up.
+  /// A path in a directory of its own, which stays until the tests have ended.
   static func temporaryPath(_ name: String) throws -> String {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "undead-record-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder.appending(path: name).path
+    try TemporaryDirectory.untilExit().appending(path: name).path
   }
 
   struct Outcome {
@@ -70,13 +69,14 @@ enum Recorder {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = environment.map { "\($0.key)=\($0.value)" } + [command] + arguments
-    let files = [try temporaryPath("output"), try temporaryPath("errors")]
-    for file in files { _ = FileManager.default.createFile(atPath: file, contents: nil) }
-    process.standardOutput = FileHandle(forWritingAtPath: files[0])
-    process.standardError = FileHandle(forWritingAtPath: files[1])
+    let directory = try TemporaryDirectory()
+    let files = ["output", "errors"]
+    for file in files { _ = FileManager.default.createFile(atPath: directory.path(file), contents: nil) }
+    process.standardOutput = FileHandle(forWritingAtPath: directory.path("output"))
+    process.standardError = FileHandle(forWritingAtPath: directory.path("errors"))
     try process.run()
     process.waitUntilExit()
-    let texts = files.map { String(decoding: FileManager.default.contents(atPath: $0) ?? Data(), as: UTF8.self) }
+    let texts = files.map(directory.contents)
     return Outcome(
       command: ([command] + arguments).joined(separator: " "), output: texts[0], errors: texts[1],
       status: process.terminationStatus, signalled: process.terminationReason == .uncaughtSignal)

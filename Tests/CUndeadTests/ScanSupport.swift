@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One line of counts of `scan_program`.
 struct ScanCounts {
@@ -35,7 +36,7 @@ enum ScanProgram {
     process.executableURL = URL(fileURLWithPath: try executable(build))
     process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
-    environment["LD_PRELOAD"] = try preloadLibrary()
+    environment["LD_PRELOAD"] = try BuildProducts.preloadLibrary()
     environment["UNDEAD_STOP"] = stop
     environment["UNDEAD"] = "1"
     process.environment = environment
@@ -49,15 +50,6 @@ enum ScanProgram {
     return Run(counts: counts, text: text, status: process.terminationStatus)
   }
 
-  static func preloadLibrary() throws -> String {
-    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-    let library = tests.deletingLastPathComponent().appendingPathComponent("libUndeadPreload.so").path
-    guard FileManager.default.fileExists(atPath: library) else {
-      throw ScanProgramError(description: "\(library) is missing: build the product UndeadPreload")
-    }
-    return library
-  }
-
   private static let debug = Result { try compile(.debug) }
   private static let release = Result { try compile(.release) }
 
@@ -68,9 +60,7 @@ enum ScanProgram {
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
     let include = "\(sources)/../../../Sources/CUndead/include"
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("undead-scan-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    let path = directory.path
+    let path = try TemporaryDirectory.untilExit().path
     try shell("clang -O1 -g -I '\(include)' -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
     let bridge = "-import-objc-header '\(sources)/scan_program.h' -Xcc -I -Xcc '\(include)'"
     try shell("swiftc \(build.rawValue) -g \(bridge) '\(sources)/scan_program.swift' '\(path)/c.o' -o '\(path)/scan'")

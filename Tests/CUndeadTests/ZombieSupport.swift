@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A zombie in a log of a session directory (Documentation/zombie-log.md).
 struct LoggedZombie {
@@ -87,14 +88,12 @@ enum ZombieProgram {
   }
 
   static func run(_ build: Build, _ ways: String..., settings: [String: String] = [:]) throws -> Run {
-    let session = FileManager.default.temporaryDirectory.appendingPathComponent("undead-zombies-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: session, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: session) }
+    let session = try TemporaryDirectory()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try executable(build))
     process.arguments = ways
     var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
-    environment["LD_PRELOAD"] = try ScanProgram.preloadLibrary()
+    environment["LD_PRELOAD"] = try BuildProducts.preloadLibrary()
     environment["UNDEAD_SESSION"] = session.path
     environment["UNDEAD_ZOMBIES"] = "1"
     environment["SWIFT_BACKTRACE"] = "enable=no"
@@ -106,7 +105,7 @@ enum ZombieProgram {
     try process.run()
     let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
-    let files = try FileManager.default.contentsOfDirectory(at: session, includingPropertiesForKeys: nil)
+    let files = try FileManager.default.contentsOfDirectory(at: session.url, includingPropertiesForKeys: nil)
     let logs = try files.filter { $0.pathExtension == "zombies" }.compactMap { ZombieLog(try Data(contentsOf: $0)) }
     let exited = process.terminationReason == .exit
     let status = process.terminationStatus
@@ -132,9 +131,7 @@ enum ZombieProgram {
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
     let include = "\(sources)/../../../Sources/CUndead/include"
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("undead-zombie-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    let program = "\(directory.path)/zombie"
+    let program = "\(try TemporaryDirectory.untilExit().path)/zombie"
     let options = "\(build.rawValue) -g -swift-version 5 -module-name App"
     let bridge = "-import-objc-header '\(include)/undead_zombies.h'"
     try ScanProgram.shell("swiftc \(options) \(bridge) '\(sources)/zombie_program.swift' -o '\(program)'")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// How a process ended and what it wrote.
 struct Outcome: Sendable {
@@ -73,24 +74,6 @@ private func wait(for child: pid_t, command: String, deadline: Duration) async t
     try? await Task.sleep(for: .milliseconds(5))
   }
   return status
-}
-
-/// A directory that goes away with the value that made it.
-final class TemporaryDirectory: Sendable {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("undead-test-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
-  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-
-  func contents(_ name: String) -> String {
-    (try? Data(contentsOf: url.appendingPathComponent(name))).map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }
 }
 
 /// Lets only so many run at a time: compilers and programs with hundreds of threads do not mix well.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A program of the corpus in one configuration.
@@ -57,7 +58,7 @@ extension Program {
     let sources = [source] + (plugin.map { [$0] } ?? [])
     let flags = configuration.flags + expectation.flags
     let digest = try Self.digest(of: sources, and: flags + [expectation.module, Self.compiler])
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("undead-corpus/\(name)-\(digest)")
+    let directory = BuildProducts.directory.appendingPathComponent("undead-corpus/\(name)-\(digest)")
     let executable = directory.appendingPathComponent(name)
     if !FileManager.default.isExecutableFile(atPath: executable.path) {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

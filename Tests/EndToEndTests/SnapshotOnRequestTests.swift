@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Snapshots of a program that runs on.

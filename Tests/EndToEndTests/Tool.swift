@@ -1,14 +1,11 @@
 import Foundation
+import TestSupport
 
 /// The tool under test.
 enum Tool {
   /// From `UNDEAD_TOOL`, else the one that was built beside the test bundle.
-  static let path: String = {
-    if let path = ProcessInfo.processInfo.environment["UNDEAD_TOOL"] { return path }
-    let bundle =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("undead").path
-  }()
+  static let path =
+    ProcessInfo.processInfo.environment["UNDEAD_TOOL"] ?? BuildProducts.directory.appending(path: "undead").path
 
   /// How many programs run or compile at a time (`UNDEAD_JOBS`).
   static let gate = Gate(ProcessInfo.processInfo.environment["UNDEAD_JOBS"].flatMap(Int.init) ?? 2)

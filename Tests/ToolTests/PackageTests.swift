@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import UndeadReport
 
@@ -8,8 +9,7 @@ import UndeadReport
   private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appending(path: "Fixtures/LeakyPackage")
   /// Kept from test to test, so that each configuration is built once.
-  private static let scratch = FileManager.default.temporaryDirectory.appending(
-    path: "undead-leaky-package-\(getpid())")
+  private static let scratch = Result { try TemporaryDirectory.untilExit().path }
 
   private static let leaky: Set<String> = [
     "XCTests.LeakyCases/testCycle", "XCTests.LeakyCases/testClosure", "XCTests.LeakyCases/testThrowing",
@@ -30,7 +30,7 @@ import UndeadReport
     let output = try sandbox.command(
       [
         sandbox.path("bin/undead"), "test", "--report", "json=report.json", "--", "--package-path",
-        sandbox.path("package"), "--scratch-path", Self.scratch.path, "-j", "2",
+        sandbox.path("package"), "--scratch-path", try Self.scratch.get(), "-j", "2",
       ] + arguments, environment: environment)
     let data = try Data(contentsOf: sandbox.directory.appending(path: "report.json"))
     return (output, try JSONRenderer.parse(data))
@@ -74,6 +74,5 @@ import UndeadReport
     let (output, report) = try test(["-c", "release", "-Xswiftc", "-enable-testing"])
     #expect(output.status == 23, "\(output.error)")
     expectLeaks(report)
-    try? FileManager.default.removeItem(at: Self.scratch)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import UndeadReport
 
@@ -6,7 +7,7 @@ import UndeadReport
 
 /// A directory with a copy of the tool, the fake library where the tool looks for it, and files to run it on.
 final class Sandbox {
-  let directory: URL
+  private let files: TemporaryDirectory
   private var environment: [String: String]
 
   struct Output {
@@ -16,29 +17,23 @@ final class Sandbox {
   }
 
   init() throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "undead-tests-\(UUID().uuidString)")
+    files = try TemporaryDirectory()
     for folder in ["bin", "lib/undead", "tmp"] {
       try FileManager.default.createDirectory(
-        at: directory.appending(path: folder), withIntermediateDirectories: true)
+        at: files.url.appending(path: folder), withIntermediateDirectories: true)
     }
-    try FileManager.default.copyItem(at: Self.tool, to: directory.appending(path: "bin/undead"))
+    try FileManager.default.copyItem(at: Self.tool, to: files.url.appending(path: "bin/undead"))
     environment = ProcessInfo.processInfo.environment
     for name in ["LD_PRELOAD", "UNDEAD_SESSION", "XDG_RUNTIME_DIR", "UNDEAD"] { environment[name] = nil }
     environment["TMPDIR"] = path("tmp")
   }
 
-  deinit { try? FileManager.default.removeItem(at: directory) }
+  var directory: URL { files.url }
 
   /// The tool beside the test bundle.
-  static let tool: URL = {
-    let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0) }
-    let folders = (arguments + [executable]).map { $0.deletingLastPathComponent() }
-    let found = folders.map { $0.appending(path: "undead") }.first { FileManager.default.fileExists(atPath: $0.path) }
-    return found ?? URL(fileURLWithPath: ".build/debug/undead")
-  }()
+  static let tool = BuildProducts.directory.appending(path: "undead")
 
-  func path(_ name: String) -> String { directory.appending(path: name).path }
+  func path(_ name: String) -> String { files.path(name) }
 
   @discardableResult
   func write(_ text: String, to name: String, mode: Int = 0o644) throws -> String {
@@ -71,8 +66,8 @@ final class Sandbox {
 
   /// Puts the library that users get where the tool finds it.
   func installRealLibrary() throws {
-    let library = Self.tool.deletingLastPathComponent().appending(path: "libUndeadPreload.so")
-    try FileManager.default.copyItem(at: library, to: directory.appending(path: "lib/undead/libUndeadPreload.so"))
+    try FileManager.default.copyItem(
+      atPath: BuildProducts.preloadLibrary(), toPath: path("lib/undead/libUndeadPreload.so"))
   }
 
   /// Builds a Swift program.
@@ -110,14 +105,14 @@ final class Sandbox {
   /// A running command whose output is collected in files.
   final class Child {
     private let process: Process
-    private let out = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    private let error = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    private let files: TemporaryDirectory
 
     init(_ process: Process, input: Any?) throws {
       self.process = process
-      for file in [out, error] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
-      process.standardOutput = try FileHandle(forWritingTo: out)
-      process.standardError = try FileHandle(forWritingTo: error)
+      files = try TemporaryDirectory()
+      for file in ["out", "error"] { _ = FileManager.default.createFile(atPath: files.path(file), contents: nil) }
+      process.standardOutput = FileHandle(forWritingAtPath: files.path("out"))
+      process.standardError = FileHandle(forWritingAtPath: files.path("error"))
       process.standardInput = input ?? FileHandle.nullDevice
       // Tests run on threads that block every signal, which a child would inherit.
       var none = sigset_t()
@@ -128,11 +123,9 @@ final class Sandbox {
       try process.run()
     }
 
-    deinit { for file in [out, error] { try? FileManager.default.removeItem(at: file) } }
-
     var pid: Int32 { process.processIdentifier }
-    var outputSoFar: String { (try? String(contentsOf: out, encoding: .utf8)) ?? "" }
-    var errorSoFar: String { (try? String(contentsOf: error, encoding: .utf8)) ?? "" }
+    var outputSoFar: String { files.contents("out") }
+    var errorSoFar: String { files.contents("error") }
 
     func send(_ signal: Int32) { kill(pid, signal) }
 

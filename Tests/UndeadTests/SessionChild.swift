@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import UndeadReport
 
 /// A child process with the preloaded library, in a session directory of its own.
@@ -9,17 +10,18 @@ final class SessionChild {
     case signalled(Int32)
   }
 
-  let session: URL
+  var session: URL { directory.url }
   let pid: pid_t
+  private let directory: TemporaryDirectory
   private let output: FileHandle
   private(set) var text = ""
 
   /// Starts `session_child` in a mode; `shell` are commands of `sh` that come before it.
   init(_ mode: String, shell: String? = nil, environment: [String: String] = [:]) throws {
-    session = try ChildProgram.makeDirectory()
+    directory = try TemporaryDirectory()
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
-    variables["UNDEAD_SESSION"] = session.path
-    variables["LD_PRELOAD"] = try ChildProgram.preloadLibrary()
+    variables["UNDEAD_SESSION"] = directory.path
+    variables["LD_PRELOAD"] = try BuildProducts.preloadLibrary()
     variables.merge(environment) { _, new in new }
     let program = try ChildProgram.path()
     let arguments = shell.map { ["/bin/sh", "-c", "\($0); exec '\(program)' \(mode)"] } ?? [program, mode]
@@ -32,7 +34,6 @@ final class SessionChild {
   deinit {
     kill(pid, SIGKILL)
     waitpid(pid, nil, 0)
-    try? FileManager.default.removeItem(at: session)
   }
 
   /// Waits until the program has written `line`.
@@ -95,21 +96,6 @@ enum ChildProgram {
   /// A library that makes the instrument crash.
   static func crasher() throws -> String { "\(try compiled.get())/crasher.so" }
 
-  static func preloadLibrary() throws -> String {
-    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-    let library = tests.deletingLastPathComponent().appendingPathComponent("libUndeadPreload.so").path
-    guard FileManager.default.fileExists(atPath: library) else {
-      throw ChildError(description: "\(library) is missing: build the product UndeadPreload")
-    }
-    return library
-  }
-
-  static func makeDirectory() throws -> URL {
-    var template = Array("\(NSTemporaryDirectory())/undead-tests-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw ChildError(description: "no temporary directory") }
-    return URL(fileURLWithPath: String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
-  }
-
   static func spawn(_ arguments: [String], _ variables: [String: String], output: FileHandle) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -139,7 +125,7 @@ enum ChildProgram {
   // Linked by swiftc, so that the Swift runtime is loaded and there is something to check.
   private static let compiled = Result { () throws -> String in
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
-    let directory = try makeDirectory().path
+    let directory = try TemporaryDirectory.untilExit().path
     try run("clang -O1 -g -c '\(sources)/session_child.c' -o '\(directory)/child.o'")
     try run("swiftc '\(directory)/child.o' -o '\(directory)/child'")
     try run("clang -shared -fPIC '\(sources)/crasher.c' -o '\(directory)/crasher.so'")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every way in which a program can end.
@@ -48,7 +49,7 @@ import Testing
 
   @Test(arguments: ["segv", "abort"])
   func crashOfTheSearchDoesNotReachTheProgram(kind: String) throws {
-    let libraries = "\(try ChildProgram.preloadLibrary()) \(try ChildProgram.crasher())"
+    let libraries = "\(try BuildProducts.preloadLibrary()) \(try ChildProgram.crasher())"
     let child = try SessionChild("return", environment: ["LD_PRELOAD": libraries, "CRASHER": kind])
     #expect(try child.end() == .exited(3))
     #expect(child.state?.stage == .failed)

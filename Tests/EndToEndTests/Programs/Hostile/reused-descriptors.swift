@@ -2,7 +2,8 @@
 // EXPECT silent
 import Glibc
 
-var template = Array("/tmp/undead-XXXXXX".utf8CString)
+let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+var template = Array("\(temporary)/undead-XXXXXX".utf8CString)
 let file = mkstemp(&template)
 let saved = dup(1)
 dup2(file, 2)
