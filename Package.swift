@@ -42,19 +42,22 @@ let package = Package(
         "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),
     .testTarget(
-      name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "TestSupport"], exclude: ["Fixtures", "Programs"]),
+      name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadTestSupport"],
+      exclude: ["Fixtures", "Programs"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(
-      name: "UndeadTests", dependencies: ["CUndead", "TestSupport", "Undead", "UndeadReport"], exclude: ["Programs"]),
+      name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport", "UndeadTestSupport"],
+      exclude: ["Programs"]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
-    .testTarget(name: "ToolTests", dependencies: ["TestSupport", "UndeadReport", "UndeadTool"], exclude: ["Fixtures"]),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["TestSupport", "UndeadReport", "UndeadTool"],
+      name: "ToolTests", dependencies: ["UndeadReport", "UndeadTestSupport", "UndeadTool"], exclude: ["Fixtures"]),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["UndeadReport", "UndeadTestSupport", "UndeadTool"],
       exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import UndeadTestSupport
 
 /// The instrument's recording half, compiled apart from the package: so that it can be built at any level of
 /// optimisation, be linked into C programs, and be preloaded without a session.

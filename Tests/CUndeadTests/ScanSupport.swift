@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import UndeadTestSupport
 
 /// One line of counts of `scan_program`.
 struct ScanCounts {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import UndeadTestSupport
 
 /// A zombie in a log of a session directory (Documentation/zombie-log.md).
 struct LoggedZombie {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import UndeadTestSupport
 
 /// How a process ended and what it wrote.
 struct Outcome: Sendable {

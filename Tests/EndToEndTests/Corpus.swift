@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import Testing
+import UndeadTestSupport
 
 /// A program of the corpus in one configuration.
 struct Program: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import UndeadReport
+import UndeadTestSupport
 
 /// A program that links the instrument and tells it facts, under the tool: its own copy is in charge then.
 @Suite struct LinkedTests {

@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import Testing
+import UndeadTestSupport
 
 /// Snapshots of a program that runs on.
 @Suite struct SnapshotOnRequestTests {

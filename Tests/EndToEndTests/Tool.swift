@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import UndeadTestSupport
 
 /// The tool under test.
 enum Tool {

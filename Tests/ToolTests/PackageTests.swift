@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import UndeadReport
+import UndeadTestSupport
 
 /// `undead test` on a real package with both test libraries; one after the other, since each builds.
 @Suite(.serialized) struct PackageTests {

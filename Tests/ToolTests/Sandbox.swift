@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import UndeadReport
+import UndeadTestSupport
 
 @testable import UndeadTool
 

@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import UndeadReport
+import UndeadTestSupport
 
 /// A child process with the preloaded library, in a session directory of its own.
 final class SessionChild {

@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import Testing
+import UndeadTestSupport
 
 /// Every way in which a program can end.
 @Suite struct SessionEndTests {
