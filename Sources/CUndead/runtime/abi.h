@@ -192,10 +192,11 @@ enum {
   ABI_VTABLE_HEADER_BYTES = 8,
   ABI_METHOD_BYTES = 8,                // u32 flags, relative pointer to the function
 
-  // MetadataValues.h: MethodDescriptorFlags. From 6 on: accessors that allocate for their caller.
+  // MetadataValues.h: MethodDescriptorFlags.
   ABI_METHOD_KIND_MASK = 0x0F,
+  ABI_METHOD_KIND_MODIFY = 4,
   ABI_METHOD_KIND_READ = 5,
-  ABI_METHOD_ASYNC = 0x40,
+  ABI_METHOD_IS_DATA = 0x40,       // the slot leads to a record: async, or a coroutine whose caller makes the frame
 };
 #define ABI_CONTEXT_HAS_VTABLE 0x80000000u   // TypeContextDescriptorFlags::Class_HasVTable
 

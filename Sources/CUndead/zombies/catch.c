@@ -27,24 +27,30 @@ static uintptr_t go_on(uintptr_t target) {
 }
 
 // Where the slot leads to in the class of the living.
-static uintptr_t function_in(uintptr_t isa, uint32_t slot, bool async) {
+static uintptr_t function_in(uintptr_t isa, uint32_t slot, bool by_record) {
   uintptr_t entry = word_at(isa + slot * 8ul);
-  return async ? entry + (uintptr_t)(intptr_t)((const undead_async_record *)entry)->function : entry;
+  return by_record ? entry + (uintptr_t)(intptr_t)((const undead_method_record *)entry)->function : entry;
 }
 
-static uintptr_t message(undead_message_registers *registers, uint32_t slot, bool async) {
+static bool is_coroutine(uint8_t method) {
+  uint32_t kind = method & ABI_METHOD_KIND_MASK;
+  return kind == ABI_METHOD_KIND_MODIFY || kind == ABI_METHOD_KIND_READ;
+}
+
+static uintptr_t message(undead_message_registers *registers, uint32_t slot, bool by_record) {
   uintptr_t self = registers->self;
   bool to_type = undead_is_zombie_isa(self);
   const undead_zombie_class *class = undead_zombie_class_of_isa(to_type ? self : word_at(self));
   // Between the call and this moment the object may have been freed for good.
-  if (!class || slot >= class->slot_count) return function_in(to_type ? self : word_at(self), slot, async);
+  if (!class || slot >= class->slot_count) return function_in(to_type ? self : word_at(self), slot, by_record);
+  bool async = by_record && !is_coroutine(class->methods[slot]);
   undead_zombie_use use = {
       .kind = UNDEAD_ZOMBIE_METHOD,
       .flags = (to_type ? UNDEAD_ZOMBIE_IS_CLASS_METHOD : 0) | (async ? UNDEAD_ZOMBIE_IS_ASYNC : 0),
       .accessor = class->methods[slot] & ABI_METHOD_KIND_MASK,
       .field_offset = UNDEAD_ZOMBIE_NO_FIELD,
       .object = to_type ? 0 : self,
-      .implementation = function_in(class->original, slot, async),
+      .implementation = function_in(class->original, slot, by_record),
       .class = class,
       .pc = registers->pc,
       .sp = registers->sp,
@@ -60,7 +66,7 @@ uintptr_t undead_zombie_message(undead_message_registers *registers, uint32_t sl
   return message(registers, slot, false);
 }
 
-uintptr_t undead_zombie_async_message(undead_message_registers *registers, uint32_t slot) {
+uintptr_t undead_zombie_record_message(undead_message_registers *registers, uint32_t slot) {
   return message(registers, slot, true);
 }
 

@@ -3,7 +3,8 @@
 
 #if defined(__x86_64__)
 _Static_assert(offsetof(undead_message_registers, self) == 64 && offsetof(undead_message_registers, pc) == 104 &&
-                   sizeof(undead_message_registers) == 128 && UNDEAD_STUB_COUNT == 2048,
+                   sizeof(undead_message_registers) == 128 && UNDEAD_STUB_COUNT == 2048 &&
+                   sizeof(undead_method_record) == 16,
                "used below");
 
 // A stub: its slot goes to r11, which is no argument in any convention, so that every unwinder finds a standard frame.
@@ -107,14 +108,14 @@ __asm__(
     "  undead_stubs undead_message\n"
     ".cfi_endproc\n"
     ".size undead_method_stubs, . - undead_method_stubs\n"
-    ".type undead_async_method_stubs, @function\n"
-    "undead_async_method_stubs:\n"
+    ".type undead_record_method_stubs, @function\n"
+    "undead_record_method_stubs:\n"
     ".cfi_startproc\n"
-    "  undead_stubs undead_async_message\n"
+    "  undead_stubs undead_record_message\n"
     ".cfi_endproc\n"
-    ".size undead_async_method_stubs, . - undead_async_method_stubs\n"
+    ".size undead_record_method_stubs, . - undead_record_method_stubs\n"
     "undead_message_stub undead_message, undead_zombie_message\n"
-    "undead_message_stub undead_async_message, undead_zombie_async_message\n");
+    "undead_message_stub undead_record_message, undead_zombie_record_message\n");
 
 __asm__(
     ".text\n"
@@ -148,13 +149,14 @@ __asm__(
     ".size undead_destroy_stub, . - undead_destroy_stub\n"
     ".data\n"
     ".balign 8\n"
-    ".globl undead_async_stubs\n"
-    ".hidden undead_async_stubs\n"
-    "undead_async_stubs:\n"
+    ".globl undead_record_stubs\n"
+    ".hidden undead_record_stubs\n"
+    "undead_record_stubs:\n"
     ".set undead_slot, 0\n"
     ".rept 2048\n"
-    "  .long undead_async_method_stubs + undead_slot * 16 - .\n"
+    "  .long undead_record_method_stubs + undead_slot * 16 - .\n"
     "  .long 0\n"
+    "  .quad 0\n"
     "  .set undead_slot, undead_slot + 1\n"
     ".endr\n"
     ".section .note.GNU-stack,\"\",@progbits\n"

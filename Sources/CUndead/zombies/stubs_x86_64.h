@@ -10,13 +10,15 @@
 
 extern const uint8_t undead_method_stubs[UNDEAD_STUB_COUNT * UNDEAD_STUB_BYTES];
 
-// Async methods are called by way of a record: a relative pointer to the function, and the bytes of the context that
-// the caller has to provide, which grow to what the largest of the real methods of the slot needs.
+// Async methods, and accessors that are coroutines with a frame made by the caller, are called by way of a record
+// (AsyncFunctionPointer, CoroFunctionPointer): a relative pointer to the function, and the bytes of the context or frame,
+// which grow to what the largest of the real methods of the slot needs.
 typedef struct {
   int32_t function;
   uint32_t context_size;
-} undead_async_record;
-extern undead_async_record undead_async_stubs[UNDEAD_STUB_COUNT];
+  uint64_t type_id;   // of a frame, for allocators that want to know
+} undead_method_record;
+extern undead_method_record undead_record_stubs[UNDEAD_STUB_COUNT];
 
 // Stands in the slot of the function that destroys an object.
 extern const uint8_t undead_destroy_stub[];
@@ -30,7 +32,7 @@ typedef struct {
 
 // Called by the stubs: return the function to jump to with the registers as they were, or UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_message(undead_message_registers *registers, uint32_t slot);
-uintptr_t undead_zombie_async_message(undead_message_registers *registers, uint32_t slot);
+uintptr_t undead_zombie_record_message(undead_message_registers *registers, uint32_t slot);
 // Returns 0 or UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 // Of the entry points of entries_x86_64.c: a function to go on with, 0 to return the argument, UNDEAD_STOP_HERE.

@@ -11,28 +11,20 @@
 
 enum { PLACES = 64, PATIENCE = 16, PATIENCE_WHEN_BALANCED = 4 };
 
-// At most one for each thread.
+// At most one for each thread and object; of those of a thread at most one is not explained.
 typedef struct {
   bool used;
+  bool explained;          // another use has said it all: only its releases are still to come
   int32_t thread;
   uint32_t retains;        // that have had no release yet
   uint32_t patience;       // retains and releases of others until it is reported
   undead_zombie_use use;
-  undead_zombie_finding *finding;   // NULL: the place has been reported often enough
+  undead_zombie_finding *finding;   // NULL: the place has been reported often enough, or it is explained
 } waiting;
 
 static undead_bounded_lock lock;
 static waiting places[PLACES];
-static uint32_t in_use;
-
-// Called with the lock.
-static waiting *find_own(void) {
-  if (!in_use) return NULL;
-  int32_t thread = (int32_t)syscall(SYS_gettid);
-  for (uint32_t i = 0; i < PLACES; i++)
-    if (places[i].used && places[i].thread == thread) return &places[i];
-  return NULL;
-}
+static uint32_t in_use;   // that are not explained
 
 // Every retain and release is looked at while somebody waits.
 static void set_in_use(uint32_t count) {
@@ -40,11 +32,27 @@ static void set_in_use(uint32_t count) {
   in_use = count;
 }
 
-// Called with the lock; what is returned is the caller's.
+static int32_t own_thread(void) { return (int32_t)syscall(SYS_gettid); }
+
+// Called with the lock, as all that follow until happened().
+static waiting *find(int32_t thread, uintptr_t object) {
+  for (uint32_t i = 0; i < PLACES; i++)
+    if (places[i].used && places[i].thread == thread && places[i].use.object == object) return &places[i];
+  return NULL;
+}
+
+static waiting *find_unexplained(int32_t thread) {
+  if (!in_use) return NULL;
+  for (uint32_t i = 0; i < PLACES; i++)
+    if (places[i].used && !places[i].explained && places[i].thread == thread) return &places[i];
+  return NULL;
+}
+
+// What is returned is the caller's.
 static waiting take(waiting *at) {
   waiting taken = *at;
   at->used = false;
-  set_in_use(in_use - 1);
+  if (!taken.explained) set_in_use(in_use - 1);
   return taken;
 }
 
@@ -57,48 +65,53 @@ static void deliver(waiting *taken, bool in_signal) {
   undead_zombie_finding_drop(taken->finding);
 }
 
-static void discard(waiting *taken) {
-  if (!taken->finding) return;
-  undead_site_forget(&taken->use);
-  undead_zombie_finding_drop(taken->finding);
+// A free place, or one of which nothing is to be told any more; NULL if there is none.
+static waiting *find_room(void) {
+  waiting *room = NULL;
+  for (uint32_t i = 0; i < PLACES; i++) {
+    if (!places[i].used) return &places[i];
+    if (places[i].explained) room = &places[i];
+  }
+  return room;
 }
 
-// Called with the lock. False if all places are taken.
+// False if all places are taken.
 static bool wait_for_more(const undead_zombie_use *use) {
-  for (uint32_t i = 0; i < PLACES; i++) {
-    if (places[i].used) continue;
-    places[i] = (waiting){.used = true, .retains = 1, .patience = PATIENCE, .use = *use};
-    places[i].thread = (int32_t)syscall(SYS_gettid);
-    set_in_use(in_use + 1);
-    if (undead_site_is_wanted(use)) places[i].finding = undead_zombie_finding_make(use, 1);
-    return true;
-  }
-  return false;
+  waiting *at = find_room();
+  if (!at) return false;
+  *at = (waiting){.used = true, .thread = own_thread(), .retains = 1, .patience = PATIENCE, .use = *use};
+  set_in_use(in_use + 1);
+  if (undead_site_is_wanted(use)) at->finding = undead_zombie_finding_make(use, 1);
+  return true;
 }
 
 typedef enum { RETAIN, RELEASE, OTHERS } event;
 
-// What an event of this thread means to what waits: 1 if it is explained by it, 0 if not; `*due` is to be reported.
+static void count_release(waiting *own) {
+  own->retains--;
+  if (own->retains) return;
+  if (own->explained) take(own);
+  else own->patience = PATIENCE_WHEN_BALANCED;
+}
+
+// What an event of this thread means to what waits: true if it is explained by it. `*due` is to be reported.
 static bool look_at(event event, const undead_zombie_use *use, waiting *due, bool *is_due) {
-  bool same, done = false;
-  waiting *own = find_own();
+  int32_t thread = own_thread();
+  waiting *same = use ? find(thread, use->object) : NULL, *other = find_unexplained(thread);
   *is_due = false;
-  same = own && use && own->use.object == use->object;
   if (same && event == RETAIN) {
-    own->retains++;
+    same->retains++;
     return true;
   }
-  if (same && own->retains) {
-    own->retains--;
-    if (!own->retains) own->patience = PATIENCE_WHEN_BALANCED;
+  if (same && same->retains) {
+    count_release(same);
     return true;
   }
-  if (own && !same && (event != OTHERS || --own->patience == 0)) {
-    *due = take(own);
+  if (other && other != same && (event != OTHERS || --other->patience == 0)) {
+    *due = take(other);
     *is_due = true;
   }
-  if (event == RETAIN) done = wait_for_more(use);
-  return done;
+  return event == RETAIN && wait_for_more(use);
 }
 
 static bool happened(event event, const undead_zombie_use *use) {
@@ -126,11 +139,18 @@ bool undead_zombie_waits_no_longer(void) { return in_use && happened(OTHERS, NUL
 void undead_zombie_explained(uintptr_t object) {
   if (!in_use || !object) return;
   for (uint32_t i = 0; i < PLACES; i++) {
-    waiting taken = {0};
+    waiting void_one = {0};
     if (!places[i].used || places[i].use.object != object || !undead_lock_take(&lock)) continue;
-    if (places[i].used && places[i].use.object == object) taken = take(&places[i]);
+    if (places[i].used && !places[i].explained && places[i].use.object == object) {
+      void_one = take(&places[i]);
+      places[i].used = places[i].retains > 0;
+      places[i].explained = true;
+      places[i].finding = NULL;
+    }
     undead_lock_release(&lock);
-    if (taken.used) discard(&taken);
+    if (!void_one.finding) continue;
+    undead_site_forget(&void_one.use);
+    undead_zombie_finding_drop(void_one.finding);
   }
 }
 
@@ -139,12 +159,12 @@ bool undead_zombie_settle(bool all_threads, bool in_signal) {
   if (!in_use || self->inside) return false;
   int saved = errno;
   bool any = false;
-  int32_t thread = (int32_t)syscall(SYS_gettid);
+  int32_t thread = own_thread();
   self->inside++;
   for (uint32_t i = 0; i < PLACES; i++) {
     waiting taken = {0};
     if (!undead_lock_take(&lock)) break;
-    if (places[i].used && (all_threads || places[i].thread == thread)) taken = take(&places[i]);
+    if (places[i].used && !places[i].explained && (all_threads || places[i].thread == thread)) taken = take(&places[i]);
     undead_lock_release(&lock);
     if (taken.used) deliver(&taken, in_signal);
     any = any || taken.used;

@@ -113,10 +113,10 @@ static uintptr_t copy_metadata(uintptr_t isa, uint32_t prefix, uint32_t size, co
 static void set_slot(undead_zombie_class *class, uint8_t *methods, uint32_t slot, uint32_t flags) {
   uintptr_t original = word_at(class->original + slot * 8ul), *place = (uintptr_t *)(class->zombie + slot * 8ul);
   if (!original) return;
-  if (flags & ABI_METHOD_ASYNC) {
-    uint32_t needed = ((const undead_async_record *)original)->context_size;
-    if (undead_async_stubs[slot].context_size < needed) undead_async_stubs[slot].context_size = needed;
-    *place = (uintptr_t)&undead_async_stubs[slot];
+  if (flags & ABI_METHOD_IS_DATA) {
+    uint32_t needed = ((const undead_method_record *)original)->context_size;
+    if (undead_record_stubs[slot].context_size < needed) undead_record_stubs[slot].context_size = needed;
+    *place = (uintptr_t)&undead_record_stubs[slot];
   } else {
     *place = (uintptr_t)&undead_method_stubs[slot * UNDEAD_STUB_BYTES];
   }
@@ -131,7 +131,7 @@ static void set_slots(undead_zombie_class *class, uint8_t *methods) {
       uint64_t slot = (uint64_t)table.first + i;
       if (slot >= UNDEAD_STUB_COUNT || slot >= class->slot_count || slot * 8 < ABI_CLASS_HEADER_BYTES) break;
       uint32_t flags = u32_at((uintptr_t)table.methods + i * (uintptr_t)ABI_METHOD_BYTES);
-      // Accessors that allocate for their caller are called in a way of their own: they stay.
+      // What later runtimes add may be called in ways of its own: it stays.
       if ((flags & ABI_METHOD_KIND_MASK) <= ABI_METHOD_KIND_READ) set_slot(class, methods, (uint32_t)slot, flags);
     }
     isa = word_at(isa + ABI_CLASS_SUPER);
