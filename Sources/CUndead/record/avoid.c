@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory.h"
+#include "record/registry.h"
 #include "record/thread.h"
 #include "unwind/stack.h"
 #include <assert.h>
-#include <sys/mman.h>
 
 #define SLOTS (1u << 18)                   // of the table; a power of two
 #define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
@@ -13,11 +13,11 @@
 #define PAGE_BITS (1u << 16)               // of the filter that most blocks stop at
 #define TAG_MASK 0x00FFFFFFFFFFFFF8u       // references of Swift with their tag bits
 #define LOWEST_ADDRESS 0x10000u
-#define HIGHEST_ADDRESS 0x7FFFFFFFFFFFu
 
 typedef struct {
   uint64_t granules[SLOTS];                // address / 16, 0 where the slot is free
   uint8_t pages[PAGE_BITS / 8];
+  uint32_t used[MOST_ADDRESSES];           // the slots that are not, so that few pages are touched to free them again
 } address_table;
 
 bool undead_avoids_addresses;
@@ -43,13 +43,15 @@ static void add(address_table *to, uintptr_t address) {
     uint64_t found = __atomic_load_n(&to->granules[slot], __ATOMIC_RELAXED);
     if (found == granule) return;
     if (found != 0) continue;
-    if (__atomic_load_n(&count, __ATOMIC_RELAXED) >= MOST_ADDRESSES) return;
-    if (!__atomic_compare_exchange_n(&to->granules[slot], &found, granule, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-      slot = (slot - 1) & (SLOTS - 1);     // another thread took it: look again
-      continue;
-    }
-    __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    break;
+    uint32_t index = __atomic_load_n(&count, __ATOMIC_RELAXED);
+    do {
+      if (index >= MOST_ADDRESSES) return;
+    } while (!__atomic_compare_exchange_n(&count, &index, index + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    // Before the slot is taken: who frees them all meanwhile frees it, or leaves an address that is avoided for longer.
+    __atomic_store_n(&to->used[index], slot, __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&to->granules[slot], &found, granule, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      break;
+    slot = (slot - 1) & (SLOTS - 1);       // another thread took it: look again
   }
   uint32_t bit = page_bit(address);
   __atomic_or_fetch(&to->pages[bit / 8], (uint8_t)(1u << bit % 8), __ATOMIC_RELAXED);
@@ -58,9 +60,9 @@ static void add(address_table *to, uintptr_t address) {
 static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_t stack_high) {
   for (const uintptr_t *word = (const uintptr_t *)from; word < (const uintptr_t *)end; word++) {
     uintptr_t address = *word & TAG_MASK;
-    if (address < LOWEST_ADDRESS || address > HIGHEST_ADDRESS) continue;
-    if (address >= from && address < stack_high) continue;
-    add(to, address);
+    if (address < LOWEST_ADDRESS || address - from < stack_high - from) continue;
+    // Not where no block ever was: most of the others are addresses of code.
+    if (undead_registry_leaf(address)) add(to, address);
   }
 }
 
@@ -107,9 +109,12 @@ bool undead_avoid_block(void *block, size_t size) {
 void *undead_avoid_end(void) {
   __atomic_store_n(&undead_avoids_addresses, false, __ATOMIC_RELEASE);
   address_table *in = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-  if (in && __atomic_exchange_n(&count, 0, __ATOMIC_RELAXED) != 0) {
-    // The kernel gives zeros for what is let go; who looks meanwhile may miss an address.
-    madvise(in, sizeof(*in), MADV_DONTNEED);
+  // Who adds or looks meanwhile may miss an address, or find one that is gone.
+  uint32_t used = in ? __atomic_exchange_n(&count, 0, __ATOMIC_RELAXED) : 0;
+  for (uint32_t index = 0; index < used; index++) {
+    uint32_t slot = __atomic_load_n(&in->used[index], __ATOMIC_RELAXED);
+    uint64_t granule = __atomic_exchange_n(&in->granules[slot], 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&in->pages[page_bit(granule << 4) / 8], 0, __ATOMIC_RELAXED);
   }
   return __atomic_exchange_n(&put_aside, NULL, __ATOMIC_ACQUIRE);
 }

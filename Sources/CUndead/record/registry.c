@@ -52,18 +52,60 @@ static bool visit_group(undead_leaf *leaf, uintptr_t base, uint64_t group, undea
   return true;
 }
 
-static bool visit_leaf(uintptr_t index, undead_block_visitor visit, void *context) {
+// Eight groups at a time, since most of them were never touched. The array is at a multiple of 8 in its leaf.
+#define GROUPS_AT_ONCE 8u
+typedef uint64_t __attribute__((may_alias)) group_bytes;
+
+static group_bytes *groups_at(undead_leaf *leaf, uint64_t group) { return (group_bytes *)&leaf->touched[group]; }
+
+static bool is_wanted(uint8_t touched, bool recent) { return recent ? touched == UNDEAD_TOUCHED_LATELY : touched != 0; }
+
+typedef struct {
+  undead_block_visitor visit;
+  void *context;
+  bool recent;
+} walk;
+
+static bool visit_leaf(uintptr_t index, const walk *walk) {
   undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
-  for (uint64_t group = 0; group < sizeof leaf->touched; group++)
-    if (leaf->touched[group] && !visit_group(leaf, index << UNDEAD_LEAF_SHIFT, group, visit, context)) return false;
+  uintptr_t base = index << UNDEAD_LEAF_SHIFT;
+  for (uint64_t first = 0; first < sizeof leaf->touched; first += GROUPS_AT_ONCE) {
+    if (!*groups_at(leaf, first)) continue;
+    for (uint64_t group = first; group < first + GROUPS_AT_ONCE; group++)
+      if (is_wanted(leaf->touched[group], walk->recent) && !visit_group(leaf, base, group, walk->visit, walk->context))
+        return false;
+  }
   return true;
 }
 
-void undead_registry_each(undead_block_visitor visit, void *context) {
+static bool age_leaf(uintptr_t index, const walk *unused) {
+  (void)unused;
+  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+  for (uint64_t first = 0; first < sizeof leaf->touched; first += GROUPS_AT_ONCE) {
+    if (!*groups_at(leaf, first)) continue;
+    for (uint64_t group = first; group < first + GROUPS_AT_ONCE; group++)
+      if (leaf->touched[group]) leaf->touched[group] = UNDEAD_TOUCHED_LONG_AGO;
+  }
+  return true;
+}
+
+static void each_leaf(bool (*visit)(uintptr_t index, const walk *walk), const walk *walk) {
   for (uintptr_t part = 0; part < BITMAP_WORDS / 64; part++)
     for (uint64_t words = __atomic_load_n(&leaf_summary[part], __ATOMIC_ACQUIRE); words; words &= words - 1) {
       uintptr_t word = part * 64 + (uintptr_t)__builtin_ctzll(words);
       for (uint64_t bits = __atomic_load_n(&leaf_bits[word], __ATOMIC_ACQUIRE); bits; bits &= bits - 1)
-        if (!visit_leaf(word * 64 + (uintptr_t)__builtin_ctzll(bits), visit, context)) return;
+        if (!visit(word * 64 + (uintptr_t)__builtin_ctzll(bits), walk)) return;
     }
+}
+
+void undead_registry_each(undead_block_visitor visit, void *context) {
+  each_leaf(visit_leaf, &(walk){visit, context, false});
+}
+
+void undead_registry_each_recent(undead_block_visitor visit, void *context) {
+  each_leaf(visit_leaf, &(walk){visit, context, true});
+}
+
+void undead_registry_age(void) {
+  each_leaf(age_leaf, NULL);
 }

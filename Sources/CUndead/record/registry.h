@@ -17,9 +17,13 @@
 #define UNDEAD_LEAF_COUNT (1ull << (47 - UNDEAD_LEAF_SHIFT))
 #define UNDEAD_TOUCH_SHIFT 9                                   // one 'touched' byte for 512 granules
 
+// A block came there since undead_registry_age was called, or before that and none since.
+#define UNDEAD_TOUCHED_LATELY 1u
+#define UNDEAD_TOUCHED_LONG_AGO 2u
+
 typedef struct {
   uint32_t word[UNDEAD_LEAF_GRANULES];
-  uint8_t touched[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];
+  uint8_t touched[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // 0 where no block ever was
 } undead_leaf;
 
 extern undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
@@ -43,6 +47,13 @@ size_t undead_block_size(uintptr_t block);
 // Calls `visit` for every live block, in address order, until it returns false. Reads no block memory itself.
 typedef bool (*undead_block_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_registry_each(undead_block_visitor visit, void *context);
+
+// From now on what was allocated until now is old. Not to be called while anybody needs undead_registry_each_recent.
+void undead_registry_age(void);
+
+// Like undead_registry_each, for the groups of granules where blocks were allocated since then: all those blocks, and
+// some old ones.
+void undead_registry_each_recent(undead_block_visitor visit, void *context);
 
 // Creates the leaf for `address` if there is none, and returns it; NULL (counted) without memory.
 undead_leaf *undead_registry_leaf_slow(uintptr_t address);

@@ -7,6 +7,8 @@
 #include "unwind/store.h"
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
+#include <unistd.h>
 
 #define LAST_SCOPE (UNDEAD_SCOPE_OUTSIDE - 1)
 
@@ -31,13 +33,31 @@ static uint32_t outside(void) {
   return sole ? sole | UNDEAD_SCOPE_SOLE : UNDEAD_SCOPE_OUTSIDE;
 }
 
+// The process of the thread that opens a scope, 0 if nobody does.
+static int32_t opening_process;
+
+// While no scope is open, all blocks are old ones. Nobody may open another scope while they are made that: what it
+// allocates would be old.
+static void count_open_scope(void) {
+  int32_t self = getpid(), holder = 0;
+  // A lock that a forked child has from its parent is nobody's.
+  while (!__atomic_compare_exchange_n(&opening_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (holder != self) continue;
+    sched_yield();
+    holder = 0;
+  }
+  if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE) == 0) undead_registry_age();
+  __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&opening_process, 0, __ATOMIC_RELEASE);
+}
+
 uint32_t undead_scope_open(void) {
   uint32_t scope = __atomic_add_fetch(&last_scope, 1, __ATOMIC_RELAXED);
   if (scope > LAST_SCOPE) {
     __atomic_store_n(&last_scope, LAST_SCOPE, __ATOMIC_RELAXED);
     return 0;
   }
-  __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_RELEASE);
+  count_open_scope();
   undead_avoid_stack((uintptr_t)__builtin_frame_address(0));
   return scope;
 }

@@ -33,6 +33,7 @@ static bool is_of_test_library(uint32_t backtrace) {
   return count > 0;
 }
 
+// Scopes are open only while their survivors are asked for, so all that they allocated is recent.
 static bool is_no_survivor(void *context, uintptr_t block, uint32_t *word) {
   (void)block;
   survivor_search *search = context;
@@ -49,7 +50,7 @@ static bool is_no_survivor(void *context, uintptr_t block, uint32_t *word) {
 bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain) {
   survivor_search search = {.first_id = mark, .scope = scope, .certain = certain};
   undead_lock_checks();   // a check renews the list of modules
-  undead_registry_each(is_no_survivor, &search);
+  undead_registry_each_recent(is_no_survivor, &search);
   undead_unlock_checks();
   return search.found;
 }
