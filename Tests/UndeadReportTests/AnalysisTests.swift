@@ -26,6 +26,23 @@ import Testing
     #expect(report.knownLeaks.first?.reason?.contains("top-level code") ?? false)
   }
 
+  /// Foundation keeps the block of a timer for good: with nothing in it that the program could let go, that is known.
+  @Test(arguments: [true, false])
+  func timerWhoseBlockHoldsNothingIsKnown(holdsNothing: Bool) throws {
+    var heap = SyntheticHeap()
+    let timer = heap.toolchain("Foundation.Timer", at: Scenario.site("App.Clock.start()", 8))
+    let block = heap.node("closure context (captures weak App.Clock?)", kind: .context, program: true)
+    heap.link(timer, "_fire", block)
+    if holdsNothing {
+      heap.link(block, "captured", heap.object("App.Clock", state: .live), weak: true)
+    } else {
+      heap.link(block, "captured", heap.object("App.Clock"))
+    }
+    let report = try heap.report()
+    #expect(report.knownLeaks.count == (holdsNothing ? 1 : 0))
+    #expect(report.leaks.count == (holdsNothing ? 0 : 1))
+  }
+
   @Test func callersOfTheAllocatingFunctionMakeOneGroup() throws {
     var heap = SyntheticHeap()
     for caller in ["App.first()", "App.second()", "App.third()", "App.first()"] {

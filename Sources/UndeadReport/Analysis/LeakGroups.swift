@@ -72,9 +72,15 @@ struct LeakGrouping {
   private static func programLeaks(_ finder: LeakFinder, _ names: NodeNames) -> [Bool] {
     var result = [Bool](repeating: false, count: finder.leaks.count)
     for (node, owner) in finder.owner.enumerated() where owner >= 0 && names.isOfProgram(node) {
+      if names.role(of: node) == .context && !holdsAnything(node, finder.graph) { continue }
       result[Int(owner)] = true
     }
     return result
+  }
+
+  /// False for a closure that captures values and weak references only: nothing of the program is lost with it.
+  private static func holdsAnything(_ node: Int, _ graph: LeakGraph) -> Bool {
+    graph.edges(of: node).contains(where: graph.follows)
   }
 
   private mutating func signature(
