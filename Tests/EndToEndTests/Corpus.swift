@@ -54,24 +54,37 @@ extension Program {
   func build() async throws -> BuiltProgram {
     let text = try String(contentsOf: source, encoding: .utf8)
     let expectation = try Expectation(source: text, configuration: configuration.rawValue)
-    let plugin = expectation.plugin.map { source.deletingLastPathComponent().appendingPathComponent($0) }
-    let sources = [source] + (plugin.map { [$0] } ?? [])
-    let flags = configuration.flags + expectation.flags
-    let digest = try Self.digest(of: sources, and: flags + [expectation.module, Self.compiler])
+    let folder = source.deletingLastPathComponent()
+    let plugin = expectation.plugin.map { folder.appendingPathComponent($0) }
+    let library = expectation.library.first.map { folder.appendingPathComponent($0) }
+    let sources = [source] + [plugin, library].compactMap(\.self)
+    var flags = configuration.flags + expectation.flags
+    let digest = try Self.digest(of: sources, and: flags + expectation.library + [expectation.module, Self.compiler])
     let directory = BuildProducts.directory.appendingPathComponent("undead-corpus/\(name)-\(digest)")
     let executable = directory.appendingPathComponent(name)
     if !FileManager.default.isExecutableFile(atPath: executable.path) {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-      if let plugin {
-        let name = plugin.deletingPathExtension().lastPathComponent
-        let library = directory.appendingPathComponent("lib\(name).so")
-        try await compile(plugin, to: library, flags: configuration.flags + ["-emit-library", "-module-name", name])
+      if let plugin { _ = try await compileLibrary(plugin, in: directory) }
+      if let library {
+        let name = try await compileLibrary(library, in: directory, flags: Array(expectation.library.dropFirst()))
+        flags += ["-I\(directory.path)", "-L\(directory.path)", "-l\(name)"]
+        flags += ["-Xlinker", "-rpath", "-Xlinker", directory.path]
       }
       try await compile(source, to: executable, flags: flags + ["-module-name", expectation.module])
     }
     let judge = Judge(
       expectation: expectation, markers: try Self.markers(in: sources), mainFile: source.lastPathComponent)
     return BuiltProgram(executable: executable, expectation: expectation, judge: judge)
+  }
+
+  /// Compiles a dynamic library, and its module beside it; gives back its name.
+  private func compileLibrary(_ source: URL, in directory: URL, flags: [String] = []) async throws -> String {
+    let name = source.deletingPathExtension().lastPathComponent
+    let module = directory.appendingPathComponent("\(name).swiftmodule").path
+    let words = ["-emit-library", "-emit-module", "-emit-module-path", module, "-module-name", name]
+    let product = directory.appendingPathComponent("lib\(name).so")
+    try await compile(source, to: product, flags: configuration.flags + words + flags)
+    return name
   }
 
   private func compile(_ source: URL, to product: URL, flags: [String]) async throws {

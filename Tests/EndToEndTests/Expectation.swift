@@ -14,6 +14,7 @@ import Foundation
 ///     MODULE Name, FLAGS ..., ARGS ...   module name (App), compiler flags, arguments ($DIRECTORY: where it was built)
 ///     SHELL text                         shell command with $RUN for the program, started by the tool or not
 ///     PLUGIN File.swift                  source of a dynamic library that is built beside the program
+///     LIBRARY File.swift FLAGS...        the same, as a module of its name that the program imports and is linked with
 ///     OPTIONS ...                        options of `undead run` for this program
 ///
 /// `in=debug` or `in=release` in an EXPECT restricts it to that configuration.
@@ -77,6 +78,8 @@ struct Expectation: Equatable {
   var options: [String] = []
   var shell = "exec $RUN"
   var plugin: String?
+  /// The source of a library and further flags to compile it.
+  var library: [String] = []
 
   struct Mistake: Error, CustomStringConvertible {
     var line: String
@@ -105,6 +108,7 @@ struct Expectation: Equatable {
       case "ARGS": arguments = rest
       case "SHELL": shell = rest
       case "PLUGIN": plugin = rest
+      case "LIBRARY": library = Array(words.dropFirst())
       case "OPTIONS": options = Array(words.dropFirst())
       default: continue
       }
