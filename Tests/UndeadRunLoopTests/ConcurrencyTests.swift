@@ -47,6 +47,43 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(fired.count > 0)
   }
 
+  @Test func timersOfOtherThreadsAreThereForWhoeverLooks() throws {
+    let thread = RunLoopThread(name: "awake")
+    defer { thread.stop() }
+    let loop = thread.loop
+    let (isAwake, mayGoOn) = (Completion(), Completion())
+    loop.perform {
+      isAwake.finish()
+      _ = mayGoOn.wait()
+    }
+    #expect(isAwake.wait())
+    // More than the loop takes without its lock.
+    let count = 3 * Inbox.capacity
+    let fired = Log()
+    let timers = try (0..<count).map { index in try loop.schedule(after: 0) { _ in fired.add(index) } }
+    #expect(loop.contains(timers[count - 1], forMode: .default))
+    #expect(loop.inspection().timers.count == count)
+    timers[1].invalidate()
+    timers[2].fireDate = .distantFuture
+    loop.remove(timers[3], forMode: .default)
+    mayGoOn.finish()
+    #expect(eventually { fired.entries.count == count - 3 })
+    #expect(fired.entries == [0] + Array(4..<count))
+    #expect(loop.inspection().timers.count == 1)
+    timers[2].invalidate()
+  }
+
+  @Test func oneThreadSchedulesWhatAnotherFires() throws {
+    let thread = RunLoopThread(name: "busy")
+    let fired = Log()
+    for index in 0..<20_000 { try thread.loop.schedule(after: 0) { _ in fired.add(index) } }
+    #expect(eventually { fired.entries.count == 20_000 })
+    #expect(fired.entries == Array(0..<20_000))
+    thread.stop()
+    #expect(eventually { thread.loop.isFinished })
+    #expect(throws: RunLoopError.loopFinished(loop: "busy")) { try thread.loop.schedule(after: 0) { _ in } }
+  }
+
   @Test func invalidatingARepeatingTimerWhileItFires() throws {
     let thread = RunLoopThread(name: "firing")
     defer { thread.stop() }

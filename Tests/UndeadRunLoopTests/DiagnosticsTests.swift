@@ -2,6 +2,12 @@ import Testing
 
 @testable import UndeadRunLoop
 
+private protocol Ticking: AnyObject, Sendable {
+  func tick()
+}
+private protocol Named: AnyObject, Sendable {}
+extension Witness: Ticking, Named {}
+
 /// Diagnostics are a switch of the whole process, so their tests run one after the other and look for their own loops.
 @Suite(.serialized) struct DiagnosticsTests {
   private final class Sink: Sendable {
@@ -52,6 +58,73 @@ import Testing
         #expect(found.count == 1)
         #expect(found.first?.details["target"]?.contains("Witness") == true)
         #expect(roles(found.first) == ["creation", "scheduling"])
+      }
+    }
+  }
+
+  private func fires(_ sink: Sink, _ name: String, _ make: (Witness, TrackedRunLoop) throws -> TrackedTimer) throws
+    -> [String]
+  {
+    let test = TestLoop()
+    var other: Witness?
+    do {
+      let owner = Witness()
+      other = owner
+      let timer = try make(owner, test.loop)
+      timer.name = name
+      test.run(seconds: 1)
+      other = nil
+    }
+    #expect(sink.all(.timerFiringForDeadTarget, name).isEmpty)
+    test.run(seconds: 1)
+    withExtendedLifetime(other) {}
+    return sink.all(.timerFiringForDeadTarget, name).compactMap { $0.details["target"] }
+  }
+
+  @Test func aBlockThatKnowsItsOwnerOnlyWeakly() throws {
+    try diagnosed { sink in
+      let witness = String(reflecting: Witness.self)
+      let kept = Witness()
+      let found = try [
+        "plain": fires(sink, "plain") { owner, loop in try loop.schedule(every: 0.1) { [weak owner] _ in owner?.tick() }
+        },
+        "variable": fires(sink, "variable") { owner, loop in
+          weak let owner = owner
+          return try loop.schedule(every: 0.1) { _ in owner?.tick() }
+        },
+        "two": fires(sink, "two") { owner, loop in
+          try loop.schedule(every: 0.1) { [weak owner, weak second = owner] _ in
+            owner?.tick()
+            second?.tick()
+          }
+        },
+        "wrapped": fires(sink, "wrapped") { owner, loop in
+          let block = { @Sendable [weak owner] in owner?.tick() }
+          return try loop.schedule(every: 0.1) { _ in _ = block() }
+        },
+        "ends itself": fires(sink, "ends itself") { owner, loop in
+          try loop.schedule(every: 0.1) { [weak owner] timer in if owner == nil { timer.invalidate() } }
+        },
+        "protocols": fires(sink, "protocols") { owner, loop in
+          weak let existential: (any Ticking & Named)? = owner
+          return try loop.schedule(every: 0.1) { [weak owner] _ in
+            existential?.tick()
+            owner?.tick()
+          }
+        },
+        "has another": fires(sink, "has another") { owner, loop in
+          try loop.schedule(every: 0.1) { [weak owner, weak kept] _ in (owner ?? kept)?.tick() }
+        },
+        "does more": fires(sink, "does more") { owner, loop in
+          try loop.schedule(every: 0.1) { [weak owner] _ in (owner ?? kept).tick() }
+        },
+        "captures nothing": fires(sink, "captures nothing") { _, loop in try loop.schedule(every: 0.1) { _ in } },
+      ]
+      // Not looked through: it is enough that nothing is told that is not so.
+      #expect(found["protocols"].map { $0.isEmpty || $0 == [witness] } == true)
+      for name in ["plain", "variable", "two", "wrapped"] { #expect(found[name] == [witness], "\(name)") }
+      for name in ["ends itself", "has another", "does more", "captures nothing"] {
+        #expect(found[name] == [], "\(name)")
       }
     }
   }

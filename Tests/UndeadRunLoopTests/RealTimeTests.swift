@@ -73,8 +73,9 @@ import Testing
   }
 }
 
-/// Collects numbers on one thread.
-final class Log: @unchecked Sendable {
-  private(set) var entries: [Int] = []
-  func add(_ entry: Int) { entries.append(entry) }
+/// Collects numbers, from any thread.
+final class Log: Sendable {
+  private let kept = Locked<[Int]>([])
+  var entries: [Int] { kept.withLock { $0 } }
+  func add(_ entry: Int) { kept.withLock { $0.append(entry) } }
 }

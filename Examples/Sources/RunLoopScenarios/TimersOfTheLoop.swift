@@ -85,16 +85,15 @@ extension RunLoopScenario {
       }
     },
     RunLoopScenario(
-      10, "a timer that knows its owner only weakly and is never invalidated", .told(.timerFiringForDeadTarget)
+      10, "a block timer with a weak capture that is never invalidated", .told(.timerFiringForDeadTarget)
     ) { loop in
-      try afterClosing(loop) {
+      let ownerLives = try afterClosing(loop) {
         let owner = Owner()
-        let timer = try TrackedTimer(timeInterval: interval, target: owner, holding: .weak, repeats: true) {
-          owner, timer in owner.tick(timer)
-        }
-        loop.add(timer, forMode: .default)
+        owner.timer = try loop.schedule(every: interval) { [weak owner] timer in owner?.tick(timer) }
         return owner
       }
+      runShortly(loop)
+      return ownerLives
     },
     RunLoopScenario(12, "a weak timer on the run loop ends with its target", .clean) { loop in
       try afterClosing(loop) {

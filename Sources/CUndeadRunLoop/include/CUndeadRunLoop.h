@@ -17,6 +17,13 @@ static inline int64_t undead_loop_realtime(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+// Starts to load the memory that a timer takes (two cache lines), to be changed soon.
+static inline void undead_loop_prefetch(const void *object) {
+  enum { cache_line = 64 };
+  __builtin_prefetch(object, 1);
+  __builtin_prefetch((const char *)object + cache_line, 1);
+}
+
 // An address that no other live thread has. A system call for the thread id costs twenty times more.
 uintptr_t undead_loop_thread(void);
 // The kernel's id of the calling thread.

@@ -29,7 +29,10 @@ enum DueKey {
   static let slotMask: UInt64 = 1 << slotBits - 1
   /// Sequence numbers at and above this one do not fit; the queue renumbers before it gets there.
   static let sequenceLimit: UInt64 = 1 << (64 - slotBits)
-  static let slotLimit = Int(slotMask)
+  /// How many slots there may be.
+  static let slotCapacity = Int(slotMask)
+  /// How many timers are accepted; those that are on their way must have room, too.
+  static let slotLimit = slotCapacity - Inbox.capacity
 
   @inline(__always)
   static func make(sequence: UInt64, slot: Int32) -> UInt64 {
@@ -74,6 +77,13 @@ struct DueHeap {
 
   @inline(__always)
   var top: DueEntry? { count > 0 ? first : nil }
+
+  /// The entry that will be the top after some more were taken, if that is easy to tell.
+  @inline(__always)
+  var upcoming: DueEntry? { run.entry(ahead: Self.lookAhead) }
+
+  /// How many timers fire while the memory of one is loaded.
+  private static let lookAhead = 6
 
   @inline(__always)
   mutating func push(_ entry: DueEntry) {

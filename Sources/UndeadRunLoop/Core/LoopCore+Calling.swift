@@ -1,41 +1,87 @@
 import CUndeadRunLoop
 
 extension LoopCore {
-  /// Calls a timer that is marked as firing. The caller does not hold the lock.
+  /// Calls a repeating timer that is marked as firing. The caller does not hold the lock.
   @inline(__always)
-  func call(_ timer: TrackedTimer, _ action: borrowing TrackedTimer.Action, lateness: Int64) {
+  func call(_ timer: TrackedTimer, lateness: Int64) {
     if Diagnostics.isOn {
-      callObserved(timer, copy action, lateness: lateness)
+      let deadOwner = timer.deadOwnerOfBlock
+      observing(timer, lateness: lateness) { timer.invoke(timer.action) }
+      // It had the chance to end itself.
+      if let deadOwner, timer.isValid { Diagnostics.firingForNobody(timer, deadOwner) }
     } else {
-      timer.invoke(action)
+      timer.invoke(timer.action)
+    }
+  }
+
+  /// Calls a one-shot timer that is marked as firing, which ends it. The caller does not hold the lock.
+  @inline(__always)
+  func call(_ timer: TrackedTimer, last action: consuming TrackedTimer.Action, lateness: Int64) {
+    if Diagnostics.isOn {
+      observing(timer, lateness: lateness) { timer.invoke(action) }
+      timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
+    } else {
+      timer.invoke(last: action)
     }
   }
 
   @inline(never)
-  private func callObserved(_ timer: TrackedTimer, _ action: TrackedTimer.Action, lateness: Int64) {
-    guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return timer.invoke(action) }
+  private func observing(_ timer: TrackedTimer, lateness: Int64, _ body: () -> Void) {
+    guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return body() }
     // Callbacks of this pass may have taken their time since it began.
     let overdue = withLock { Instants.subtract(now, timer.due) }
     Diagnostics.willCall(timer, on: loop, lateness: max(lateness, overdue))
-    Diagnostics.watching(loop, timer) { timer.invoke(action) }
+    Diagnostics.watching(loop, timer, body)
   }
 }
 
 extension TrackedTimer {
   /// Calls an action of this timer, whatever it does.
-  @inline(__always)
   func invoke(_ action: borrowing Action) {
     do {
       switch action {
       case .block(let block): try block(self)
-      case .target(let target):
-        let outcome = try target.call(self)
-        if outcome != .called { targetIsGone(target, outcome) }
+      case .target(let target): try call(target)
       case .none: break
       }
     } catch {
       failed(error)
     }
+  }
+
+  /// Calls the action of a one-shot timer, ends the timer, and lets go of the action: it is moved, because copying it
+  /// would cost a retain and a release.
+  @inline(__always)
+  func invoke(last action: consuming Action) {
+    do {
+      switch consume action {
+      case .block(let block): try callLast(block)
+      case .target(let target): try callLast(target)
+      case .none: break
+      }
+    } catch {
+      failed(error)
+    }
+  }
+
+  // Functions of their own, because the timer must have ended when the caller lets go of what was called.
+
+  @inline(never)
+  private func callLast(_ block: Callback) throws {
+    try block(self)
+    status.store(Status.invalid, ordering: .releasing)
+  }
+
+  @inline(never)
+  private func callLast(_ target: TimerTarget) throws {
+    try call(target)
+    status.store(Status.invalid, ordering: .releasing)
+  }
+
+  @inline(__always)
+  private func call(_ target: TimerTarget) throws {
+    let outcome = try target.call(self)
+    if outcome != .called { targetIsGone(target, outcome) }
   }
 
   @inline(never)
@@ -53,6 +99,20 @@ extension TrackedTimer {
     makeExtras().error = error
     invalidate()
     Diagnostics.report(.callbackThrew, "\(reportName) threw an error and was invalidated: \(error)", timer: self)
+  }
+
+  /// The type of an object that is gone if the timer's block can do nothing without it. The timer is firing.
+  fileprivate var deadOwnerOfBlock: String? {
+    guard case .block(let block) = action else { return nil }
+    return Instrument.ownerThatIsGone(of: block)
+  }
+
+  /// The action, which leaves the timer. The caller holds the loop's lock.
+  @inline(__always)
+  func takeAction() -> Action {
+    var taken = Action.none
+    swap(&taken, &action)
+    return taken
   }
 
   /// Counts a fire. The caller holds the loop's lock.

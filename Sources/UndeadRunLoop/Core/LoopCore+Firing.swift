@@ -11,7 +11,6 @@ extension LoopCore {
   func fireDue(mode: Int32, at instant: Int64) -> Int {
     var fired = 0
     var spent = Spent()
-    var once = TrackedTimer.Action.none
     var time = instant
     lock()
     returnDeferred()
@@ -19,21 +18,8 @@ extension LoopCore {
     var limit = state.pointee.sequence << DueKey.slotBits
     let numbering = state.pointee.renumberings
     while let reference = takeDue(at: instant, limit: limit) {
-      reference._withUnsafeGuaranteedRef { timer in
-        let lateness = time &- timer.due
-        timer.noteFire(lateness: lateness)
-        let repeats = timer.flags.contains(.repeats)
-        // A one-shot timer gives its action away: copying it would cost a retain and a release.
-        if !repeats { swap(&once, &timer.action) }
-        unlock()
-        spent.release()
-        call(timer, repeats ? timer.action : once, lateness: lateness)
-        fired &+= 1
-        if repeats { time = now }
-        lock()
-        settle(timer, advancingPast: time, &spent)
-        if !repeats { swap(&spent.action, &once) }
-      }
+      reference._withUnsafeGuaranteedRef { fire($0, &time, &spent) }
+      fired &+= 1
       if state.pointee.servedMode != mode { serve(mode) }
       // After a renumbering everything scheduled so far counts as part of this pass.
       if state.pointee.renumberings != numbering { limit = state.pointee.sequence << DueKey.slotBits }
@@ -43,6 +29,30 @@ extension LoopCore {
     unlock()
     spent.release()
     return fired
+  }
+
+  /// Calls a timer that was taken, without the lock, which the caller holds before and after.
+  ///
+  /// - Parameters:
+  ///   - time: the present instant, which the call may change.
+  ///   - spent: what was let go of before, and then, by this timer.
+  @inline(__always)
+  private func fire(_ timer: TrackedTimer, _ time: inout Int64, _ spent: inout Spent) {
+    let lateness = time &- timer.due
+    timer.noteFire(lateness: lateness)
+    if timer.flags.contains(.repeats) {
+      unlock()
+      spent.release()
+      call(timer, lateness: lateness)
+      time = now
+    } else {
+      let action = timer.takeAction()
+      unlock()
+      spent.release()
+      call(timer, last: action, lateness: lateness)
+    }
+    lockAgain()
+    settle(timer, advancingPast: time, &spent)
   }
 
   /// What a timer no longer needs; released without the lock, before the next callback.
@@ -90,6 +100,9 @@ extension LoopCore {
       if best.key >= limit {
         state.pointee.deferred.append(best)
         continue
+      }
+      if !isSoft, let upcoming = state.pointee.sets[bestSet].exact.upcoming {
+        state.pointee.slots.prefetch(upcoming.key)
       }
       let slot = Int32(DueKey.slot(best.key))
       state.pointee.slots[slot].key = 0

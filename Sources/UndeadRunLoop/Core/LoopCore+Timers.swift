@@ -58,30 +58,79 @@ extension LoopCore {
   }
 
   /// Puts a timer that no other thread has seen yet into `mode`: there is nobody to compete with for its home.
-  func add(new timer: TrackedTimer, mode: Int32) -> AddOutcome {
+  ///
+  /// - Parameter isForeign: whether the calling thread is not the one that runs the loop.
+  func add(new timer: TrackedTimer, mode: Int32, isForeign: Bool) -> AddOutcome {
+    timer.home.store(bits, ordering: .releasing)
+    if isForeign, inbox.push(timer, mode: mode) { return .added(wake: false) }
     lock()
     defer { unlock() }
-    if state.pointee.isFinished { return .refused(.finished) }
-    timer.home.store(bits, ordering: .releasing)
+    if state.pointee.isFinished {
+      timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
+      return .refused(.finished)
+    }
+    if isForeign { state.pointee.wasHandedTimers = true }
     return place(timer, inSet: modeSet(single: mode))
+  }
+
+  /// Gives the timers that other threads scheduled their places. The caller holds the lock, and nothing that waits for it
+  /// has seen these timers.
+  @inline(never)
+  func takeInbox() {
+    let lookAhead = 8
+    let entries = inbox.takeAll()
+    state.pointee.wasHandedTimers = true
+    for index in entries.indices {
+      if index + lookAhead < entries.count { undead_loop_prefetch(entries[index + lookAhead].timer.toOpaque()) }
+      // There is room: the inbox is closed before the last slots are used.
+      guard let slot = state.pointee.slots.take() else { preconditionFailure("no slot for a timer that was accepted") }
+      _ = entries[index].timer._withUnsafeGuaranteedRef { timer in
+        install(timer, entries[index].timer, slot: slot, inSet: modeSet(single: entries[index].mode))
+      }
+    }
+    if state.pointee.slots.used >= DueKey.slotLimit { inbox.setOpen(false) }
+  }
+
+  /// Lets other threads schedule without the loop's lock while the loop is awake. The caller holds the lock.
+  func openInbox() {
+    let clockNeedsTranslation = !state.pointee.clockIsMonotonic
+    inbox.setOpen(!clockNeedsTranslation && !state.pointee.isFinished && state.pointee.slots.used < DueKey.slotLimit)
+  }
+
+  /// Takes what is in the inbox for the last time before it is opened again. The caller holds the lock.
+  func closeInbox() {
+    inbox.setOpen(false)
+    if !inbox.isEmpty { takeInbox() }
   }
 
   /// Gives a timer that is at home here, and in no mode, a slot. The caller holds the lock.
   @inline(__always)
   private func place(_ timer: TrackedTimer, inSet set: Int32) -> AddOutcome {
-    guard let slot = state.pointee.slots.take() else {
+    guard state.pointee.slots.used < DueKey.slotLimit, let slot = state.pointee.slots.take() else {
       timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
       return .refused(.full)
     }
-    state.pointee.slots[slot].timer = Unmanaged.passRetained(timer)
+    return .added(wake: install(timer, Unmanaged.passRetained(timer), slot: slot, inSet: set))
+  }
+
+  /// Puts a timer into a slot and, unless it is firing, into the queue. The caller holds the lock.
+  ///
+  /// - Parameter reference: the timer, retained for the slot.
+  /// - Returns: whether the sleeping loop must wake.
+  @inline(__always)
+  @discardableResult
+  private func install(
+    _ timer: TrackedTimer, _ reference: Unmanaged<TrackedTimer>, slot: Int32, inSet set: Int32
+  ) -> Bool {
+    state.pointee.slots[slot].timer = reference
     state.pointee.slots[slot].modeSet = set
     state.pointee.sets[Int(set)].timers &+= 1
     timer.slot = slot
     if !state.pointee.clockIsMonotonic || timer.flags.contains(.foreignClock) { adoptClock(timer) }
     timer.flags.remove(.relative)
     timer.flags.insert(.wasScheduled)
-    if timer.flags.contains(.firing) { return .added(wake: false) }
-    return .added(wake: push(timer, set: set))
+    if timer.flags.contains(.firing) { return false }
+    return push(timer, set: set)
   }
 
   /// Translates the fire date of a timer that lived by another clock until now. The caller holds the lock.

@@ -40,6 +40,8 @@ struct LoopState: ~Copyable {
   /// When the loop last woke up.
   var lastWake = LoopState.longAgo
   var minimumGap = LoopState.defaultGap
+  /// Another thread scheduled something since the loop last slept: more may follow soon.
+  var wasHandedTimers = false
 
   var work = WorkQueue()
   var stopRequested = false
@@ -62,6 +64,7 @@ struct LoopState: ~Copyable {
 /// What a stale handle may still find: it never changes, and is never freed.
 struct LoopHeader {
   let lock = LoopLock()
+  let inbox = Inbox()
   let state: UnsafeMutablePointer<LoopState>
 }
 
@@ -110,7 +113,17 @@ struct LoopCore: @unchecked Sendable, Equatable {
   }
 
   @inline(__always) var bits: UInt { UInt(bitPattern: header) }
-  @inline(__always) func lock() { header.pointee.lock.lock() }
+  @inline(__always) var inbox: Inbox { header.pointee.inbox }
+
+  /// Takes the lock, and the timers that other threads have scheduled: whoever holds the lock sees all timers.
+  @inline(__always)
+  func lock() {
+    header.pointee.lock.lock()
+    if !inbox.isEmpty { takeInbox() }
+  }
+
+  /// Takes the lock to go on with a timer that the loop has.
+  @inline(__always) func lockAgain() { header.pointee.lock.lock() }
   @inline(__always) func unlock() { header.pointee.lock.unlock() }
 
   @inline(__always)
@@ -127,6 +140,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
   func withLock<Result>(within nanoseconds: Int64, _ body: () -> Result) -> Result? {
     guard header.pointee.lock.tryLock(for: nanoseconds) else { return nil }
     defer { unlock() }
+    if !inbox.isEmpty { takeInbox() }
     return body()
   }
 }

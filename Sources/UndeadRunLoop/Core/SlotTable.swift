@@ -1,3 +1,5 @@
+import CUndeadRunLoop
+
 /// Where a loop keeps its timers: a slot holds one strong reference and the key of the entry that is valid for it.
 struct SlotTable: ~Copyable {
   struct Slot {
@@ -20,6 +22,12 @@ struct SlotTable: ~Copyable {
 
   @inline(__always)
   func isLive(_ key: UInt64) -> Bool { base.unsafelyUnwrapped[DueKey.slot(key)].key == key }
+
+  /// Starts to load the memory of the timer of an entry.
+  @inline(__always)
+  func prefetch(_ key: UInt64) {
+    if let timer = base.unsafelyUnwrapped[DueKey.slot(key)].timer { undead_loop_prefetch(timer.toOpaque()) }
+  }
 
   @inline(__always)
   subscript(slot: Int32) -> Slot {
@@ -49,7 +57,7 @@ struct SlotTable: ~Copyable {
 
   @inline(never)
   private mutating func grow() -> Bool {
-    let larger = min(max(64, Int(capacity) * 2), DueKey.slotLimit)
+    let larger = min(max(64, Int(capacity) * 2), DueKey.slotCapacity)
     guard larger > Int(capacity) else { return false }
     let grown = UnsafeMutablePointer<Slot>.allocate(capacity: larger)
     if let base {

@@ -52,6 +52,15 @@ extension Diagnostics {
   }
 
   static func firingForDeadTarget(_ timer: TrackedTimer, _ typeName: String) {
+    firingInVain(timer, typeName, "its target, \(typeName), is gone")
+  }
+
+  /// All that the timer's block captures is gone.
+  static func firingForNobody(_ timer: TrackedTimer, _ typeName: String) {
+    firingInVain(timer, typeName, "\(typeName), which is all that its block captures, is gone")
+  }
+
+  private static func firingInVain(_ timer: TrackedTimer, _ typeName: String, _ reason: String) {
     guard isOn else { return }
     let (isNew, birth) = state.withLock { state in
       (state.deadTargetReported.insert(HiddenReference(timer)).inserted, state.births[HiddenReference(timer)])
@@ -59,7 +68,7 @@ extension Diagnostics {
     guard isNew else { return }
     report(
       .timerFiringForDeadTarget,
-      "\(timer.reportName) keeps firing although its target, \(typeName), is gone",
+      "\(timer.reportName) keeps firing although \(reason)",
       timer: timer, details: ["target": typeName], backtraces: traces(birth, of: timer))
   }
 

@@ -47,6 +47,23 @@ enum Instrument {
     return true
   }
 
+  /// The type of an object that is gone if all that a block captures are weak references to such objects.
+  static func ownerThatIsGone(of block: @escaping TrackedTimer.Callback) -> String? {
+    struct Closure {
+      var block: TrackedTimer.Callback
+    }
+    // A closure is its code and its context. In a structure of its own it is stored as it is, without a thunk.
+    let context = withUnsafeBytes(of: Closure(block: block)) {
+      $0.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer?.self)
+    }
+    guard let context else { return nil }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { type in
+      guard undead_closure_knows_only_dead(context, type.baseAddress, type.count) else { return nil }
+      let name = type.baseAddress.map { String(cString: $0) } ?? ""
+      return name.isEmpty ? "an object" : name
+    }
+  }
+
   private static let depth = 128
 
   /// Where the memory at an address was allocated, which also a dead object has as long as there are unowned references.

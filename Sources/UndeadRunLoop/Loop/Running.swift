@@ -132,7 +132,10 @@ extension TrackedRunLoop {
       let outer = OuterActivation(
         stopRequested: state.pointee.stopRequested, mode: state.pointee.runningMode, running: undead_loop_running(),
         ownsThread: kind == .thread || (kind == .main && isMainThread))
-      if state.pointee.depth == 0 { undead_loop_set_timer_slack(1) }
+      if state.pointee.depth == 0 {
+        undead_loop_set_timer_slack(1)
+        state.pointee.wasHandedTimers = false
+      }
       state.pointee.stopRequested = false
       state.pointee.runningMode = mode
       state.pointee.depth += 1
@@ -150,6 +153,7 @@ extension TrackedRunLoop {
       core.state.pointee.depth -= 1
       core.state.pointee.runningMode = outer.mode
       core.state.pointee.stopRequested = outer.stopRequested
+      if core.state.pointee.depth == 0 { core.closeInbox() }
       if core.state.pointee.depth == 0, !outer.ownsThread { core.state.pointee.owner = 0 }
     }
   }
@@ -192,6 +196,7 @@ extension TrackedRunLoop {
   /// Sleeps until a timer, a source, a wake-up or the deadline.
   private func sleep(_ mode: Int32, until deadline: Int64) -> [undead_loop_event] {
     core.lock()
+    core.closeInbox()
     core.syncPolled(mode)
     let state = core.state
     let idle =
@@ -201,6 +206,11 @@ extension TrackedRunLoop {
     if until != .max, state.pointee.clockIsMonotonic {
       until = max(until, Instants.add(state.pointee.lastWake, state.pointee.minimumGap))
     }
+    // A thread that schedules much would have to wake the loop again and again.
+    if state.pointee.wasHandedTimers, state.pointee.clockIsMonotonic {
+      until = min(until, Instants.add(state.pointee.lastWake, state.pointee.minimumGap))
+    }
+    state.pointee.wasHandedTimers = false
     until = min(until, deadline)
     if idle { state.pointee.sleepUntil = until }
     let poller = state.pointee.poller
@@ -236,7 +246,10 @@ extension TrackedRunLoop {
       let count = undead_loop_poll_wait(poller.poll, buffer.baseAddress, Int32(capacity), nanoseconds)
       return count == 0 ? [] : Array(buffer[..<Int(count)])
     }
-    core.withLock { core.state.pointee.sleepUntil = LoopState.awake }
+    core.withLock {
+      core.state.pointee.sleepUntil = LoopState.awake
+      core.openInbox()
+    }
     return events
   }
 

@@ -1,3 +1,4 @@
+import CUndeadRunLoop
 import FoundationEssentials
 
 extension TrackedRunLoop {
@@ -95,10 +96,13 @@ extension TrackedRunLoop {
     return try start(timer, mode)
   }
 
+  /// Whether it is the innermost loop that the calling thread runs.
+  private var isRunningHere: Bool { undead_loop_running() == Unmanaged.passUnretained(self).toOpaque() }
+
   /// Adds a timer that nobody else has seen yet. It returns nothing: a result would have to be retained.
   private func start(new timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) {
     if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
-    if case .added(let mustWake) = core.add(new: timer, mode: mode.index) {
+    if case .added(let mustWake) = core.add(new: timer, mode: mode.index, isForeign: !isRunningHere) {
       if mustWake { wake() }
     } else {
       _ = try add(timer, forMode: mode).get()
