@@ -98,6 +98,58 @@ import Testing
     #expect(test.run(seconds: 5) == .finished)
   }
 
+  @Test func performersRunInTheirOrder() throws {
+    let test = TestLoop()
+    let target = Witness()
+    func perform(_ order: Int, _ what: String, modes: [TrackedRunLoop.Mode] = [.default]) throws {
+      try test.loop.perform(on: target, order: order, name: what, modes: modes) { _ in test.note(what) }
+    }
+    try perform(10, "last")
+    test.loop.perform { test.note("block") }
+    try perform(-1, "first")
+    try perform(0, "after the block")
+    try perform(-1, "second")
+    try perform(-2, "tracking", modes: [.tracking])
+    try perform(-3, "common", modes: [.common])
+    test.run(seconds: 0)
+    #expect(
+      test.log == [
+        "common@0.0", "first@0.0", "second@0.0", "block@0.0", "after the block@0.0", "last@0.0",
+      ])
+    test.run(.tracking, seconds: 0)
+    #expect(test.log.suffix(1) == ["tracking@0.0"])
+    #expect(test.run(seconds: 1) == .finished)
+  }
+
+  @Test func performersAreTakenBackAndReleased() throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    do {
+      let target = Witness { deaths.up() }
+      for name in ["a", "b", "b"] {
+        try test.loop.perform(on: target, order: 1, name: name) { _ in test.note(name) }
+      }
+      #expect(test.loop.cancelPerforms(target: target, name: "b") == 2)
+      #expect(test.loop.cancelPerforms(target: Witness()) == 0)
+    }
+    #expect(deaths.count == 0)
+    test.run(seconds: 0)
+    #expect(test.log == ["a@0.0"])
+    #expect(deaths.count == 1)
+    try test.loop.perform(on: Witness { deaths.up() }, order: 0) { target in
+      try? test.loop.perform(on: target, order: -1) { _ in test.note("next pass") }
+    }
+    test.run(seconds: 1)
+    #expect(test.log.suffix(1) == ["next pass@0.0"])
+    #expect(deaths.count == 2)
+    let thread = RunLoopThread(name: "ended")
+    thread.stop()
+    #expect(eventually { thread.loop.isFinished })
+    #expect(throws: RunLoopError.loopFinished(loop: "ended")) {
+      try thread.loop.perform(on: Witness(), order: 0) { _ in }
+    }
+  }
+
   @Test func confinedBlocksMayHoldWhatIsNotSendable() throws {
     final class Local { var count = 0 }
     let test = TestLoop()

@@ -3,7 +3,7 @@
 #include "runtime/abi.h"
 #include <string.h>
 
-// Exported by the runtime (include/swift/Runtime/HeapObject.h). Weak: the preloaded library is in all kinds of programs.
+// Exported by the runtime (include/swift/Runtime/HeapObject.h). Weak: not every program has it.
 extern void *swift_weakLoadStrong(void *reference) __attribute__((weak));
 extern void swift_release(void *object) __attribute__((weak));
 

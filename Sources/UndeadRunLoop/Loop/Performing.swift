@@ -55,7 +55,31 @@ extension TrackedRunLoop {
     for mode in modes { _ = try add(timer, forMode: mode).get() }
   }
 
-  /// Takes back delayed performs that have not run.
+  /// Calls an action of a target in the loop's next pass, in the order of the numbers: what
+  /// `perform(_:target:argument:order:modes:)` is for `RunLoop`. The target is held until then, or until cancelled.
+  ///
+  /// - Parameters:
+  ///   - target: what the action is called with.
+  ///   - order: lower numbers come first, equal ones in the order of the calls; blocks without an order have 0.
+  ///   - name: by which ``cancelPerforms(target:name:)`` finds it.
+  ///   - modes: the modes in which it may run.
+  /// - Throws: `RunLoopError.loopFinished` if the loop's thread has ended.
+  public func perform<Target: AnyObject & Sendable>(
+    on target: Target, order: Int, name: String = "", modes: [Mode] = [.default],
+    action: @escaping @Sendable (Target) -> Void
+  ) throws(RunLoopError) {
+    let performer = WorkQueue.Performer(
+      target: UInt(bitPattern: ObjectIdentifier(target)), name: name, order: order)
+    let accepted = core.withLock { () -> (isTaken: Bool, mustWake: Bool) in
+      if core.state.pointee.isFinished { return (false, false) }
+      core.state.pointee.work.append(.block({ action(target) }, nil), of: performer, modes: modes.map(\.index))
+      return (true, core.mustWake(for: .min))
+    }
+    guard accepted.isTaken else { throw .loopFinished(loop: self.name) }
+    if accepted.mustWake { wake() }
+  }
+
+  /// Takes back delayed performs, and those with an order, that have not run.
   ///
   /// - Parameters:
   ///   - target: only those for this target.
@@ -71,7 +95,9 @@ extension TrackedRunLoop {
       }
     }
     for timer in matching { timer.invalidate() }
-    return matching.count
+    // Released without the lock.
+    let ordered = core.withLock { core.state.pointee.work.removePerformers(target: address, name: name) }
+    return matching.count + ordered.count
   }
 }
 
