@@ -23,7 +23,7 @@ final class CheckedTest: Sendable {
     site = Site(location: test.sourceLocation)
     obstacle = Availability.reason
     scope = AllocationScope(test.name)
-    ProcessEnd.expectTests()
+    ProcessEnd.expectScopes()
   }
 
   func track(_ assertion: TrackingAssertion<Site>) {
@@ -36,7 +36,10 @@ final class CheckedTest: Sendable {
 
   func finish() async {
     let (objects, skipped) = state.withLock { ($0.objects, $0.skipped) }
-    if let skipped { return skipped.site.skip(skipped.reason) }
+    if let skipped {
+      scope.exclude()
+      return skipped.site.skip(skipped.reason)
+    }
     await TrackingAssertion.check(objects, name: name)
     if let obstacle { return site.skip(obstacle) }
     await site.tellLeaks(of: scope)
@@ -63,11 +66,11 @@ public func trackForMemoryLeaks(
   _ object: AnyObject?, grace: Duration = defaultGrace, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   guard let object else { return }
-  let assertion = TrackingAssertion(
-    site: Site(location: sourceLocation), object: TrackedObject(object), grace: grace)
+  let site = Site(location: sourceLocation)
+  let tracked = TrackedObject(object)
   if let test = CheckedTest.current {
-    test.track(assertion)
+    test.track(TrackingAssertion(site: site, object: tracked, grace: grace))
   } else {
-    ProcessEnd.track(assertion, inTest: Test.current?.name)
+    ProcessEnd.track(tracked, at: site, grace: grace)
   }
 }

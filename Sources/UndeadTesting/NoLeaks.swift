@@ -18,18 +18,20 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
+  ProcessEnd.expectScopes()
+  return try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
 /// Records an issue if objects that the asynchronous body makes can never be released any more.
 ///
-/// As the synchronous one; what tasks of the body make belongs to it, as long as they are not detached.
+/// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
 public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
+  ProcessEnd.expectScopes()
+  return try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
 /// Records an issue unless the body leaks: for a leak that is known and cannot be mended now.

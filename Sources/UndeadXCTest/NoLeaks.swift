@@ -23,7 +23,7 @@ public func assertNoLeaks<Result, Failure: Error>(
 
 /// Fails the running test if objects that the asynchronous body makes can never be released any more.
 ///
-/// As the synchronous one; what tasks of the body make belongs to it, as long as they are not detached.
+/// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
 public func assertNoLeaks<Result, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,

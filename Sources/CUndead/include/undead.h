@@ -28,6 +28,10 @@ bool undead_start(void);
 // Stops recording: blocks allocated from now on stay unknown. Does nothing if the instrument is not active.
 void undead_stop(void);
 
+// True in a process that was forked, without an exec, from the one that loaded this library: it has none of the other
+// threads, and whatever they had locked stays locked.
+bool undead_is_forked_copy(void);
+
 // What the instrument holds at this moment. Counts of blocks and bytes are those of the program, not of Undead.
 typedef struct {
   uint64_t backtraces;          // bound of the ids in the backtrace store: its words of 4 bytes in use

@@ -66,6 +66,13 @@ void undead_scope_close(uint32_t scope) {
   if (scope && __atomic_sub_fetch(&undead_open_scopes, 1, __ATOMIC_ACQ_REL) == 0) undead_avoid_no_longer();
 }
 
+// A detached task inherits no values: it belongs to the scope of the code that made it, as its own block tells.
+static uint32_t scope_of_task(void) {
+  const void *task = swift_task_getCurrent ? swift_task_getCurrent() : NULL;
+  uint32_t scope = task ? undead_scope_of_block(task) : 0;
+  return scope == UNDEAD_SCOPE_OUTSIDE ? 0 : scope;
+}
+
 // Asking may allocate: the first access of a thread to a library's thread-local variables does.
 static uint32_t current_scope(void) {
   const void *key = __atomic_load_n(&task_local, __ATOMIC_ACQUIRE);
@@ -73,7 +80,7 @@ static uint32_t current_scope(void) {
   int saved_errno = errno;
   undead_thread.asks_scope = 1;
   const uint32_t *value = swift_task_localValueGet(key);
-  uint32_t scope = value ? *value : 0;
+  uint32_t scope = value ? *value : scope_of_task();
   undead_thread.asks_scope = 0;
   errno = saved_errno;
   return scope ? scope : outside();

@@ -32,7 +32,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 static bool prepared;
 static bool in_charge;
 static char reason[512] = "recording was not started: start it, or set UNDEAD=1";
-static int32_t session_pid;
+static int32_t loading_pid, session_pid;
 static int32_t forked_from;
 static uint64_t start_time;
 static bool has_gaps;
@@ -64,6 +64,8 @@ undead_process undead_process_now(void) {
   if (getpid() == session_pid) return UNDEAD_PROCESS_OWN;
   return fork_mark && *fork_mark == 0 ? UNDEAD_PROCESS_FORKED : UNDEAD_PROCESS_BORROWED;
 }
+
+bool undead_is_forked_copy(void) { return loading_pid && getpid() != loading_pid; }
 
 void undead_session_adopt_child(void) {
   int saved_errno = errno;
@@ -165,7 +167,7 @@ void undead_session_prepare(void) {
   if (prepared) return;
   prepared = true;
   int saved_errno = errno;
-  session_pid = getpid();
+  loading_pid = session_pid = getpid();
   note_start_time();
   const undead_settings *settings = undead_settings_get();
   if (settings->directory[0] && !undead_record_is_meant_here()) {

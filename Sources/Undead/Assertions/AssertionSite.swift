@@ -54,6 +54,8 @@ extension AssertionSite {
   /// Says that something was not checked, once at each place; a failure if checks are required.
   package func skip(_ reason: String) {
     let text = "not checked for leaks: \(reason)"
+    // The test library may be locked for good.
+    if Availability.isForkedCopy { return StandardError.write("\(place): note: \(text)\n") }
     if Availability.isRequired { return fail(text + " (and UNDEAD_REQUIRE is set)") }
     if Availability.isFirstSkip(at: place) { tell(.note, text) }
   }

@@ -1,3 +1,4 @@
+import CUndead
 import Foundation
 import Synchronization
 
@@ -5,6 +6,7 @@ import Synchronization
 package enum Availability {
   /// Why nothing can be checked, in one sentence; nil if it can. Starts recording if that was not done yet.
   package static var reason: String? {
+    if isForkedCopy { return forkedCopy }
     if Undead.isActive { return nil }
     do {
       try Undead.start()
@@ -13,6 +15,12 @@ package enum Availability {
       return error.description
     }
   }
+
+  /// True in a process that was forked from the one of the tests: locks of threads that it does not have stay locked
+  /// there, so nothing may wait for one.
+  package static var isForkedCopy: Bool { undead_is_forked_copy() }
+
+  static let forkedCopy = "this process is a forked copy of the test process"
 
   /// True if a check that cannot be made is a failure: `UNDEAD_REQUIRE=1` in the environment.
   package static let isRequired = ProcessInfo.processInfo.environment["UNDEAD_REQUIRE"] == "1"

@@ -13,6 +13,8 @@ enum ScopeTable {
     var running: [UInt32: Int] = [:]
     /// Scopes beside which another one ran.
     var accompanied: Set<UInt32> = []
+    /// Scopes that nobody is to be told of.
+    var excluded: Set<UInt32> = []
     /// Innermost of the scopes that run, if they lie in each other.
     var sole: UInt32 = 0
   }
@@ -20,11 +22,13 @@ enum ScopeTable {
   private static let state = Mutex(State())
 
   static func add(_ scope: UInt32, in parent: UInt32) {
+    if Availability.isForkedCopy { return }
     state.withLock { $0.parents[scope] = parent }
   }
 
   /// A part of the scope begins.
   static func enter(_ scope: UInt32) {
+    if Availability.isForkedCopy { return }
     state.withLock { state in
       let isAlone = state.running.isEmpty || (state.sole != 0 && state.isAround(scope, state.sole))
       state.running[scope, default: 0] += 1
@@ -36,6 +40,7 @@ enum ScopeTable {
 
   /// A part of the scope has ended.
   static func leave(_ scope: UInt32) {
+    if Availability.isForkedCopy { return }
     state.withLock { state in
       let left = (state.running[scope] ?? 1) - 1
       state.running[scope] = left > 0 ? left : nil
@@ -50,10 +55,20 @@ enum ScopeTable {
     }
   }
 
+  /// What is left of the scope and of those in it is told nobody.
+  static func exclude(_ scope: UInt32) {
+    if Availability.isForkedCopy { return }
+    state.withLock { _ = $0.excluded.insert(scope) }
+  }
+
+  /// True while the body of any scope runs.
+  static var isAnyRunning: Bool { state.withLock { !$0.running.isEmpty } }
+
   /// What is needed of it to attribute leaks.
   struct Relations: Sendable {
     fileprivate let parents: [UInt32: UInt32]
     fileprivate let accompanied: Set<UInt32>
+    fileprivate let excluded: Set<UInt32>
 
     /// The scope that a block belongs to, by the mark of its allocation; ``outside`` if it is not known.
     func scope(_ mark: UInt32) -> UInt32 {
@@ -61,6 +76,9 @@ enum ScopeTable {
       let scope = mark & ~UInt32(UNDEAD_SCOPE_SOLE)
       return accompanied.contains(scope) ? outside : scope
     }
+
+    /// True for a scope that nobody is to be told of.
+    func isExcluded(_ scope: UInt32) -> Bool { innermost(of: excluded, around: scope) != nil }
 
     /// The innermost of the given scopes that a scope is or lies in; nil if there is none.
     func innermost(of wanted: Set<UInt32>, around scope: UInt32) -> UInt32? {
@@ -73,7 +91,7 @@ enum ScopeTable {
   static let outside = UInt32(UNDEAD_SCOPE_OUTSIDE)
 
   static var relations: Relations {
-    state.withLock { Relations(parents: $0.parents, accompanied: $0.accompanied) }
+    state.withLock { Relations(parents: $0.parents, accompanied: $0.accompanied, excluded: $0.excluded) }
   }
 }
 
@@ -84,4 +102,14 @@ extension ScopeTable.State {
     while scope != 0, scope != outer { scope = parents[scope] ?? 0 }
     return scope == outer
   }
+}
+
+extension AllocationScope {
+  /// Has nobody told what is left of the scope, also at the end of a test run.
+  package func exclude() {
+    ScopeTable.exclude(number)
+  }
+
+  /// True while the body of any scope runs.
+  package static var isAnyRunning: Bool { ScopeTable.isAnyRunning }
 }

@@ -11,6 +11,9 @@ package struct TrackedObject: Sendable {
     handle = ObjectHandle(object)
   }
 
+  /// Identifies the object as long as it is tracked.
+  var identity: HiddenAddress { handle.identity }
+
   /// Module-qualified type name.
   package var type: String { handle.type }
 

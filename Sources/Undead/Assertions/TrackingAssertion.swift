@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// The assertion that an object is gone at some later moment.
 package struct TrackingAssertion<Site: AssertionSite> {
   package let site: Site
@@ -11,6 +13,8 @@ package struct TrackingAssertion<Site: AssertionSite> {
   }
 
   /// Fails at the place of each assertion whose object is alive after the longest of their grace times.
+  ///
+  /// Of several assertions about one object only the first one does.
   ///
   /// - Parameter name: what failures call what the objects outlived, such as the name of a test.
   package static func check(_ assertions: [Self], name: String) {
@@ -33,7 +37,8 @@ package struct TrackingAssertion<Site: AssertionSite> {
 
     /// Nil if all objects are gone, or nothing can be checked, which is then said.
     init?(_ assertions: [TrackingAssertion]) {
-      self.assertions = assertions.filter(\.object.isAlive)
+      var known = Set<HiddenAddress>()
+      self.assertions = assertions.filter { $0.object.isAlive && known.insert($0.object.identity).inserted }
       guard let grace = self.assertions.map(\.grace).max() else { return nil }
       self.grace = grace
       guard let obstacle = Availability.reason else { return }
@@ -44,15 +49,33 @@ package struct TrackingAssertion<Site: AssertionSite> {
     var objects: [TrackedObject] { assertions.map(\.object) }
 
     func tell(_ result: TrackingResult) {
+      var told = LeakReport()
+      var places: [String] = []
       for survivor in result.survivors {
         let assertion = assertions[survivor.index]
         if let doubt = assertion.site.doubt(about: assertion.object, survivor.leak) {
           assertion.site.skip(doubt)
-        } else {
-          assertion.site.fail(result.message(survivor, directory: Site.directory))
+          continue
         }
+        var message = result.message(survivor, directory: Site.directory)
+        if let first = told.leaks.firstIndex(where: { $0.isPart(ofSameAs: survivor.leak) }) {
+          message += "\n  note       the same leak as at \(places[first])"
+        } else {
+          told.leaks.append(survivor.leak)
+          places.append(assertion.site.place)
+        }
+        assertion.site.fail(message)
       }
+      told.updateCounts()
+      if let first = told.leaks.isEmpty ? nil : assertions.first { first.site.attach(told) }
     }
+  }
+}
+
+extension Leak {
+  /// True if both explain objects that leaked together.
+  fileprivate func isPart(ofSameAs other: Leak) -> Bool {
+    kind != .abandoned && signature == other.signature && objects == other.objects
   }
 }
 
