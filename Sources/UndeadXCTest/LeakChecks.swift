@@ -61,8 +61,15 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
 
   private struct State {
     var rules: [Rule] = []
-    /// The tests of the running class that are checked with it.
-    var scope: AllocationScope?
+    var running: RunningClass?
+  }
+
+  /// A class that is checked when it ends, with one search for all of its tests.
+  private struct RunningClass {
+    let scope: AllocationScope
+    var tests: [(name: String, scope: AllocationScope)] = []
+    /// Tests that are left out.
+    var skipped: Set<String> = []
   }
 
   private let state = Mutex(State())
@@ -77,23 +84,35 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     if let obstacle = Availability.reason {
       return testCase.skipLeakCheck(obstacle)
     }
-    if moments.contains(.eachTest) { beginTest(testCase) } else { beginClass(of: testCase) }
-  }
-
-  private func beginTest(_ testCase: XCTestCase) {
+    let isCheckedWithClass = !moments.contains(.eachTest)
+    if isCheckedWithClass { beginClass(of: testCase) }
     guard TestCaseChecks.begin(testCase) else { return }
     let scope = AllocationScope(testCase.name)
-    TestCaseChecks.update(testCase) { $0.scope = scope }
+    TestCaseChecks.update(testCase) {
+      $0.scope = scope
+      $0.isCheckedWithClass = isCheckedWithClass
+    }
+    state.withLock { state in
+      guard isCheckedWithClass, let outer = state.running?.scope else { return }
+      scope.nest(in: outer)
+      state.running?.tests.append((testCase.name, scope))
+    }
     scope.begin()
   }
 
   private func beginClass(of testCase: XCTestCase) {
     let scope: AllocationScope? = state.withLock { state in
-      guard state.scope == nil else { return nil }
-      state.scope = AllocationScope("\(type(of: testCase))")
-      return state.scope
+      guard state.running == nil else { return nil }
+      let scope = AllocationScope("\(type(of: testCase))")
+      state.running = RunningClass(scope: scope)
+      return scope
     }
     scope?.begin()
+  }
+
+  /// Leaves a test out when its class is checked.
+  func skip(_ testCase: XCTestCase) {
+    state.withLock { _ = $0.running?.skipped.insert(testCase.name) }
   }
 
   func testSuiteDidFinish(_ testSuite: XCTestSuite) {
@@ -104,25 +123,29 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
   private func finishClass(_ testSuite: XCTestSuite) {
     // Only the suite of a class has test cases in it.
     guard testSuite.tests.contains(where: { $0 is XCTestCase }) else { return }
-    let scope = state.withLock { state in
-      defer { state.scope = nil }
-      return state.scope
+    let running = state.withLock { state in
+      defer { state.running = nil }
+      return state.running
     }
-    guard let scope else { return }
-    scope.end()
+    guard let running else { return }
+    running.scope.end()
     do {
-      for leak in try scope.check().leaks { fail(testSuite, leak) }
+      let reports = try AllocationScope.check([running.scope] + running.tests.map(\.scope))
+      let names = [testSuite.name] + running.tests.map(\.name)
+      for (name, report) in zip(names, reports) where !running.skipped.contains(name) {
+        for leak in report.leaks { fail(testSuite, name, leak) }
+        TestCaseChecks.warn(of: report.suspects, in: name)
+      }
     } catch {
       testSuite.skipLeakCheck(error.description)
     }
   }
 
-  /// The tests have ended: the failure is that of their class.
-  private func fail(_ suite: XCTestSuite, _ leak: Leak) {
-    let place = leak.place { frame in suite.tests.contains { frame.isMethod(of: $0.name) } }
-    let test = suite.tests.first { test in leak.allocation.frames.contains { $0.isMethod(of: test.name) } }
+  /// The test has ended: the failure is that of its class.
+  private func fail(_ suite: XCTestSuite, _ test: String, _ leak: Leak) {
+    let place = leak.place { $0.isMethod(of: test) }
     let text = FailureText.text(leak, directory: Site.directory)
-    StandardError.write("\(place.file):\(place.line): error: \((test ?? suite).name) : \(text)\n")
+    StandardError.write("\(place.file):\(place.line): error: \(test) : \(text)\n")
     (suite.testRun as? XCTestSuiteRun)?.addTestRun(LeakRun(test: suite))
   }
 }

@@ -14,6 +14,8 @@ struct TestCaseChecks: Sendable {
   var objects: [Tracked] = []
   /// The whole test, if its class or bundle is checked.
   var scope: AllocationScope?
+  /// The scope is checked when its class ends, not with the test.
+  var isCheckedWithClass = false
   var skipped: (place: Place, reason: String)?
 
   /// A line of the test.
@@ -39,6 +41,8 @@ struct TestCaseChecks: Sendable {
     guard let checks = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(testCase)) }) else { return }
     checks.scope?.end()
     if let (place, reason) = checks.skipped {
+      if checks.isCheckedWithClass { LeakCheckObserver.shared.skip(testCase) }
+      checks.scope?.exclude()
       return TestCaseSite(testCase: testCase, position: place).skip(reason)
     }
     TrackingAssertion.check(
@@ -46,7 +50,7 @@ struct TestCaseChecks: Sendable {
         TrackingAssertion(
           site: TestCaseSite(testCase: testCase, position: $0.place), object: $0.object, grace: $0.grace)
       }, name: testCase.name)
-    if let scope = checks.scope { check(scope, testCase) }
+    if let scope = checks.scope, !checks.isCheckedWithClass { check(scope, testCase) }
   }
 
   private static func check(_ scope: AllocationScope, _ testCase: XCTestCase) {
@@ -56,12 +60,16 @@ struct TestCaseChecks: Sendable {
         TestCaseSite(testCase: testCase, position: leak.place { $0.isMethod(of: testCase.name) })
           .fail(FailureText.text(leak, directory: TestCaseSite.directory))
       }
-      for suspect in report.suspects {
-        let text = FailureText.text(suspect, directory: TestCaseSite.directory)
-        StandardError.write("warning: \(testCase.name): \(text)\n")
-      }
+      warn(of: report.suspects, in: testCase.name)
     } catch {
       testCase.skipLeakCheck(error.description)
+    }
+  }
+
+  /// Suspects fail no test.
+  static func warn(of suspects: [Suspect], in test: String) {
+    for suspect in suspects {
+      StandardError.write("warning: \(test): \(FailureText.text(suspect, directory: TestCaseSite.directory))\n")
     }
   }
 }

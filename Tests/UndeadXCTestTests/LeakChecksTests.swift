@@ -34,4 +34,17 @@ import XCTest
     #expect(suite.testRun?.totalFailureCount == 1)
     #expect(suite.testRun?.executionCount == 2)
   }
+
+  @Test func aClassFailsOnceForEachOfItsTests() throws {
+    EachClassCase.checkForLeaks(after: .eachClass)
+    let suite = XCTestSuite(name: "EachClassCase")
+    for number in 1...2 { suite.addTest(EachClassCase(name: "testLeaky\(number)") { _ in makeCycle() }) }
+    suite.addTest(
+      EachClassCase(name: "testLeftOut") { test in
+        test.skipLeakChecks("known")
+        makeCycle()
+      })
+    #expect(CaseRunner.run(suite) == [])
+    #expect(suite.testRun?.totalFailureCount == 2)
+  }
 }

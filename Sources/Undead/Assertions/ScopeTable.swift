@@ -105,6 +105,11 @@ extension ScopeTable.State {
 }
 
 extension AllocationScope {
+  /// Makes the scope one that lies in another one. Before it begins.
+  package func nest(in outer: AllocationScope) {
+    ScopeTable.add(number, in: outer.number)
+  }
+
   /// Has nobody told what is left of the scope, also at the end of a test run.
   package func exclude() {
     ScopeTable.exclude(number)
