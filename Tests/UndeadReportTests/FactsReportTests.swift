@@ -7,7 +7,10 @@ import Testing
 @Suite struct FactsReportTests {
   typealias Function = SyntheticHeap.Function
 
-  static let ended = [Function.app("App.closeScreen()", "/app/main.swift", 70), Scenario.main]
+  static let ended = [
+    Function.app("closure #1 in static Undead.OwnerScope.backtrace()"), .system("Swift.Array.init(capacity:)"),
+    .app("Undead.OwnerScope.close(grace:)"), .app("App.closeScreen()", "/app/main.swift", 70), Scenario.main,
+  ]
 
   /// An owner that a scheduled timer targets, as UndeadRunLoop's objects hold it.
   static func timerTarget(base: UInt64 = 0x5500_0000_0000, loop: String = "main") -> SyntheticHeap {

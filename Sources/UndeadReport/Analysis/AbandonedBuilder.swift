@@ -75,7 +75,7 @@ struct AbandonedBuilder {
     let path =
       record.path == Snapshot.none
       ? nil : paths.steps(root: record.path, paths.edges(of: record.path), to: node, names, &frames)
-    let scope = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.backtrace(record.stack))
+    let scope = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.scopeEnd(record.stack))
     let allocation = frames.backtrace(block.stack)
     let test = frames.tests?.test(
       stacks: [allocation, scope.backtrace], references: (path ?? []).map(\.reference))

@@ -20,6 +20,13 @@ struct FrameNames {
     backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
   }
 
+  /// Where a scope ended: without the calls of this package that ended it.
+  mutating func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {
+    let frames = backtrace(stack).frames
+    let last = frames.prefix { $0.system }.lastIndex { OwnLibraries.define(SymbolText.withoutThunks($0.symbol)[...]) }
+    return Backtrace(frames: Array(frames[((last ?? -1) + 1)...]))
+  }
+
   /// The frames of return addresses, innermost first.
   mutating func backtrace(returnAddresses: some Sequence<UInt64>) -> Backtrace {
     Backtrace(frames: returnAddresses.flatMap { $0 == 0 ? [] : frames(at: $0 - 1) })

@@ -74,7 +74,7 @@ struct ProcessAnalysis {
     for record in snapshot.watched {
       let owner = finder.owner[Int(record.node)]
       guard owner >= 0, let group = grouping.group(ofLeak: Int(owner)), scopes[group] == nil else { continue }
-      scopes[group] = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.backtrace(record.stack))
+      scopes[group] = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.scopeEnd(record.stack))
     }
     return scopes
   }
