@@ -30,6 +30,11 @@ uint32_t undead_scope_mark(void);
 // looks at no memory but the records of the blocks, and stops nobody.
 bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain);
 
+// Writes what undead_scope_of_block returns for blocks that the last look for leaks found alive, but only from the stacks
+// and registers of threads other than the one that asked for it: at most `max`. Returns their number. Under
+// undead_lock_checks.
+uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max);
+
 // The scope of code that runs in none: one that is the only one that runs now, or 0.
 void undead_scopes_set_sole(uint32_t scope);
 

@@ -1,4 +1,5 @@
 #include "scan/body.h"
+#include "platform/maps.h"
 #include "runtime/abi.h"
 #include "runtime/types.h"
 #include "scan/held.h"
@@ -84,6 +85,24 @@ static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body 
   if (word_at(slab) == bodies->stale->slab_isa) body->high = slab_end(slab, body->high);
 }
 
+// libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an
+// earlier use of the block left there. Others begin with a class, or have the flag of a channel.
+enum {
+  CONTINUATION_FLAG_BITS = 0xFFF,
+  CONTINUATION_ALLOCATED = 0x100,
+  CONTINUATION_OF_CHANNEL = 0x400,
+  CONTINUATION_FUNCTION = 0x20,
+  CONTINUATION_OTHER = 0x38,
+  CONTINUATION_MOST = 96,
+};
+
+static bool is_plain_continuation(uintptr_t block, size_t size) {
+  uint64_t flags = word_at(block);
+  if (size < CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST || flags & ~(uint64_t)CONTINUATION_FLAG_BITS) return false;
+  if (!(flags & CONTINUATION_ALLOCATED) || flags & CONTINUATION_OF_CHANNEL) return false;
+  return undead_module_of(word_at(block + CONTINUATION_FUNCTION)) != NULL;
+}
+
 static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   uintptr_t isa = bodies->stale->slab_isa;
   if (undead_side_table_owner(bodies->heap, block, size)) {
@@ -93,6 +112,8 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
     body->high = slab_end(block, body->high);
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
+  } else if (is_plain_continuation(block, size)) {
+    body->high = block + CONTINUATION_OTHER;
   }
 }
 
@@ -155,5 +176,8 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   if (layout->storage && (bodies->exact || !undead_is_held(bodies, block)))
     undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
+  // Only its memory is there, for unowned references: the fields are what they were.
+  if (layout->kind == UNDEAD_KIND_CLASS && undead_is_deiniting(bodies->heap, block) && !undead_is_held(bodies, block))
+    body->high = body->low;
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }

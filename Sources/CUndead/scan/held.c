@@ -12,11 +12,11 @@
 
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
-static void add_storage(undead_bodies *bodies, uintptr_t word) {
+static void add_object(undead_bodies *bodies, uintptr_t word) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (!layout || !layout->storage) return;
+  if (!layout || !(layout->storage || undead_is_deiniting(bodies->heap, block))) return;
   if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }
@@ -31,13 +31,13 @@ static bool is_data_of_image(uintptr_t address) {
 static void add_reachable(undead_bodies *bodies, uintptr_t word) {
   uintptr_t address = word & UNDEAD_POINTER_MASK, block = undead_heap_resolve(bodies->heap, address);
   if (!block) {
-    if (address % 8 == 0 && is_data_of_image(address)) add_storage(bodies, word_at(address));
+    if (address % 8 == 0 && is_data_of_image(address)) add_object(bodies, word_at(address));
     return;
   }
   size_t size = undead_block_size(block);
   uintptr_t end = block + (size < FIELDS_BYTES ? size : FIELDS_BYTES);
-  for (uintptr_t at = block; at + 8 <= end; at += 8) add_storage(bodies, word_at(at));
-  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_storage(bodies, word_at(address));
+  for (uintptr_t at = block; at + 8 <= end; at += 8) add_object(bodies, word_at(at));
+  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_object(bodies, word_at(address));
 }
 
 // A thread at a system call changes nothing meanwhile.
@@ -50,7 +50,7 @@ static bool was_running(const undead_world *world, int32_t tid) {
 static void add_root(undead_bodies *bodies, const undead_world *world, const undead_root *root) {
   bool running = was_running(world, root->tid);
   for (uintptr_t at = root->low; at < root->high; at += 8) {
-    add_storage(bodies, word_at(at));
+    add_object(bodies, word_at(at));
     if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
   }
 }

@@ -1,5 +1,13 @@
 #include "scan/mark.h"
+#include "record/scopes.h"
 #include <assert.h>
+
+static void note_scope(undead_scan_result *result, uint32_t scope) {
+  if (!scope || result->thread_scope_count == UNDEAD_MOST_THREAD_SCOPES) return;
+  for (uint32_t i = 0; i < result->thread_scope_count; i++)
+    if (result->thread_scopes[i] == scope) return;
+  result->thread_scopes[result->thread_scope_count++] = scope;
+}
 
 static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset) {
   uintptr_t block = undead_heap_block(marker->heap, address);
@@ -8,6 +16,7 @@ static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from
   if (*word & marker->bit) return;
   if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
   *word |= marker->bit;
+  if (marker->only_threads) note_scope(marker->result, undead_scope_of_backtrace(*word & UNDEAD_WORD_BACKTRACE));
   undead_worklist_push(&marker->waiting, block);
 }
 
@@ -88,13 +97,25 @@ static void scan_root(undead_marker *marker, const undead_root *root) {
   }
 }
 
-bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
-  assert(marker->bit && marker->heap && marker->bodies);
+static bool is_of_other_thread(const undead_marker *marker, const undead_root *root) {
+  return (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) && root->tid != marker->caller;
+}
+
+static void scan_roots(undead_marker *marker, const undead_roots *roots, bool of_other_threads) {
   for (uint32_t i = 0; i < roots->count; i++) {
+    if (is_of_other_thread(marker, &roots->roots[i]) != of_other_threads) continue;
     scan_root(marker, &roots->roots[i]);
     if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker);
   }
   drain(marker);
+}
+
+bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
+  assert(marker->bit && marker->heap && marker->bodies);
+  scan_roots(marker, roots, false);
+  marker->only_threads = marker->result != NULL;
+  scan_roots(marker, roots, true);
+  marker->only_threads = false;
   return !marker->waiting.no_memory;
 }
 

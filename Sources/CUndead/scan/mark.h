@@ -1,6 +1,7 @@
 // Marks every live block that the roots reach, in the registry's words.
 #pragma once
 #include "scan/body.h"
+#include "scan/result.h"
 #include "scan/roots.h"
 #include "scan/worklist.h"
 
@@ -18,6 +19,9 @@ struct undead_marker {
   uint32_t bit;                // of the registry word
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
   void *context;               // for `cut` and `note`
+  undead_scan_result *result;  // NULL, or told the scopes of what only threads lead to
+  int32_t caller;              // the thread whose stack and registers are no such roots
+  bool only_threads;           // the rest of the roots has been followed
   uint64_t blocks, bytes;      // marked so far
   // Bits to set in the word of a marked block, or NULL.
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
@@ -29,6 +33,6 @@ struct undead_marker {
   uint32_t candidate_at, block_at;
 };
 
-// `marker` must be zeroed but for bodies, heap, bit, cut, note. False without memory, then the marks are incomplete.
+// `marker` must be zeroed but for bodies, heap, bit, cut, note, result, caller. False without memory, then the marks are incomplete.
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots);
 void undead_mark_close(undead_marker *marker);

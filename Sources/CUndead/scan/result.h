@@ -48,6 +48,8 @@ typedef enum {
   UNDEAD_ROOT_GLOBAL = 1, UNDEAD_ROOT_STACK, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_REGISTER, UNDEAD_ROOT_RUN_LOOP,
 } undead_root_kind;
 
+#define UNDEAD_MOST_THREAD_SCOPES 256u   // more are not told
+
 // A retain path: a root, the node that it holds, then edges (indices) to the node at its end.
 typedef struct {
   uint32_t root_kind;     // undead_root_kind
@@ -94,6 +96,8 @@ typedef struct {
   undead_suspect *suspects; uint32_t suspect_count;
   undead_watched *watched;  uint32_t watched_count;      // one for each watched object of the options
   uint32_t *item_nodes;     uint32_t item_count;         // node of each run loop item of the options, or UINT32_MAX
+  // Scopes of living blocks that only stacks and registers of threads other than the caller lead to.
+  uint32_t thread_scopes[UNDEAD_MOST_THREAD_SCOPES];   uint32_t thread_scope_count;
   uint64_t live_blocks, live_bytes;
   uint64_t unreachable_c_blocks, unreachable_c_bytes;   // counted, not listed as leaks
   uint64_t dropped_nodes;       // findings beyond the node limit

@@ -45,6 +45,8 @@ static bool mark_all(scan_job *job) {
   if (marks_left) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
   marks_left = true;
   *marker = (undead_marker){.bodies = &job->bodies, .heap = &job->heap, .bit = UNDEAD_WORD_MARK};
+  marker->result = &job->storage->result;
+  marker->caller = job->options.caller_tid;
   if (job->options.suspects) {
     marker->note = undead_suspects_note;
     marker->context = &job->suspects;

@@ -29,12 +29,12 @@ __attribute__((noinline)) void undead_clear_stack(void) {
 }
 
 // Exported by the concurrency library (stdlib/public/Concurrency/TaskAlloc.cpp).
-extern void *swift_task_alloc(size_t size) __attribute__((swiftcall, weak));
+extern void *swift_task_alloc(size_t size) __attribute__((swiftcall));
 extern void swift_task_dealloc(void *address) __attribute__((swiftcall, weak));
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
 
 void *undead_task_leave_room(void) {
-  bool possible = swift_task_alloc && swift_task_dealloc && swift_task_getCurrent && swift_task_getCurrent();
+  bool possible = swift_task_dealloc && swift_task_getCurrent && swift_task_getCurrent();
   void *room = possible ? swift_task_alloc(ROOM_BYTES) : NULL;
   return room ? memset(room, 0, ROOM_BYTES) : NULL;
 }

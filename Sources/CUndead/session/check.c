@@ -9,6 +9,7 @@
 #include "session/settings.h"
 #include "session/snapshot.h"
 #include "session/state_file.h"
+#include "session/survivors.h"
 #include "session/text.h"
 #include <errno.h>
 #include <limits.h>
@@ -163,6 +164,7 @@ static void look_for_leaks(void *context) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");
     return;
   }
+  undead_survivors_note(result);
   if (!check->options.census) {
     check->succeeded = undead_snapshot_make(check, result);
   } else {

@@ -1,4 +1,5 @@
 // Whether a test left anything behind, told from the records of blocks alone.
+#include "session/survivors.h"
 #include "include/undead_assertions.h"
 #include "platform/maps.h"
 #include "record/mode.h"
@@ -53,4 +54,18 @@ bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain) {
   undead_registry_each_recent(is_no_survivor, &search);
   undead_unlock_checks();
   return search.found;
+}
+
+// Written and read under the lock of checks.
+static uint32_t held_scopes[UNDEAD_MOST_THREAD_SCOPES], held_count;
+
+void undead_survivors_note(const undead_scan_result *result) {
+  held_count = result->thread_scope_count;
+  memcpy(held_scopes, result->thread_scopes, held_count * sizeof(*held_scopes));
+}
+
+uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) {
+  uint32_t count = held_count < max ? held_count : max;
+  memcpy(scopes, held_scopes, count * sizeof(*scopes));
+  return count;
 }

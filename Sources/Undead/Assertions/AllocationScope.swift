@@ -101,16 +101,14 @@ package final class AllocationScope: Sendable {
   package static func check(
     _ scopes: [AllocationScope], options: ReportOptions = ReportOptions()
   ) throws(UndeadError) -> [LeakReport] {
-    guard mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
-    var reports = try search(scopes, options)
-    for pause in secondLooks {
-      let doubtful = scopes.indices.filter { reports[$0].isEmpty && scopes[$0].hasOwnSurvivors }
-      if doubtful.isEmpty { break }
+    var looks = ScopeLooks(scopes.map(\.number))
+    guard mayHaveLeaks(scopes) else { return looks.reports }
+    while let look = looks.next {
+      let findings = try LeakSearch.run { look.findings(on: $0, options) }
+      guard let pause = looks.take(findings) else { break }
       Thread.sleep(forTimeInterval: pause / .seconds(1))
-      let again = try search(doubtful.map { scopes[$0] }, options)
-      for (index, report) in zip(doubtful, again) { reports[index] = report }
     }
-    return reports
+    return looks.reports
   }
 
   /// The same, without blocking the thread.
@@ -118,36 +116,15 @@ package final class AllocationScope: Sendable {
     _ scopes: [AllocationScope], options: ReportOptions = ReportOptions(),
     isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
-    guard mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
-    var reports = try await search(scopes, options)
-    for pause in secondLooks {
-      let doubtful = scopes.indices.filter { reports[$0].isEmpty && scopes[$0].hasOwnSurvivors }
-      if doubtful.isEmpty { break }
+    var looks = ScopeLooks(scopes.map(\.number))
+    guard mayHaveLeaks(scopes) else { return looks.reports }
+    while let look = looks.next {
+      let findings = try await LeakSearch.run { look.findings(on: $0, options) }
+      guard let pause = looks.take(findings) else { break }
       try? await Task.sleep(for: pause)
-      let again = try await search(doubtful.map { scopes[$0] }, options)
-      for (index, report) in zip(doubtful, again) { reports[index] = report }
     }
-    return reports
+    return looks.reports
   }
-
-  /// The thread that ran the end of a task may not be through with it, and still refer to what leaked.
-  private static let secondLooks: [Duration] = [.milliseconds(2), .milliseconds(20)]
-
-  private static func search(
-    _ scopes: [AllocationScope], _ options: ReportOptions
-  ) throws(UndeadError) -> [LeakReport] {
-    let numbers = scopes.map(\.number)
-    return try LeakSearch.run { reports(on: $0, of: numbers, options) }
-  }
-
-  private static func search(
-    _ scopes: [AllocationScope], _ options: ReportOptions, isolation: isolated (any Actor)? = #isolation
-  ) async throws(UndeadError) -> [LeakReport] {
-    let numbers = scopes.map(\.number)
-    return try await LeakSearch.run { reports(on: $0, of: numbers, options) }
-  }
-
-  private var hasOwnSurvivors: Bool { undead_scope_has_survivors(number, mark, true) }
 
   /// Most tests leave nothing behind: they need no search of the whole process.
   private static func mayHaveLeaks(_ scopes: [AllocationScope]) -> Bool {
@@ -161,61 +138,4 @@ package final class AllocationScope: Sendable {
       return search.report(where: { $0 != 0 }, options: options)
     }
   }
-
-  private static func reports(
-    on snapshot: borrowing Snapshot, of scopes: [UInt32], _ options: ReportOptions
-  ) -> [LeakReport] {
-    let search = ScopeSearch(copy snapshot)
-    let wanted = Set(scopes)
-    return scopes.map { scope in
-      search.report(where: { search.innermost(of: wanted, around: $0) == scope }, options: options)
-    }
-  }
-}
-
-/// The leaks of a snapshot by the scopes in which their objects were born.
-private struct ScopeSearch {
-  private let snapshot: Snapshot
-  private let relations = ScopeTable.relations
-  /// Scope of each node that leaked or is a suspect.
-  private let scopes: [Int: UInt32]
-  private let selection: LeakSelection?
-
-  init(_ snapshot: Snapshot) {
-    self.snapshot = snapshot
-    let relations = relations
-    var scopes: [Int: UInt32] = [:]
-    func add(_ node: Int) {
-      let address = snapshot.nodes[node].address
-      guard !ReportedLeaks.contains(address) else { return }
-      scopes[node] = relations.scope(undead_scope_of_block(UnsafeRawPointer(bitPattern: UInt(address))))
-    }
-    for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable { add(index) }
-    for suspect in snapshot.suspects { add(Int(suspect.node)) }
-    self.scopes = scopes
-    // Without anything to look for, the passing case, it would be in vain.
-    selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot) : nil
-  }
-
-  func innermost(of wanted: Set<UInt32>, around scope: UInt32) -> UInt32? {
-    relations.innermost(of: wanted, around: scope)
-  }
-
-  /// A report of what was born in the scopes that `isWanted` names, which counts as reported from then on.
-  func report(where isWanted: (UInt32) -> Bool, options: ReportOptions) -> LeakReport {
-    let seeds = scopes.filter { isWanted($0.value) }.map(\.key)
-    let suspects = snapshot.suspects.filter { seeds.contains(Int($0.node)) }
-    let leaked = seeds.filter { snapshot.nodes[$0].state == .leaked || snapshot.nodes[$0].state == .raw }
-    guard let selection, !leaked.isEmpty || !suspects.isEmpty else { return LeakReport() }
-    let nodes = selection.connected(to: leaked) { node in
-      guard let scope = scopes[node], !ReportedLeaks.contains(snapshot.nodes[node].address) else { return false }
-      return scope == 0 || scope == ScopeTable.outside || isWanted(scope)
-    }
-    ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
-    return selection.report(of: nodes, suspects: suspects, options: options)
-  }
-}
-
-extension LeakReport {
-  fileprivate var isEmpty: Bool { leaks.isEmpty && suspects.isEmpty && knownLeaks.isEmpty }
 }

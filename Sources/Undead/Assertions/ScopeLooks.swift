@@ -1,0 +1,59 @@
+import CUndead
+import UndeadReport
+
+/// The looks at the process that it takes to judge scopes: more than one while threads seem to hold what was born in them.
+///
+/// A thread that ran a part of a test may not be through with it, or have left a reference in its frames that later work there
+/// has not written over. What is in no other place is waited for, for a third of a second at most: then it counts as held.
+struct ScopeLooks {
+  /// The reports so far, in the order of the scopes.
+  private(set) var reports: [LeakReport]
+  private let scopes: [UInt32]
+  private var pending: [Int]
+  private var pauses: ArraySlice<Duration> = [2, 10, 30, 60, 100, 100].map { .milliseconds($0) }[...]
+
+  init(_ scopes: [UInt32]) {
+    self.scopes = scopes
+    reports = scopes.map { _ in LeakReport() }
+    pending = Array(scopes.indices)
+  }
+
+  /// The look that is to be made, nil if all is known.
+  var next: ScopeLook? {
+    pending.isEmpty ? nil : ScopeLook(scopes: pending.map { scopes[$0] }, isLast: pauses.isEmpty)
+  }
+
+  /// Takes the findings of the look; returns how long to wait before the next one, nil if there is none.
+  mutating func take(_ findings: [LeakReport?]) -> Duration? {
+    for (index, report) in zip(pending, findings) {
+      if let report { reports[index] = report }
+    }
+    pending = zip(pending, findings).filter { $0.1 == nil }.map(\.0)
+    return pending.isEmpty ? nil : pauses.popFirst()
+  }
+}
+
+/// One look at the process on behalf of some scopes.
+struct ScopeLook {
+  let scopes: [UInt32]
+  let isLast: Bool
+
+  /// The report of each scope; nil for those that have to be looked at again.
+  func findings(on snapshot: borrowing Snapshot, _ options: ReportOptions) -> [LeakReport?] {
+    let search = ScopeSearch(copy snapshot)
+    let wanted = Set(scopes)
+    let unsettled = isLast ? [] : Set(Self.heldByThreads.compactMap { search.innermost(of: wanted, around: $0) })
+    return scopes.map { scope in
+      if unsettled.contains(scope) { return nil }
+      return search.report(where: { search.innermost(of: wanted, around: $0) == scope }, options: options)
+    }
+  }
+
+  /// Scopes of objects that only stacks and registers of threads lead to.
+  private static var heldByThreads: [UInt32] {
+    let most = 256
+    return [UInt32](unsafeUninitializedCapacity: most) { buffer, count in
+      count = Int(undead_scopes_held_by_threads(buffer.baseAddress, UInt32(most)))
+    }
+  }
+}
