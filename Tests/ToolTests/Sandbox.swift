@@ -22,10 +22,27 @@ final class Sandbox {
       try FileManager.default.createDirectory(
         at: files.url.appending(path: folder), withIntermediateDirectories: true)
     }
-    try FileManager.default.copyItem(at: Self.tool, to: files.url.appending(path: "bin/undead"))
     environment = ProcessInfo.processInfo.environment
     for name in ["LD_PRELOAD", "UNDEAD_SESSION", "XDG_RUNTIME_DIR", "UNDEAD"] { environment[name] = nil }
     environment["TMPDIR"] = path("tmp")
+    try installTool()
+  }
+
+  private func installTool() throws {
+    let target = files.url.appending(path: "bin/undead")
+    do {
+      try FileManager.default.linkItem(at: Self.tool, to: target)
+    } catch {
+      // On another file system.
+      try writeByChild(["cp", Self.tool.path, target.path])
+    }
+  }
+
+  /// Has a child process write what is to be executed: descriptors of this one are for a moment also those of other
+  /// children, and a file that somebody has open for writing cannot be executed.
+  private func writeByChild(_ words: [String], input: String = "") throws {
+    let result = try command(words, input: input)
+    try #require(result.status == 0, "\(result.error)")
   }
 
   var directory: URL { files.url }
@@ -37,7 +54,11 @@ final class Sandbox {
 
   @discardableResult
   func write(_ text: String, to name: String, mode: Int = 0o644) throws -> String {
-    try Data(text.utf8).write(to: directory.appending(path: name))
+    if mode & 0o111 != 0 {
+      try writeByChild(["dd", "status=none", "of=\(path(name))"], input: text)
+    } else {
+      try Data(text.utf8).write(to: directory.appending(path: name))
+    }
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(name))
     return path(name)
   }
@@ -124,6 +145,7 @@ final class Sandbox {
     }
 
     var pid: Int32 { process.processIdentifier }
+    var isRunning: Bool { process.isRunning }
     var outputSoFar: String { files.contents("out") }
     var errorSoFar: String { files.contents("error") }
 

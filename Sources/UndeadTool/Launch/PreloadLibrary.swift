@@ -6,6 +6,11 @@ struct PreloadLibrary: Equatable {
 
   let path: String
 
+  /// The library of the running tool.
+  static func ofThisTool() throws(ToolError) -> PreloadLibrary {
+    try find(tool: System.linkTarget("/proc/self/exe") ?? "")
+  }
+
   /// Finds the library beside the tool (a build) or in the `lib` directory next to the tool's (an installation).
   ///
   /// - Parameters:

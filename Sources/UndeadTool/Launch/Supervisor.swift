@@ -78,7 +78,6 @@ final class Supervisor {
       let ended = waitpid(pid, &status, WNOHANG)
       if ended == pid {
         progress.clear()
-        release()
         return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)
       }
       if ended < 0 && errno != EINTR {
@@ -140,13 +139,21 @@ final class Supervisor {
     progress.clear()
   }
 
-  /// From now on the tool can be interrupted like any other program.
-  private func release() {
+  /// From now on the tool can be interrupted like any other program; `cleanUp` then runs first, on another thread.
+  ///
+  /// What came while the program ran was meant for the program.
+  func release(_ cleanUp: @escaping @Sendable () -> Void) {
     var set = waited
     var none = timespec()
     while sigtimedwait(&set, nil, &none) > 0 {}
+    var ending = sigset_t()
+    sigemptyset(&ending)
+    var original = original
+    for signal in Self.ending where sigismember(&original, signal) == 0 { sigaddset(&ending, signal) }
     var mask = original
     Self.addWriteSignals(to: &mask)
+    for signal in Self.ending { sigaddset(&mask, signal) }
     pthread_sigmask(SIG_SETMASK, &mask, nil)
+    Interruption.clean(after: ending, cleanUp)
   }
 }

@@ -60,6 +60,14 @@ struct DisplayOptions: ParsableArguments {
   func note(_ text: @autoclosure () -> String) {
     if verbose { Message.say(text()) }
   }
+
+  /// What the instrument is told of them: variables of its environment.
+  var settings: [String: String] {
+    var settings: [String: String] = [:]
+    if noStacks { settings["UNDEAD_BACKTRACES"] = "0" }
+    if verbose { settings["UNDEAD_VERBOSE"] = "1" }
+    return settings
+  }
 }
 
 /// Options that turn findings into an exit status.

@@ -3,7 +3,7 @@ import Glibc
 /// The private directory in which the processes of one `undead run` leave their state and snapshots.
 ///
 /// Sessions lie in a directory of the user's own, so that `undead snapshot PID` finds the one of a process.
-final class SessionDirectory {
+final class SessionDirectory: Sendable {
   let path: String
   private let lock: Int32
 
@@ -30,10 +30,15 @@ final class SessionDirectory {
     )
   }
 
-  /// Removes the directory and all that it holds.
+  /// Removes the directory and all that it holds, and lets go of it.
   func remove() {
-    Self.removeTree(path)
+    removeFiles()
     close(lock)
+  }
+
+  /// Removes the directory and all that it holds. May be called from any thread.
+  func removeFiles() {
+    Self.removeTree(path)
   }
 
   /// Makes the directory, marked as in use for as long as this tool lives.
@@ -91,9 +96,11 @@ final class SessionDirectory {
     for name in System.names(in: base) where name.hasPrefix("run-") {
       let path = "\(base)/\(name)"
       let lock = open("\(path)/\(lockName)", O_RDWR | O_CLOEXEC)
-      guard lock >= 0 else { continue }
-      if isOld(lock), flock(lock, LOCK_EX | LOCK_NB) == 0, !hasLivingProcess(path) { removeTree(path) }
-      close(lock)
+      // Without a lock its tool was killed before it made one, or while it took the directory away.
+      let mark = lock >= 0 ? lock : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard mark >= 0 else { continue }
+      if isOld(mark), flock(mark, LOCK_EX | LOCK_NB) == 0, !hasLivingProcess(path) { removeTree(path) }
+      close(mark)
     }
   }
 
@@ -104,15 +111,21 @@ final class SessionDirectory {
   }
 
   private static func hasLivingProcess(_ session: String) -> Bool {
-    processes(in: session).contains { kill($0, 0) == 0 || errno == EPERM }
+    processes(in: session).contains { pid in
+      // One that nobody waits for stays in the list of processes when it has ended.
+      kill(pid, 0) == 0 ? ProcessFacts.isRunning(pid) : errno == EPERM
+    }
   }
 
   private static func removeTree(_ path: String) {
-    for name in System.names(in: path) {
-      let entry = "\(path)/\(name)"
-      if unlink(entry) != 0 && errno == EISDIR { removeTree(entry) }
+    // A process that is left may put a file in meanwhile.
+    for _ in 0..<10 {
+      for name in System.names(in: path) {
+        let entry = "\(path)/\(name)"
+        if unlink(entry) != 0 && errno == EISDIR { removeTree(entry) }
+      }
+      if rmdir(path) == 0 || errno != ENOTEMPTY { return }
     }
-    rmdir(path)
   }
 
   /// The program of a running tool, for those who have the tool's process id at hand; nil if `tool` is none.

@@ -1,0 +1,83 @@
+import Glibc
+import UndeadReport
+
+/// A command that runs under the tool in a session of its own, from its start to the exit status of the tool.
+final class SupervisedRun {
+  let session: SessionDirectory
+  let progress = Progress()
+  let pid: pid_t
+  private let executable: String
+  /// As text, for the report.
+  private let arguments: [String]
+  private let supervisor: Supervisor
+
+  /// What is loaded into the command, and what it is told.
+  struct Instrument {
+    var library: PreloadLibrary
+    var settings: [String: String]
+    /// Called with the path of the library and that of the session.
+    var onLoad: (String, String) -> Void
+  }
+
+  /// Starts the command.
+  ///
+  /// - Parameters:
+  ///   - arguments: its own name first, byte for byte.
+  ///   - instrument: nil to run it as it is.
+  ///   - snapshotSignal: the signal by which the user asks the tool for a snapshot.
+  /// - Throws: `ToolError`; then nothing was started.
+  init(
+    executable: String, arguments: [[UInt8]], instrument: Instrument?, snapshotSignal: Int32? = nil
+  ) throws(ToolError) {
+    self.executable = executable
+    self.arguments = arguments.map { String(decoding: $0, as: UTF8.self) }
+    supervisor = Supervisor(snapshotSignal: snapshotSignal, progress: progress)
+    session = try SessionDirectory()
+    do throws(ToolError) {
+      var environment = System.environment()
+      if let instrument {
+        let library = try instrument.library.usable(linkedFrom: session.path)
+        let settings = instrument.settings.merging(["UNDEAD_SESSION": session.path]) { $1 }
+        environment = library.environment(from: environment, settings: settings)
+        instrument.onLoad(library.path, session.path)
+      }
+      pid = try supervisor.start(
+        executable: executable, arguments: arguments, environment: environment, session: session.path)
+    } catch {
+      session.remove()
+      throw error
+    }
+  }
+
+  /// Waits for the end of the command and reports.
+  ///
+  /// - Parameters:
+  ///   - onSnapshot: called when the user asks for a snapshot.
+  ///   - report: reports on the ended command, and returns the exit status that its findings ask for.
+  /// - Returns: the exit status of the tool.
+  func finish(
+    onSnapshot: () -> Void = {}, report: (Ending) throws(ToolError) -> Int32
+  ) throws(ToolError) -> Int32 {
+    defer { session.remove() }
+    let ending = try supervisor.wait(for: pid, onSnapshot: onSnapshot)
+    supervisor.release { [session] in session.removeFiles() }
+    do throws(ToolError) {
+      let verdict = try report(ending)
+      return ending.status != 0 ? ending.status : verdict
+    } catch {
+      // The command's own status goes first, but nobody may take silence for "no leaks".
+      Message.say(error.message)
+      return ending.status != 0 ? ending.status : error.status
+    }
+  }
+
+  /// What is known of the command without a snapshot.
+  func process(_ ending: Ending) -> LeakReport.Process {
+    var process = LeakReport.Process(path: executable, arguments: arguments, pid: Int(pid))
+    switch ending {
+    case .exited(let status): process.exitStatus = Int(status)
+    case .signalled(let signal): process.signal = Int(signal)
+    }
+    return process
+  }
+}
