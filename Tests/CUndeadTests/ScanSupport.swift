@@ -40,12 +40,7 @@ enum ScanProgram {
     environment["UNDEAD_STOP"] = stop
     environment["UNDEAD"] = "1"
     process.environment = environment
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
+    let text = try process.runToEnd()
     let counts = text.split(separator: "\n").compactMap(ScanCounts.init)
     return Run(counts: counts, text: text, status: process.terminationStatus)
   }
@@ -74,5 +69,18 @@ enum ScanProgram {
     try process.run()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw ScanProgramError(description: "failed: \(command)") }
+  }
+}
+
+extension Process {
+  /// Runs the process to its end; all that it wrote.
+  func runToEnd() throws -> String {
+    let pipe = Pipe()
+    standardOutput = pipe
+    standardError = pipe
+    try run()
+    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    waitUntilExit()
+    return text
   }
 }

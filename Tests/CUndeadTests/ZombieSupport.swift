@@ -99,12 +99,7 @@ enum ZombieProgram {
     environment["SWIFT_BACKTRACE"] = "enable=no"
     environment.merge(settings) { $1 }
     process.environment = environment
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
+    let text = try process.runToEnd()
     let files = try FileManager.default.contentsOfDirectory(at: session.url, includingPropertiesForKeys: nil)
     let logs = try files.filter { $0.pathExtension == "zombies" }.compactMap { ZombieLog(try Data(contentsOf: $0)) }
     let exited = process.terminationReason == .exit

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
-import UndeadReport
 import UndeadTestSupport
 
+@testable import UndeadReport
 @testable import UndeadTool
 
 /// A directory with a copy of the tool, the fake library where the tool looks for it, and files to run it on.

@@ -98,28 +98,31 @@ static void gather(char **arguments, const char *first, size_t count, va_list li
   for (size_t i = 1; i <= count; i++) arguments[i] = va_arg(list, char *);
 }
 
+static int exec_list(
+    int (*exec)(const char *, char *const *), const char *program, const char *first, va_list list) {
+  va_list counted;
+  va_copy(counted, list);
+  size_t count = count_arguments(counted);
+  va_end(counted);
+  char *arguments[count + 1];
+  gather(arguments, first, count, list);
+  return exec(program, arguments);
+}
+
 UNDEAD_PUBLIC int execl(const char *path, const char *first, ...) {
   va_list list;
   va_start(list, first);
-  size_t count = count_arguments(list);
+  int result = exec_list(execv, path, first, list);
   va_end(list);
-  char *arguments[count + 1];
-  va_start(list, first);
-  gather(arguments, first, count, list);
-  va_end(list);
-  return execv(path, arguments);
+  return result;
 }
 
 UNDEAD_PUBLIC int execlp(const char *file, const char *first, ...) {
   va_list list;
   va_start(list, first);
-  size_t count = count_arguments(list);
+  int result = exec_list(execvp, file, first, list);
   va_end(list);
-  char *arguments[count + 1];
-  va_start(list, first);
-  gather(arguments, first, count, list);
-  va_end(list);
-  return execvp(file, arguments);
+  return result;
 }
 
 UNDEAD_PUBLIC int execle(const char *path, const char *first, ...) {

@@ -1,0 +1,158 @@
+/// The records of a snapshot; `Documentation/snapshot-format.md` describes each.
+extension Snapshot {
+  /// A key of META and its value; `argument` occurs once for each argument, in order.
+  package struct MetadataEntry: Sendable, Equatable {
+    package var key: String
+    package var value: String
+  }
+
+  /// A number that the instrument counted.
+  package struct Counter: Sendable, Equatable {
+    package var key: String
+    package var value: UInt64
+  }
+
+  /// What a node is, by the runtime's kinds.
+  package struct Kind: RawRepresentable, Sendable, Hashable {
+    package var rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+      self.rawValue = rawValue
+    }
+
+    package static let other = Kind(rawValue: 0)
+    package static let object = Kind(rawValue: 1)
+    package static let context = Kind(rawValue: 2)
+    package static let genericBox = Kind(rawValue: 3)
+    package static let errorBox = Kind(rawValue: 4)
+    package static let task = Kind(rawValue: 5)
+    package static let job = Kind(rawValue: 6)
+    package static let sideTable = Kind(rawValue: 7)
+  }
+
+  /// A type by its isa, with its module-qualified name.
+  package struct TypeRecord: Sendable, Equatable {
+    package var isa: UInt64
+    package var name: StringID
+    package var kind: Kind
+    /// 1: a type of the program, not of the toolchain.
+    package var flags: UInt32 = 0
+
+    /// True for a type that the program declares.
+    package var isOfProgram: Bool { flags & 1 != 0 }
+  }
+
+  /// What the scan found out about a block.
+  package struct State: RawRepresentable, Sendable, Hashable {
+    package var rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+      self.rawValue = rawValue
+    }
+
+    package static let leaked = State(rawValue: 1)
+    package static let raw = State(rawValue: 2)
+    package static let support = State(rawValue: 3)
+    package static let suspect = State(rawValue: 4)
+    package static let live = State(rawValue: 5)
+  }
+
+  /// A block: a Swift object, raw memory, or a block of C code.
+  package struct Node: Sendable, Equatable {
+    package var address: UInt64
+    /// Usable bytes.
+    package var size: UInt64
+    package var type: Index
+    /// Stack of the allocation.
+    package var stack: Index = Snapshot.none
+    /// Stack that explains the node better, such as the async frames of a task.
+    package var explanation: Index = Snapshot.none
+    package var state: State = .leaked
+    package var flags: UInt32 = 0
+  }
+
+  /// A pointer from one node to another.
+  package struct Edge: Sendable, Equatable {
+    package var from: Index
+    package var to: Index
+    /// Of the word in `from`, in bytes.
+    package var offset: UInt32 = 0
+    package var label: StringID = 0
+    package var declaredType: StringID = 0
+    /// 0 strong, 1 weak, 2 unowned, 3 unowned(unsafe).
+    package var ownership: UInt32 = 0
+    /// Exact address of the function of a closure value, 0 if it is none.
+    package var function: UInt64 = 0
+    /// 1: does not keep `to` alive; 2: implied, not a pointer in memory.
+    package var flags: UInt32 = 0
+
+    /// True if it keeps `to` alive.
+    package var isStrong: Bool { flags & 1 == 0 }
+  }
+
+  /// A range of `frames`, innermost first.
+  package struct Stack: Sendable, Equatable {
+    package var first: UInt32
+    package var count: UInt32
+  }
+
+  /// A retain path: a root, the node that it holds, then edges to the node at its end.
+  package struct Path: Sendable, Equatable {
+    /// 1 global, 2 stack, 3 thread local, 4 register, 5 run loop.
+    package var rootKind: UInt32
+    package var rootName: StringID = 0
+    package var rootAddress: UInt64 = 0
+    package var thread: UInt32 = 0
+    package var firstNode: Index
+    package var firstStep: UInt32 = 0
+    package var stepCount: UInt32 = 0
+    package var endNode: Index
+  }
+
+  /// An object that only something that fires or waits holds, and that holds that thing itself.
+  package struct SuspectRecord: Sendable, Equatable {
+    /// 1 timer, 2 dispatch source, 3 observer, 4 task.
+    package var kind: UInt32
+    package var node: Index
+    package var mechanism: Index
+    package var path: Index = Snapshot.none
+  }
+
+  /// An object that outlived its owner scope.
+  package struct WatchedRecord: Sendable, Equatable {
+    package var node: Index
+    /// Name of the scope.
+    package var scope: StringID
+    /// Where the scope ended.
+    package var stack: Index = Snapshot.none
+    /// How the object is reached; none if nothing reaches it.
+    package var path: Index = Snapshot.none
+    package var flags: UInt32 = 0
+  }
+
+  /// A timer, display link or source that a run loop holds.
+  package struct LoopItem: Sendable, Equatable {
+    package var address: UInt64
+    package var node: Index
+    package var loop: StringID
+    package var modes: StringID
+    package var kind: StringID
+    package var name: StringID
+  }
+
+  /// Something that is no leak but deserves a look.
+  package struct DiagnosticRecord: Sendable, Equatable {
+    package var kind: StringID
+    package var message: StringID
+    /// A JSON object with string values; may be empty.
+    package var details: StringID = 0
+    package var stack: Index = Snapshot.none
+  }
+
+  /// A further backtrace of a diagnostic.
+  package struct TraceRecord: Sendable, Equatable {
+    package var diagnostic: Index
+    package var role: StringID
+    package var stack: Index
+  }
+}

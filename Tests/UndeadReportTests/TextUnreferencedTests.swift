@@ -1,0 +1,132 @@
+import Testing
+
+@testable import UndeadReport
+
+/// The texts about what nothing refers to, whole.
+@Suite struct TextUnreferencedTests {
+  @Test func task() throws {
+    #expect(
+      try Scenario.task().text() == """
+        LEAK 1 of 1  suspended task that nobody can resume, 3 times  (6 objects, 4080 bytes)
+
+            Task
+              async frame → App.Mailbox
+
+          waits in   App.Mailbox.next() at /app/main.swift:85
+          allocated  in App.spawn() at /app/main.swift:80
+          with it    3 × async frames (3072 bytes), 3 × App.Mailbox (96 bytes)
+          advice     the task waits in App.Mailbox.next() for a continuation that nobody can resume any more: resume it
+                     exactly once on every path, also when its owner goes away
+            #0  App.spawn() at /app/main.swift:80
+            #1  main at /app/main.swift:90
+
+        undead: 1 leak (6 objects, 4080 bytes), 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+
+  @Test func rawMemory() throws {
+    #expect(
+      try Scenario.rawMemory().text() == """
+        LEAK 1 of 1  raw memory that nothing refers to  (2 objects, 4128 bytes)
+
+            raw memory
+              +16 → App.Item
+
+          allocated  in App.buffer() at /app/main.swift:95
+          with it    1 × App.Item (32 bytes)
+          advice     memory taken by hand (UnsafeMutablePointer.allocate or the like) is never given back: call
+                     deallocate() on every path, deinitialize(count:) before it if it holds objects
+            #0  App.buffer() at /app/main.swift:95
+            #1  main at /app/main.swift:90
+
+        undead: 1 leak (2 objects, 4128 bytes), 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+
+  @Test func passRetained() throws {
+    #expect(
+      try Scenario.passRetained().text() == """
+        LEAK 1 of 1  App.Context that nothing refers to  (2 objects, 48 bytes)
+
+          allocated  in App.register() at /app/main.swift:100
+          with it    1 × App.Log (16 bytes)
+          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
+                     or a context handed to C code that never gave it back (takeRetainedValue)
+            #0  App.register() at /app/main.swift:100
+            #1  main at /app/main.swift:90
+
+        undead: 1 leak (2 objects, 48 bytes), 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+
+  @Test func foundationTimer() throws {
+    #expect(
+      try Scenario.foundationTimer().text() == """
+        LEAK 1 of 1  Foundation.Timer that nothing refers to  (3 objects, 112 bytes)
+
+            Foundation.Timer
+              ._fire → closure #1 in App.Clock.start() at /app/main.swift:110
+                  captures self → App.Clock
+
+          allocated  in App.Clock.start() at /app/main.swift:110
+          with it    1 × App.Clock (32 bytes), 1 × closure context (captures App.Clock) (32 bytes)
+          advice     Foundation's Timer on Linux never releases its block, not even after invalidate(): capture `self`
+                     weakly in the block, so that only the timer is lost
+            #0  App.Clock.start() at /app/main.swift:110
+            #1  main at /app/main.swift:90
+
+        undead: 1 leak (3 objects, 112 bytes), 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+
+  @Test func shared() throws {
+    #expect(
+      try Scenario.shared().text() == """
+        LEAK 1 of 2  App.First that nothing refers to  (2 objects, 1032 bytes)
+
+          allocated  in App.one() at /app/main.swift:120
+          with it    1 × App.Tail (1000 bytes)
+          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
+                     or a context handed to C code that never gave it back (takeRetainedValue)
+            #0  App.one() at /app/main.swift:120
+            #1  main at /app/main.swift:90
+
+        LEAK 2 of 2  App.Second that nothing refers to  (3 objects, 96 bytes)
+
+          it holds another cycle, which leaks also without it:
+            App.Right
+              .left → App.Left
+              .right → App.Right  ↺
+
+          allocated  in App.two() at /app/main.swift:121
+          with it    1 × App.Left (32 bytes), 1 × App.Right (32 bytes)
+          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
+                     or a context handed to C code that never gave it back (takeRetainedValue)
+            #0  App.two() at /app/main.swift:121
+            #1  main at /app/main.swift:90
+
+        undead: 2 leaks (5 objects, 1128 bytes), 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+
+  @Test func heldByForeignBlock() throws {
+    #expect(
+      try Scenario.heldByForeignBlock().text() == """
+        LEAK 1 of 1  App.Job that nothing refers to  (1 object, 32 bytes)
+
+          allocated  in App.submit() at /app/main.swift:140
+          advice     only an unreachable block of C code (malloc block) refers to it: whoever lost that block, for
+                     example a dispatch block that never ran, did not release the object
+            #0  App.submit() at /app/main.swift:140
+            #1  main at /app/main.swift:90
+
+        undead: 1 leak (1 object, 32 bytes), 0 suspects, 0 known, 0 suppressed
+
+        """)
+  }
+}
