@@ -70,6 +70,22 @@ import Testing
     try compare(program, ["3"], interval: 5, atLeast: 5_000)
   }
 
+  /// Functions without unwind information are left by what their code does: the same as their tables say, where they have
+  /// one.
+  @Test func waysOutOfFunctionsAreFollowed() throws {
+    let target = try Recorder.run("swiftc", ["-print-target-info"])
+    let libraries = try #require(target.output.firstMatch(of: #/"runtimeLibraryPaths": \[\s*"([^"]+)"/#))
+    let program = try Recorder.linkProgram("unwind/epilogues.c", optimization: "-O1")
+    let outcome = try Recorder.run(program, [libraries.1 + "/libswiftCore.so"])
+    try outcome.expectSuccess()
+    let counts = outcome.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    try #require(counts.count == 4, "\(outcome.output)")
+    #expect(counts[0] > 10_000)
+    #expect(counts[1] == 0, "\(outcome.errors)")
+    #expect(counts[2] < counts[0] / 5)
+    #expect(counts[3] == 0)
+  }
+
   @Test(arguments: ["-O0", "-O2"])
   func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)

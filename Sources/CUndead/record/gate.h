@@ -8,8 +8,8 @@
 // The process whose threads wait; 0: the gate is open. A child of it that shares or copied its memory does not.
 extern volatile int32_t undead_gate;
 
-// Closes the gate for all threads but `scanner`. Opening lets go on who waits. Any thread, also of a helper process that
-// shares the memory; async-signal-safe.
+// Closes the gate for all threads but `scanner`. Opening lets go on who waits. Any thread, also of a helper process
+// that shares the memory; async-signal-safe.
 void undead_gate_close(int32_t process, int32_t scanner);
 void undead_gate_open(void);
 

@@ -2,8 +2,8 @@
 // followed; what needs another register is left to libunwind.
 #define _GNU_SOURCE
 #if defined(__x86_64__)
-#include "platform/memory.h"
 #include "unwind/dwarf_reader.h"
+#include "unwind/guess_x86_64.h"
 #include "unwind/images.h"
 #include "unwind/rule_x86_64.h"
 #include <string.h>
@@ -303,22 +303,6 @@ static undead_rule rule_of_row(const row *current) {
   return undead_rule_make(by_rbp ? UNDEAD_RULE_BP : 0, (uint64_t)offset, (uint64_t)saved);
 }
 
-// Functions without unwind information occur in the toolchain's libraries; they begin with a frame pointer prologue
-// ("push rbp; mov rbp, rsp"). Looks for it between `low`, where the function before ends, and `pc`.
-static undead_rule rule_without_entry(uintptr_t pc, uintptr_t low) {
-  static const uint8_t prologue[4] = {0x55, 0x48, 0x89, 0xE5};
-  const uintptr_t far = 16384, near = 1024;
-  undead_rule found = undead_rule_make(UNDEAD_RULE_BP | UNDEAD_RULE_GUESS, 16, 16);
-  uintptr_t page = pc & ~(uintptr_t)4095;
-  for (uintptr_t at = pc & ~(uintptr_t)15; at >= low && pc - at < far; at -= 16) {
-    if (at < page && !undead_page_is_readable(page = at & ~(uintptr_t)4095)) break;
-    if (memcmp((const void *)at, prologue, sizeof prologue) == 0) return found;
-  }
-  for (uintptr_t at = pc - sizeof prologue; at >= low && at >= page && pc - at < near; at--)
-    if (memcmp((const void *)at, prologue, sizeof prologue) == 0) return found;
-  return special(UNDEAD_RULE_UNKNOWN);
-}
-
 // The entry of the sorted table in .eh_frame_hdr that may cover `pc`; NULL if there is none.
 static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
   const uint8_t *header = image->eh_frame_hdr;
@@ -344,7 +328,7 @@ static bool is_asynchronous(uintptr_t start, uintptr_t pc) {
 
 static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   const uint8_t *entry = find_entry(image, pc);
-  if (!entry) return rule_without_entry(pc, image->low);
+  if (!entry) return undead_rule_without_entry(image, pc, image->low);
   uint32_t length, back;
   memcpy(&length, entry, 4);
   memcpy(&back, entry + 4, 4);
@@ -354,7 +338,7 @@ static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   uintptr_t start = dwarf_encoded(&reader, common.pointer_encoding, 0);
   uintptr_t size = dwarf_encoded(&reader, common.pointer_encoding & 0x0F, 0);
   if (pc < start || reader.failed) return special(UNDEAD_RULE_UNKNOWN);
-  if (pc >= start + size) return rule_without_entry(pc, start + size);
+  if (pc >= start + size) return undead_rule_without_entry(image, pc, start + size);
   if (common.signal_frame) return special(UNDEAD_RULE_SIGNAL);
   if (common.augmented) dwarf_skip(&reader, dwarf_uleb(&reader));
 

@@ -5,6 +5,7 @@
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/libunwind.h"
+#include "unwind/pc_table.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -48,6 +49,20 @@ static void keep_reference_fresh(void) {
   if (__atomic_exchange_n(&known_unloads, unloads, __ATOMIC_RELAXED) != unloads) undead_libunwind_images_unloaded();
 }
 
+// libunwind does not get out of functions without unwind information and frame pointer: no reference from there on.
+static void cut_where_reference_ends(difference *found) {
+#if defined(__x86_64__)
+  undead_rule rule = 0;
+  uint32_t index = 0;
+  while (index < found->own_count && undead_pc_find(found->own[index], &rule) != UNDEAD_PC_NONE &&
+         !(rule & UNDEAD_RULE_FOLLOWED))
+    index++;
+  if (index == found->own_count) return;
+  found->own_count = index + 1;
+  if (found->reference_count > found->own_count) found->reference_count = found->own_count;
+#endif
+}
+
 void undead_compare(uint32_t id, uintptr_t pc) {
   if (__atomic_fetch_add(&captured, 1, __ATOMIC_RELAXED) % interval != 0 || undead_thread.ignored) return;
   undead_thread.ignored++;
@@ -60,6 +75,7 @@ void undead_compare(uint32_t id, uintptr_t pc) {
     found->reference_count = count - first < MAX_FRAMES ? count - first : MAX_FRAMES;
     memcpy(found->reference, reference + first, found->reference_count * sizeof *reference);
     found->own_count = undead_backtrace_frames(id, found->own, MAX_FRAMES);
+    cut_where_reference_ends(found);
     uint32_t shorter = found->own_count < found->reference_count ? found->own_count : found->reference_count;
     uint32_t index = 0;
     while (index < shorter && is_equal(found, index)) index++;

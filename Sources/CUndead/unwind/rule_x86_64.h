@@ -13,8 +13,9 @@ typedef uint64_t undead_rule;
 #define UNDEAD_RULE_BP 2u         // the CFA is relative to rbp
 #define UNDEAD_RULE_SPECIAL 4u    // not a plain rule: undead_rule_kind says what
 #define UNDEAD_RULE_LOADER 8u     // code of the dynamic loader
-#define UNDEAD_RULE_GUESS 16u     // function without unwind information, but with a frame pointer prologue
+#define UNDEAD_RULE_GUESS 16u     // function without unwind information
 #define UNDEAD_RULE_ASYNC 32u     // asynchronous Swift function: the word below its caller's rbp is its context
+#define UNDEAD_RULE_FOLLOWED 64u  // guessed from the way out of the function: libunwind cannot unwind it
 
 typedef enum {
   UNDEAD_RULE_STOP = 1,   // outermost frame: the return address is undefined

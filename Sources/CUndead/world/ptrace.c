@@ -15,7 +15,7 @@
 
 #define STOP_DEADLINE 300000000ull    // for all threads to stop; then those that did go on, and it begins again
 #define RUNNABLE_DEADLINE 3000000000ull   // for one that only waits for a processor: it stops as soon as it has one
-#define HOOK_DEADLINE 200000000ull    // for one that sleeps in the allocator: a stopped thread may hold what it waits for
+#define HOOK_DEADLINE 200000000ull    // for one that sleeps in the allocator: one that stands may hold what it needs
 #define GIVE_UP_DEADLINE 20000000000ull
 #define XSAVE_BYTES 16384
 
@@ -102,7 +102,8 @@ static bool wait_until_stopped(undead_world *world) {
       // The first thread of a program that lives on without it stays a zombie: it is never reported.
       if (is_leaving(letter)) thread->phase = UNDEAD_THREAD_GONE;
       else if (waited > (letter == 'R' ? RUNNABLE_DEADLINE : STOP_DEADLINE)) {
-        snprintf(world->message, sizeof world->message, "thread %d does not stop (it is in state %c)", thread->tid, letter);
+        snprintf(world->message, sizeof world->message, "thread %d does not stop (it is in state %c)", thread->tid,
+                 letter);
         return false;
       }
     }

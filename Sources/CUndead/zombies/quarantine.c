@@ -162,14 +162,14 @@ bool undead_quarantine_add(undead_dead *dead) {
   undead_dead evicted;
   uint64_t *reason = NULL, cost = cost_of(dead);
   dead->death = now();
-  if (!undead_lock_take_in_hook(&lock)) {
+  if (!undead_lock_take(&lock)) {
     __atomic_add_fetch(&counters.missed, 1, __ATOMIC_RELAXED);
     return false;
   }
   bool fits = cost <= budget.bytes && budget.count > 0;
   if (!fits || (next >> PAGE_SHIFT == next_page && !add_page())) {
     counters.missed++;
-    undead_lock_release_in_hook(&lock);
+    undead_lock_release(&lock);
     return false;
   }
   bury(dead);
@@ -185,7 +185,7 @@ bool undead_quarantine_add(undead_dead *dead) {
     take_oldest(&evicted);
     more = is_over_budget(dead->death, &reason);
   }
-  undead_lock_release_in_hook(&lock);
+  undead_lock_release(&lock);
   if (evict) free_for_good(&evicted);
   // A large one may need the room of many.
   while (more) more = evict_one(dead->death);

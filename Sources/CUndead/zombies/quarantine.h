@@ -39,7 +39,7 @@ enum {
 void undead_quarantine_set_budget(const undead_zombie_budget *budget);
 
 // Takes an object, of which its refcount and the time are found here. Its header and body are changed. False if it
-// cannot be kept: nothing is changed then.
+// cannot be kept: nothing is changed then. Called inside of a hook.
 bool undead_quarantine_add(undead_dead *dead);
 
 // Frees what is over the budget, or everything.

@@ -11,8 +11,8 @@
 extern const uint8_t undead_method_stubs[UNDEAD_STUB_COUNT * UNDEAD_STUB_BYTES];
 
 // Async methods, and accessors that are coroutines with a frame made by the caller, are called by way of a record
-// (AsyncFunctionPointer, CoroFunctionPointer): a relative pointer to the function, and the bytes of the context or frame,
-// which grow to what the largest of the real methods of the slot needs.
+// (AsyncFunctionPointer, CoroFunctionPointer): a relative pointer to the function, and the bytes of the context or
+// frame, which grow to what the largest of the real methods of the slot needs.
 typedef struct {
   int32_t function;
   uint32_t context_size;
