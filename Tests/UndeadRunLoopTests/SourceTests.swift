@@ -179,6 +179,24 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     #expect(ticks.count == before)
   }
 
+  @Test func aDrivenLoopMayAlsoBeRun() throws {
+    let queue = DispatchQueue(label: "driver")
+    let loop = TrackedRunLoop(name: "driven and run")
+    let fired = Counter()
+    let timer = try loop.schedule(every: 0.001) { _ in fired.up() }
+    let driver = loop.drive(on: queue)
+    #expect(eventually { fired.count > 2 })
+    let before = queue.sync {
+      // All that the driver would have been told is told to this run.
+      loop.run(for: .milliseconds(10))
+      #expect(loop.core.withLock { loop.core.state.pointee.poller.armed } != .max)
+      return fired.count
+    }
+    #expect(eventually { fired.count > before })
+    timer.invalidate()
+    driver.cancel()
+  }
+
   @Test func thePollDescriptorTellsOfWork() throws {
     let loop = TrackedRunLoop()
     var poll = pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0)

@@ -6,22 +6,24 @@ extension LoopCore {
   func call(_ timer: TrackedTimer, lateness: Int64) {
     if Diagnostics.isOn {
       let deadOwner = timer.deadOwnerOfBlock
-      observing(timer, lateness: lateness) { timer.invoke(timer.action) }
+      observing(timer, lateness: lateness) { timer.invoke(timer.action, timer.target) }
       // It had the chance to end itself.
       if let deadOwner, timer.isValid { Diagnostics.firingForNobody(timer, deadOwner) }
     } else {
-      timer.invoke(timer.action)
+      timer.invoke(timer.action, timer.target)
     }
   }
 
   /// Calls a one-shot timer that is marked as firing, which ends it. The caller does not hold the lock.
   @inline(__always)
-  func call(_ timer: TrackedTimer, last action: consuming TrackedTimer.Action, lateness: Int64) {
+  func call(
+    _ timer: TrackedTimer, last action: consuming TrackedTimer.Action, _ target: consuming AnyObject?, lateness: Int64
+  ) {
     if Diagnostics.isOn {
-      observing(timer, lateness: lateness) { timer.invoke(action) }
+      observing(timer, lateness: lateness) { timer.invoke(action, target) }
       timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
     } else {
-      timer.invoke(last: action)
+      timer.invoke(last: action, target)
     }
   }
 
@@ -37,10 +39,10 @@ extension LoopCore {
 
 extension TrackedTimer {
   /// Calls an action of this timer, whatever it does.
-  func invoke(_ action: borrowing Action) {
+  func invoke(_ action: borrowing Action, _ target: AnyObject?) {
     do {
       switch action {
-      case .block(let block): try block(self)
+      case .block(let block): try call(block, target)
       case .target(let target): try call(target)
       case .none: break
       }
@@ -52,10 +54,10 @@ extension TrackedTimer {
   /// Calls the action of a one-shot timer, ends the timer, and lets go of the action: it is moved, because copying it
   /// would cost a retain and a release.
   @inline(__always)
-  func invoke(last action: consuming Action) {
+  func invoke(last action: consuming Action, _ target: consuming AnyObject?) {
     do {
       switch consume action {
-      case .block(let block): try callLast(block)
+      case .block(let block): try callLast(block, target)
       case .target(let target): try callLast(target)
       case .none: break
       }
@@ -67,8 +69,8 @@ extension TrackedTimer {
   // Functions of their own, because the timer must have ended when the caller lets go of what was called.
 
   @inline(never)
-  private func callLast(_ block: Callback) throws {
-    try block(self)
+  private func callLast(_ block: Callback, _ target: AnyObject?) throws {
+    try call(block, target)
     status.store(Status.invalid, ordering: .releasing)
   }
 
@@ -76,6 +78,15 @@ extension TrackedTimer {
   private func callLast(_ target: TimerTarget) throws {
     try call(target)
     status.store(Status.invalid, ordering: .releasing)
+  }
+
+  @inline(__always)
+  private func call(_ block: Callback, _ target: AnyObject?) throws {
+    if targetIsProxy, let target, TimerTarget.living(target) == nil {
+      targetIsGone(StrongTarget(target, "") { _, _ in }, .targetGone)
+    } else {
+      try block(self)
+    }
   }
 
   @inline(__always)
@@ -103,17 +114,29 @@ extension TrackedTimer {
 
   /// The type of an object that is gone if the timer's block can do nothing without it. The timer is firing.
   fileprivate var deadOwnerOfBlock: String? {
-    guard case .block(let block) = action else { return nil }
+    guard case .block(let block) = action, target == nil else { return nil }
     return Instrument.ownerThatIsGone(of: block)
   }
 
-  /// The action, which leaves the timer. The caller holds the loop's lock.
+  /// The action, which leaves the timer. The caller has exclusive access to the timer.
   @inline(__always)
   func takeAction() -> Action {
     var taken = Action.none
     swap(&taken, &action)
     return taken
   }
+
+  /// The target, which leaves the timer. The caller has exclusive access to the timer.
+  @inline(__always)
+  func takeTarget() -> AnyObject? {
+    var taken: AnyObject?
+    swap(&taken, &target)
+    return taken
+  }
+
+  /// Whether there is something to take.
+  @inline(__always)
+  var hasWork: Bool { if case .none = action { false } else { true } }
 
   /// Counts a fire. The caller holds the loop's lock.
   @inline(__always)

@@ -47,9 +47,10 @@ extension LoopCore {
       time = now
     } else {
       let action = timer.takeAction()
+      let target = timer.takeTarget()
       unlock()
       spent.release()
-      call(timer, last: action, lateness: lateness)
+      call(timer, last: action, target, lateness: lateness)
     }
     lockAgain()
     settle(timer, advancingPast: time, &spent)
@@ -59,11 +60,20 @@ extension LoopCore {
   struct Spent {
     var timer: Unmanaged<TrackedTimer>?
     var action = TrackedTimer.Action.none
+    var target: AnyObject?
     var extras: TimerExtras?
+
+    /// Takes what a timer does, which is nothing from now on. The caller has exclusive access to the timer.
+    @inline(__always)
+    mutating func takeWork(of timer: TrackedTimer) {
+      swap(&action, &timer.action)
+      swap(&target, &timer.target)
+    }
 
     @inline(__always)
     mutating func release() {
       action = .none
+      target = nil
       extras?.clear()
       extras = nil
       timer?.release()
@@ -154,7 +164,7 @@ extension LoopCore {
     let ends = !timer.flags.contains(.repeats) || !isValid
     if ends {
       timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
-      swap(&spent.action, &timer.action)
+      if timer.hasWork { spent.takeWork(of: timer) }
       spent.extras = timer.extras.load()
     }
     // Last, because a timer without a home may be taken by any thread.

@@ -47,6 +47,8 @@ struct LoopState: ~Copyable {
   var stopRequested = false
   var depth = 0
   var runningMode: Int32 = -1
+  /// The mode that whoever polls the loop's descriptor serves.
+  var driverMode = ModeTable.defaultMode
 
   var sources: [SourceRecord] = []
   var nextSourceToken = Poller.Token.firstSource

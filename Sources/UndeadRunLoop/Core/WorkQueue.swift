@@ -5,7 +5,8 @@ struct WorkQueue {
     /// The flag tells a waiting thread that the block ran, or that it never will.
     case block(() -> Void, Completion?)
     case job(UnownedJob)
-    case release(TrackedTimer.Action)
+    /// What a timer did, and with which target.
+    case release(TrackedTimer.Action, AnyObject?)
   }
 
   /// By what a performer can be taken back.

@@ -180,7 +180,7 @@ struct TimerSnapshot {
     missed = timer.missedCount
     last = timer.latestMicroseconds
     worst = timer.worstMicroseconds
-    target = if case .target(let target) = timer.action { target } else { nil }
+    target = timer.describedTarget
   }
 
   /// - Parameter living: the target, nil if it is gone.

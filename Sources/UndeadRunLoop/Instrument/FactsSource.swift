@@ -101,7 +101,7 @@ struct FactsSource {
     if let link = timer.extras.load()?.displayLink {
       link._withUnsafeGuaranteedRef { tell($0, kind: "display link", name: timer.name, in: place, modes: modes) }
       tell(timer, kind: "display link", name: timer.name, in: place, modes: modes)
-    } else if timer.flags.contains(.performer), case .target(let target) = timer.action {
+    } else if timer.flags.contains(.performer), let target = timer.describedTarget {
       tell(timer, kind: "delayed perform", name: target.selector, in: place, modes: modes)
     } else {
       tell(timer, kind: "timer", name: timer.name, in: place, modes: modes)
@@ -222,8 +222,7 @@ extension TrackedTimer {
   /// Whether a report would want to name this timer rather than others. The caller holds the loop's lock.
   fileprivate var isWorthNaming: Bool {
     if !(extras.load()?.name ?? "").isEmpty { return true }
-    if case .target(let target) = action { return target.holding == .strong }
-    return false
+    return describedTarget?.holding == .strong
   }
 }
 

@@ -30,10 +30,10 @@ public struct RunLoopConfinement: ~Copyable {
     selector: @escaping (Target) -> (TrackedTimer) throws -> Void,
     userInfo: (any Sendable)? = nil, repeats: Bool, name: String = "", forMode mode: TrackedRunLoop.Mode = .default
   ) throws(RunLoopError) -> TrackedTimer {
-    let timer = TrackedTimer(
-      interval: try Instants.interval(interval), repeats: repeats, confined: true,
-      action: .target(TimerTarget.make(target, holding: holding, selector: name) { try selector($0)($1) }))
-    if let userInfo { timer.userInfo = userInfo }
+    let timer = try TrackedTimer(
+      timeInterval: interval, repeats: repeats, confined: true, target: target, holding: holding, selector: name,
+      userInfo: userInfo
+    ) { target, timer in try selector(target)(timer) }
     if !name.isEmpty { timer.name = name }
     return try loop.start(timer, mode)
   }

@@ -8,7 +8,7 @@ extension TrackedRunLoop {
   public var pollDescriptor: Int32 {
     core.withLock {
       core.state.pointee.poller.openTimer()
-      armForDriver(ModeTable.defaultMode)
+      armForDriver()
       return core.state.pointee.poller.poll
     }
   }
@@ -19,15 +19,18 @@ extension TrackedRunLoop {
   /// - Returns: as ``run(mode:for:returnAfterSourceHandled:)`` with no time to wait.
   @discardableResult
   public func runPending(mode: Mode = .default) -> RunResult {
+    core.withLock { core.state.pointee.driverMode = mode.index }
     let result = run(mode: mode, deadline: .min, returnAfterSource: false)
-    core.withLock { armForDriver(mode.index) }
+    core.withLock { armForDriver() }
     return result
   }
 
-  /// Arms the timer descriptor for the next date; work that came after the last pass is due at once. The caller holds the lock.
-  private func armForDriver(_ mode: Int32) {
+  /// Arms the timer descriptor, if somebody polls it, for the next date; work that came after the last pass is due at once.
+  /// The caller holds the lock, and the loop does not run.
+  func armForDriver() {
     let state = core.state
-    guard state.pointee.poller.timer >= 0 else { return }
+    guard state.pointee.poller.timer >= 0, !state.pointee.isFinished else { return }
+    let mode = state.pointee.driverMode
     core.syncPolled(mode)
     let hasWork =
       state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)

@@ -36,15 +36,14 @@ public struct MainRunLoop {
     selector: @escaping @MainActor (Target) -> (TrackedTimer) throws -> Void,
     userInfo: (any Sendable)? = nil, repeats: Bool, name: String = ""
   ) throws(RunLoopError) -> TrackedTimer {
-    let action = { (target: Target, timer: TrackedTimer) throws in
+    let timer = try TrackedTimer(
+      timeInterval: interval, repeats: repeats, confined: true, target: target, holding: holding, selector: name,
+      userInfo: userInfo
+    ) { target, timer in
       // A confined timer is called on the main thread only: nothing crosses threads here.
       nonisolated(unsafe) let target = target
       try MainActor.assumeIsolated { try selector(target)(timer) }
     }
-    let timer = TrackedTimer(
-      interval: try Instants.interval(interval), repeats: repeats, confined: true,
-      action: .target(TimerTarget.make(target, holding: holding, selector: name, action: action)))
-    if let userInfo { timer.userInfo = userInfo }
     if !name.isEmpty { timer.name = name }
     return timer
   }

@@ -90,7 +90,7 @@ extension TrackedRunLoop {
     let address = UInt(bitPattern: ObjectIdentifier(target))
     let matching = core.withLock {
       core.timers.filter { timer in
-        guard timer.flags.contains(.performer), case .target(let found) = timer.action else { return false }
+        guard timer.flags.contains(.performer), let found = timer.describedTarget else { return false }
         return found.address == address && (name == nil || found.selector == name)
       }
     }

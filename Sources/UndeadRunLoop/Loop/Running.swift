@@ -153,7 +153,11 @@ extension TrackedRunLoop {
       core.state.pointee.depth -= 1
       core.state.pointee.runningMode = outer.mode
       core.state.pointee.stopRequested = outer.stopRequested
-      if core.state.pointee.depth == 0 { core.closeInbox() }
+      if core.state.pointee.depth == 0 {
+        core.closeInbox()
+        // What a driver would have been told may have been told to this run.
+        armForDriver()
+      }
       if core.state.pointee.depth == 0, !outer.ownsThread { core.state.pointee.owner = 0 }
     }
   }

@@ -49,6 +49,7 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.sleepUntil = LoopState.awake
       state.pointee.minimumGap = LoopState.defaultGap
       state.pointee.stopRequested = false
+      state.pointee.driverMode = ModeTable.defaultMode
       core.prepareSets()
       if clock.canBeSet { state.pointee.poller.watchClock() }
     }

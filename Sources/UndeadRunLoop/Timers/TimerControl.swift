@@ -89,7 +89,7 @@ extension TrackedTimer {
     case .nothing: break
     case .elsewhere(let core): core.enqueue(.block({ [self] in fire() }, nil), modes: [ModeTable.commonMode])
     case .call:
-      invoke(action)
+      invoke(action, target)
       settleAfterFire()
     }
   }
@@ -101,7 +101,7 @@ extension TrackedTimer {
       flags.remove(.firing)
       if !flags.contains(.repeats) || !isValid {
         status.store(Status.invalid, ordering: .releasing)
-        swap(&spent.action, &action)
+        spent.takeWork(of: self)
         spent.extras = extras.load()
       }
       return nil
@@ -124,10 +124,10 @@ extension TrackedTimer {
       var handedOver: LoopCore?
       if !flags.contains(.firing) {
         spent.extras = extras.load()
-        if flags.contains(.confined), let core, core.handOver(&action) {
+        if flags.contains(.confined), let core, core.handOver(self) {
           handedOver = core
         } else {
-          swap(&spent.action, &action)
+          spent.takeWork(of: self)
         }
       }
       // Last, because a timer without a home may be taken by any thread.
@@ -158,10 +158,9 @@ extension LoopCore {
   }
 
   /// Lets the loop's thread release what belongs to it. False if this is that thread. The caller holds the lock.
-  func handOver(_ action: inout TrackedTimer.Action) -> Bool {
+  func handOver(_ timer: TrackedTimer) -> Bool {
     if state.pointee.owner == undead_loop_thread() || state.pointee.isFinished { return false }
-    state.pointee.work.append(.release(action), modes: [ModeTable.commonMode])
-    action = .none
+    state.pointee.work.append(.release(timer.takeAction(), timer.takeTarget()), modes: [ModeTable.commonMode])
     return true
   }
 
@@ -186,6 +185,7 @@ extension LoopCore {
 final class TimerExtras: Sendable {
   private struct State {
     var name = ""
+    var selector = ""
     var error: (any Error)?
     var clock: (any RunLoopClock)?
   }
@@ -198,6 +198,11 @@ final class TimerExtras: Sendable {
   var name: String {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
+  }
+  /// The name of the action of a target that is held strongly.
+  var selector: String {
+    get { state.withLock { $0.selector } }
+    set { state.withLock { $0.selector = newValue } }
   }
   var error: (any Error)? {
     get { state.withLock { $0.error } }
@@ -260,8 +265,7 @@ extension TrackedTimer {
   func loopEnded() -> Bool {
     let (target, endsWithTarget) = withHome { _ -> (TimerTarget?, Bool) in
       flags.insert(.detached)
-      guard case .target(let target) = action else { return (nil, false) }
-      return (target, flags.contains(.endsWithTarget))
+      return (describedTarget, flags.contains(.endsWithTarget))
     }
     if endsWithTarget, let target, !target.isAlive { invalidate() }
     return isValid
@@ -300,7 +304,7 @@ extension TrackedTimer {
 
   /// How the timer holds its target, nil if it calls a block.
   public var targetHolding: TargetHolding? {
-    withHome { _ in if case .target(let target) = action { target.holding } else { nil } }
+    withHome { _ in describedTarget?.holding }
   }
 
   var reportName: String {

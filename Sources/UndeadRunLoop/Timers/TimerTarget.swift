@@ -1,4 +1,5 @@
 import CUndeadRunLoop
+import Synchronization
 
 /// How a timer holds its target.
 public enum TargetHolding: String, Sendable, Codable, CaseIterable {
@@ -13,6 +14,9 @@ public enum TargetHolding: String, Sendable, Codable, CaseIterable {
 /// The target of a timer with its action. Subclasses differ in how they hold the target; the field is always called
 /// `target`, because that is the name that a report prints.
 class TimerTarget {
+  /// What is called with the target, which is of the class that it was made with.
+  typealias Method = (AnyObject, TrackedTimer) throws -> Void
+
   enum Outcome { case called, targetGone, freedTarget }
 
   let selector: String
@@ -28,102 +32,117 @@ class TimerTarget {
   /// Address of the target, 0 if it is gone.
   var address: UInt { fatalError("TimerTarget is abstract") }
 
-  static func make<Target: AnyObject>(
-    _ target: Target, holding: TargetHolding, selector: String,
-    action: @escaping (Target, TrackedTimer) throws -> Void
-  ) -> TimerTarget {
-    switch holding {
-    case .strong: StrongTarget(target, selector, action)
-    case .weak: WeakTarget(target, selector, action)
-    case .unretained: UnretainedTarget(target, selector, action)
-    }
+  /// What a target that is alive stands for: itself, or what a proxy forwards to, nil if that is gone.
+  static func living(_ target: AnyObject) -> AnyObject? {
+    if let proxy = target as? any TargetForwarding { proxy.livingTarget } else { target }
   }
 }
 
-final class StrongTarget<Target: AnyObject>: TimerTarget {
-  let target: Target
-  let action: (Target, TrackedTimer) throws -> Void
-  /// A proxy may be held strongly and yet have nobody to forward to. Remembered, because the cast is slow.
-  private let isProxy: Bool
+final class StrongTarget: TimerTarget {
+  private let target: AnyObject
+  private let method: Method
 
-  init(_ target: Target, _ selector: String, _ action: @escaping (Target, TrackedTimer) throws -> Void) {
+  init(_ target: AnyObject, _ selector: String, _ method: @escaping Method) {
     self.target = target
-    self.action = action
-    isProxy = target is any TargetForwarding
+    self.method = method
     super.init(selector: selector)
   }
 
   override func call(_ timer: TrackedTimer) throws -> Outcome {
-    if isProxy, !isAlive { return .targetGone }
-    try action(target, timer)
+    if ProxyTypes.isProxy(target), !isAlive { return .targetGone }
+    try method(target, timer)
     return .called
   }
   override var holding: TargetHolding { .strong }
   override var typeName: String { Diagnostics.typeName(of: target) }
-  override var living: AnyObject? {
-    if let proxy = target as? any TargetForwarding { proxy.livingTarget } else { target }
-  }
+  override var living: AnyObject? { Self.living(target) }
   override var address: UInt { UInt(bitPattern: ObjectIdentifier(target)) }
 }
 
-final class WeakTarget<Target: AnyObject>: TimerTarget {
-  weak var target: Target?
-  let action: (Target, TrackedTimer) throws -> Void
+final class WeakTarget: TimerTarget {
+  private weak var target: AnyObject?
+  private let type: AnyClass
+  private let method: Method
 
-  init(_ target: Target, _ selector: String, _ action: @escaping (Target, TrackedTimer) throws -> Void) {
+  init(_ target: AnyObject, _ selector: String, _ method: @escaping Method) {
     self.target = target
-    self.action = action
+    type = Swift.type(of: target)
+    self.method = method
     super.init(selector: selector)
   }
 
   override func call(_ timer: TrackedTimer) throws -> Outcome {
     guard let target else { return .targetGone }
-    try action(target, timer)
+    try method(target, timer)
     return .called
   }
   override var holding: TargetHolding { .weak }
-  override var typeName: String { target.map(Diagnostics.typeName(of:)) ?? Diagnostics.typeName(Target.self) }
+  override var typeName: String { target.map(Diagnostics.typeName(of:)) ?? Diagnostics.typeName(type) }
   override var living: AnyObject? { target }
   override var address: UInt { target.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
 }
 
 /// Knows for certain whether its target still lives: the unowned reference keeps the dead object's header in place, so
 /// that its memory cannot become another object, and a try-retain of it fails.
-final class UnretainedTarget<Target: AnyObject>: TimerTarget {
-  /// The target's address inverted: a plain pointer here would look like a strong reference to whoever scans memory.
-  private let disguised: UInt
-  private unowned let target: Target
-  let action: (Target, TrackedTimer) throws -> Void
+final class UnretainedTarget: TimerTarget {
+  /// A plain pointer here would look like a strong reference to whoever scans memory.
+  private let hidden: HiddenReference<AnyObject>
+  private unowned let target: AnyObject
+  private let method: Method
   private let name: String
 
-  init(_ target: Target, _ selector: String, _ action: @escaping (Target, TrackedTimer) throws -> Void) {
-    disguised = ~UInt(bitPattern: ObjectIdentifier(target))
+  init(_ target: AnyObject, _ selector: String, _ method: @escaping Method) {
+    hidden = HiddenReference(target)
     self.target = target
-    self.action = action
+    self.method = method
     name = Diagnostics.typeName(of: target)
     super.init(selector: selector)
   }
 
   /// The target, if it is alive.
-  private func retained() -> Target? {
-    let pointer = UnsafeMutableRawPointer(bitPattern: ~disguised).unsafelyUnwrapped
-    guard undead_loop_try_retain(pointer) else { return nil }
-    return Unmanaged<Target>.fromOpaque(pointer).takeRetainedValue()
+  private func retained() -> AnyObject? {
+    let reference = hidden.unmanaged
+    return undead_loop_try_retain(reference.toOpaque()) ? reference.takeRetainedValue() : nil
   }
 
   override func call(_ timer: TrackedTimer) throws -> Outcome {
     guard let target = retained() else { return .freedTarget }
-    try action(target, timer)
+    try method(target, timer)
     return .called
   }
   override var holding: TargetHolding { .unretained }
   override var typeName: String { name }
   override var living: AnyObject? { retained() }
-  override var address: UInt { ~disguised }
+  override var address: UInt { hidden.address }
+}
+
+extension TrackedTimer {
+  /// The target as reports see it, nil if the timer calls a block. The caller has exclusive access to the timer.
+  var describedTarget: TimerTarget? {
+    if let target { return StrongTarget(target, extras.load()?.selector ?? "") { _, _ in } }
+    return if case .target(let target) = action { target } else { nil }
+  }
 }
 
 /// What stands for another object and may outlive it.
 protocol TargetForwarding: AnyObject {
   var isTargetAlive: Bool { get }
   var livingTarget: AnyObject? { get }
+}
+
+/// Which classes are proxies: the runtime needs hundreds of nanoseconds for an answer.
+enum ProxyTypes {
+  /// The addresses of classes that were asked for, with the answer in the lowest bit. Each class has one place.
+  private static let known = InlineArray<64, Atomic<UInt>> { _ in Atomic(0) }
+
+  static func isProxy(_ object: AnyObject) -> Bool {
+    let type = UInt(bitPattern: ObjectIdentifier(type(of: object)))
+    let alignment: UInt = 8
+    let place = Int(type / alignment % UInt(known.count))
+    let answer = known[place].load(ordering: .relaxed)
+    if answer & ~1 == type { return answer & 1 != 0 }
+    let isProxy = object is any TargetForwarding
+    known[place].store(type | (isProxy ? 1 : 0), ordering: .relaxed)
+    return isProxy
+  }
 }

@@ -39,8 +39,9 @@ public final class TrackedDisplayLink: Sendable {
   ) {
     self.source = source
     let box = LinkBox()
-    let made = TimerTarget.make(target, holding: .strong, selector: selector) { target, _ in
-      if let link = box.link { action(target, link) }
+    let made = StrongTarget(target, selector) { target, _ in
+      // It is called with the target that it was given, here.
+      if let link = box.link { action(unsafeDowncast(target, to: Target.self), link) }
     }
     guarded.withLock { $0.state.target = made }
     box.link = self

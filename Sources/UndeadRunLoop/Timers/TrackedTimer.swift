@@ -20,6 +20,7 @@ public final class TrackedTimer: Sendable {
   enum Action {
     case none
     case block(Callback)
+    /// A target that is not held strongly.
     case target(TimerTarget)
   }
 
@@ -57,9 +58,11 @@ public final class TrackedTimer: Sendable {
   }
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
-  // `action` is the exception: a timer that is firing reads it without the lock, and nobody else changes it then.
+  // `action` and `target` are the exception: a timer that is firing reads them without the lock, and nobody else changes
+  // them then.
   // Exclusivity is what the lock is for; checking it at run time would double the price of a fire.
   @exclusivity(unchecked) nonisolated(unsafe) var action: Action
+  @exclusivity(unchecked) nonisolated(unsafe) var target: AnyObject?
   @exclusivity(unchecked) nonisolated(unsafe) var due: Int64
   @exclusivity(unchecked) nonisolated(unsafe) var leeway: Int64 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var slot: Int32 = -1
@@ -68,6 +71,8 @@ public final class TrackedTimer: Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) var latestMicroseconds: UInt32 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var worstMicroseconds: UInt32 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var flags: Flags
+  /// A proxy may be held strongly and yet have nobody to forward to. Remembered, because the question takes long.
+  let targetIsProxy: Bool
   let period: Int64
   let status = Atomic<UInt32>(Status.valid)
   /// The address of the state of the loop that the timer is in, or one of `Home`.
@@ -83,11 +88,16 @@ public final class TrackedTimer: Sendable {
 
   /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock; out of that
   /// loop again, it remains one of the loop's clock.
-  init(due: Int64, period: Int64, flags: Flags, action: consuming Action) {
+  init(
+    due: Int64, period: Int64, flags: Flags, action: consuming Action, target: consuming AnyObject? = nil,
+    isProxy: Bool = false
+  ) {
     self.due = due
     self.period = period
     self.flags = flags
+    targetIsProxy = isProxy
     self.action = consume action
+    self.target = consume target
     if Diagnostics.isOn { Diagnostics.timerCreated(self) }
   }
 
@@ -151,23 +161,78 @@ extension TrackedTimer {
   ///   - userInfo: kept until the timer is invalidated.
   ///   - action: called on the loop's thread.
   /// - Throws: `RunLoopError.invalidInterval`.
+  @inlinable
   public convenience init<Target: AnyObject & Sendable>(
     timeInterval interval: Double, target: Target, holding: TargetHolding = .strong, selector: String = "",
     userInfo: (any Sendable)? = nil, repeats: Bool = false,
     action: @escaping @Sendable (Target, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
-    self.init(
-      interval: try Instants.interval(interval), repeats: repeats,
-      action: .target(TimerTarget.make(target, holding: holding, selector: selector, action: action)))
-    if let userInfo { makeExtras().setUserInfo(userInfo) }
+    try self.init(
+      timeInterval: interval, repeats: repeats, confined: false, target: target, holding: holding, selector: selector,
+      userInfo: userInfo, action: action)
   }
 
-  convenience init(interval: Int64, repeats: Bool, confined: Bool = false, action: consuming Action) {
+  // Inlined into the program, because closures cost less where the class of the target is known.
+  @inlinable
+  convenience init<Target: AnyObject>(
+    timeInterval interval: Double, repeats: Bool, confined: Bool, target: Target, holding: TargetHolding,
+    selector: String, userInfo: (any Sendable)?, action: @escaping (Target, TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    if holding == .strong {
+      try self.init(
+        timeInterval: interval, repeats: repeats, confined: confined, strong: target, selector: selector,
+        userInfo: userInfo
+      ) { timer in try action(target, timer) }
+    } else {
+      try self.init(
+        timeInterval: interval, repeats: repeats, confined: confined, other: target, holding: holding,
+        selector: selector, userInfo: userInfo
+      ) { target, timer in
+        // The timer calls it with the target that it was given, here.
+        try action(unsafeDowncast(target, to: Target.self), timer)
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - target: held for reports, which name this field, beside the block that calls it.
+  ///   - block: calls the target.
+  @usableFromInline
+  convenience init(
+    timeInterval interval: Double, repeats: Bool, confined: Bool, strong target: consuming AnyObject, selector: String,
+    userInfo: (any Sendable)?, block: consuming @escaping (TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    let isProxy = ProxyTypes.isProxy(target)
+    self.init(
+      interval: try Instants.interval(interval), repeats: repeats, confined: confined, action: .block(consume block),
+      target: consume target, isProxy: isProxy)
+    if userInfo != nil { makeExtras().setUserInfo(userInfo) }
+    if !selector.isEmpty { makeExtras().selector = selector }
+  }
+
+  /// - Parameter method: called with the target.
+  @usableFromInline
+  convenience init(
+    timeInterval interval: Double, repeats: Bool, confined: Bool, other target: AnyObject, holding: TargetHolding,
+    selector: String, userInfo: (any Sendable)?, method: @escaping (AnyObject, TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    let held =
+      holding == .weak ? WeakTarget(target, selector, method) : UnretainedTarget(target, selector, method)
+    self.init(
+      interval: try Instants.interval(interval), repeats: repeats, confined: confined, action: .target(held))
+    if userInfo != nil { makeExtras().setUserInfo(userInfo) }
+  }
+
+  convenience init(
+    interval: Int64, repeats: Bool, confined: Bool = false, action: consuming Action,
+    target: consuming AnyObject? = nil, isProxy: Bool = false
+  ) {
     var flags: Flags = repeats ? [.relative, .repeats] : .relative
     if confined { flags.insert(.confined) }
     self.init(
       due: Instants.add(undead_loop_monotonic(), interval),
-      period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags, action: consume action)
+      period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags,
+      action: consume action, target: consume target, isProxy: isProxy)
   }
 
   /// A timer that calls a block, added to the calling thread's loop in its default mode.
