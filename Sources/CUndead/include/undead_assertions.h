@@ -19,6 +19,10 @@ void undead_scopes_use_task_local(const void *key);
 uint32_t undead_scope_open(void);
 void undead_scope_close(uint32_t scope);
 
+// New blocks do not come to addresses that stand in the memory of the running task, until no scope is open any more:
+// variables in its frames that are not in use hold addresses of what was freed. For who has just opened a scope.
+void undead_scope_avoid_task(void);
+
 // Scope of the code that allocated the live block at `block`; 0 if it has none or is not known.
 uint32_t undead_scope_of_block(const void *block);
 

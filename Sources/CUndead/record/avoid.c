@@ -78,6 +78,13 @@ __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_
   __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
 }
 
+void undead_avoid_words(uintptr_t low, uintptr_t high) {
+  address_table *to = prepared_table();
+  if (!to) return;
+  add_words(to, (low + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
+  __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
+}
+
 static bool has_granule(const address_table *in, uint64_t granule) {
   for (uint32_t slot = slot_of(granule);; slot = (slot + 1) & (SLOTS - 1)) {
     uint64_t found = __atomic_load_n(&in->granules[slot], __ATOMIC_RELAXED);

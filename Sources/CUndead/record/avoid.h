@@ -13,6 +13,9 @@ extern bool undead_avoids_addresses;   // there are such addresses
 // Adds what stands on the calling thread's stack, and below `stack_pointer` where later frames will be.
 void undead_avoid_stack(uintptr_t stack_pointer);
 
+// Adds what stands in memory that the calling thread may read.
+void undead_avoid_words(uintptr_t low, uintptr_t high);
+
 // True if one of the addresses lies in the block; it is then put aside, out of malloc's hands.
 bool undead_avoid_block(void *block, size_t size);
 

@@ -142,6 +142,7 @@ enum {
   ABI_TASK_ID = 36,
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
+  ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
 
   // Block_private.h (libdispatch): Block_layout.
   ABI_BLOCK_HEADER = 32,

@@ -9,9 +9,6 @@
 // Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
 enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
 
-// AsyncTask: what its allocator starts with, in the block of the task itself (TaskPrivate.h).
-enum { TASK_FIRST_SLAB = 0x78 };
-
 #define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one
 
 static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
@@ -79,8 +76,8 @@ static uintptr_t slab_end(uintptr_t slab, uintptr_t end) {
 }
 
 static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body *body) {
-  if (body->high - block < TASK_FIRST_SLAB + 8) return;
-  uintptr_t slab = word_at(block + TASK_FIRST_SLAB);
+  if (body->high - block < ABI_TASK_FIRST_SLAB + 8) return;
+  uintptr_t slab = word_at(block + ABI_TASK_FIRST_SLAB);
   if (slab <= block || slab % 8 || slab + ABI_SLAB_HEADER > body->high) return;
   if (word_at(slab) == bodies->stale->slab_isa) body->high = slab_end(slab, body->high);
 }

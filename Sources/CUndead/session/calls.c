@@ -3,17 +3,20 @@
 #include "include/undead_backtraces.h"
 #include "platform/memory.h"
 #include "record/thread.h"
+#include "session/calls.h"
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 // More than the frames of an assertion and of a check have on the caller's stack, also in a debug build.
 #define ROOM_BYTES (16u << 10)
+#define PAGE_BYTES 4096u
 
 __attribute__((noinline)) void undead_call_deeper(void (*function)(void *), void *context) {
   volatile char room[ROOM_BYTES];
@@ -28,19 +31,20 @@ __attribute__((noinline)) void undead_clear_stack(void) {
   __asm__ volatile("" : : "r"(room) : "memory");
 }
 
-// Exported by the concurrency library (stdlib/public/Concurrency/TaskAlloc.cpp).
-extern void *swift_task_alloc(size_t size) __attribute__((swiftcall));
-extern void swift_task_dealloc(void *address) __attribute__((swiftcall, weak));
-extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
-
-void *undead_task_leave_room(void) {
-  bool possible = swift_task_dealloc && swift_task_getCurrent && swift_task_getCurrent();
-  void *room = possible ? swift_task_alloc(ROOM_BYTES) : NULL;
-  return room ? memset(room, 0, ROOM_BYTES) : NULL;
-}
-
-void undead_task_take_room(void *room) {
-  if (room) swift_task_dealloc(room);
+void undead_discard_stack(void) {
+  pthread_attr_t attributes;
+  undead_thread.ignored++;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void *low;
+    size_t size;
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - ROOM_BYTES) & ~(uintptr_t)(PAGE_BYTES - 1);
+    // The kernel gives zeros for what is let go.
+    if (end > (uintptr_t)low) madvise(low, end - (uintptr_t)low, MADV_DONTNEED);
+  }
+  undead_thread.ignored--;
+  undead_clear_stack();
 }
 
 __attribute__((noinline)) uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max) {
@@ -66,7 +70,9 @@ typedef struct {
 static void *run(void *argument) {
   thread_call call = *(thread_call *)argument;
   undead_unmap(argument, sizeof(call));
+  undead_clear_stack();   // the stack may be that of an ended thread
   call.function(call.context);
+  undead_discard_stack();
   return NULL;
 }
 

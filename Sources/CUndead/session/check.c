@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "record/thread.h"
 #include "runtime/layout.h"
+#include "session/calls.h"
 #include "session/final_signal.h"
 #include "session/guard.h"
 #include "session/session.h"
@@ -211,6 +212,7 @@ static void *run(void *argument) {
   note_outcome(check);
   if (check->in_session && strcmp(check->trigger, "request") == 0)
     __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
+  undead_discard_stack();
   // Before the signal is asked for: one that comes later finds the check done.
   bool unattended = check->unattended;
   set_phase(unattended && !check->final_signal ? IDLE : DONE);

@@ -2,6 +2,7 @@
 // thread, which is over before the scan begins or is left to itself.
 #define _GNU_SOURCE
 #include "platform/memory.h"
+#include "session/calls.h"
 #include "session/facts.h"
 #include "session/guard.h"
 #include "session/text.h"
@@ -43,6 +44,7 @@ static void *run(void *context) {
     discard(collected);
     __atomic_sub_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
   }
+  undead_discard_stack();
   return NULL;
 }
 

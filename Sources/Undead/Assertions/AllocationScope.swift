@@ -24,6 +24,7 @@ package final class AllocationScope: Sendable {
     self.name = name
     mark = undead_scope_mark()
     number = undead_scope_open()
+    undead_scope_avoid_task()
     ScopeTable.add(number, in: Self.current)
   }
 
