@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, SLOT_BYTES = 2 * PAGE, MOST_SLOTS = 1 << 18, SPARE_MAPPINGS = 8192, MAPPINGS_DEFAULT = 65530 };
+enum { PAGE = 4096, SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES, MOST_SLOTS = 1 << 18, SPARE_MAPPINGS = 8192, MAPPINGS_DEFAULT = 65530 };
+_Static_assert(SLOT_BYTES == 2 * PAGE, "a page for the header and one for the fields");
 // malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block, and takes
 // its header off. It is to say what it would have said of a block of malloc.
 enum { CHUNK_IS_MAPPED = 2, CHUNK_HEADER = 16, CHUNK_OVERHEAD = 8, CHUNK_LEAST = 32 };
@@ -183,11 +184,6 @@ uintptr_t undead_guard_object(uintptr_t address) {
 bool undead_guard_is_open(uintptr_t address) {
   if (!undead_guard_holds(address)) return false;
   return __atomic_load_n(&slots[index_of(address)].state, __ATOMIC_ACQUIRE) == SLOT_LIVE;
-}
-
-uint64_t undead_guard_dead_bytes(uint64_t size) {
-  (void)size;
-  return SLOT_BYTES;
 }
 
 void undead_guard_read_counters(undead_guard_counters *result) { *result = counters; }

@@ -7,6 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
+#define UNDEAD_GUARD_SLOT_BYTES 8192u   // address space that an object takes
+
 extern uintptr_t undead_guard_low;
 extern size_t undead_guard_bytes;   // 0: there are no guard pages
 
@@ -28,9 +30,6 @@ void undead_guard_expose(uintptr_t object);
 uintptr_t undead_guard_object(uintptr_t address);
 // True if `address` lies on the pages of an object that can be used. Async-signal-safe.
 bool undead_guard_is_open(uintptr_t address);
-// Memory that a dead object of this size keeps.
-uint64_t undead_guard_dead_bytes(uint64_t size);
-
 typedef struct {
   uint64_t guarded, guarded_now, not_guarded;
 } undead_guard_counters;

@@ -36,7 +36,7 @@ static uint64_t first_remembered(void) { return first_page << PAGE_SHIFT; }
 // What a dead object costs: its chunk of the allocator, the words of the registry for that, and its entry here.
 static inline __attribute__((always_inline)) uint64_t cost_of(const undead_dead *dead) {
   uint64_t chunk = (dead->size + CHUNK_HEADER - 8 + 15) & ~15ull;
-  if (dead->flags & UNDEAD_DEAD_IS_GUARDED) chunk = undead_guard_dead_bytes(dead->size);
+  if (dead->flags & UNDEAD_DEAD_IS_GUARDED) chunk = UNDEAD_GUARD_SLOT_BYTES;
   if (chunk < CHUNK_LEAST) chunk = CHUNK_LEAST;
   return chunk + chunk / GRANULE * sizeof(uint32_t) + sizeof *dead;
 }
@@ -219,7 +219,6 @@ void undead_quarantine_empty(void) {
   }
 }
 
-// A dead object's own words tell its number, unless somebody has written to them: then all entries are looked through.
 static bool find_locked(uintptr_t object, undead_dead *dead) {
   for (uint64_t number = next; number-- > oldest;) {
     if (at(number)->object != object) continue;
@@ -262,6 +261,7 @@ static bool is_scribble(uint64_t word) {
   return (top & 0xFF) == (UNDEAD_SCRIBBLE_TOP & 0xFF) && (top & ~UNDEAD_SCRIBBLE_TOP) == 0;
 }
 
+// A dead object's own words tell its number, unless somebody has written to them: then all entries are looked through.
 bool undead_quarantine_find(uintptr_t object, undead_dead *dead) {
   if (!undead_lock_take_in_hook(&lock)) return false;
   uint64_t number;

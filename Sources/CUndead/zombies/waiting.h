@@ -12,7 +12,7 @@ bool undead_zombie_retained(const undead_zombie_use *use);
 bool undead_zombie_released(const undead_zombie_use *use);
 // A retain or release of a living object. True if a waiting retain has been reported: there was patience enough.
 bool undead_zombie_waits_no_longer(void);
-// A use of the object says it all: what waited for it is void.
+// A use of the object says it all: what waited for it is void, and releases that belong to it are no news.
 void undead_zombie_explained(uintptr_t object);
 // Reports what still waits: on the calling thread, or on all. True if there was something.
 bool undead_zombie_settle(bool all_threads, bool in_signal);
