@@ -1,7 +1,7 @@
 // What is known about the layout of a type of Swift object, by its isa. Built outside of the stopped world (it asks
 // the Swift runtime), read by the scan without locks.
 #pragma once
-#include "scan/result.h"
+#include "runtime/found.h"
 #include <stddef.h>
 
 typedef enum {

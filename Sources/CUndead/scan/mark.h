@@ -1,7 +1,7 @@
 // Marks every live block that the roots reach, in the registry's words.
 #pragma once
 #include "scan/body.h"
-#include "scan/result.h"
+#include "scan/scan.h"
 #include "scan/roots.h"
 #include "scan/worklist.h"
 

@@ -2,7 +2,7 @@
 // the allocator's, the instrument's, constants and the dead parts of stacks.
 #pragma once
 #include "scan/heap.h"
-#include "scan/result.h"
+#include "scan/scan.h"
 #include "scan/stale.h"
 #include "world/world.h"
 

@@ -1,6 +1,6 @@
 // The memory of a result: reserved before the world is stopped, so that a copy of the program can fill it.
 #pragma once
-#include "scan/result.h"
+#include "scan/scan.h"
 #include <stddef.h>
 
 typedef struct {

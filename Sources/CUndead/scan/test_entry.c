@@ -1,7 +1,7 @@
 #include "include/undead.h"
 #include "platform/maps.h"
 #include "record/thread.h"
-#include "scan/result.h"
+#include "scan/scan.h"
 #include <pthread.h>
 #include <string.h>
 

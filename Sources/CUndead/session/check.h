@@ -1,6 +1,6 @@
 // One look for leaks: a scan and its snapshot, on a thread made for it. At most one is under way in a process.
 #pragma once
-#include "scan/result.h"
+#include "scan/scan.h"
 #include "session/facts.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // What the layers above told a check, kept until its snapshot is written.
 #pragma once
 #include "include/undead_facts.h"
-#include "scan/result.h"
+#include "scan/scan.h"
 #include "session/vector.h"
 
 #pragma GCC visibility push(hidden)

@@ -1,6 +1,6 @@
 // What a snapshot says about its process: the sections META, COUNTERS and NOTES.
 #pragma once
-#include "scan/result.h"
+#include "scan/scan.h"
 #include "session/facts.h"
 #include "session/string_table.h"
 

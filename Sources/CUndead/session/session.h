@@ -1,6 +1,6 @@
 // The life of the instrument in one process: it starts before main, and looks for leaks when the program ends.
 #pragma once
-#include "scan/result.h"
+#include "scan/scan.h"
 #include <stdbool.h>
 #include <stdint.h>
 

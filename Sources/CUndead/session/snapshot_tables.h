@@ -1,6 +1,6 @@
 // The tables of a snapshot that its nodes and edges refer to: texts, types, stacks and modules, each entry once.
 #pragma once
-#include "scan/result.h"
+#include "scan/scan.h"
 #include "session/string_table.h"
 
 #pragma GCC visibility push(hidden)

@@ -1,5 +1,5 @@
 #pragma once
-#include "scan/result.h"
+#include "scan/scan.h"
 
 // Keeps what undead_scopes_held_by_threads tells.
 void undead_survivors_note(const undead_scan_result *result);

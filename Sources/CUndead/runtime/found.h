@@ -1,4 +1,4 @@
-// What a scan hands to the naming and writing layers. Everything here lives in mmapped memory owned by the scan.
+// What a scan found, as the naming and writing layers get it. All of it lives in mmapped memory owned by the scan.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,37 +108,3 @@ typedef struct {
   uint32_t error;               // 0, or an undead_scan_error: then the result is incomplete and must be reported so
   char message[200];            // for error != 0: what happened, in one line
 } undead_scan_result;
-
-typedef enum { UNDEAD_SCAN_IN_PLACE = 0, UNDEAD_SCAN_FORK = 1 } undead_scan_mode;
-
-// An object whose retain path is wanted, and how to know that it is still the same one.
-typedef struct {
-  uintptr_t object;
-  uintptr_t isa;           // its first word, 0: any
-  uint64_t side_table;     // its second word if that names a side table, else 0
-} undead_watched_target;
-
-// A block that a run loop holds and fires.
-typedef struct {
-  uintptr_t object;
-  uintptr_t loop;          // the run loop object, 0 if it is not known
-} undead_loop_item;
-
-typedef struct {
-  undead_scan_mode mode;
-  bool suspects;                     // look for suspects too
-  bool unknown_blocks;               // recording began late: what malloc handed out before may hold recorded blocks
-  const undead_watched_target *watched;
-  uint32_t watched_count;
-  const undead_loop_item *loop_items;
-  uint32_t loop_item_count;
-  struct undead_census *census;      // not NULL: only count the live objects
-  // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
-  int32_t caller_tid;
-  uintptr_t caller_sp;
-  uintptr_t caller_registers[8];     // rbx rbp r12 r13 r14 r15 at that point
-} undead_scan_options;
-
-// Runs a scan from the calling thread, which must be the tool's own (it is not a root). Never fails silently.
-undead_scan_result *undead_scan(const undead_scan_options *options);
-void undead_scan_free(undead_scan_result *result);
