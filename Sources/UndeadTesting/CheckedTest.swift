@@ -22,8 +22,8 @@ final class CheckedTest: Sendable {
     name = test.name
     site = Site(location: test.sourceLocation)
     obstacle = Availability.reason
-    scope = AllocationScope(test.name)
-    ProcessEnd.expectScopes()
+    scope = AllocationScope(test.name, function: test.function)
+    ProcessEnd.expect(scope, at: site.place, test: test.name)
   }
 
   func track(_ assertion: TrackingAssertion<Site>) {
@@ -43,6 +43,17 @@ final class CheckedTest: Sendable {
     await TrackingAssertion.check(objects, name: name)
     if let obstacle { return site.skip(obstacle) }
     await site.tellLeaks(of: scope)
+  }
+}
+
+extension Test {
+  /// The function with its module and types, as in the symbols of the program; nil for a suite.
+  fileprivate var function: String? {
+    let place = "/\(sourceLocation.fileName):\(sourceLocation.line):\(sourceLocation.column)"
+    let path = String(describing: id)
+    guard path.hasSuffix(name + place) else { return nil }
+    // Only the name of the function may have a slash in it.
+    return path.dropLast(name.count + place.count).replacing("/", with: ".") + name
   }
 }
 
@@ -71,6 +82,8 @@ public func trackForMemoryLeaks(
   if let test = CheckedTest.current {
     test.track(TrackingAssertion(site: site, object: tracked, grace: grace))
   } else {
-    ProcessEnd.track(tracked, at: site, grace: grace)
+    ProcessEnd.track(
+      tracked, at: site.place, test: Test.current?.name ?? "no test", grace: grace,
+      isInTest: { Test.current != nil })
   }
 }

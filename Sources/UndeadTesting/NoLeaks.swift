@@ -18,8 +18,7 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  ProcessEnd.expectScopes()
-  return try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
+  try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
 /// Records an issue if objects that the asynchronous body makes can never be released any more.
@@ -30,8 +29,7 @@ public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  ProcessEnd.expectScopes()
-  return try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
+  try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
 /// Records an issue unless the body leaks: for a leak that is known and cannot be mended now.

@@ -48,8 +48,8 @@ void undead_scopes_set_sole(uint32_t scope);
 // What undead_scope_of_block returns for blocks that were allocated while scopes were open, but in none of them.
 #define UNDEAD_SCOPE_OUTSIDE 0x1FFFFFFFu
 
-// Sets the variable for the calling thread, which must not be running a task, and for the tasks it starts, until
-// undead_scope_pop. `uint32_type` is the metadata of Swift's UInt32. False if it runs a task.
+// Sets the variable for the calling task, or for the thread if it runs none, and for the tasks that are started there,
+// until undead_scope_pop in the same place. `uint32_type` is the metadata of Swift's UInt32. False if it cannot be set.
 bool undead_scope_push(uint32_t scope, const void *uint32_type);
 void undead_scope_pop(void);
 

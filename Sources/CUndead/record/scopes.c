@@ -119,13 +119,23 @@ uint32_t undead_scope_of_block(const void *block) {
 
 uint32_t undead_scope_mark(void) { return undead_store_count(); }
 
+// In which task, or NULL, this thread pushed what it has not popped: a value must be popped where it was pushed.
+#define MOST_PUSHED 8
+static __thread struct {
+  uint32_t count;
+  const void *tasks[MOST_PUSHED];
+} pushed;
+
 bool undead_scope_push(uint32_t scope, const void *uint32_type) {
   const void *key = __atomic_load_n(&task_local, __ATOMIC_ACQUIRE);
-  if (!key || !swift_task_localValuePush || !swift_task_getCurrent || swift_task_getCurrent()) return false;
+  if (!key || !swift_task_localValuePush || !swift_task_getCurrent || pushed.count == MOST_PUSHED) return false;
+  pushed.tasks[pushed.count++] = swift_task_getCurrent();
   swift_task_localValuePush(key, &scope, uint32_type);
   return true;
 }
 
 void undead_scope_pop(void) {
-  if (swift_task_localValuePop && swift_task_getCurrent && !swift_task_getCurrent()) swift_task_localValuePop();
+  if (!pushed.count || pushed.tasks[pushed.count - 1] != swift_task_getCurrent()) return;
+  pushed.count--;
+  swift_task_localValuePop();
 }

@@ -5,12 +5,16 @@ import UndeadReport
 /// A part of the run, such as a test: knows which objects were born in it, and finds those that leaked.
 ///
 /// What the body allocates belongs to the scope, on its own thread and in its tasks and their child tasks. A scope in a
-/// scope takes its own allocations; the outer one reports only what the inner one did not. Other threads, dispatched
-/// blocks and detached tasks belong to a scope that runs alone (``ScopeTable``); of scopes that run side by side, what
-/// leaks there is left to ``unattributedLeaks(options:)``, unless it hangs together with a leak of the scope. A leak is reported once in a process, to who asks first.
+/// scope takes its own allocations; the outer one reports only what the inner one did not. Detached tasks belong to the
+/// scope that made them, other threads and dispatched blocks to one that runs alone (``ScopeTable``). Of scopes that run
+/// side by side, what leaks there belongs to the scope whose ``function`` is on the stack of the allocation, or that it
+/// hangs together with a leak of; the rest is told when the process ends (``ProcessEnd``). A leak is reported once in a
+/// process, to who asks first.
 package final class AllocationScope: Sendable {
   /// The name that reports show.
   package let name: String
+  /// The function that the whole scope is, with module and type, such as "AppTests.CartTests.adds()"; nil if it is none.
+  let function: String?
   let number: UInt32
   private let mark: UInt32
 
@@ -19,9 +23,12 @@ package final class AllocationScope: Sendable {
   private static let prepared: Void = undead_scopes_use_task_local(Unmanaged.passUnretained($current).toOpaque())
 
   /// Opens a scope in the current one, if there is one. It is open as long as this object lives.
-  package init(_ name: String) {
+  ///
+  /// - Parameter function: only if the scope begins and ends with it.
+  package init(_ name: String, function: String? = nil) {
     _ = Self.prepared
     self.name = name
+    self.function = function
     mark = undead_scope_mark()
     number = undead_scope_open()
     undead_scope_avoid_task()
@@ -69,7 +76,7 @@ package final class AllocationScope: Sendable {
 
   /// Makes the scope that of the calling thread and of the tasks that are started on it, until ``end()``.
   ///
-  /// For observers that are told of beginning and end. Outside of tasks only; begin and end on one thread, in pairs.
+  /// For observers that are told of beginning and end; on one thread and in one task, if any, in pairs.
   package func begin() {
     ScopeTable.enter(number)
     // The runtime copies the value; it wants the metadata of its type.
@@ -102,8 +109,8 @@ package final class AllocationScope: Sendable {
   package static func check(
     _ scopes: [AllocationScope], options: ReportOptions = ReportOptions()
   ) throws(UndeadError) -> [LeakReport] {
-    var looks = ScopeLooks(scopes.map(\.number))
-    guard mayHaveLeaks(scopes) else { return looks.reports }
+    var looks = ScopeLooks(scopes)
+    guard try mayHaveLeaks(scopes) else { return looks.reports }
     while let look = looks.next {
       let findings = try LeakSearch.run { look.findings(on: $0, options) }
       guard let pause = looks.take(findings) else { break }
@@ -117,8 +124,8 @@ package final class AllocationScope: Sendable {
     _ scopes: [AllocationScope], options: ReportOptions = ReportOptions(),
     isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
-    var looks = ScopeLooks(scopes.map(\.number))
-    guard mayHaveLeaks(scopes) else { return looks.reports }
+    var looks = ScopeLooks(scopes)
+    guard try mayHaveLeaks(scopes) else { return looks.reports }
     while let look = looks.next {
       let findings = try await LeakSearch.run { look.findings(on: $0, options) }
       guard let pause = looks.take(findings) else { break }
@@ -128,15 +135,8 @@ package final class AllocationScope: Sendable {
   }
 
   /// Most tests leave nothing behind: they need no search of the whole process.
-  private static func mayHaveLeaks(_ scopes: [AllocationScope]) -> Bool {
-    !Undead.isActive || scopes.contains { undead_scope_has_survivors($0.number, $0.mark, false) }
-  }
-
-  /// Finds what leaked while scopes were open and that no scope reported, for the end of a test run.
-  package static func unattributedLeaks(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
-    try LeakSearch.run { snapshot in
-      let search = ScopeSearch(copy snapshot)
-      return search.report(where: { $0 != 0 }, options: options)
-    }
+  private static func mayHaveLeaks(_ scopes: [AllocationScope]) throws(UndeadError) -> Bool {
+    if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
+    return !Undead.isActive || scopes.contains { undead_scope_has_survivors($0.number, $0.mark, false) }
   }
 }

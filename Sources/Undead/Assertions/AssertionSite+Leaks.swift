@@ -21,14 +21,19 @@ extension AssertionSite {
   package func expectLeak<Result, Failure: Error>(
     _ reason: String, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try ScopeCheck(self).run(body) { expectLeaks(in: $0, reason) }
+    let check = ScopeCheck(self)
+    // What is found too late is a leak that was expected, too.
+    defer { check.scope.exclude() }
+    return try check.run(body) { expectLeaks(in: $0, reason) }
   }
 
   /// Fails unless the asynchronous body leaks; what leaks counts as reported.
   package func expectLeak<Result, Failure: Error>(
     _ reason: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    try await ScopeCheck(self).run(body) { expectLeaks(in: $0, reason) }
+    let check = ScopeCheck(self)
+    defer { check.scope.exclude() }
+    return try await check.run(body) { expectLeaks(in: $0, reason) }
   }
 
   /// Tells what a scope that has ended left behind.
@@ -46,13 +51,14 @@ extension AssertionSite {
 /// A body that is checked at its end: its scope, and why nothing can be checked, if so.
 private struct ScopeCheck<Site: AssertionSite> {
   private let site: Site
-  private let scope: AllocationScope
+  let scope: AllocationScope
   private let obstacle: String?
 
   init(_ site: Site) {
     self.site = site
     obstacle = Availability.reason
     scope = AllocationScope(site.scopeName)
+    ProcessEnd.expect(scope, at: site.place, test: site.scopeName)
   }
 
   func run<Result, Failure: Error>(

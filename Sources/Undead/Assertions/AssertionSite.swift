@@ -30,7 +30,7 @@ package enum AssertionOutcome: String {
 }
 
 extension AssertionSite {
-  package var scopeName: String { place }
+  package var scopeName: String { "assertNoLeaks" }
   package var comment: String { "" }
   package func attach(_ report: LeakReport) {}
   package func doubt(about object: TrackedObject, _ leak: Leak) -> String? { nil }

@@ -8,11 +8,11 @@ import UndeadReport
 struct ScopeLooks {
   /// The reports so far, in the order of the scopes.
   private(set) var reports: [LeakReport]
-  private let scopes: [UInt32]
+  private let scopes: [AllocationScope]
   private var pending: [Int]
   private var pauses: ArraySlice<Duration> = [2, 10, 30, 60, 100, 100].map { .milliseconds($0) }[...]
 
-  init(_ scopes: [UInt32]) {
+  init(_ scopes: [AllocationScope]) {
     self.scopes = scopes
     reports = scopes.map { _ in LeakReport() }
     pending = Array(scopes.indices)
@@ -35,17 +35,16 @@ struct ScopeLooks {
 
 /// One look at the process on behalf of some scopes.
 struct ScopeLook {
-  let scopes: [UInt32]
+  let scopes: [AllocationScope]
   let isLast: Bool
 
   /// The report of each scope; nil for those that have to be looked at again.
   func findings(on snapshot: borrowing Snapshot, _ options: ReportOptions) -> [LeakReport?] {
     let search = ScopeSearch(copy snapshot)
-    let wanted = Set(scopes)
-    let unsettled = isLast ? [] : Set(Self.heldByThreads.compactMap { search.innermost(of: wanted, around: $0) })
+    let numbers = Set(scopes.map(\.number))
+    let unsettled = isLast ? [] : Set(Self.heldByThreads.compactMap { search.innermost(of: numbers, around: $0) })
     return scopes.map { scope in
-      if unsettled.contains(scope) { return nil }
-      return search.report(where: { search.innermost(of: wanted, around: $0) == scope }, options: options)
+      unsettled.contains(scope.number) ? nil : search.report(of: scope, among: numbers, options: options)
     }
   }
 

@@ -15,31 +15,83 @@ struct ScopeSearch {
     var scopes: [Int: UInt32] = [:]
     func add(_ node: Int) {
       let address = snapshot.nodes[node].address
-      guard !ReportedLeaks.contains(address) else { return }
       scopes[node] = relations.scope(undead_scope_of_block(UnsafeRawPointer(bitPattern: UInt(address))))
     }
-    for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable { add(index) }
-    for suspect in snapshot.suspects { add(Int(suspect.node)) }
-    self.scopes = scopes
+    for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable && !ReportedLeaks.contains(node.address) {
+      add(index)
+    }
+    for node in snapshot.suspects.map({ Int($0.node) })
+    where !ReportedLeaks.containsSuspect(snapshot.nodes[node].address) {
+      add(node)
+    }
     // Without anything to look for, the passing case, it would be in vain.
-    selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot) : nil
+    let selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot) : nil
+    if let selection {
+      // A part of a reported leak that was still in use then belongs to that report.
+      let reported = snapshot.nodes.indices.filter {
+        snapshot.nodes[$0].isUnreachable && ReportedLeaks.contains(snapshot.nodes[$0].address)
+      }
+      for node in selection.held(by: reported) { scopes[node] = nil }
+    }
+    self.scopes = scopes
+    self.selection = selection
   }
 
   func innermost(of wanted: Set<UInt32>, around scope: UInt32) -> UInt32? {
     relations.innermost(of: wanted, around: scope)
   }
 
-  /// A report of what was born in the scopes that `isWanted` names, which counts as reported from then on.
-  func report(where isWanted: (UInt32) -> Bool, options: ReportOptions) -> LeakReport {
-    let seeds = scopes.filter { isWanted($0.value) }.map(\.key)
+  /// A report of what was born in a scope, but not in another one of `all` that lies in it. It counts as reported from
+  /// then on.
+  func report(of scope: AllocationScope, among all: Set<UInt32>, options: ReportOptions) -> LeakReport {
+    report(of: scope.number, among: all, and: scope.function.map(strays) ?? [], options)
+  }
+
+  /// What the checks of these scopes did not find, for each one with any.
+  func missed(by scopes: Set<UInt32>) -> [UInt32: LeakReport] {
+    let numbers = Set(self.scopes.values.compactMap { innermost(of: scopes, around: $0) })
+    let reports = numbers.sorted().map { ($0, report(of: $0, among: scopes, and: [], ReportOptions())) }
+    return Dictionary(uniqueKeysWithValues: reports.filter { !$0.1.leaks.isEmpty })
+  }
+
+  /// What was born while scopes were open and that none of them reported.
+  func unattributed() -> LeakReport {
+    report([], where: { $0 != 0 && !relations.isExcluded($0) }, ReportOptions())
+  }
+
+  private func report(
+    of scope: UInt32, among all: Set<UInt32>, and strays: [Int], _ options: ReportOptions
+  ) -> LeakReport {
+    report(strays, where: { innermost(of: all, around: $0) == scope && !relations.isExcluded($0) }, options)
+  }
+
+  private func report(_ nodes: [Int], where isWanted: (UInt32) -> Bool, _ options: ReportOptions) -> LeakReport {
+    let seeds = Set(nodes).union(scopes.filter { isWanted($0.value) }.keys)
     let suspects = snapshot.suspects.filter { seeds.contains(Int($0.node)) }
-    let leaked = seeds.filter { snapshot.nodes[$0].state == .leaked || snapshot.nodes[$0].state == .raw }
+    let leaked = seeds.filter { node in
+      let record = snapshot.nodes[node]
+      return (record.state == .leaked || record.state == .raw) && !ReportedLeaks.contains(record.address)
+    }
     guard let selection, !leaked.isEmpty || !suspects.isEmpty else { return LeakReport() }
     let nodes = selection.connected(to: leaked) { node in
       guard let scope = scopes[node], !ReportedLeaks.contains(snapshot.nodes[node].address) else { return false }
       return scope == 0 || scope == ScopeTable.outside || isWanted(scope)
     }
     ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
+    ReportedLeaks.insertSuspects(suspects.map { snapshot.nodes[Int($0.node)].address })
     return selection.report(of: nodes, suspects: suspects, options: options)
+  }
+
+  /// What leaked and was born in no scope that is known, but on a way through the function.
+  private func strays(allocatedIn function: String) -> [Int] {
+    let strays = scopes.filter { $0.value == ScopeTable.outside && snapshot.nodes[$0.key].isUnreachable }.map(\.key)
+    guard !strays.isEmpty else { return [] }
+    let functions = ProgramFunctions.names(of: Set(strays.flatMap(callSites)), in: snapshot.modules)
+    return strays.filter { node in callSites(of: node).contains { functions[$0] == function } }
+  }
+
+  /// Code addresses of the calls on the way to the allocation.
+  private func callSites(of node: Int) -> [UInt64] {
+    snapshot.addresses(ofStack: snapshot.nodes[node].stack).filter { $0 > 0 }.map { $0 - 1 }
   }
 }

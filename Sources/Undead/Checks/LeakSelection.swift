@@ -30,6 +30,20 @@ struct LeakSelection {
     return found
   }
 
+  /// The given nodes, and what they hold of what leaked.
+  func held(by holders: some Sequence<Int>) -> Set<Int> {
+    var references: [Int: [Int]] = [:]
+    for edge in snapshot.edges where edge.isStrong && isLeaked(Int(edge.from)) && isLeaked(Int(edge.to)) {
+      references[Int(edge.from), default: []].append(Int(edge.to))
+    }
+    var found = Set(holders)
+    var waiting = Array(found)
+    while let node = waiting.popLast() {
+      for held in references[node] ?? [] where found.insert(held).inserted { waiting.append(held) }
+    }
+    return found
+  }
+
   /// True if nothing reaches the node.
   func isLeaked(_ node: Int) -> Bool { snapshot.nodes[node].isUnreachable }
 

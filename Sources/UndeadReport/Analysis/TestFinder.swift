@@ -57,6 +57,11 @@ struct TestFinder {
 
   // MARK: Names
 
+  /// The function that a frame is in, with module and type; that around a closure, too.
+  static func qualifiedFunction(of frame: Frame) -> String {
+    TestName.plain(String(enclosingFunction(frame.symbol)))
+  }
+
   /// "closure #1 in closure #2 in static App.Owner.start()" -> "App.Owner.start()".
   private static func enclosingFunction(_ symbol: String) -> Substring {
     let text = SymbolText.withoutThunks(symbol)

@@ -59,6 +59,21 @@ public struct Symbolizer: Sendable {
     return result
   }
 
+  /// The functions of the program at code addresses, with module and type, those around closures instead of these.
+  ///
+  /// By the symbol tables alone: inlined calls are not seen, but no other process is needed.
+  package static func programFunctions(at addresses: [UInt64], modules: [Snapshot.Module]) -> [UInt64: String] {
+    var unused = Result()
+    var functions: [UInt64: String] = [:]
+    for var image in images(of: addresses, modules.filter { !$0.isSystem }, &unused) {
+      image.addNamesFromSymbolTable()
+      for address in image.addresses {
+        functions[address] = image.frames(at: address).last.map(TestFinder.qualifiedFunction)
+      }
+    }
+    return functions
+  }
+
   // MARK: Modules
 
   private static func images(

@@ -1,0 +1,111 @@
+import CUndead
+import Foundation
+import Synchronization
+import UndeadReport
+
+/// What is checked when a test process ends, after the last test.
+package enum ProcessEnd {
+  private struct State {
+    var isExpected = false
+    var isInTest: @Sendable () -> Bool = { false }
+    /// Who made what a scope left behind.
+    var scopes: [UInt32: EndSite] = [:]
+    var objects: [TrackingAssertion<EndSite>] = []
+  }
+
+  private static let state = Mutex(State())
+
+  /// Has the end tell what the check of a scope did not find: a stale word on a stack may have hidden it.
+  ///
+  /// - Parameters:
+  ///   - place: the line to blame; nil: that of the allocation.
+  ///   - test: what is at fault, as the message begins.
+  package static func expect(_ scope: AllocationScope, at place: String?, test: String) {
+    register { $0.scopes[scope.number] = EndSite(place: place ?? "", test: test) }
+  }
+
+  /// Checks an object at the end.
+  ///
+  /// - Parameter isInTest: tells whether the calling code belongs to a test.
+  package static func track(
+    _ object: TrackedObject, at place: String, test: String, grace: Duration,
+    isInTest: @escaping @Sendable () -> Bool
+  ) {
+    register { state in
+      let site = EndSite(place: place, test: test)
+      state.objects.append(TrackingAssertion(site: site, object: object, grace: grace))
+      state.isInTest = isInTest
+    }
+  }
+
+  private static func register(_ change: (inout State) -> Void) {
+    if Availability.isForkedCopy { return }
+    let isNew = state.withLock { state in
+      change(&state)
+      defer { state.isExpected = true }
+      return !state.isExpected
+    }
+    if isNew { on_exit({ status, _ in ProcessEnd.check(status) }, nil) }
+  }
+
+  private static func check(_ status: Int32) {
+    // The tests of a forked copy are those of the other process.
+    if Availability.isForkedCopy { return }
+    let (objects, scopes, isInTest) = state.withLock { ($0.objects, $0.scopes, $0.isInTest) }
+    if isInTest() || AllocationScope.isAnyRunning {
+      let text = "exit(\(status)) was called while a test ran: its end is not checked for leaks"
+      return StandardError.write("undead: \(text)\n")
+    }
+    TrackingAssertion.check(objects, name: "the tests")
+    if Undead.isActive, AllocationScope.haveSurvivors { checkScopes(scopes) }
+    // glibc runs the rest of the handlers, and ends the process with the new status.
+    if status == EXIT_SUCCESS, EndSite.hasFailed { exit(EXIT_FAILURE) }
+  }
+
+  private static func checkScopes(_ sites: [UInt32: EndSite]) {
+    let numbers = Set(sites.keys)
+    let found = try? LeakSearch.run { snapshot in
+      let search = ScopeSearch(copy snapshot)
+      return (missed: search.missed(by: numbers), rest: search.unattributed())
+    }
+    guard let found else { return }
+    for (number, report) in found.missed.sorted(by: { $0.key < $1.key }) {
+      for leak in report.leaks { sites[number]?.tellMissed(leak) }
+    }
+    guard !found.rest.leaks.isEmpty else { return }
+    var options = TextOptions()
+    options.directory = EndSite.directory
+    StandardError.write(
+      "undead: leaks that no single test can be shown to have made:\n"
+        + TextRenderer.render(found.rest, options: options))
+  }
+}
+
+/// The line of an assertion about which no test library can be told anything any more.
+private struct EndSite: AssertionSite {
+  let place: String
+  let test: String
+
+  private static let failures = Atomic(0)
+
+  static var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
+
+  func record(_ outcome: AssertionOutcome, _ text: String) {
+    if outcome == .failure { Self.failures.add(1, ordering: .relaxed) }
+    let kind = outcome == .failure ? "error" : outcome.rawValue
+    StandardError.write("\(place): \(kind): \(test): \(text)\n")
+  }
+
+  func tellMissed(_ leak: Leak) {
+    let frame = leak.allocation.frames.first { !$0.system && $0.line != nil }
+    let site = EndSite(place: place.isEmpty ? "\(frame?.file ?? "<unknown>"):\(frame?.line ?? 0)" : place, test: test)
+    site.fail(
+      FailureText.text(leak, directory: Self.directory)
+        + "\n  note       found when the process ended: something still seemed to refer to it when the test did")
+  }
+}
+
+extension AllocationScope {
+  /// False if nothing is left that was allocated while scopes were open.
+  fileprivate static var haveSurvivors: Bool { undead_scope_has_survivors(1, 0, false) }
+}
