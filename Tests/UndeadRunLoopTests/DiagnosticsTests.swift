@@ -129,6 +129,21 @@ extension Witness: Ticking, Named {}
     }
   }
 
+  @Test func aBlockOfTheMainLoopIsLookedInto() async throws {
+    let (owner, timer) = try await MainActor.run {
+      let owner = Witness()
+      let timer = try MainRunLoop.shared.timer(timeInterval: 1, repeats: true) { [weak owner] _ in owner?.tick() }
+      return (owner, timer)
+    }
+    guard case .block(let block) = timer.action else { throw RunLoopError.invalidDate }
+    withExtendedLifetime(owner) { #expect(Instrument.ownerThatIsGone(of: block) == nil) }
+    weak let watched = owner
+    _ = consume owner
+    #expect(watched == nil)
+    #expect(Instrument.ownerThatIsGone(of: block) == String(reflecting: Witness.self))
+    timer.invalidate()
+  }
+
   @Test func neverScheduledAndDeallocatedUnfired() throws {
     try diagnosed { sink in
       let forgotten = try TrackedTimer(timeInterval: 0.1) { _ in }

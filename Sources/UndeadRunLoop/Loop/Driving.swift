@@ -55,10 +55,12 @@ extension TrackedRunLoop {
 public final class RunLoopDriver: Sendable {
   // DispatchSource is thread-safe, but its protocol does not say so.
   nonisolated(unsafe) private let source: any DispatchSourceRead
+  private let ended = Completion()
 
   fileprivate init(_ loop: TrackedRunLoop, _ queue: DispatchQueue, _ mode: TrackedRunLoop.Mode) {
     source = DispatchSource.makeReadSource(fileDescriptor: loop.pollDescriptor, queue: queue)
     source.setEventHandler { [loop] in loop.runPending(mode: mode) }
+    source.setCancelHandler { [ended] in ended.finish() }
     source.activate()
   }
 
@@ -66,4 +68,7 @@ public final class RunLoopDriver: Sendable {
 
   /// Stops driving the loop. May be called twice.
   public func cancel() { source.cancel() }
+
+  /// Whether the queue has let go of the loop, which it does some time after ``cancel()``.
+  public var isCancelled: Bool { ended.isFinished }
 }

@@ -71,7 +71,9 @@ public final class TrackedRunLoop: Sendable {
   }
 
   /// The loop's name in reports; by default "main" for the main thread's, and the name of the thread for others, or
-  /// "thread" and a number if it has none.
+  /// "thread" and a number if it has none when its loop is made.
+  ///
+  /// - Note: On Linux, Foundation's `Thread` forgets a `name` that it is given before `start()`: let the thread name itself.
   public var name: String {
     get { identity.name }
     set { identity.name = newValue }
