@@ -25,7 +25,7 @@ public enum Undead {
     guard undead_start() else { throw UndeadError(String(cString: undead_inactive_reason())) }
   }
 
-  /// Stops recording. A later check knows nothing of what is allocated from now on.
+  /// Stops recording; does nothing if nothing is recorded. A later check knows nothing of what is allocated from now on.
   public static func stop() {
     undead_stop()
   }

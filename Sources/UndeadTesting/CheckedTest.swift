@@ -66,13 +66,14 @@ extension Test {
 /// }
 /// ```
 ///
-/// With the trait `.noLeaks` on the test or its suite the check is made when the test case ends, and the issue is one of the
-/// test, at this line. Without it there is no moment in Swift Testing to check at: then objects that are alive when the
-/// process ends are told on standard error, and the process ends with status 1.
+/// With the trait `.noLeaks` on the test or its suite the check is made when the test case ends, and the issue is one
+/// of the test, at this line. Without it there is no moment in Swift Testing to check at: then objects that are alive
+/// when the process ends are told on standard error, and the process ends with status 1.
 ///
 /// - Parameters:
 ///   - object: the object; nil is not tracked. It is never kept alive.
 ///   - grace: how long the object may take to go after the end of the test. Only a failing check waits so long.
+///   - sourceLocation: where the issue is recorded, by default the line of the call.
 public func trackForMemoryLeaks(
   _ object: AnyObject?, grace: Duration = defaultGrace, sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -7,7 +7,15 @@ import Undead
 /// assertDeallocated { DetailViewModel(service: service) }
 /// ```
 ///
-/// - Parameter grace: how long the object may take to go. Meanwhile the run loop of the thread runs.
+/// May be called on any thread. If the body throws, nothing is checked.
+///
+/// - Parameters:
+///   - grace: how long the object may take to go; only a failing check waits so long. Meanwhile the run loop of the
+///     thread runs.
+///   - comment: shown with the failure.
+///   - sourceLocation: where the failure is recorded, by default the line of the call.
+///   - body: makes the object; nil is nothing to check.
+/// - Throws: what the body throws.
 public func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws(Failure) -> Object?
@@ -16,6 +24,8 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
 }
 
 /// Records an issue if the object that the asynchronous body makes and returns is still alive after it.
+///
+/// As the synchronous one; while it waits, other tasks run.
 @_disfavoredOverload
 public func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
@@ -24,9 +34,14 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
   try await Site(location: sourceLocation, comment: comment).assertDeallocated(after: grace, body)
 }
 
-/// Sets the variable to nil, and fails the running test if its object is still alive then.
+/// Sets the variable to nil, and records an issue if its object is still alive then.
 ///
-/// - Parameter grace: how long the object may take to go. Meanwhile the run loop of the thread runs.
+/// - Parameters:
+///   - object: the variable. Another strong reference of the caller's keeps the object alive.
+///   - grace: how long the object may take to go; only a failing check waits so long. Meanwhile the run loop of the
+///     thread runs.
+///   - comment: shown with the failure.
+///   - sourceLocation: where the failure is recorded, by default the line of the call.
 public func assertDeallocated<Object: AnyObject>(
   _ object: inout Object?, after grace: Duration = defaultGrace, _ comment: Comment? = nil,
   sourceLocation: SourceLocation = #_sourceLocation

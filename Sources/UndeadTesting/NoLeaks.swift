@@ -3,16 +3,22 @@ import Undead
 
 /// Records an issue if objects that the body makes can never be released any more.
 ///
-/// A leak fails the test at this line, with the type, the cycle or path in field names, and the place of the allocation.
-/// What the body makes and something still refers to is no leak; use ``XCTest/XCTestCase/trackForMemoryLeaks(_:grace:file:line:)``
-/// or ``assertDeallocated(after:_:file:line:_:)`` for objects that must be gone. An object that only a timer,
-/// dispatch source, observer registration or task holds, and that holds that thing itself, is a warning on standard error.
+/// A leak fails the test at this line, with the type, the cycle or path in field names, and the place of the
+/// allocation. What the body makes and something still refers to is no leak; use
+/// ``trackForMemoryLeaks(_:grace:sourceLocation:)`` or ``assertDeallocated(after:_:sourceLocation:_:)`` for objects
+/// that must be gone. An object that only a timer, dispatch source, observer registration or task holds, and that holds
+/// that thing itself, is a warning.
 ///
-/// The check is made also if the body throws. Assertions may be nested and made on several threads at once; each leak is
-/// reported by one of them, the innermost. If nothing can be checked (a sanitizer build, `UNDEAD=0`), the body runs, and a note
-/// on standard error says that it was not checked.
+/// The check is made also if the body throws. Assertions may be nested and made on several threads at once; each leak
+/// is reported by one of them, the innermost. If nothing can be checked (a sanitizer build, `UNDEAD=0`), the body runs,
+/// and a warning says that it was not checked.
 ///
+/// - Parameters:
+///   - comment: shown with the failure.
+///   - sourceLocation: where the failure is recorded, by default the line of the call.
+///   - body: the code to check.
 /// - Returns: what the body returns; it is alive during the check.
+/// - Throws: what the body throws.
 @discardableResult
 public func assertNoLeaks<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
@@ -34,10 +40,15 @@ public func assertNoLeaks<Result, Failure: Error>(
 
 /// Records an issue unless the body leaks: for a leak that is known and cannot be mended now.
 ///
-/// The leaks are not reported by any other check. The test fails as soon as the leak is mended, so that this does not stay
-/// behind.
+/// The leaks are not reported by any other check. The test fails as soon as the leak is mended, so that this does not
+/// stay behind.
 ///
-/// - Parameter reason: why the leak is there, as the failure will say it.
+/// - Parameters:
+///   - reason: why the leak is there, as the failure will say it.
+///   - sourceLocation: where the failure is recorded, by default the line of the call.
+///   - body: the code that leaks.
+/// - Returns: what the body returns.
+/// - Throws: what the body throws.
 @discardableResult
 public func expectLeak<Result, Failure: Error>(
   _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws(Failure) -> Result
@@ -46,6 +57,8 @@ public func expectLeak<Result, Failure: Error>(
 }
 
 /// Records an issue unless the asynchronous body leaks.
+///
+/// As the synchronous one.
 @discardableResult @_disfavoredOverload
 public func expectLeak<Result, Failure: Error>(
   _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,

@@ -18,10 +18,14 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
+  /// Each case of a test is checked on its own, a suite not again.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoLeaksTrait? {
     testCase == nil ? nil : self
   }
 
+  /// Runs a case of a test and checks it.
+  ///
+  /// - Throws: what the test throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
@@ -51,10 +55,14 @@ public struct SkipLeakChecksTrait: TestTrait, SuiteTrait, TestScoping {
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
+  /// Each case of a test is left out on its own.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> SkipLeakChecksTrait? {
     testCase == nil ? nil : self
   }
 
+  /// Runs a case of a test without its checks.
+  ///
+  /// - Throws: what the test throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
@@ -66,7 +74,9 @@ public struct SkipLeakChecksTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == SkipLeakChecksTrait {
   /// Leaves a test, or every test of a suite, out of the checks of an outer `.noLeaks`.
   ///
-  /// - Parameter reason: recorded as a warning, so that nobody takes the test for a checked one.
+  /// - Parameters:
+  ///   - reason: recorded as a warning, so that nobody takes the test for a checked one.
+  ///   - sourceLocation: where the warning is recorded, by default the line of the trait.
   public static func skipLeakChecks(
     _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
   ) -> SkipLeakChecksTrait {

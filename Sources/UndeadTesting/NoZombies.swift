@@ -3,13 +3,20 @@ import Undead
 
 /// Records an issue if the body uses an object that has died.
 ///
-/// A message, retain, release, cast, field or closure of a dead object is an issue at this line, with the method or field,
-/// the type, and the places of the use, the death and the allocation; then the body goes on as well as it can. A safe
-/// `unowned` reference to a dead object ends the process, as always.
+/// A message, retain, release, cast, field or closure of a dead object is an issue at this line, with the method or
+/// field, the type, and the places of the use, the death and the allocation; then the body goes on as well as it can. A
+/// safe `unowned` reference to a dead object ends the process, as always.
 ///
-/// Tests run in parallel: a use belongs to the assertion in whose body, or task of it, it happened; one on another thread
-/// is an issue of all running assertions. Only objects that die while an assertion runs are known, unless
+/// Tests run in parallel: a use belongs to the assertion in whose body, or task of it, it happened; one on another
+/// thread is an issue of all running assertions. Only objects that die while an assertion runs are known, unless
 /// ``ZombieSniffer`` runs already.
+///
+/// - Parameters:
+///   - comment: shown with the failure.
+///   - sourceLocation: where the failure is recorded, by default the line of the call.
+///   - body: the code to watch.
+/// - Returns: what the body returns.
+/// - Throws: what the body throws.
 @discardableResult
 public func assertNoZombies<Result, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
@@ -36,10 +43,14 @@ public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
+  /// Each case of a test is watched on its own, a suite not again.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoZombiesTrait? {
     testCase == nil ? nil : self
   }
 
+  /// Runs a case of a test and watches it.
+  ///
+  /// - Throws: what the test throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {

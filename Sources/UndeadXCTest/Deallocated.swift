@@ -7,7 +7,16 @@ import XCTest
 /// assertDeallocated { DetailViewModel(service: service) }
 /// ```
 ///
-/// - Parameter grace: how long the object may take to go. Meanwhile the run loop of the thread runs.
+/// May be called on any thread. If the body throws, nothing is checked.
+///
+/// - Parameters:
+///   - grace: how long the object may take to go; only a failing check waits so long. Meanwhile the run loop of the
+///     thread runs.
+///   - message: shown with the failure.
+///   - file: file of the failure, by default that of the call.
+///   - line: line of the failure, by default that of the call.
+///   - body: makes the object; nil is nothing to check.
+/// - Throws: what the body throws.
 public func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, _ body: () throws(Failure) -> Object?
@@ -16,6 +25,8 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
 }
 
 /// Fails the running test if the object that the asynchronous body makes and returns is still alive after it.
+///
+/// As the synchronous one; while it waits, other tasks run.
 @_disfavoredOverload
 public func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
@@ -26,7 +37,13 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
 
 /// Sets the variable to nil, and fails the running test if its object is still alive then.
 ///
-/// - Parameter grace: how long the object may take to go. Meanwhile the run loop of the thread runs.
+/// - Parameters:
+///   - object: the variable. Another strong reference of the caller's keeps the object alive.
+///   - grace: how long the object may take to go; only a failing check waits so long. Meanwhile the run loop of the
+///     thread runs.
+///   - message: shown with the failure.
+///   - file: file of the failure, by default that of the call.
+///   - line: line of the failure, by default that of the call.
 public func assertDeallocated<Object: AnyObject>(
   _ object: inout Object?, after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "",
   file: StaticString = #filePath, line: UInt = #line

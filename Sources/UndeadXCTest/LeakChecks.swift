@@ -15,6 +15,8 @@ public enum LeakCheckMoment: Sendable {
 /// Checks all tests of the process from now on; call it in `class func setUp()` of a base class of all tests.
 ///
 /// Without a change to the tests: `UNDEAD_XCTEST=test` or `UNDEAD_XCTEST=class` in the environment.
+///
+/// - Parameter moment: after each test, or after each class.
 public func checkAllTestsForLeaks(after moment: LeakCheckMoment) {
   LeakCheckObserver.shared.add(moment) { _ in true }
 }
@@ -41,6 +43,8 @@ extension XCTestCase {
   /// ```
   ///
   /// A test that needs to be left out calls ``skipLeakChecks(_:file:line:)``.
+  ///
+  /// - Parameter moment: after each test, or after each class.
   public class func checkForLeaks(after moment: LeakCheckMoment) {
     LeakCheckObserver.shared.add(moment) { $0 is Self }
   }

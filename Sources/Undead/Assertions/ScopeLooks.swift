@@ -1,10 +1,12 @@
 import CUndead
 import UndeadReport
 
-/// The looks at the process that it takes to judge scopes: more than one while threads seem to hold what was born in them.
+/// The looks at the process that it takes to judge scopes: more than one while threads seem to hold what was born in
+/// them.
 ///
-/// A thread that ran a part of a test may not be through with it, or have left a reference in its frames that later work there
-/// has not written over. What is in no other place is waited for, for a third of a second at most: then it counts as held.
+/// A thread that ran a part of a test may not be through with it, or have left a reference in its frames that later
+/// work there has not written over. What is in no other place is waited for, for a third of a second at most: then it
+/// counts as held.
 struct ScopeLooks {
   /// The reports so far, in the order of the scopes.
   private(set) var reports: [LeakReport]

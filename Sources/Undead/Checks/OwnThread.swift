@@ -1,8 +1,8 @@
 import CUndead
 import Dispatch
 
-/// Runs work on a thread that was made for it and then ends: nothing of the work stays behind on a stack, where it would
-/// be a reference to whatever was looked at.
+/// Runs work on a thread that was made for it and then ends: nothing of the work stays behind on a stack, where it
+/// would be a reference to whatever was looked at.
 enum OwnThread {
   // The closure of a call, handed through C.
   private final class Call: Sendable {

@@ -168,8 +168,15 @@ public final class OwnerScope: Sendable {
 /// Runs a body with a scope, closes the scope, and returns what the body returns.
 ///
 /// The scope is closed also if the body throws. What the body returns is still held when the scope ends: do not return
-/// an adopted object, also not as the value of a closure of one line. What outlives the scope is found in the report of the process and, while it
-/// runs, by ``Undead/checkForLeaks(options:)``; for the result of one scope use ``OwnerScope/close(grace:)``.
+/// an adopted object, also not as the value of a closure of one line. What outlives the scope is found in the report of
+/// the process and, while it runs, by ``Undead/checkForLeaks(options:)``; for the result of one scope use
+/// ``OwnerScope/close(grace:)``. May be called on any thread.
+///
+/// - Parameters:
+///   - name: what the scope stands for, such as "Detail screen".
+///   - grace: how long objects may take to go when the body has ended.
+///   - body: gets the scope, to adopt objects with.
+/// - Throws: what the body throws.
 @discardableResult
 public func withOwnerScope<Result, Failure: Error>(
   _ name: String, grace: Duration = .seconds(1), _ body: (OwnerScope) throws(Failure) -> Result
@@ -181,7 +188,7 @@ public func withOwnerScope<Result, Failure: Error>(
 
 /// Runs an asynchronous body with a scope, closes the scope, and returns what the body returns.
 ///
-/// The scope is closed also if the body throws.
+/// As the synchronous one; while it waits for the end of objects, other tasks run.
 @discardableResult
 public func withOwnerScope<Result, Failure: Error>(
   _ name: String, grace: Duration = .seconds(1), isolation: isolated (any Actor)? = #isolation,

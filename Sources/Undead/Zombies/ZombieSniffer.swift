@@ -130,11 +130,11 @@ public enum ZombieSniffer {
     ZombieObservers.shared.setPolicy(policy, repeats: repeats)
   }
 
-  /// Sets what is called for each reported use of a dead object, on the thread that used it, before the policy takes its
-  /// course; nil for nothing.
+  /// Sets what is called for each reported use of a dead object, on the thread that used it, before the policy takes
+  /// its course; nil for nothing.
   ///
-  /// The handler must not wait for other threads, which may wait for what the user of the object holds. It may run inside
-  /// of a signal handler. ``describe(_:)`` names what it got, later.
+  /// The handler must not wait for other threads, which may wait for what the user of the object holds. It may run
+  /// inside of a signal handler. ``describe(_:)`` names what it got, later.
   public static func setHandler(_ handler: (@Sendable (ZombieLog.Event) -> Void)?) {
     ZombieObservers.shared.setHandler(handler)
   }
@@ -147,6 +147,10 @@ public enum ZombieSniffer {
   }
 
   /// Names the functions of uses of dead objects, and groups them, as in a report.
+  ///
+  /// Reads the debug information of the program: not in a handler of ``setHandler(_:)``.
+  ///
+  /// - Parameter events: what a handler was given.
   public static func describe(_ events: [ZombieLog.Event]) -> [Zombie] {
     ZombieDescriber.describe(events)
   }
