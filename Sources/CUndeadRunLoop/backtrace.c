@@ -1,14 +1,12 @@
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,17 +17,6 @@ int undead_loop_backtrace(uintptr_t *frames, int capacity) {
   int count = backtrace(found, depth), kept = 0;
   for (int i = 1; i < count && kept < capacity; i++) frames[kept++] = (uintptr_t)found[i];
   return kept;
-}
-
-bool undead_loop_describe(uintptr_t address, char *text, int capacity) {
-  Dl_info info;
-  if (!dladdr((void *)(address - 1), &info) || !info.dli_fname) return false;
-  if (info.dli_sname)
-    snprintf(text, (size_t)capacity, "%s+%lu in %s", info.dli_sname,
-             (unsigned long)(address - (uintptr_t)info.dli_saddr), info.dli_fname);
-  else
-    snprintf(text, (size_t)capacity, "%s+%#lx", info.dli_fname, (unsigned long)(address - (uintptr_t)info.dli_fbase));
-  return true;
 }
 
 // One request at a time, under `request_lock`. A late answer to a request that timed out finds another ticket.

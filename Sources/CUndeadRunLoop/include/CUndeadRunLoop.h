@@ -86,10 +86,8 @@ int undead_loop_backtrace_of(int32_t thread_id, uintptr_t *frames, int capacity,
 // Lets the calling thread answer: threads that Dispatch started, or their children, block all signals.
 void undead_loop_allow_backtrace(void);
 
-// Runtime: an unowned reference keeps the header of a dead object, so that try_retain can tell that it died.
-void undead_loop_unowned_retain(void *object);
-void undead_loop_unowned_release(void *object);
-// True if the object is alive; it was then retained.
+// True if the object is alive; it was then retained. An unowned reference keeps the header of a dead object, so that
+// this can tell.
 bool undead_loop_try_retain(void *object);
 
 // Dispatch's main queue: a descriptor that is readable when it has work, and what does that work.
@@ -97,5 +95,3 @@ int undead_loop_main_queue_descriptor(void);
 void undead_loop_main_queue_drain(void);
 // Whether the calling thread is the process's first.
 bool undead_loop_is_main_thread(void);
-// "binary(symbol+offset)" of a return address; false if nothing is known.
-bool undead_loop_describe(uintptr_t address, char *text, int capacity);

@@ -78,13 +78,6 @@ struct DueHeap {
   @inline(__always)
   var top: DueEntry? { count > 0 ? first : nil }
 
-  /// The entry that will be the top after some more were taken, if that is easy to tell.
-  @inline(__always)
-  var upcoming: DueEntry? { run.entry(ahead: Self.lookAhead) }
-
-  /// How many timers fire while the memory of one is loaded.
-  private static let lookAhead = 6
-
   @inline(__always)
   mutating func push(_ entry: DueEntry) {
     if !run.append(entry) { pushOnHeap(entry) }

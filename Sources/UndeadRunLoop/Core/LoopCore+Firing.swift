@@ -111,9 +111,6 @@ extension LoopCore {
         state.pointee.deferred.append(best)
         continue
       }
-      if !isSoft, let upcoming = state.pointee.sets[bestSet].exact.upcoming {
-        state.pointee.slots.prefetch(upcoming.key)
-      }
       let slot = Int32(DueKey.slot(best.key))
       state.pointee.slots[slot].key = 0
       if isSoft { state.pointee.sets[bestSet].hard.noteDead(state.pointee.slots) }

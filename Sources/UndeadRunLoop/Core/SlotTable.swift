@@ -1,5 +1,3 @@
-import CUndeadRunLoop
-
 /// Where a loop keeps its timers: a slot holds one strong reference and the key of the entry that is valid for it.
 struct SlotTable: ~Copyable {
   struct Slot {
@@ -22,12 +20,6 @@ struct SlotTable: ~Copyable {
 
   @inline(__always)
   func isLive(_ key: UInt64) -> Bool { base.unsafelyUnwrapped[DueKey.slot(key)].key == key }
-
-  /// Starts to load the memory of the timer of an entry.
-  @inline(__always)
-  func prefetch(_ key: UInt64) {
-    if let timer = base.unsafelyUnwrapped[DueKey.slot(key)].timer { undead_loop_prefetch(timer.toOpaque()) }
-  }
 
   @inline(__always)
   subscript(slot: Int32) -> Slot {

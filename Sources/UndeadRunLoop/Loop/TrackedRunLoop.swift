@@ -152,6 +152,7 @@ public final class TrackedRunLoop: Sendable {
   func finish() {
     let left = core.withLock { () -> Left? in
       if core.state.pointee.isFinished { return nil }
+      core.closeInbox()
       core.state.pointee.isFinished = true
       let sources = core.state.pointee.sources
       let observers = core.state.pointee.observers
