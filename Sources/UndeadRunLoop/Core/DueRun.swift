@@ -22,10 +22,6 @@ struct DueRun {
     return true
   }
 
-  /// The entry that comes `distance` after the first one, nil if there are not so many.
-  @inline(__always)
-  func entry(ahead distance: Int) -> DueEntry? { distance < count ? base.unsafelyUnwrapped[head &+ distance] : nil }
-
   @inline(__always)
   mutating func removeFirst() {
     head &+= 1
