@@ -85,6 +85,11 @@ void undead_avoid_words(uintptr_t low, uintptr_t high) {
   __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
 }
 
+void undead_avoid_address(uintptr_t address) {
+  address_table *to = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+  if (to && __atomic_load_n(&undead_avoids_addresses, __ATOMIC_ACQUIRE)) add(to, address);
+}
+
 static bool has_granule(const address_table *in, uint64_t granule) {
   for (uint32_t slot = slot_of(granule);; slot = (slot + 1) & (SLOTS - 1)) {
     uint64_t found = __atomic_load_n(&in->granules[slot], __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
-// Addresses that new blocks must not have while allocation scopes are open: those that stand on the stack of the thread
-// that opened a scope. Slots of its frames that were never written hold addresses of what was freed long ago; malloc
-// would hand them out again, and the slots would be references to the new blocks, and hide leaks.
+// Addresses that new blocks must not have while allocation scopes are open: those of freed memory that something seems to
+// refer to. Slots of frames that were never written, padding and variables that are not in use hold addresses of what was
+// freed long ago; malloc would hand them out again, and they would be references to the new blocks, and hide leaks.
+// (Boehm, "Space Efficient Conservative Garbage Collection", PLDI 1993, calls it blacklisting.)
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +16,9 @@ void undead_avoid_stack(uintptr_t stack_pointer);
 
 // Adds what stands in memory that the calling thread may read.
 void undead_avoid_words(uintptr_t low, uintptr_t high);
+
+// Adds an address, if scopes are open. Also with the world stopped.
+void undead_avoid_address(uintptr_t address);
 
 // True if one of the addresses lies in the block; it is then put aside, out of malloc's hands.
 bool undead_avoid_block(void *block, size_t size);

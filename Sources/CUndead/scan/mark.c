@@ -1,4 +1,5 @@
 #include "scan/mark.h"
+#include "record/avoid.h"
 #include "record/scopes.h"
 #include <assert.h>
 
@@ -11,7 +12,10 @@ static void note_scope(undead_scan_result *result, uint32_t scope) {
 
 static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset) {
   uintptr_t block = undead_heap_block(marker->heap, address);
-  if (!block) return;
+  if (!block) {
+    if (marker->result) undead_avoid_address(address);
+    return;
+  }
   uint32_t *word = undead_heap_word(marker->heap, block);
   if (*word & marker->bit) return;
   if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;

@@ -22,6 +22,15 @@ package final class AllocationScope: Sendable {
 
   private static let prepared: Void = undead_scopes_use_task_local(Unmanaged.passUnretained($current).toOpaque())
 
+  /// Each look at the process sees to it that new blocks do not come to addresses that stale references name. One has to
+  /// be made before anything is born in the first scope.
+  private static let danglingAddressesAvoided: Void = {
+    undead_lock_checks()
+    defer { undead_unlock_checks() }
+    var count = 0
+    undead_census_release(undead_census_take(nil, 0, &count, nil, 0))
+  }()
+
   /// Opens a scope in the current one, if there is one. It is open as long as this object lives.
   ///
   /// - Parameter function: only if the scope begins and ends with it.
@@ -32,6 +41,7 @@ package final class AllocationScope: Sendable {
     mark = undead_scope_mark()
     number = undead_scope_open()
     undead_scope_avoid_task()
+    _ = Self.danglingAddressesAvoided
     ScopeTable.add(number, in: Self.current)
   }
 
