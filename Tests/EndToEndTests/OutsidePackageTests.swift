@@ -36,7 +36,7 @@ import Testing
     let options = words.dropFirst(2).joined(separator: " ") + " --package-path " + quoted(package.directory.path)
     for run in 1...Tool.repetitions {
       let outcome = try await Tool.gate.pass {
-        try await runShell("exec \(alone) \(program) \(options) 2>&1", deadline: .seconds(900))
+        try await runShell("exec \(Self.alone) \(program) \(options) 2>&1", deadline: .seconds(900))
       }
       let failures = OutsidePackage.failures(in: outcome.output)
       let missed = package.missed(by: failures)
@@ -54,5 +54,5 @@ import Testing
   private static let mostMissed = 3
 
   /// Without the settings of the test run around this one.
-  private let alone = "env -u UNDEAD -u UNDEAD_REQUIRE -u UNDEAD_XCTEST -u UNDEAD_SESSION"
+  static let alone = "env -u UNDEAD -u UNDEAD_REQUIRE -u UNDEAD_XCTEST -u UNDEAD_SESSION"
 }

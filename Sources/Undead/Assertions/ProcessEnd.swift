@@ -21,7 +21,7 @@ package enum ProcessEnd {
   ///   - place: the line to blame; nil: that of the allocation.
   ///   - test: what is at fault, as the message begins.
   package static func expect(_ scope: AllocationScope, at place: String?, test: String) {
-    register { $0.scopes[scope.number] = EndSite(place: place ?? "", test: test) }
+    register { $0.scopes[scope.number] = EndSite(place: place ?? "", test: test, function: scope.function) }
   }
 
   /// Checks an object at the end.
@@ -63,14 +63,14 @@ package enum ProcessEnd {
   }
 
   private static func checkScopes(_ sites: [UInt32: EndSite]) {
-    let numbers = Set(sites.keys)
+    let functions = sites.mapValues(\.function)
     let found = try? LeakSearch.run { snapshot in
       let search = ScopeSearch(copy snapshot)
-      return (missed: search.missed(by: numbers), rest: search.unattributed())
+      return (missed: search.missed(by: functions), rest: search.unattributed())
     }
     guard let found else { return }
-    for (number, report) in found.missed.sorted(by: { $0.key < $1.key }) {
-      for leak in report.leaks { sites[number]?.tellMissed(leak) }
+    for (scope, report) in found.missed {
+      for leak in report.leaks { sites[scope]?.tellMissed(leak) }
     }
     guard !found.rest.leaks.isEmpty else { return }
     var options = TextOptions()
@@ -85,6 +85,8 @@ package enum ProcessEnd {
 private struct EndSite: AssertionSite {
   let place: String
   let test: String
+  /// That of the scope, if it has one.
+  var function: String?
 
   private static let failures = Atomic(0)
 

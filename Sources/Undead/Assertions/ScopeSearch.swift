@@ -47,11 +47,17 @@ struct ScopeSearch {
     report(of: scope.number, among: all, and: scope.function.map(strays) ?? [], options)
   }
 
-  /// What the checks of these scopes did not find, for each one with any.
-  func missed(by scopes: Set<UInt32>) -> [UInt32: LeakReport] {
-    let numbers = Set(self.scopes.values.compactMap { innermost(of: scopes, around: $0) })
-    let reports = numbers.sorted().map { ($0, report(of: $0, among: scopes, and: [], ReportOptions())) }
-    return Dictionary(uniqueKeysWithValues: reports.filter { !$0.1.leaks.isEmpty })
+  /// What the checks of these scopes, each with its function, did not find: for each one with any, in their order.
+  func missed(by scopes: [UInt32: String?]) -> [(scope: UInt32, report: LeakReport)] {
+    let numbers = Set(scopes.keys)
+    let functions = functions(of: strays)
+    var found = Set(self.scopes.values.compactMap { innermost(of: numbers, around: $0) })
+    found.formUnion(scopes.filter { $0.value.map(functions.values.joined().contains) ?? false }.keys)
+    return found.filter { !relations.isExcluded($0) }.sorted().compactMap { scope in
+      let strays = scopes[scope].flatMap { $0 }.map(strays) ?? []
+      let report = report(of: scope, among: numbers, and: strays, ReportOptions())
+      return report.leaks.isEmpty ? nil : (scope, report)
+    }
   }
 
   /// What was born while scopes were open and that none of them reported.
@@ -84,10 +90,19 @@ struct ScopeSearch {
 
   /// What leaked and was born in no scope that is known, but on a way through the function.
   private func strays(allocatedIn function: String) -> [Int] {
-    let strays = scopes.filter { $0.value == ScopeTable.outside && snapshot.nodes[$0.key].isUnreachable }.map(\.key)
-    guard !strays.isEmpty else { return [] }
-    let functions = ProgramFunctions.names(of: Set(strays.flatMap(callSites)), in: snapshot.modules)
-    return strays.filter { node in callSites(of: node).contains { functions[$0] == function } }
+    functions(of: strays).filter { $0.value.contains(function) }.map(\.key)
+  }
+
+  /// What leaked and was born in no scope that is known.
+  private var strays: [Int] {
+    scopes.filter { $0.value == ScopeTable.outside && snapshot.nodes[$0.key].isUnreachable }.map(\.key)
+  }
+
+  /// The functions of the program on the ways to the allocations.
+  private func functions(of nodes: [Int]) -> [Int: Set<String>] {
+    if nodes.isEmpty { return [:] }
+    let names = ProgramFunctions.names(of: Set(nodes.flatMap(callSites)), in: snapshot.modules)
+    return Dictionary(uniqueKeysWithValues: nodes.map { ($0, Set(callSites(of: $0).compactMap { names[$0] })) })
   }
 
   /// Code addresses of the calls on the way to the allocation.

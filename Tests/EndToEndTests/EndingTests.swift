@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+extension OutsidePackageTests {
+  /// Tests that end their process, or a forked copy of it: what was said before stays, and nothing of ours changes the end.
+  @Suite(.serialized) struct EndingTests {
+    enum Library: String, CaseIterable {
+      case xctest, testing
+
+      var arguments: String {
+        self == .xctest ? "ShopXCTests.Ending" : "--testing-library swift-testing --filter ShopTests.Ending"
+      }
+    }
+
+    @Test(arguments: Library.allCases) func aTrapStaysATrap(library: Library) async throws {
+      let outcome = try await run("trap", library)
+      #expect(outcome.ending == .signal(SIGILL))
+      #expect(outcome.output.contains("as asked for"))
+      expectEarlierLeak(outcome.output)
+    }
+
+    @Test(arguments: Library.allCases) func anExitKeepsItsStatus(library: Library) async throws {
+      let outcome = try await run("exit", library)
+      #expect(outcome.ending == .exit(3))
+      expectEarlierLeak(outcome.output)
+      #expect(outcome.output.contains("undead: exit(3) was called while a test ran: its end is not checked for leaks"))
+    }
+
+    @Test(arguments: Library.allCases) func aForkedCopyChecksNothing(library: Library) async throws {
+      let outcome = try await run("fork", library)
+      #expect(outcome.ending == .exit(1))
+      expectEarlierLeak(outcome.output)
+      #expect(outcome.output.contains("not checked for leaks: this process is a forked copy of the test process"))
+      #expect(outcome.output.contains("the copy ended with 5"))
+    }
+
+    /// The first test leaks and fails; nothing else does.
+    private func expectEarlierLeak(_ output: String) {
+      #expect(output.ranges(of: "leak: retain cycle of Shop.").count == 1, "\(output)")
+    }
+
+    private func run(_ ending: String, _ library: Library) async throws -> Outcome {
+      let package = quoted(OutsidePackage.directory.path)
+      return try await Tool.gate.pass {
+        let built = try await runShell("swift build --build-tests --package-path \(package)", deadline: .seconds(900))
+        try #require(built.ending == .exit(0), "\(built.output)\(built.errors)")
+        let bundle = "\(package)/.build/debug/outsidePackageTests.xctest"
+        let environment = "\(OutsidePackageTests.alone) ENDING=\(ending)"
+        return try await runShell(
+          "exec \(environment) \(bundle) \(library.arguments) 2>&1", deadline: .seconds(300))
+      }
+    }
+  }
+}
