@@ -66,14 +66,19 @@ struct Inbox {
     }
   }
 
-  /// Everything in it, valid until the next call. The caller holds the loop's lock.
-  func takeAll() -> UnsafeBufferPointer<Entry> {
+  /// Everything in it, valid until the next call; to be cleared by `clear(_:)`. The caller holds the loop's lock.
+  func takeAll() -> UnsafeMutableBufferPointer<Entry> {
     lock.withLock {
-      let taken = UnsafeBufferPointer(start: state.pointee.entries, count: state.pointee.count)
+      let taken = UnsafeMutableBufferPointer(start: state.pointee.entries, count: state.pointee.count)
       swap(&state.pointee.entries, &state.pointee.spare)
       state.pointee.count = 0
       hasEntries.pointee.store(false, ordering: .releasing)
       return taken
     }
+  }
+
+  /// Wipes entries that were dealt with: what they leave would look like references to a scan of memory.
+  func clear(_ taken: UnsafeMutableBufferPointer<Entry>) {
+    UnsafeMutableRawBufferPointer(taken).initializeMemory(as: UInt8.self, repeating: 0)
   }
 }

@@ -88,6 +88,7 @@ extension LoopCore {
         install(timer, entries[index].timer, slot: slot, inSet: modeSet(single: entries[index].mode))
       }
     }
+    inbox.clear(entries)
     if state.pointee.slots.used >= DueKey.slotLimit { inbox.setOpen(false) }
   }
 

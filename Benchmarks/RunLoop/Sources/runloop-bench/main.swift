@@ -3,7 +3,8 @@ import UndeadRunLoop
 
 // Prints what the run loop costs beside its peers, each figure also as a ratio to ours in the same run.
 //
-//   runloop-bench [--count N] [--seconds S] [--section throughput|latency|memory|idle]
+//   runloop-bench [--count N] [--seconds S] [--rounds N] [--section throughput|latency|memory|idle]
+//                 [--column NAME]   only one of the throughput, as "schedule+fire +t"
 
 private func argument(_ name: String, _ standard: Int) -> Int {
   let arguments = CommandLine.arguments
@@ -11,16 +12,14 @@ private func argument(_ name: String, _ standard: Int) -> Int {
   return Int(arguments[at + 1]) ?? standard
 }
 
-private func isWanted(_ section: String) -> Bool {
-  guard let at = CommandLine.arguments.firstIndex(of: "--section"), at + 1 < CommandLine.arguments.count else {
-    return true
-  }
-  return CommandLine.arguments[at + 1] == section
+private func isWanted(_ name: String, by option: String = "--section") -> Bool {
+  guard let at = CommandLine.arguments.firstIndex(of: option), at + 1 < CommandLine.arguments.count else { return true }
+  return CommandLine.arguments[at + 1] == name
 }
 
 private let count = argument("--count", 100_000)
 private let seconds = argument("--seconds", 5)
-private let rounds = 5
+private let rounds = argument("--rounds", 5)
 private let ours = Ours()
 private let peers: [any Peer] = [ours, FoundationPeer(), DispatchPeer(), NIOPeer()]
 
@@ -51,13 +50,16 @@ private func throughput() {
   for peer in peers {
     // Foundation needs seconds for a round.
     let rounds = peer.name == "Foundation" ? 1 : rounds
-    let rates = [
-      best(rounds) { peer.scheduleAndCancel(count) },
-      best(rounds) { peer.scheduleAndCancelFromAnotherThread(count) },
-      best(rounds) { peer.scheduleAndFire(count) },
-      best(rounds) { peer.scheduleAndFireFromAnotherThread(count) },
-      best(rounds) { peer.scheduleAndFire(delays: randomDelays) },
+    let measured: [() -> Int64?] = [
+      { peer.scheduleAndCancel(count) },
+      { peer.scheduleAndCancelFromAnotherThread(count) },
+      { peer.scheduleAndFire(count) },
+      { peer.scheduleAndFireFromAnotherThread(count) },
+      { peer.scheduleAndFire(delays: randomDelays) },
     ]
+    let rates = zip(columns, measured).map { column, body in
+      isWanted(column, by: "--column") ? best(rounds, body) : nil
+    }
     if reference.isEmpty { reference = rates }
     let cells = zip(rates, reference).map { rate, reference in
       guard let rate, let reference else { return column("-") }
