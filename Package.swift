@@ -19,12 +19,15 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
-    .target(name: "CUndead", cSettings: [.headerSearchPath(".")]),
+    .target(
+      name: "CUndead",
+      // Its hooks run at every allocation, and tests mostly run in debug builds. From tools version 6.2 on, packages
+      // with unsafe flags may be depended on by version.
+      cSettings: [.headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug))]),
     .target(
       name: "UndeadPreload",
       dependencies: ["CUndead"],
       // A preloaded library must not drag the Swift runtime into bash or into a static program.
-      // Only this product carries unsafe flags, so packages may depend on the others by version.
       // Its functions must not be replaced by those of a copy that is linked into the program.
       linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic"])]),
     .target(name: "UndeadReport"),

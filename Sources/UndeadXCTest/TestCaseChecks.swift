@@ -38,7 +38,7 @@ struct TestCaseChecks: Sendable {
   }
 
   static func finish(_ testCase: XCTestCase) {
-    guard let checks = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(testCase)) }) else { return }
+    guard var checks = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(testCase)) }) else { return }
     checks.scope?.end()
     if let (place, reason) = checks.skipped {
       if checks.isCheckedWithClass { LeakCheckObserver.shared.skip(testCase) }
@@ -50,6 +50,8 @@ struct TestCaseChecks: Sendable {
         TrackingAssertion(
           site: TestCaseSite(testCase: testCase, position: $0.place), object: $0.object, grace: $0.grace)
       }, name: testCase.name)
+    // They hold the memory of objects that are gone, and were born in the test: what it left behind would never be nothing.
+    checks.objects = []
     if let scope = checks.scope, !checks.isCheckedWithClass { check(scope, testCase) }
   }
 

@@ -9,7 +9,9 @@
 typedef struct {
   uintptr_t *list;       // distinct isas
   uint32_t count;
-  uintptr_t *table;      // hash of the same
+  uintptr_t *table;      // hash of the same, at most half full
+  uint32_t table_size;
+  uintptr_t *recent;     // words that were looked at lately, whatever they are
 } undead_isas;
 
 bool undead_isas_open(undead_isas *isas);

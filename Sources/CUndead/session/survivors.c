@@ -1,11 +1,9 @@
 // Whether a test left anything behind, told from the records of blocks alone.
 #include "session/survivors.h"
 #include "include/undead_assertions.h"
-#include "platform/maps.h"
-#include "record/mode.h"
 #include "record/registry.h"
 #include "record/scopes.h"
-#include "unwind/backtrace.h"
+#include "session/candidates.h"
 #include <string.h>
 
 typedef struct {
@@ -15,28 +13,8 @@ typedef struct {
   bool found;
 } survivor_search;
 
-static bool is_test_library(const undead_module *module) { return strstr(module->path, "/libXCTest.so") != NULL; }
-
-// True if no code of the program took part: XCTest allocates for itself around each test. The main function of a test
-// program, which does nothing but call XCTest, is no part.
-static bool is_of_test_library(uint32_t backtrace) {
-  uintptr_t frames[UNDEAD_DEPTH_LIMIT];
-  uint32_t count = undead_backtrace_frames(backtrace, frames, UNDEAD_DEPTH_LIMIT);
-  bool in_library = false, in_main = false;
-  for (uint32_t i = 0; i < count; i++) {
-    const undead_module *module = undead_module_of(frames[i] - 1);
-    if (!module) return false;
-    if (!module->toolchain && !in_main && !in_library) return false;
-    in_main |= !module->toolchain;
-    in_library = is_test_library(module);
-    if (in_main && in_library) return false;
-  }
-  return count > 0;
-}
-
 // Scopes are open only while their survivors are asked for, so all that they allocated is recent.
 static bool is_no_survivor(void *context, uintptr_t block, uint32_t *word) {
-  (void)block;
   survivor_search *search = context;
   uint32_t backtrace = __atomic_load_n(word, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE;
   if (backtrace < search->first_id) return true;
@@ -44,7 +22,7 @@ static bool is_no_survivor(void *context, uintptr_t block, uint32_t *word) {
   if (scope == 0) return true;
   // Scopes that were opened later may lie in this one.
   bool candidate = search->certain ? scope == search->scope : scope >= search->scope;
-  search->found = candidate && !is_of_test_library(backtrace);
+  search->found = candidate && undead_may_be_leak(block, backtrace);
   return !search->found;
 }
 
@@ -53,6 +31,7 @@ bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain) {
   undead_lock_checks();   // a check renews the list of modules
   undead_registry_each_recent(is_no_survivor, &search);
   undead_unlock_checks();
+  undead_clear_stack();   // of the address of what was found: it would hide it from the search that follows
   return search.found;
 }
 

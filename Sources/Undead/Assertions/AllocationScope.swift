@@ -105,6 +105,7 @@ package final class AllocationScope: Sendable {
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
   package func check(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
     undead_clear_stack()
+    guard try mayHaveLeaks() else { return LeakReport() }
     return try Self.check([self], options: options)[0]
   }
 
@@ -112,7 +113,8 @@ package final class AllocationScope: Sendable {
   package func check(
     options: ReportOptions = ReportOptions(), isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> LeakReport {
-    try await Self.check([self], options: options)[0]
+    guard try mayHaveLeaks() else { return LeakReport() }
+    return try await Self.check([self], options: options)[0]
   }
 
   /// Checks several scopes with one look at the process; the reports are in the order of the scopes.
@@ -145,8 +147,17 @@ package final class AllocationScope: Sendable {
   }
 
   /// Most tests leave nothing behind: they need no search of the whole process.
-  private static func mayHaveLeaks(_ scopes: [AllocationScope]) throws(UndeadError) -> Bool {
+  ///
+  /// To be asked before anything is allocated, which would count.
+  private func mayHaveLeaks() throws(UndeadError) -> Bool {
     if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
-    return !Undead.isActive || scopes.contains { undead_scope_has_survivors($0.number, $0.mark, false) }
+    return !Undead.isActive || undead_scope_has_survivors(number, mark, false)
+  }
+
+  private static func mayHaveLeaks(_ scopes: [AllocationScope]) throws(UndeadError) -> Bool {
+    for scope in scopes {
+      if try scope.mayHaveLeaks() { return true }
+    }
+    return false
   }
 }

@@ -1,3 +1,4 @@
+import CUndead
 import UndeadReport
 
 extension AssertionSite {
@@ -64,7 +65,11 @@ private struct ScopeCheck<Site: AssertionSite> {
   func run<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result, finding: (LeakReport) -> Void
   ) throws(Failure) -> Result {
-    defer { finish(finding) }
+    defer {
+      // Before there are the frames of the check, whose unused slots would keep what the body left there.
+      undead_clear_stack()
+      finish(finding)
+    }
     return try scope.run(body)
   }
 

@@ -1,0 +1,80 @@
+#define _GNU_SOURCE
+#include "session/candidates.h"
+#include "platform/maps.h"
+#include "record/mode.h"
+#include "record/registry.h"
+#include "runtime/abi.h"
+#include "unwind/backtrace.h"
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+typedef struct {
+  bool runner;         // only a test library, for itself: no code of the program took part
+  bool test_library;   // a test library, while it did something for the program
+  bool direct;         // the program's own code, which called nothing but an allocator
+} maker;
+
+static bool is_library(const undead_module *module, const char *name) {
+  return module->toolchain && strstr(module->path, name) != NULL;
+}
+
+static bool is_test_library(const undead_module *module) { return is_library(module, "/libXCTest.so"); }
+
+// Functions of these return memory that then belongs to whoever called them (scan/decide.c has their names).
+static bool has_allocators(const undead_module *module) {
+  return is_library(module, "/libswiftCore.so") || is_library(module, "/libc.so");
+}
+
+// The main function of a test program, which does nothing but call XCTest, is no code of the program.
+static maker maker_of(uint32_t backtrace) {
+  uintptr_t frames[UNDEAD_DEPTH_LIMIT];
+  uint32_t count = undead_backtrace_frames(backtrace, frames, UNDEAD_DEPTH_LIMIT);
+  bool in_library = false, in_main = false;
+  maker result = {.direct = true};
+  for (uint32_t i = 0; i < count; i++) {
+    const undead_module *module = undead_module_of(frames[i] - 1);
+    if (!module) return (maker){.direct = true};
+    if (!module->toolchain && !in_main && !in_library) return result;
+    in_main |= !module->toolchain;
+    in_library = is_test_library(module);
+    result.test_library |= in_library && !in_main;
+    result.direct &= has_allocators(module);
+    if (in_main && in_library) return result;
+  }
+  result.runner = count > 0;
+  return result;
+}
+
+// The address of a type's metadata, perhaps: what libdispatch and others have there is known not to be one.
+static bool may_be_metadata(uintptr_t word) {
+  if ((word & 7) || word < 4096 || word >> 47) return false;
+  // Lists and side tables begin with the address of another block; no metadata lies at the start of one.
+  const uint32_t *slot = undead_registry_slot(word);
+  if (slot && *slot && (word & 15) == 0) return false;
+  const undead_module *module = undead_module_of(word);
+  return !module || !(is_library(module, "/libdispatch.so") || is_library(module, "/libBlocksRuntime.so"));
+}
+
+// Such as an XCTestExpectation that the program asked for, other than what the library needs for it.
+static bool is_class_of_test_library(uintptr_t metadata) {
+  const undead_module *module = undead_module_of(metadata);
+  return module && is_test_library(module) && *(const uintptr_t *)metadata == ABI_KIND_CLASS;
+}
+
+// Through the kernel: another thread may free the block meanwhile.
+static bool read_first_word(uintptr_t block, uintptr_t *word) {
+  struct iovec local = {word, sizeof(*word)}, remote = {(void *)block, sizeof(*word)};
+  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)sizeof(*word);
+}
+
+bool undead_may_be_leak(uintptr_t block, uint32_t backtrace) {
+  if (undead_module_count() == 0) undead_modules_refresh();
+  maker made = maker_of(backtrace);
+  if (made.runner) return false;
+  uintptr_t word;
+  if (!read_first_word(block, &word)) return true;
+  bool object = may_be_metadata(word);
+  if (made.test_library) return object && is_class_of_test_library(word);
+  return object || made.direct;
+}
