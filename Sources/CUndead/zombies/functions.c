@@ -42,10 +42,12 @@ static bool is_watched(uint32_t index) {
   return index == UNDEAD_SWIFT_ALLOC_OBJECT ? watching && guarding : watching;
 }
 
-static void set_target(uint32_t index) {
-  uintptr_t target = is_watched(index) ? undead_swift_watching[index] : undead_swift_real[index];
+static uintptr_t set_target(uint32_t index) {
+  uintptr_t real = __atomic_load_n(&undead_swift_real[index], __ATOMIC_ACQUIRE);
+  uintptr_t target = is_watched(index) ? undead_swift_watching[index] : real;
   if (watching && closely && undead_swift_watching_closely[index]) target = undead_swift_watching_closely[index];
   __atomic_store_n(&undead_swift_target[index], target, __ATOMIC_RELEASE);
+  return target;
 }
 
 // The next definition in the order of the loader; in a runtime that was loaded for one library only, its own.
@@ -71,8 +73,7 @@ __attribute__((visibility("hidden"))) uintptr_t undead_swift_function_called(uin
 uintptr_t undead_swift_function_called(uint32_t index) {
   // Whoever called this was linked with it, so it is there.
   if (!resolve(index)) __builtin_trap();
-  set_target(index);
-  return undead_swift_target[index];
+  return set_target(index);
 }
 
 bool undead_swift_functions_find(void) {
