@@ -26,6 +26,34 @@ import XCTest
     #expect(failures.first?.text.contains("[global]") == true)
   }
 
+  @Test func anObjectFailsOnce() {
+    var line = 0
+    let failures = CaseRunner.failures { (test: XCTestCase) in
+      let owner = Owner()
+      line = #line + 1
+      test.trackForMemoryLeaks(owner, grace: .zero)
+      test.trackForMemoryLeaks(owner, grace: .zero)
+      owner.item = Item()
+      owner.item?.owner = owner
+    }
+    #expect(failures.map(\.line) == [line])
+  }
+
+  @Test func aSecondObjectOfALeakRefersToTheFirst() {
+    var line = 0
+    let failures = CaseRunner.failures { (test: XCTestCase) in
+      let (owner, item) = (Owner(), Item())
+      line = #line + 1
+      test.trackForMemoryLeaks(owner, grace: .zero)
+      test.trackForMemoryLeaks(item, grace: .zero)
+      owner.item = item
+      item.owner = owner
+    }
+    #expect(failures.map(\.line) == [line, line + 1])
+    #expect(failures.map { $0.text.contains("the same leak as at") } == [false, true])
+    #expect(failures.last?.text.contains("TrackForMemoryLeaksTests.swift:\(line)") == true)
+  }
+
   @Test func anObjectThatDiesIsFine() {
     let failures = CaseRunner.failures { (test: XCTestCase) in
       test.trackForMemoryLeaks(Owner())

@@ -165,4 +165,17 @@ import UndeadTesting
     assertLiveObjects(of: Bitmap.self, atMost: 3)  // leaks: Shop.Bitmap are alive, not at most 3
     withExtendedLifetime(uploads) {}
   }
+
+  @Test(.noLeaks) func detached() async {  // leaks: Shop.Order .invoice .order
+    await Task.detached { makeOrder() }.value
+  }
+
+  @Test(.noLeaks) func onAQueue() async {  // leaks: Shop.Order .invoice .order
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        makeOrder()
+        continuation.resume()
+      }
+    }
+  }
 }
