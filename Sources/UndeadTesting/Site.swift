@@ -14,6 +14,8 @@ struct Site: AssertionSite {
 
   var place: String { "\(path):\(location.line):\(location.column)" }
 
+  static var isToldAtProcessEnd: Bool { true }
+
   var scopeName: String { "\(Test.current?.name ?? "assertNoLeaks"):\(location.line)" }
 
   func record(_ outcome: AssertionOutcome, _ text: String) {

@@ -92,7 +92,6 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     if isCheckedWithClass { beginClass(of: testCase) }
     guard TestCaseChecks.begin(testCase) else { return }
     let scope = AllocationScope(testCase.name)
-    ProcessEnd.expect(scope, at: nil, test: testCase.name)
     TestCaseChecks.update(testCase) {
       $0.scope = scope
       $0.isCheckedWithClass = isCheckedWithClass

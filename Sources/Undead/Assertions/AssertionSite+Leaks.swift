@@ -59,7 +59,7 @@ private struct ScopeCheck<Site: AssertionSite> {
     self.site = site
     obstacle = Availability.reason
     scope = AllocationScope(site.scopeName)
-    ProcessEnd.expect(scope, at: site.place, test: site.scopeName)
+    if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName) }
   }
 
   func run<Result, Failure: Error>(

@@ -9,6 +9,9 @@ package protocol AssertionSite {
   var place: String { get }
   /// What reports call a body that is checked here.
   var scopeName: String { get }
+  /// Whether the end of the process tells what a check here did not find. The library must have released what it
+  /// keeps of its tests by then.
+  static var isToldAtProcessEnd: Bool { get }
   /// What the author of the test says about the assertion; may be empty.
   var comment: String { get }
   /// Tells the test library, or whoever reads its output.
@@ -31,6 +34,7 @@ package enum AssertionOutcome: String {
 
 extension AssertionSite {
   package var scopeName: String { "assertNoLeaks" }
+  package static var isToldAtProcessEnd: Bool { false }
   package var comment: String { "" }
   package func attach(_ report: LeakReport) {}
   package func doubt(about object: TrackedObject, _ leak: Leak) -> String? { nil }

@@ -18,10 +18,10 @@ package enum ProcessEnd {
   /// Has the end tell what the check of a scope did not find: a stale word on a stack may have hidden it.
   ///
   /// - Parameters:
-  ///   - place: the line to blame; nil: that of the allocation.
+  ///   - place: the line to blame.
   ///   - test: what is at fault, as the message begins.
-  package static func expect(_ scope: AllocationScope, at place: String?, test: String) {
-    register { $0.scopes[scope.number] = EndSite(place: place ?? "", test: test, function: scope.function) }
+  package static func expect(_ scope: AllocationScope, at place: String, test: String) {
+    register { $0.scopes[scope.number] = EndSite(place: place, test: test, function: scope.function) }
   }
 
   /// Checks an object at the end.
@@ -99,9 +99,7 @@ private struct EndSite: AssertionSite {
   }
 
   func tellMissed(_ leak: Leak) {
-    let frame = leak.allocation.frames.first { !$0.system && $0.line != nil }
-    let site = EndSite(place: place.isEmpty ? "\(frame?.file ?? "<unknown>"):\(frame?.line ?? 0)" : place, test: test)
-    site.fail(
+    fail(
       FailureText.text(leak, directory: Self.directory)
         + "\n  note       found when the process ended: something still seemed to refer to it when the test did")
   }

@@ -48,16 +48,24 @@ struct ScopeSearch {
   }
 
   /// What the checks of these scopes, each with its function, did not find: for each one with any, in their order.
+  ///
+  /// Only if an object of the program is among it: what the toolchain keeps for itself may be gone by now.
   func missed(by scopes: [UInt32: String?]) -> [(scope: UInt32, report: LeakReport)] {
     let numbers = Set(scopes.keys)
-    let functions = functions(of: strays)
-    var found = Set(self.scopes.values.compactMap { innermost(of: numbers, around: $0) })
+    let functions = functions(of: strays).filter { isOfProgram($0.key) }
+    let own = self.scopes.filter { isOfProgram($0.key) }
+    var found = Set(own.values.compactMap { innermost(of: numbers, around: $0) })
     found.formUnion(scopes.filter { $0.value.map(functions.values.joined().contains) ?? false }.keys)
     return found.filter { !relations.isExcluded($0) }.sorted().compactMap { scope in
       let strays = scopes[scope].flatMap { $0 }.map(strays) ?? []
       let report = report(of: scope, among: numbers, and: strays, ReportOptions())
       return report.leaks.isEmpty ? nil : (scope, report)
     }
+  }
+
+  private func isOfProgram(_ node: Int) -> Bool {
+    let record = snapshot.nodes[node]
+    return record.isUnreachable && record.type != Snapshot.none && snapshot.types[Int(record.type)].isOfProgram
   }
 
   /// What was born while scopes were open and that none of them reported.
