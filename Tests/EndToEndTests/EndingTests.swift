@@ -23,7 +23,7 @@ extension OutsidePackageTests {
       let outcome = try await run("exit", library)
       #expect(outcome.ending == .exit(3))
       expectEarlierLeak(outcome.output)
-      let isTold = outcome.output.contains("undead: exit(3) was called while a test ran: its end is not checked for leaks")
+      let isTold = outcome.output.contains("exit(3) was called while a test ran: its end is not checked for leaks")
       // XCTest is told nothing at the end.
       #expect(isTold == (library == .testing))
     }
