@@ -50,10 +50,13 @@ import Testing
   @Test func toleranceReducesWakeUps() throws {
     let loop = TrackedRunLoop()
     let fired = Counter()
+    let begin = Date()
     for index in 0..<50 {
-      let timer = try loop.schedule(after: 0.02 + Double(index) * 0.0004) { _ in fired.up() }
+      let date = begin.addingTimeInterval(0.02 + Double(index) * 0.0004)
+      let timer = try TrackedTimer(fire: date, interval: 0, repeats: false) { _ in fired.up() }
       // Until the first must fire, the last is due.
       timer.tolerance = 0.05
+      loop.add(timer, forMode: .default)
     }
     #expect(loop.run(for: nil) == .finished)
     #expect(fired.count == 50)
