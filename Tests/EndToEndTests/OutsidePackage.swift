@@ -62,16 +62,6 @@ struct OutsidePackage {
     return failures
   }
 
-  /// Leaks that a run did not find. A stale word on a stack can hide one, which is a known gap: no more than a few may be.
-  func missed(by failures: [Failure]) -> [String] {
-    let places = Set(failures.map(\.place))
-    let unmet = failures.filter { $0.test.hasPrefix("Clean") && $0.text.contains(Self.unmetExpectation) }.map(\.place)
-    return markers.map(\.place).filter { !places.contains($0) } + unmet
-  }
-
-  /// What a clean test says whose expected leak was not found.
-  private static let unmetExpectation = "nothing leaked, but a leak was expected"
-
   /// What is wrong with the failures of a run, one sentence each.
   func complaints(about failures: [Failure]) -> [String] {
     var complaints: [String] = []

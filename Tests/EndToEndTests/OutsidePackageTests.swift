@@ -39,19 +39,10 @@ import Testing
         try await runShell("exec \(Self.alone) \(program) \(options) 2>&1", deadline: .seconds(900))
       }
       let failures = OutsidePackage.failures(in: outcome.output)
-      let missed = package.missed(by: failures)
-      #expect(missed.count <= Self.mostMissed, "run \(run) of \(command) missed \(missed)")
-      let wrong = package.complaints(about: failures).filter { text in !missed.contains { text.hasPrefix($0 + ":") } }
-      #expect(wrong.count <= 1, "run \(run) of \(command): \(wrong)")
-      withKnownIssue("in some runs one closure is not named", isIntermittent: true) {
-        #expect(wrong == [], "run \(run) of \(command)")
-      }
+      #expect(package.complaints(about: failures) == [], "run \(run) of \(command)")
       #expect(outcome.ending == .exit(1), "run \(run) of \(command): \(outcome.output.suffix(2000))")
     }
   }
-
-  /// Of about 60; see "What it cannot see" in `Documentation/how-it-works.md`.
-  private static let mostMissed = 3
 
   /// Without the settings of the test run around this one.
   static let alone = "env -u UNDEAD -u UNDEAD_REQUIRE -u UNDEAD_XCTEST -u UNDEAD_SESSION"
