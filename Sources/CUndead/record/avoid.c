@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory.h"
+#include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
 #include "unwind/stack.h"
@@ -28,7 +29,9 @@ static void *put_aside;
 static uint32_t slot_of(uint64_t granule) { return (uint32_t)(granule * 0x9E3779B97F4A7C15u >> 40) & (SLOTS - 1); }
 static uint32_t page_bit(uintptr_t address) { return (uint32_t)(address / PAGE_BYTES) & (PAGE_BITS - 1); }
 
+// NULL also while nothing is recorded: then no new block is a candidate, and a sanitizer may forbid to look at a stack.
 static address_table *prepared_table(void) {
+  if (undead_record_mode <= UNDEAD_RECORD_OFF) return NULL;
   address_table *known = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
   if (known) return known;
   address_table *made = undead_map(sizeof(*made));
