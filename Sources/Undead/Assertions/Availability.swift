@@ -1,13 +1,18 @@
 import CUndead
 import Foundation
-import Synchronization
 
 /// Whether assertions can check anything in this process.
 package enum Availability {
   /// Why nothing can be checked, in one sentence; nil if it can. Starts recording if that was not done yet.
   package static var reason: String? {
     if isForkedCopy { return forkedCopy }
-    if Undead.isActive { return nil }
+    return Undead.isActive ? nil : firstFailure ?? failureOfStart()
+  }
+
+  /// Whatever made it impossible does so until the end of the process.
+  private static let firstFailure = failureOfStart()
+
+  private static func failureOfStart() -> String? {
     do {
       try Undead.start()
       return nil
@@ -27,8 +32,18 @@ package enum Availability {
 
   /// True the first time that a place asks: what is not checked is said once at each place.
   package static func isFirstSkip(at place: String) -> Bool {
-    skipped.withLock { $0.insert(place).inserted }
+    skipped.insert(place)
   }
 
-  private static let skipped = Mutex<Set<String>>([])
+  private static let skipped = Places()
+
+  // Unchecked: the set is only used under the lock. ThreadSanitizer, under which this runs, knows it; it knows no `Mutex`.
+  private final class Places: @unchecked Sendable {
+    private let lock = NSLock()
+    private var places: Set<String> = []
+
+    func insert(_ place: String) -> Bool {
+      lock.withLock { places.insert(place).inserted }
+    }
+  }
 }

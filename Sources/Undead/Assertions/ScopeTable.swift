@@ -21,14 +21,17 @@ enum ScopeTable {
 
   private static let state = Mutex(State())
 
+  /// False where nothing is recorded, and in forked copies.
+  private static var isInUse: Bool { Undead.isActive && !Availability.isForkedCopy }
+
   static func add(_ scope: UInt32, in parent: UInt32) {
-    if Availability.isForkedCopy { return }
+    guard isInUse else { return }
     state.withLock { $0.parents[scope] = parent }
   }
 
   /// A part of the scope begins.
   static func enter(_ scope: UInt32) {
-    if Availability.isForkedCopy { return }
+    guard isInUse else { return }
     state.withLock { state in
       let isAlone = state.running.isEmpty || (state.sole != 0 && state.isAround(scope, state.sole))
       state.running[scope, default: 0] += 1
@@ -40,7 +43,7 @@ enum ScopeTable {
 
   /// A part of the scope has ended.
   static func leave(_ scope: UInt32) {
-    if Availability.isForkedCopy { return }
+    guard isInUse else { return }
     state.withLock { state in
       let left = (state.running[scope] ?? 1) - 1
       state.running[scope] = left > 0 ? left : nil
@@ -57,7 +60,7 @@ enum ScopeTable {
 
   /// What is left of the scope and of those in it is told nobody.
   static func exclude(_ scope: UInt32) {
-    if Availability.isForkedCopy { return }
+    guard isInUse else { return }
     state.withLock { _ = $0.excluded.insert(scope) }
   }
 
