@@ -12,11 +12,18 @@
 
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
-static void add_object(undead_bodies *bodies, uintptr_t word) {
+// Elements that are being removed from an array are behind its count while their deinits run any code; those of hash tables
+// are covered by the bitmap but for a few instructions.
+static bool may_be_changing(const undead_layout *layout, bool running) {
+  return layout->storage == UNDEAD_STORAGE_ARRAY || running;
+}
+
+static void add_object(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (!layout || !(layout->storage || undead_is_deiniting(bodies->heap, block))) return;
+  if (!layout || !(layout->storage ? may_be_changing(layout, running) : undead_is_deiniting(bodies->heap, block)))
+    return;
   if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }
@@ -31,37 +38,38 @@ static bool is_data_of_image(uintptr_t address) {
 static void add_reachable(undead_bodies *bodies, uintptr_t word) {
   uintptr_t address = word & UNDEAD_POINTER_MASK, block = undead_heap_resolve(bodies->heap, address);
   if (!block) {
-    if (address % 8 == 0 && is_data_of_image(address)) add_object(bodies, word_at(address));
+    if (address % 8 == 0 && is_data_of_image(address)) add_object(bodies, word_at(address), true);
     return;
   }
   size_t size = undead_block_size(block);
   uintptr_t end = block + (size < FIELDS_BYTES ? size : FIELDS_BYTES);
-  for (uintptr_t at = block; at + 8 <= end; at += 8) add_object(bodies, word_at(at));
-  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_object(bodies, word_at(address));
+  for (uintptr_t at = block; at + 8 <= end; at += 8) add_object(bodies, word_at(at), true);
+  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_object(bodies, word_at(address), true);
 }
 
-// A thread at a system call changes nothing meanwhile.
-static bool was_running(const undead_world *world, int32_t tid) {
+// A thread at a system call, or in the check that it asked for, is not between two instructions of the library.
+static bool was_running(const undead_world *world, int32_t caller, int32_t tid) {
+  if (tid == caller) return false;
   for (uint32_t i = 0; i < world->thread_count; i++)
     if (world->threads[i].tid == tid) return !world->threads[i].in_syscall;
   return true;
 }
 
-static void add_root(undead_bodies *bodies, const undead_world *world, const undead_root *root) {
-  bool running = was_running(world, root->tid);
+static void add_root(undead_bodies *bodies, const undead_world *world, int32_t caller, const undead_root *root) {
+  bool running = was_running(world, caller, root->tid);
   for (uintptr_t at = root->low; at < root->high; at += 8) {
-    add_object(bodies, word_at(at));
+    add_object(bodies, word_at(at), running);
     if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
   }
 }
 
-void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world) {
+void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world, int32_t caller) {
   bodies->held_count = 0;
   bodies->held = undead_map(UNDEAD_MOST_HELD * sizeof *bodies->held);
   if (!bodies->held) return;
   for (uint32_t i = 0; i < roots->count; i++)
     if (roots->roots[i].kind == UNDEAD_ROOT_STACK || roots->roots[i].kind == UNDEAD_ROOT_REGISTER)
-      add_root(bodies, world, &roots->roots[i]);
+      add_root(bodies, world, caller, &roots->roots[i]);
   if (bodies->held_count <= UNDEAD_MOST_HELD) undead_sort_words(bodies->held, bodies->held_count);
 }
 

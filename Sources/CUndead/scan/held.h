@@ -6,9 +6,9 @@
 
 #define UNDEAD_MOST_HELD 8192u
 
-// Lists those that stacks and registers refer to, and that threads may reach which were stopped while they ran.
-// Sets `bodies->held`, to be given back with `undead_held_close`; without memory all count as held.
-void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world);
+// Lists those that stacks and registers refer to, hash tables only where a thread was stopped while it ran. `caller` is
+// the thread that asked for the check, 0 if none did. Sets `bodies->held`, to be given back with `undead_held_close`; without memory all count as held.
+void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world, int32_t caller);
 void undead_held_close(undead_bodies *bodies);
 
 // True if a thread may be working on the object at `block`.

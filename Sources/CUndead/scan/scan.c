@@ -51,7 +51,7 @@ static bool mark_all(scan_job *job) {
     marker->note = undead_suspects_note;
     marker->context = &job->suspects;
   }
-  undead_held_open(&job->bodies, &job->roots, &job->world);
+  undead_held_open(&job->bodies, &job->roots, &job->world, job->options.caller_tid);
   if (!undead_mark_roots(marker, &job->roots)) return false;
   job->storage->result.live_blocks = marker->blocks;
   job->storage->result.live_bytes = marker->bytes;
