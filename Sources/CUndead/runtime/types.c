@@ -54,13 +54,19 @@ size_t undead_buffer_bytes_of(uintptr_t type) {
   return size < ABI_EXISTENTIAL_BUFFER_BYTES ? size : ABI_EXISTENTIAL_BUFFER_BYTES;
 }
 
+// The runtime may have made the type just now, in memory that it got after the map was read.
+static bool is_layout_readable(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags) {
+  if (undead_type_layout(type, size, stride, flags)) return true;
+  return type && undead_maps_refresh() && undead_type_layout(type, size, stride, flags);
+}
+
 uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments) {
   if (!name->length || !undead_runtime.type_by_mangled_name) return 0;
   uintptr_t type = (uintptr_t)undead_runtime.type_by_mangled_name(
     (const char *)name->address, name->length, (const void *)descriptor, (const void *const *)arguments);
   size_t size, stride;
   uint32_t flags;
-  if (!undead_type_layout(type, &size, &stride, &flags)) return 0;
+  if (!is_layout_readable(type, &size, &stride, &flags)) return 0;
   bool is_void = undead_type_kind(type) == ABI_KIND_TUPLE && read_word(type + ABI_TUPLE_COUNT) == 0;
   return is_void && *(const uint8_t *)name->address == ABI_SYMBOLIC_ACCESSOR ? 0 : type;
 }
