@@ -22,8 +22,9 @@ static void add_object(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (!layout || !(layout->storage ? may_be_changing(layout, running) : undead_is_deiniting(bodies->heap, block)))
-    return;
+  if (!layout) return;
+  bool changing = layout->storage && may_be_changing(layout, running);
+  if (!changing && !undead_is_deiniting(bodies->heap, block)) return;
   if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }
