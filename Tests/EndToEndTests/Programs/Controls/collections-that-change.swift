@@ -73,7 +73,51 @@ func waitForever() {
   }
   print(items.count)
 }
-for body in [waitWhileFilling, waitWhileMapping, waitWhileCopying, waitWhileGrouping, waitWhileSorting] {
+final class LastOne: Item {
+  deinit { waitForever() }
+}
+func mixedItems() -> [Item] { (0..<40).map { $0 == 20 ? LastOne($0) : Item($0) } }
+
+@inline(never) func waitWhileEmptyingAnArray() {
+  var items = mixedItems()
+  items.removeAll(keepingCapacity: true)
+  print(items.count)
+}
+@inline(never) func waitWhileRemovingFromAnArray() {
+  var items = mixedItems()
+  items.removeFirst(30)
+  print(items.count)
+}
+@inline(never) func waitWhileDestroyingAnArray() {
+  var items = mixedItems()
+  items = []
+  print(items.count)
+}
+@inline(never) func waitWhileEmptyingATable() {
+  var table = Dictionary(uniqueKeysWithValues: mixedItems().map { ($0.text, $0) })
+  table.removeAll(keepingCapacity: true)
+  print(table.count)
+}
+@inline(never) func waitWhileDestroyingATable() {
+  var table = Dictionary(uniqueKeysWithValues: mixedItems().map { ($0.text, $0) })
+  table = [:]
+  print(table.count)
+}
+final class Shelves {
+  var first = mixedItems()
+  var last: [Int: Item] = [1: LastOne(1), 2: Item(2), 3: Item(3)]
+}
+@inline(never) func waitWhileDestroyingAnObject() {
+  var shelves: Shelves? = Shelves()
+  print(shelves?.first.count ?? 0)
+  shelves = nil
+}
+let waits = [
+  waitWhileFilling, waitWhileMapping, waitWhileCopying, waitWhileGrouping, waitWhileSorting, waitWhileEmptyingAnArray,
+  waitWhileRemovingFromAnArray, waitWhileDestroyingAnArray, waitWhileEmptyingATable, waitWhileDestroyingATable,
+  waitWhileDestroyingAnObject,
+]
+for body in waits {
   Thread { body() }.start()
   waiting.wait()
 }
