@@ -2,6 +2,8 @@
 #include "include/undead_assertions.h"
 #include "include/undead_backtraces.h"
 #include "platform/memory.h"
+#include "record/avoid.h"
+#include "record/scopes.h"
 #include "record/thread.h"
 #include "session/calls.h"
 #include "unwind/backtrace.h"
@@ -21,6 +23,8 @@
 __attribute__((noinline)) void undead_call_deeper(void (*function)(void *), void *context) {
   volatile char room[ROOM_BYTES];
   room[0] = 0;
+  // What our own frames on the way here held is free by now.
+  if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE)) undead_avoid_stack((uintptr_t)__builtin_frame_address(0));
   function(context);
   room[ROOM_BYTES - 1] = 0;   // keeps the room until then, and the call from becoming a jump
 }

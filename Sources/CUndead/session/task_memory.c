@@ -1,6 +1,7 @@
 // The memory of the running task, where the frames of its asynchronous functions lie.
 #include "include/undead_assertions.h"
 #include "record/avoid.h"
+#include "record/scopes.h"
 #include "runtime/abi.h"
 #include <string.h>
 
@@ -19,15 +20,6 @@ static void *current_task(void) {
   return swift_task_dealloc && swift_task_getCurrent ? swift_task_getCurrent() : NULL;
 }
 
-void *undead_task_leave_room(void) {
-  void *room = current_task() ? swift_task_alloc(ROOM_BYTES) : NULL;
-  return room ? memset(room, 0, ROOM_BYTES) : NULL;
-}
-
-void undead_task_take_room(void *room) {
-  if (room) swift_task_dealloc(room);
-}
-
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 void undead_scope_avoid_task(void) {
@@ -40,4 +32,16 @@ void undead_scope_avoid_task(void) {
     undead_avoid_words(slab + ABI_SLAB_HEADER, slab + ABI_SLAB_HEADER + *(const uint32_t *)(slab + ABI_SLAB_CAPACITY));
     slab = word_at(slab + ABI_SLAB_NEXT);
   }
+}
+
+void *undead_task_leave_room(void) {
+  void *room = current_task() ? swift_task_alloc(ROOM_BYTES) : NULL;
+  if (!room) return NULL;
+  // What our own frames on the way here held is free by now.
+  if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE)) undead_scope_avoid_task();
+  return memset(room, 0, ROOM_BYTES);
+}
+
+void undead_task_take_room(void *room) {
+  if (room) swift_task_dealloc(room);
 }
