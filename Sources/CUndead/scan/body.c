@@ -173,8 +173,5 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   if (layout->storage && (bodies->exact || !undead_is_held(bodies, block)))
     undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
-  // Only its memory is there, for unowned references: the fields are what they were.
-  if (layout->kind == UNDEAD_KIND_CLASS && undead_is_deiniting(bodies->heap, block) && !undead_is_held(bodies, block))
-    body->high = body->low;
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }

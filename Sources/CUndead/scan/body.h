@@ -25,7 +25,7 @@ typedef struct {
   const undead_heap *heap;
   const undead_stale *stale;
   bool exact;     // leave out the unused elements of all collections: for explanations only
-  uintptr_t *held;        // objects that a thread may be working on, ascending (scan/held.h); NULL: all of them
+  uintptr_t *held;        // storage that a thread may be changing, ascending (scan/held.h); NULL: all of it
   uint32_t held_count;
   struct {
     uintptr_t isa;

@@ -18,13 +18,11 @@ static bool may_be_changing(const undead_layout *layout, bool running) {
   return layout->storage == UNDEAD_STORAGE_ARRAY || running;
 }
 
-static void add_object(undead_bodies *bodies, uintptr_t word, bool running) {
+static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (!layout) return;
-  bool changing = layout->storage && may_be_changing(layout, running);
-  if (!changing && !undead_is_deiniting(bodies->heap, block)) return;
+  if (!layout || !layout->storage || !may_be_changing(layout, running)) return;
   if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }
@@ -39,13 +37,13 @@ static bool is_data_of_image(uintptr_t address) {
 static void add_reachable(undead_bodies *bodies, uintptr_t word) {
   uintptr_t address = word & UNDEAD_POINTER_MASK, block = undead_heap_resolve(bodies->heap, address);
   if (!block) {
-    if (address % 8 == 0 && is_data_of_image(address)) add_object(bodies, word_at(address), true);
+    if (address % 8 == 0 && is_data_of_image(address)) add_storage(bodies, word_at(address), true);
     return;
   }
   size_t size = undead_block_size(block);
   uintptr_t end = block + (size < FIELDS_BYTES ? size : FIELDS_BYTES);
-  for (uintptr_t at = block; at + 8 <= end; at += 8) add_object(bodies, word_at(at), true);
-  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_object(bodies, word_at(address), true);
+  for (uintptr_t at = block; at + 8 <= end; at += 8) add_storage(bodies, word_at(at), true);
+  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_storage(bodies, word_at(address), true);
 }
 
 // A thread at a system call, or in the check that it asked for, is not between two instructions of the library.
@@ -59,7 +57,7 @@ static bool was_running(const undead_world *world, int32_t caller, int32_t tid) 
 static void add_root(undead_bodies *bodies, const undead_world *world, int32_t caller, const undead_root *root) {
   bool running = was_running(world, caller, root->tid);
   for (uintptr_t at = root->low; at < root->high; at += 8) {
-    add_object(bodies, word_at(at), running);
+    add_storage(bodies, word_at(at), running);
     if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
   }
 }
