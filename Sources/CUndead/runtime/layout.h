@@ -21,6 +21,14 @@ typedef enum {
   UNDEAD_STORAGE_NONE = 0, UNDEAD_STORAGE_ARRAY, UNDEAD_STORAGE_SET, UNDEAD_STORAGE_DICTIONARY,
 } undead_storage_kind;
 
+// What the type says of a word of an object.
+typedef enum {
+  UNDEAD_EVIDENCE_RAW = 0,   // anything: unmanaged, untyped or not understood; keeps alive what it names
+  UNDEAD_EVIDENCE_COUNTED,   // nothing, or a strong reference that is counted at the object it names
+  UNDEAD_EVIDENCE_NUMBER,    // of integer, floating-point or character types: no reference
+  UNDEAD_EVIDENCE_NONE,      // weak, unowned or unused: keeps nothing alive
+} undead_evidence;
+
 typedef struct {
   uintptr_t isa;
   uint8_t kind;              // undead_kind
@@ -34,6 +42,10 @@ typedef struct {
   uint32_t strides[2];       // of a collection's elements or keys, and of a dictionary's values
   uint32_t first_element;    // offset of an array's first element
   uint8_t storage;           // undead_storage_kind
+  uint32_t word_count;       // of `words`
+  const uint8_t *words;      // undead_evidence of the word at 8 * i of an instance; what lies behind is raw
+  const uint8_t *element_words[2];   // of the words of an element, a single one if its stride is no multiple of 8;
+                                     // NULL: raw
 } undead_layout;
 
 // Fills in what is known of a collection's storage. Asks the Swift runtime.
