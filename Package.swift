@@ -19,11 +19,18 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
-    .target(
-      name: "CUndead",
-      // Its hooks run at every allocation, and tests mostly run in debug builds. From tools version 6.2 on, packages
-      // with unsafe flags may be depended on by version.
-      cSettings: [.headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug))]),
+    // The instrument, from the bottom up: a layer sees the headers in `include` of those that it names, and no others.
+    .instrument("CUndeadPlatform"),
+    .instrument("CUndeadRecord", uses: ["CUndeadPlatform"]),
+    .instrument("CUndeadWorld", uses: ["CUndeadPlatform", "CUndeadRecord"]),
+    .instrument("CUndeadRuntime", uses: ["CUndeadPlatform"]),
+    .instrument("CUndeadScan", uses: ["CUndeadPlatform", "CUndeadRecord", "CUndeadWorld", "CUndeadRuntime"]),
+    .instrument("CUndeadZombies", uses: ["CUndeadPlatform", "CUndeadRecord", "CUndeadRuntime"]),
+    .instrument(
+      "CUndead",
+      uses: [
+        "CUndeadPlatform", "CUndeadRecord", "CUndeadWorld", "CUndeadRuntime", "CUndeadScan", "CUndeadZombies",
+      ]),
     .target(
       name: "UndeadPreload",
       dependencies: ["CUndead"],
@@ -65,3 +72,16 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+extension Target {
+  /// A layer of the instrument. Its hooks run at every allocation, and tests mostly run in debug builds: those are
+  /// optimised, too. From tools version 6.2 on, packages with unsafe flags may be depended on by version.
+  static func instrument(_ name: String, uses layers: [Target.Dependency] = []) -> Target {
+    .target(
+      name: name, dependencies: layers,
+      cSettings: [
+        .headerSearchPath("."), .headerSearchPath("../CUndead/include"),
+        .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ])
+  }
+}

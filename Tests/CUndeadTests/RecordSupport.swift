@@ -5,29 +5,19 @@ import UndeadTestSupport
 /// optimisation, be linked into C programs, and be preloaded without a session.
 enum Recorder {
   static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
-  static let sourceRoot = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Sources/CUndead")
 
   /// The sources, with the definition that makes recording begin at the first allocation.
-  static let sources: [String] = {
-    var sources = [
-      sourceRoot.appending(path: "platform/memory.c").path, fixtures.appending(path: "record/preload.c").path,
-    ]
-    for folder in ["record", "unwind"] {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: sourceRoot.appending(path: folder).path)) ?? []
-      sources += names.filter { $0.hasSuffix(".c") }.map { sourceRoot.appending(path: folder).appending(path: $0).path }
-    }
-    return sources
-  }()
+  static let sources: [String] =
+    InstrumentSources.Layer.platform.files.filter { $0.hasSuffix("/memory.c") } + InstrumentSources.Layer.record.files
+    + [fixtures.appending(path: "record/preload.c").path]
 
   /// Compiles a C program of the fixtures together with the instrument.
   static func linkProgram(_ source: String, optimization: String) throws -> String {
     let program = try temporaryPath("program")
     try run(
       "clang",
-      [optimization, "-g", "-fno-builtin", "-pthread", "-I", sourceRoot.path, fixtures.appending(path: source).path]
-        + sources + ["-o", program]
+      [optimization, "-g", "-fno-builtin", "-pthread", fixtures.appending(path: source).path]
+        + InstrumentSources.includeOptions + sources + ["-o", program]
     ).expectSuccess()
     return program
   }
@@ -36,7 +26,8 @@ enum Recorder {
   static func buildLibrary(optimization: String) throws -> String {
     let library = try temporaryPath("library.so")
     try run(
-      "clang", [optimization, "-g", "-fPIC", "-shared", "-I", sourceRoot.path] + sources + ["-o", library]
+      "clang",
+      [optimization, "-g", "-fPIC", "-shared"] + InstrumentSources.includeOptions + sources + ["-o", library]
     ).expectSuccess()
     return library
   }

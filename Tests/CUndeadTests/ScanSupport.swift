@@ -54,7 +54,7 @@ enum ScanProgram {
 
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
-    let include = "\(sources)/../../../Sources/CUndead/include"
+    let include = InstrumentSources.interface
     let path = try TemporaryDirectory.untilExit().path
     try shell("clang -O1 -g -I '\(include)' -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
     let bridge = "-import-objc-header '\(sources)/scan_program.h' -Xcc -I -Xcc '\(include)'"

@@ -125,7 +125,7 @@ enum ZombieProgram {
 
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
-    let include = "\(sources)/../../../Sources/CUndead/include"
+    let include = InstrumentSources.interface
     let program = "\(try TemporaryDirectory.untilExit().path)/zombie"
     let options = "\(build.rawValue) -g -swift-version 5 -module-name App"
     let bridge = "-import-objc-header '\(include)/undead_zombies.h'"

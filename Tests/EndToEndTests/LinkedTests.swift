@@ -39,15 +39,16 @@ import UndeadTestSupport
 
   private func build(into directory: TemporaryDirectory, _ configuration: Program.Configuration) async throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
-    let instrument = "\(tests)/../../Sources/CUndead"
+    let files = InstrumentSources.Layer.allCases.flatMap(\.files).map(quoted).joined(separator: " ")
+    let includes = InstrumentSources.includeOptions.map(quoted).joined(separator: " ")
     let outcome = try await runShell(
       """
       cd \(quoted(directory.url.path)) &&
-      for file in $(find \(quoted(instrument)) -name '*.c' -o -name '*.S'); do
-        clang -O1 -c -I \(quoted(instrument)) -I \(quoted(instrument + "/include")) $file -o $(echo $file | tr / _).o || exit
+      for file in \(files); do
+        clang -O1 -c \(includes) $file -o $(echo $file | tr / _).o || exit
       done
       swiftc \(configuration.flags.joined(separator: " ")) -module-name App \
-        -import-objc-header \(quoted(instrument + "/include/undead_facts.h")) \
+        -import-objc-header \(quoted(InstrumentSources.interface + "/undead_facts.h")) \
         \(quoted(tests + "/Programs/Linked/facts.swift")) *.o -o facts
       """, deadline: .seconds(300))
     guard outcome.ending == .exit(0) else { throw ChildError(description: outcome.errors + outcome.output) }

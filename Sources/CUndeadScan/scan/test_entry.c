@@ -1,4 +1,4 @@
-#include "include/undead.h"
+#include "undead.h"
 #include "platform/maps.h"
 #include "record/thread.h"
 #include "scan/scan.h"

@@ -1,6 +1,6 @@
 // What the parts of the zombie sniffer share.
 #pragma once
-#include "include/undead_zombies.h"
+#include "undead_zombies.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/zombies.h"
-#include "include/undead.h"
-#include "include/undead_zombies.h"
+#include "undead.h"
+#include "undead_zombies.h"
 #include "runtime/layout.h"
 #include "zombies/death.h"
 #include "zombies/fault.h"

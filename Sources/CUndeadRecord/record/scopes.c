@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "record/scopes.h"
-#include "include/undead_assertions.h"
+#include "undead_assertions.h"
 #include "record/avoid.h"
 #include "record/registry.h"
 #include "record/thread.h"

@@ -1,0 +1,36 @@
+import Foundation
+
+/// The C sources of the instrument, for tests that compile them, or programs that include its headers.
+package enum InstrumentSources {
+  /// The layers, each a folder of `Sources`, from the bottom up.
+  package enum Layer: String, CaseIterable, Sendable {
+    case platform = "CUndeadPlatform"
+    case record = "CUndeadRecord"
+    case world = "CUndeadWorld"
+    case runtime = "CUndeadRuntime"
+    case scan = "CUndeadScan"
+    case zombies = "CUndeadZombies"
+    case session = "CUndead"
+
+    package var folder: URL {
+      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Sources").appending(path: rawValue)
+    }
+
+    /// Paths of the C files of this layer.
+    package var files: [String] {
+      let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+      return paths.filter { $0.hasSuffix(".c") }.sorted().map { folder.appending(path: $0).path }
+    }
+  }
+
+  /// The folder of the headers that Swift code and programs may use.
+  package static var interface: String { Layer.session.folder.appending(path: "include").path }
+
+  /// Options that let a C file of any layer, or a test of one, find its headers.
+  package static var includeOptions: [String] {
+    Layer.allCases.flatMap { layer in
+      ["-I", layer.folder.path, "-I", layer.folder.appending(path: "include").path]
+    }
+  }
+}
