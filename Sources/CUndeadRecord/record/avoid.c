@@ -133,3 +133,5 @@ void *undead_avoid_end(void) {
   }
   return __atomic_exchange_n(&put_aside, NULL, __ATOMIC_ACQUIRE);
 }
+
+void *undead_avoid_put_aside(void) { return __atomic_load_n(&put_aside, __ATOMIC_ACQUIRE); }

@@ -94,11 +94,8 @@ static void drain(undead_marker *marker) {
 }
 
 static void scan_root(undead_marker *marker, const undead_root *root) {
-  for (uintptr_t at = root->low; at < root->high; at += 8) {
-    uintptr_t word = *(const uintptr_t *)at;
-    if (root->allocator && undead_root_is_free_chunk(marker->heap, word)) continue;
-    consider(marker, word, 0, at);
-  }
+  for (uintptr_t at = root->low; at < root->high; at += 8)
+    consider(marker, *(const uintptr_t *)at, 0, at);
 }
 
 static bool is_of_other_thread(const undead_marker *marker, const undead_root *root) {

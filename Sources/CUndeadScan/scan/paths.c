@@ -144,10 +144,8 @@ static void reach_roots(path_search *search, undead_root_kind kind, bool gaps) {
   for (uint32_t i = 0; i < search->roots->count; i++) {
     const undead_root *root = &search->roots->roots[i];
     if (root->kind != kind || is_gap(search, root) != gaps) continue;
-    for (uintptr_t at = root->low; at < root->high; at += 8) {
-      uintptr_t word = *(const uintptr_t *)at;
-      if (!root->allocator || !undead_root_is_free_chunk(search->heap, word)) reach(search, word, NO_PARENT, i);
-    }
+    for (uintptr_t at = root->low; at < root->high; at += 8)
+      reach(search, *(const uintptr_t *)at, NO_PARENT, i);
   }
 }
 

@@ -6,10 +6,10 @@
 #include "world/images.h"
 #include "world/intervals.h"
 #include "world/raw_x86_64.h"
-#include <assert.h>
 #include <fcntl.h>
+#include <string.h>
 
-#define ROOT_CAPACITY (1u << 20)
+#define FIRST_ROOTS (1u << 20)
 #define EXCLUDED_CAPACITY (1u << 18)
 #define PAGE 4096ull
 #define PIECE_PAGES 65536ull
@@ -19,67 +19,31 @@
 #define PAGEMAP_SWAPPED (1ull << 62)
 #define PAGEMAP_FILE (1ull << 61)
 
+static bool grow(undead_roots *roots) {
+  undead_root *larger = undead_map(roots->capacity * 2ull * sizeof *larger);
+  if (!larger) return false;
+  memcpy(larger, roots->roots, roots->capacity * sizeof *larger);
+  undead_unmap(roots->roots, roots->capacity * sizeof *larger);
+  roots->roots = larger;
+  roots->capacity *= 2;
+  return true;
+}
+
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid) {
   undead_roots *roots = search->roots;
   low = (low + 7) & ~(uintptr_t)7;
   high &= ~(uintptr_t)7;
   if (low >= high) return;
   undead_root *last = roots->count ? &roots->roots[roots->count - 1] : NULL;
-  bool allocator = kind == UNDEAD_ROOT_GLOBAL && undead_in(undead_image_facts.libc, low);
-  if (last && last->high == low && last->kind == kind && last->tid == tid && last->allocator == allocator) {
+  if (last && last->high == low && last->kind == kind && last->tid == tid) {
     last->high = high;
     return;
   }
-  if (roots->count == roots->capacity) {
+  if (roots->count == roots->capacity && !grow(roots)) {
     roots->overflow = true;
     return;
   }
-  roots->roots[roots->count++] = (undead_root){low, high, tid, (uint8_t)kind, allocator};
-}
-
-bool undead_root_is_free_chunk(const undead_heap *heap, uintptr_t word) {
-  if (word & 15) return false;
-  uintptr_t block = undead_heap_resolve(heap, word);
-  return block && block + undead_block_size(block) == word + 8;
-}
-
-// glibc's secondary arenas are heaps of 64 MiB, aligned to their size, with a header (malloc/arena.c, heap_info).
-typedef struct {
-  uintptr_t arena, previous;
-  size_t size, writable_size;
-} heap_header;
-
-#define ARENA_HEAP_BYTES (64ull << 20)
-
-static bool is_arena_heap(uintptr_t address, const heap_header *header) {
-  if (header->size % PAGE || !header->size || header->size > ARENA_HEAP_BYTES) return false;
-  if (header->writable_size % PAGE || header->writable_size < header->size) return false;
-  if (header->writable_size > ARENA_HEAP_BYTES || header->previous % ARENA_HEAP_BYTES) return false;
-  if (!header->previous) return header->arena - address >= sizeof *header && header->arena - address <= 64;
-  return undead_is_readable(header->previous, sizeof *header)
-    && ((const heap_header *)header->previous)->arena == header->arena;
-}
-
-static void exclude_arenas(undead_root_search *search, const undead_mapping *mapping) {
-  uintptr_t first = (mapping->low + ARENA_HEAP_BYTES - 1) & ~(uintptr_t)(ARENA_HEAP_BYTES - 1);
-  for (uintptr_t at = first; at < mapping->high; at += ARENA_HEAP_BYTES) {
-    // Our own tables reserve much and touch little: asking them would make them grow.
-    if (undead_owns_memory(at)) continue;
-    const heap_header *header = (const void *)at;
-    if (is_arena_heap(at, header)) undead_intervals_add(&search->excluded, at, at + header->writable_size);
-  }
-}
-
-static void exclude_main_heap(undead_root_search *search) {
-  uintptr_t end = (uintptr_t)undead_raw3(SYS_brk, 0, 0, 0);
-  const undead_mapping *mapping = undead_mapping_of(end - 1);
-  if (!mapping) return;
-  uintptr_t low = mapping->low;
-  for (uint32_t i = 0; i < undead_image_facts.writable_count; i++) {
-    undead_interval segment = undead_image_facts.writable[i];
-    if (segment.high > low && segment.low < end) low = (segment.high + PAGE - 1) & ~(PAGE - 1);
-  }
-  undead_intervals_add(&search->excluded, low, end);
+  roots->roots[roots->count++] = (undead_root){low, high, tid, (uint8_t)kind};
 }
 
 static void exclude_known(undead_root_search *search) {
@@ -88,12 +52,6 @@ static void exclude_known(undead_root_search *search) {
   for (uint32_t i = 0; i < facts->constant_count; i++)
     undead_intervals_add(&search->excluded, facts->constant[i].low, facts->constant[i].high);
   for (size_t i = 0; undead_owned_range(i, &low, &high); i++) undead_intervals_add(&search->excluded, low, high);
-  if (search->options->unknown_blocks) return;
-  exclude_main_heap(search);
-  for (size_t i = 0; i < undead_mapping_count(); i++) {
-    const undead_mapping *mapping = undead_mapping_at(i);
-    if (mapping->readable && mapping->writable) exclude_arenas(search, mapping);
-  }
 }
 
 // Whether the program ever touched a page: others hold nothing, and reading them would cost memory or may fault.
@@ -130,14 +88,33 @@ static void each_part(undead_root_search *search, const undead_mapping *mapping,
   }
 }
 
-// What lies between the recorded blocks of a page: blocks of which nothing is known, and free memory.
-static void add_unknown_blocks(undead_root_search *search, uintptr_t low, uintptr_t high) {
-  for (uintptr_t at = low, next; at < high; at = next) {
-    uintptr_t block = undead_heap_resolve(search->heap, at);
-    // A chunk of malloc ends 8 bytes before the next block.
-    next = block ? (block + undead_block_size(block) + 15) & ~(uintptr_t)15 : at + 16;
-    if (next <= at) next = at + 16;
-    if (!block) undead_root_add(search, at, next < high ? next : high, UNDEAD_ROOT_GLOBAL, 0);
+// True if recorded blocks or free chunks lie in the page, or reach into it.
+static bool is_of_malloc(const undead_root_search *search, uintptr_t page) {
+  const undead_heap *heap = search->heap;
+  return search->owned_until > page || undead_free_chunks_in(&search->free, page)
+    || (page - heap->low < heap->high - heap->low && undead_heap_page(heap, page));
+}
+
+// Where the recorded block or free chunk that starts at `at` (or, if it is the first place looked at, covers it) ends,
+// and the next chunk's memory begins; 0 if there is none.
+static uintptr_t end_of_owned(undead_root_search *search, uintptr_t at, bool first) {
+  uintptr_t end = undead_free_chunk_end(&search->free, at), block = 0;
+  if (!end && first) block = undead_heap_resolve(search->heap, at);
+  else if (!end && undead_heap_starts(search->heap, at)) block = at;
+  // The last 8 bytes of a block lie in the next chunk, whose size follows them.
+  if (block) end = (block + undead_block_size(block) + 15) & ~(uintptr_t)15;
+  if (end > search->owned_until) search->owned_until = end;
+  return end > at ? end : 0;
+}
+
+// What lies between the recorded blocks and the free chunks belongs to somebody.
+static void add_between(undead_root_search *search, uintptr_t low, uintptr_t high) {
+  uintptr_t from = low > search->owned_until ? low : search->owned_until, first = from;
+  for (uintptr_t at = from; at < high;) {
+    uintptr_t end = end_of_owned(search, at, at == first);
+    if (!end && (at += 16) < high) continue;
+    undead_root_add(search, from, at < high ? at : high, UNDEAD_ROOT_GLOBAL, 0);
+    if (end) from = at = end;
   }
 }
 
@@ -145,11 +122,8 @@ static void visit_root_page(undead_root_search *search, const undead_mapping *ma
   (void)mapping;
   uintptr_t low = page > search->part.low ? page : search->part.low;
   uintptr_t high = page + PAGE < search->part.high ? page + PAGE : search->part.high;
-  if (page - search->heap->low < search->heap->high - search->heap->low && undead_heap_page(search->heap, page)) {
-    if (search->options->unknown_blocks) add_unknown_blocks(search, low, high);
-    return;
-  }
-  undead_root_add(search, low, high, UNDEAD_ROOT_GLOBAL, 0);
+  if (is_of_malloc(search, page)) add_between(search, low, high);
+  else undead_root_add(search, low, high, UNDEAD_ROOT_GLOBAL, 0);
 }
 
 // Code and constants of images: only their relocated data was ever written.
@@ -179,19 +153,21 @@ bool undead_roots_open(undead_roots *roots, const undead_world *world, const und
                        const undead_stale *stale, const undead_scan_options *options) {
   undead_root_search search = {
     .roots = roots, .world = world, .heap = heap, .stale = stale, .options = options, .pagemap = -1};
-  *roots = (undead_roots){.capacity = ROOT_CAPACITY};
-  roots->roots = undead_map(ROOT_CAPACITY * sizeof *roots->roots);
+  *roots = (undead_roots){.capacity = FIRST_ROOTS};
+  roots->roots = undead_map(FIRST_ROOTS * sizeof *roots->roots);
   search.pages = undead_map(PIECE_PAGES * sizeof *search.pages);
   bool ok = roots->roots && search.pages && undead_intervals_open(&search.excluded, EXCLUDED_CAPACITY);
   if (ok) {
     search.pagemap = undead_raw4(SYS_openat, AT_FDCWD, (long)"/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
     undead_roots_add_threads(&search);
     exclude_known(&search);
+    ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);
     if (search.pagemap >= 0) undead_raw3(SYS_close, search.pagemap, 0, 0);
-    ok = !roots->overflow && !search.excluded.overflow;
+    ok = ok && !roots->overflow && !search.excluded.overflow;
   }
+  undead_free_chunks_close(&search.free);
   undead_intervals_close(&search.excluded);
   if (search.pages) undead_unmap(search.pages, PIECE_PAGES * sizeof *search.pages);
   if (!ok) undead_roots_close(roots);

@@ -1,5 +1,5 @@
-// Where a live reference can lie outside of the heap: all memory that the program can read and has touched, but for
-// the allocator's, the instrument's, constants and the dead parts of stacks.
+// Where a live reference can lie outside of the recorded blocks: all memory that the program has touched, but for
+// malloc's free chunks and lists, what is the instrument's, constants and the dead parts of stacks.
 #pragma once
 #include "scan/heap.h"
 #include "scan/scan.h"
@@ -10,7 +10,6 @@ typedef struct {
   uintptr_t low, high;
   int32_t tid;
   uint8_t kind;        // undead_root_kind
-  bool allocator;      // data of libc: may hold pointers to free chunks, which look like the ends of live blocks
 } undead_root;
 
 typedef struct {
@@ -24,7 +23,3 @@ typedef struct {
 bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
                        const undead_stale *stale, const undead_scan_options *options);
 void undead_roots_close(undead_roots *roots);
-
-// True for a word of an `allocator` root that names a free chunk: its header begins in the last word of the live block
-// before it.
-bool undead_root_is_free_chunk(const undead_heap *heap, uintptr_t word);

@@ -2,6 +2,7 @@
 #pragma once
 #include "platform/maps.h"
 #include "world/intervals.h"
+#include "scan/arenas.h"
 #include "scan/roots.h"
 
 typedef struct {
@@ -11,6 +12,8 @@ typedef struct {
   const undead_stale *stale;
   const undead_scan_options *options;
   undead_intervals excluded;
+  undead_free_chunks free;
+  uintptr_t owned_until;   // end of the block or free chunk that was passed last
   long pagemap;            // descriptor of /proc/self/pagemap, negative if there is none
   uint64_t *pages;         // a piece of it
   undead_interval part;    // of the mapping that is being walked, without what is excluded

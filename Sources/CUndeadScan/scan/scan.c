@@ -2,6 +2,7 @@
 #include "platform/memory.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
+#include "scan/arenas.h"
 #include "scan/census.h"
 #include "scan/collect.h"
 #include "scan/held.h"
@@ -320,6 +321,7 @@ static void run(scan_job *job) {
     fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
     return;
   }
+  undead_arenas_learn();
   learn_layouts(job);
   int preference = undead_stop_preference();
   if (preference == UNDEAD_STOP_SIGNALS || !stop_and_scan(job, UNDEAD_STOP_PTRACE)) stop_and_scan(job, UNDEAD_STOP_SIGNALS);

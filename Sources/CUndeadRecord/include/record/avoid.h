@@ -27,7 +27,10 @@ bool undead_avoid_block(void *block, size_t size);
 // first word of each is the next.
 void *undead_avoid_end(void);
 
-// The same, and gives the blocks back to malloc. In hooks.c, which knows it.
+// The first of the blocks that are put aside, likewise linked, or NULL. With the world stopped.
+void *undead_avoid_put_aside(void);
+
+// Like undead_avoid_end, and gives the blocks back to malloc. In hooks.c, which knows it.
 void undead_avoid_no_longer(void);
 
 #pragma GCC visibility pop

@@ -1,0 +1,195 @@
+// Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
+#include "platform/maps.h"
+#include "record/avoid.h"
+#include "scan/arenas_internal.h"
+#include "world/images.h"
+#include "world/raw_x86_64.h"
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+
+// struct malloc_state, from glibc 2.26 on: fast bins, top, last remainder, two links for each bin, a bitmap, the next
+// arena. Only the distances between them count.
+enum {
+  FAST_BINS = 10,
+  BINS = 127,
+  FAST_BYTES = FAST_BINS * 8,
+  TOP_TO_BINS = 16,
+  BIN_BYTES = 16,
+  BINS_TO_NEXT = BINS * BIN_BYTES + 16,
+  MOST_ARENAS = 65536,
+  CACHE_BINS = 64,            // sizes from 32 bytes on, by 16
+  CACHE_LEAST_HEAD = 64,      // counts that stand before the lists
+  CACHE_MOST_HEAD = 256,
+};
+
+static struct {
+  size_t place;         // of the pointer to a thread's cache, below the thread pointer; 0 if it is not known
+  size_t lists;         // offset of the lists in the cache
+  bool protected_links; // since 2.32 links of single lists are stored xor their own place shifted by a page
+} layout;
+
+extern void *__libc_malloc(size_t size);
+extern void __libc_free(void *block);
+
+typedef struct {
+  undead_free_chunks *free;
+  const undead_heap *heap;
+  undead_intervals *excluded;
+} list_walk;
+
+static uintptr_t word_at(uintptr_t address) { return undead_chunk_word(address); }
+
+static uintptr_t next_in_single_list(uintptr_t memory) {
+  return layout.protected_links ? word_at(memory) ^ memory >> 12 : word_at(memory);
+}
+
+static bool note(list_walk *walk, uintptr_t chunk) {
+  return undead_is_chunk(walk->heap, chunk) && undead_note_free_chunk(walk->free, chunk);
+}
+
+// In single lists all chunks have one size. Those of fast bins name headers, those of threads' caches the memory.
+static bool note_of_size(list_walk *walk, uintptr_t chunk, uintptr_t size) {
+  return undead_is_chunk(walk->heap, chunk) && undead_chunk_size(chunk) == size
+    && undead_note_free_chunk(walk->free, chunk);
+}
+
+static void walk_fast_bin(list_walk *walk, uintptr_t chunk, uintptr_t size) {
+  while (note_of_size(walk, chunk, size)) chunk = next_in_single_list(chunk + CHUNK_HEADER);
+}
+
+static void walk_cached(list_walk *walk, uintptr_t memory, uintptr_t size) {
+  while (memory > CHUNK_HEADER && note_of_size(walk, memory - CHUNK_HEADER, size)) memory = next_in_single_list(memory);
+}
+
+// A free chunk in a bin repeats its size behind its end, and the chunk there says that it is not in use.
+static bool is_free_by_neighbour(uintptr_t chunk) {
+  uintptr_t size = undead_chunk_size(chunk), next = chunk + size;
+  return undead_is_readable(next, CHUNK_HEADER) && word_at(next) == size
+    && !(undead_chunk_flags(next) & CHUNK_PREVIOUS_IN_USE);
+}
+
+// `bin` is the place of two links, taken for those of a chunk that would begin 16 bytes before.
+static void walk_bin(list_walk *walk, uintptr_t bin) {
+  uintptr_t before = bin - CHUNK_HEADER;
+  for (uintptr_t chunk = word_at(bin); chunk != bin - CHUNK_HEADER; chunk = word_at(chunk + CHUNK_HEADER)) {
+    if (!undead_is_chunk(walk->heap, chunk) || word_at(chunk + CHUNK_HEADER + 8) != before) return;
+    if (!is_free_by_neighbour(chunk) || !undead_note_free_chunk(walk->free, chunk)) return;
+    before = chunk;
+  }
+}
+
+// What has never been handed out, or was taken back, ends where the heap does: at a page.
+static void note_top(list_walk *walk, uintptr_t top) {
+  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_size(top)) % 4096 == 0) note(walk, top);
+}
+
+static bool is_empty_or_linked(uintptr_t bin) {
+  uintptr_t self = bin - CHUNK_HEADER, first = word_at(bin), last = word_at(bin + 8);
+  if (first == self || last == self) return first == last;
+  return first % 16 == 0 && last % 16 == 0 && undead_is_readable(first, CHUNK_SMALLEST)
+    && undead_is_readable(last, CHUNK_SMALLEST) && word_at(first + CHUNK_HEADER + 8) == self
+    && word_at(last + CHUNK_HEADER) == self;
+}
+
+// An arena is known by its bins: each is empty, or its first and last chunk lead back to it.
+static bool are_bins(uintptr_t bins) {
+  for (uintptr_t i = 0; i < BINS; i++)
+    if (!is_empty_or_linked(bins + i * BIN_BYTES)) return false;
+  return true;
+}
+
+static void list_arena(list_walk *walk, uintptr_t bins) {
+  uintptr_t fast = bins - TOP_TO_BINS - FAST_BYTES;
+  for (uintptr_t i = 0; i < FAST_BINS; i++) walk_fast_bin(walk, word_at(fast + i * 8), CHUNK_SMALLEST + i * 16);
+  for (uintptr_t i = 0; i < BINS; i++) walk_bin(walk, bins + i * BIN_BYTES);
+  note_top(walk, word_at(bins - TOP_TO_BINS));
+  // The links name the headers of free chunks, which begin in the last word of the block before them.
+  undead_intervals_add(walk->excluded, fast, bins + BINS * BIN_BYTES);
+}
+
+// Arenas form a ring in which `arena`, whose bins are `head` behind its start, is one. Lists the others; false if it is
+// no ring.
+static bool list_ring(list_walk *walk, uintptr_t bins, uintptr_t head) {
+  uintptr_t main = bins - head, at = word_at(bins + BINS_TO_NEXT);
+  for (uint32_t count = 0; at != main; at = word_at(at + head + BINS_TO_NEXT), count++) {
+    bool believed = at % 16 == 0 && undead_is_readable(at, head + BINS_TO_NEXT + 8) && are_bins(at + head);
+    if (!believed || count == MOST_ARENAS) return false;
+    list_arena(walk, at + head);
+  }
+  return true;
+}
+
+static uintptr_t find_main_bins(void) {
+  const undead_images *facts = &undead_image_facts;
+  for (uint32_t i = 0; i < facts->writable_count; i++) {
+    if (!undead_in(facts->libc, facts->writable[i].low)) continue;
+    uintptr_t low = (facts->writable[i].low + 7) & ~(uintptr_t)7, high = facts->writable[i].high;
+    for (uintptr_t at = low + FAST_BYTES + TOP_TO_BINS; at + BINS_TO_NEXT + 8 <= high; at += 8)
+      if (are_bins(at)) return at;
+  }
+  return 0;
+}
+
+static void list_cache(list_walk *walk, uintptr_t tp) {
+  uintptr_t cache = word_at(tp - layout.place), chunk = cache - CHUNK_HEADER;
+  if (cache < CHUNK_HEADER || !undead_is_chunk(walk->heap, chunk)) return;
+  if (undead_chunk_size(chunk) - CHUNK_HEADER < layout.lists + CACHE_BINS * 8) return;
+  for (uintptr_t i = 0; i < CACHE_BINS; i++)
+    walk_cached(walk, word_at(cache + layout.lists + i * 8), CHUNK_SMALLEST + i * 16);
+  undead_note_free_chunk(walk->free, chunk);
+}
+
+static void list_caches(list_walk *walk, const undead_world *world) {
+  if (!layout.place) return;
+  list_cache(walk, undead_thread_pointer());
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    const undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase == UNDEAD_THREAD_STOPPED && thread->tp && undead_is_readable(thread->tp - layout.place, 8))
+      list_cache(walk, thread->tp);
+  }
+}
+
+static void list_put_aside(list_walk *walk) {
+  for (uintptr_t block = (uintptr_t)undead_avoid_put_aside(); block; block = word_at(block))
+    if (!note(walk, block - CHUNK_HEADER)) return;
+}
+
+void undead_arenas_list(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
+                        undead_intervals *excluded) {
+  list_walk walk = {.free = free, .heap = heap, .excluded = excluded};
+  list_put_aside(&walk);
+  list_caches(&walk, world);
+  uintptr_t bins = find_main_bins();
+  if (!bins) return;
+  list_arena(&walk, bins);
+  // Two words, or since 2.27 three, stand before the fast bins.
+  uintptr_t head = FAST_BYTES + TOP_TO_BINS + 16;
+  if (!list_ring(&walk, bins, head)) list_ring(&walk, bins, head - 8);
+}
+
+// Blocks that were just freed are the first in their lists.
+static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, const size_t *bins) {
+  for (int i = 0; i < 2; i++)
+    if (word_at(cache + lists + bins[i] * 8) != blocks[i]) return false;
+  return true;
+}
+
+void undead_arenas_learn(void) {
+  if (layout.place || !undead_maps_refresh()) return;
+  const char *version = gnu_get_libc_version();
+  layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
+  static const size_t sizes[] = {1000, 24}, bins[] = {61, 0};
+  uintptr_t blocks[2], tp = undead_thread_pointer();
+  for (int i = 0; i < 2; i++) blocks[i] = (uintptr_t)__libc_malloc(sizes[i]);
+  for (int i = 0; i < 2; i++) __libc_free((void *)blocks[i]);
+  for (size_t place = 8; place <= undead_image_facts.static_tls_bytes; place += 8) {
+    uintptr_t cache = word_at(tp - place);
+    if (cache % 16 || !undead_is_readable(cache, CACHE_MOST_HEAD + CACHE_BINS * 8)) continue;
+    for (size_t lists = CACHE_LEAST_HEAD; lists <= CACHE_MOST_HEAD; lists += 8) {
+      if (!is_cache(cache, lists, blocks, bins)) continue;
+      layout.place = place;
+      layout.lists = lists;
+      return;
+    }
+  }
+}
