@@ -56,7 +56,9 @@ enum ScanProgram {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
     let include = InstrumentSources.interface
     let path = try TemporaryDirectory.untilExit().path
-    try shell("clang -O1 -g -I '\(include)' -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
+    try shell("clang -shared -fPIC '\(sources)/thread_value.c' -o '\(path)/libvalue.so'")
+    let library = "'-DTHREAD_VALUE_LIBRARY=\"\(path)/libvalue.so\"'"
+    try shell("clang -O1 -g \(library) -I '\(include)' -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
     let bridge = "-import-objc-header '\(sources)/scan_program.h' -Xcc -I -Xcc '\(include)'"
     try shell("swiftc \(build.rawValue) -g \(bridge) '\(sources)/scan_program.swift' '\(path)/c.o' -o '\(path)/scan'")
     return "\(path)/scan"

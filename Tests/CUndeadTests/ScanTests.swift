@@ -76,6 +76,11 @@ import Testing
     #expect(run.counts.first?["leaked"] == (build == .release ? 200 : 400), "\(run.text)")
   }
 
+  @Test(arguments: Way.all) func followsWhatTheScansOwnThreadLeavesToTheNextOnes(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["reused-thread"] + way.mode, stop: way.stop)
+    #expect(run.counts.map { $0["leaked"] } == [0, 0], "\(run.text)")
+  }
+
   @Test(arguments: ScanProgram.Build.allCases, [("recycled-memory", 100), ("texts", 50)])
   func isNotMisledByUnusedMemory(_ build: ScanProgram.Build, _ mode: (name: String, cycles: Int)) throws {
     let run = try ScanProgram.run(build, [mode.name])

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "scan_program.h"
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -198,6 +199,35 @@ void start_thread_with_value(void *block) {
   if (!key) pthread_key_create(&key, NULL);
   // Destroyed threads leave their stacks to new ones: the argument is nowhere but in the descriptor and the value.
   start(hold_value, block);
+  while (ready == before) usleep(1000);
+}
+
+static __attribute__((noinline)) void keep_dynamic_value(void **box) {
+  // A library that is loaded late has its thread-local storage in memory of malloc, found by the thread's vector.
+  void (*keep)(void *) = (void (*)(void *))dlsym(dlopen(THREAD_VALUE_LIBRARY, RTLD_NOW), "keep_in_thread");
+  keep(*box);
+  *box = NULL;
+}
+
+static __attribute__((noinline)) void clear_stack_below(void) {
+  volatile char unused[16384];
+  for (size_t i = 0; i < sizeof unused; i++) unused[i] = 0;
+}
+
+static void *hold_dynamic_value(void *box) {
+  keep_dynamic_value(box);
+  clear_stack_below();
+  ready++;
+  while (!stopped) usleep(1000);
+  return NULL;
+}
+
+void start_thread_with_dynamic_value(void *block) {
+  // The argument stays in the thread's descriptor.
+  static void *box;
+  box = block;
+  int before = ready;
+  start(hold_dynamic_value, &box);
   while (ready == before) usleep(1000);
 }
 

@@ -24,6 +24,8 @@ void run_short_threads(int count, void *(*argument)(int));
 // Starts a thread that holds a block only in a thread-specific value, another only in a register.
 void start_thread_with_value(void *block);
 void start_thread_with_register(void *block);
+// Starts a thread that holds a block only in thread-local storage that malloc gave to the dynamic loader.
+void start_thread_with_dynamic_value(void *block);
 void stop_threads(void);
 // Memory of no allocator, private or shared.
 void *map_memory(size_t bytes, bool shared);

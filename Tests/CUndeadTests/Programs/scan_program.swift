@@ -341,6 +341,10 @@ case "watched":
   exit(0)
 case "dead-threads":
   run_short_threads(200) { _ in passRetained() }
+case "reused-thread":
+  // The scan's own thread leaves its stack and its vector of thread-local storage to the next ones.
+  report(scan_now(copy, false, nil))
+  for _ in 0..<3 { start_thread_with_dynamic_value(passRetained()) }
 case "recycled-memory":
   recycleMemory(addressesOfLeakedCycles(100))
 case "texts":
