@@ -6,6 +6,7 @@
 #include "session/calls.h"
 #include "session/final_signal.h"
 #include "session/guard.h"
+#include "session/sandbox.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/snapshot.h"
@@ -101,6 +102,7 @@ void undead_check_release(undead_check *check) {
 
 void undead_check_before_fork(void) {
   __atomic_add_fetch(&forks_under_way, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) != RUNNING) return;
   int64_t deadline = seconds() + FORK_PATIENCE_SECONDS;
   while (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING && seconds() <= deadline) {
     struct timespec slice = {.tv_nsec = 100000000};
@@ -240,6 +242,10 @@ static int create_thread(undead_check *check) {
 }
 
 bool undead_check_start(undead_check *check) {
+  if (check->in_session && undead_sandbox_is_unknown()) {
+    undead_text_copy(check->message, sizeof(check->message), "the program is in a sandbox (seccomp) that may not allow it");
+    return false;
+  }
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);   // the new thread inherits it

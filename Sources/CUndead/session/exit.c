@@ -75,6 +75,7 @@ static void wait_for_check(void) {
 
 static void at_exit(void *unused) {
   (void)unused;
+  if (!undead_session_in_charge()) return;   // first of all: in a sandbox every system call may be the last one
   int saved_errno = errno;
   undead_process process = undead_process_now();
   if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/interrupted.h"
+#include "platform/memory.h"
 #include "platform/system_calls.h"
 #include "record/thread.h"
 #include <dlfcn.h>
@@ -58,7 +59,6 @@ void undead_interrupted_prepare(void) {
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -109,11 +109,17 @@ static bool is_signal_frame(const signal_frame *frame, uintptr_t at) {
          (on_same_stack || frame->context.uc_stack.ss_size > 0);
 }
 
-// Copies memory that may be unmapped; returns how much of it could be read.
+// Copies memory of this thread's stacks, which nobody else unmaps; returns how much of it could be read.
 static size_t read_memory(uintptr_t from, void *to, size_t size) {
-  struct iovec local = {to, size}, remote = {(void *)from, size};
-  ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-  return got > 0 ? (size_t)got : 0;
+  enum { PAGE = 4096 };
+  for (size_t done = 0; done < size;) {
+    size_t part = PAGE - (from + done) % PAGE;
+    if (part > size - done) part = size - done;
+    if (!undead_page_is_readable(from + done)) return done;
+    memcpy((char *)to + done, (const void *)(from + done), part);
+    done += part;
+  }
+  return size;
 }
 
 // True if a signal handler runs on this stack, above `sp`, and what it interrupted may hold a lock that we need.

@@ -39,6 +39,12 @@ bool undead_session_has_gaps(void);
 // Registers what must run when the program ends. Called with one thread, right before the program's main.
 void undead_session_before_main(void);
 
+// Before the program gives up system calls that the instrument needs: ends recording and all that it would do later, for
+// good. `undead_session_return` takes that back if the program kept them.
+void undead_session_leave(const char *why);
+void undead_session_return(void);
+bool undead_session_has_left(void);
+
 // Why this copy does nothing, as undead_inactive_reason() tells it.
 void undead_session_set_reason(const char *reason);
 

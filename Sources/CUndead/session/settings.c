@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "session/settings.h"
+#include "platform/environment.h"
 #include "session/text.h"
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,13 +10,13 @@ static undead_settings settings;
 static bool settings_known;
 
 static bool is(const char *variable, const char *value) {
-  const char *found = getenv(variable);
+  const char *found = undead_setting(variable);
   return found && strcmp(found, value) == 0;
 }
 
 static int request_signal(void) {
   int64_t number;
-  const char *text = getenv("UNDEAD_REQUEST_SIGNAL");
+  const char *text = undead_setting("UNDEAD_REQUEST_SIGNAL");
   if (!text) return SIGRTMAX - 2;
   if (!undead_text_parse(text, &number) || number >= NSIG || number == SIGKILL || number == SIGSTOP) return 0;
   return (int)number;
@@ -24,7 +24,7 @@ static int request_signal(void) {
 
 const undead_settings *undead_settings_get(void) {
   if (settings_known) return &settings;
-  const char *directory = getenv("UNDEAD_SESSION");
+  const char *directory = undead_setting("UNDEAD_SESSION");
   // A directory that does not fit would be another one if it were cut off.
   if (directory && strlen(directory) < sizeof(settings.directory))
     undead_text_copy(settings.directory, sizeof(settings.directory), directory);

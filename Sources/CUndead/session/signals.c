@@ -94,7 +94,7 @@ static void on_check_signal(int signal, siginfo_t *info, void *context) {
   undead_check_handler_begins();
   bool is_retry = info->si_code == SI_TIMER && info->si_value.sival_ptr == &retry_cookie;
   bool impatient = !is_retry && __atomic_load_n(&retrying, __ATOMIC_ACQUIRE) == signal;
-  if (undead_process_now() != UNDEAD_PROCESS_OWN || !undead_session_in_charge() || impatient) {
+  if (!undead_session_in_charge() || undead_process_now() != UNDEAD_PROCESS_OWN || impatient) {
     undead_die_of(signal);
   } else if (undead_exit_under_way()) {
     if (!undead_check_end_with(signal)) undead_die_of(signal);
@@ -122,7 +122,7 @@ static void on_request(int signal, siginfo_t *info, void *context) {
   (void)info;
   int saved_errno = errno;
   undead_check_handler_begins();
-  bool possible = undead_process_now() == UNDEAD_PROCESS_OWN && undead_session_in_charge() &&
+  bool possible = undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN &&
                   !undead_exit_under_way() && undead_interrupted_safely(context);
   undead_check *check = possible ? undead_check_try_claim() : NULL;
   if (check) {
@@ -167,6 +167,21 @@ void undead_signals_begin(void) {
   for (size_t i = 0; i < sizeof(check_signals) / sizeof(check_signals[0]); i++) manage_if_default(check_signals[i]);
   int request = undead_settings_get()->request_signal;
   if (request) manage_if_default(request);
+}
+
+static void give_back(int signal) {
+  struct sigaction action;
+  bool ours = undead_signal_set_action(signal, NULL, &action) == 0 &&
+              undead_signal_handler_is_ours((const void *)action.sa_sigaction);
+  if (ours) undead_signal_restore_default(signal);
+}
+
+void undead_signals_end(void) {
+  if (!managing) return;
+  managing = false;
+  for (size_t i = 0; i < sizeof(check_signals) / sizeof(check_signals[0]); i++) give_back(check_signals[i]);
+  int request = undead_settings_get()->request_signal;
+  if (request) give_back(request);
 }
 
 void undead_signals_reset(void) {

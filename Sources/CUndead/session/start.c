@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "include/undead.h"
+#include "include/undead_zombies.h"
 #include "platform/boundaries.h"
 #include "record/mode.h"
 #include "record/reach.h"
@@ -9,6 +10,7 @@
 #include "session/exit.h"
 #include "session/interrupted.h"
 #include "session/relay.h"
+#include "session/sandbox.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/signal_functions.h"
@@ -36,6 +38,8 @@ static int32_t loading_pid, session_pid;
 static int32_t forked_from;
 static uint64_t start_time;
 static bool has_gaps;
+static bool has_left, was_in_charge;
+static int32_t mode_before;
 // One page that a fork wipes and a vfork does not: tells a copy of our memory from our memory itself.
 static volatile uint32_t *fork_mark;
 
@@ -44,6 +48,7 @@ int32_t undead_session_pid(void) { return session_pid; }
 int32_t undead_session_forked_from(void) { return forked_from; }
 uint64_t undead_session_start_time(void) { return start_time; }
 bool undead_session_has_gaps(void) { return has_gaps; }
+bool undead_session_has_left(void) { return has_left; }
 void undead_session_set_reason(const char *text) { undead_text_copy(reason, sizeof(reason), text); }
 
 static void note_start_time(void) {
@@ -88,7 +93,39 @@ void undead_session_adopt_child(void) {
   errno = saved_errno;
 }
 
+void undead_session_leave(const char *why) {
+  int saved_errno = errno;
+  undead_check_before_fork();   // none is under way then, and none begins any more
+  undead_zombies_stop();
+  undead_signals_end();
+  was_in_charge = in_charge;
+  mode_before = undead_record_mode;
+  has_left = true;
+  in_charge = false;
+  undead_record_stop();
+  undead_session_set_reason(why);
+  if (was_in_charge) undead_state_set_stage(UNDEAD_STAGE_STOOD_ASIDE, why);
+  errno = saved_errno;
+}
+
+void undead_session_return(void) {
+  int saved_errno = errno;
+  has_left = false;
+  undead_check_after_fork_in_parent();
+  if (mode_before > UNDEAD_RECORD_OFF) {
+    has_gaps = true;   // for what other threads allocated meanwhile
+    undead_record_start((undead_mode)mode_before);
+  }
+  in_charge = was_in_charge;
+  if (in_charge) {
+    undead_signals_begin();
+    undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
+  }
+  errno = saved_errno;
+}
+
 static void before_fork(void) {
+  if (has_left) return;
   int saved_errno = errno;
   undead_check_before_fork();
   undead_zombies_before_fork();
@@ -96,11 +133,13 @@ static void before_fork(void) {
 }
 
 static void after_fork_in_parent(void) {
+  if (has_left) return;
   undead_zombies_after_fork_in_parent();
   undead_check_after_fork_in_parent();
 }
 
 static void after_fork(void) {
+  if (has_left) return;
   undead_zombies_after_fork_in_child();
   undead_check_after_fork_in_child();
   undead_record_after_fork_in_child();
@@ -132,6 +171,7 @@ void undead_session_yield(void) {
 // Returns why it is not possible, or NULL.
 static const char *begin_recording(void) {
   if (!undead_hooks_available) return "the program is built with a sanitizer, which replaces the allocator";
+  if (has_left) return reason;
   const char *why = undead_stand_aside_reason();
   if (why) return why;
   undead_reserve_boundaries();
@@ -170,7 +210,10 @@ void undead_session_prepare(void) {
   loading_pid = session_pid = getpid();
   note_start_time();
   const undead_settings *settings = undead_settings_get();
-  if (settings->directory[0] && !undead_record_is_meant_here()) {
+  if (undead_record_is_sandboxed()) {
+    undead_session_set_reason("the program was started in a sandbox (seccomp) that may not allow a check");
+    undead_record_stop();
+  } else if (settings->directory[0] && !undead_record_is_meant_here()) {
     undead_relay_begin(settings->directory);
     undead_session_set_reason("the session is only for test programs");
     undead_record_stop();
@@ -209,6 +252,7 @@ void undead_session_before_main(void) {
   undead_exit_find_next();
   undead_signal_find_next();
   undead_exec_find_next();
+  undead_sandbox_find_next();
   undead_interrupted_prepare();
   undead_exit_register();
   undead_signals_begin();

@@ -1,8 +1,10 @@
 // Interposed entry points that must see the callee-saved registers as their caller left them, for x86-64.
 #include "session/exit.h"
 #include <stddef.h>
+#include <sys/syscall.h>
 
 #if defined(__x86_64__)
+_Static_assert(SYS_seccomp == 317 && SYS_prctl == 157, "used below");
 _Static_assert(offsetof(undead_call_site, sp) == 48 && offsetof(undead_call_site, return_address) == 56, "used below");
 
 // The call site is built on the stack: 64 bytes, the argument of exit at 64, and padding to align the call.
@@ -33,6 +35,26 @@ __asm__(
     "  jmp *%rax\n"
     ".cfi_endproc\n"
     ".size exit, .-exit\n");
+
+// Calls that change the kernel's rules for the process are looked at; the others go on to libc as they came.
+__asm__(
+    ".text\n"
+    ".globl syscall\n"
+    ".type syscall, @function\n"
+    "syscall:\n"
+    ".cfi_startproc\n"
+    "  cmpq $317, %rdi\n"   // seccomp
+    "  je 1f\n"
+    "  cmpq $157, %rdi\n"   // prctl
+    "  je 1f\n"
+    "  movq undead_next_syscall(%rip), %rax\n"
+    "  testq %rax, %rax\n"
+    "  je 1f\n"
+    "  jmp *%rax\n"
+    "1:\n"
+    "  jmp undead_syscall_called\n"
+    ".cfi_endproc\n"
+    ".size syscall, .-syscall\n");
 
 // Stands in for main: notes where it was called from, lets the session begin, and jumps to the real one, so that no
 // frame of ours is on the stack while the program runs.

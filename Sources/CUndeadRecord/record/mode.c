@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "platform/environment.h"
 #include "record/gate.h"
 #include "record/reach.h"
 #include "unwind/backtrace.h"
@@ -8,14 +9,6 @@
 
 volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
 uint32_t undead_record_depth = UNDEAD_DEPTH_DEFAULT;
-
-// The value of an environment variable, or NULL; getenv may be interposed, and is not there before libc is ready.
-static const char *setting(const char *name) {
-  size_t length = strlen(name);
-  for (char **entry = environ; entry && *entry; entry++)
-    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
-  return NULL;
-}
 
 static bool is_zero(const char *text) {
   return text && strcmp(text, "0") == 0;
@@ -36,8 +29,8 @@ static bool is_preload(void) {
 }
 
 static undead_mode mode_with_backtraces(void) {
-  if (is_zero(setting("UNDEAD_BACKTRACES"))) return UNDEAD_RECORD_BLOCKS;
-  const char *compare = setting("UNDEAD_COMPARE");
+  if (is_zero(undead_setting("UNDEAD_BACKTRACES"))) return UNDEAD_RECORD_BLOCKS;
+  const char *compare = undead_setting("UNDEAD_COMPARE");
   return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
 }
 
@@ -45,13 +38,13 @@ int32_t undead_record_decide(void) {
   int32_t mode = undead_record_mode;
   if (mode != UNDEAD_RECORD_UNDECIDED) return mode;
   // Before libc has its environment the dynamic loader allocates a few blocks: known, but without backtraces.
-  if (!environ) return is_preload() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
-  undead_record_depth = parse_depth(setting("UNDEAD_DEPTH"));
-  const char *wanted = setting("UNDEAD");
+  if (!environ) return is_preload() && !undead_record_is_sandboxed() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
+  undead_record_depth = parse_depth(undead_setting("UNDEAD_DEPTH"));
+  const char *wanted = undead_setting("UNDEAD");
   // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
-  bool session = is_preload() || setting("UNDEAD_SESSION");
+  bool session = is_preload() || undead_setting("UNDEAD_SESSION");
   bool on = !is_zero(wanted);
-  if (session) on = on && undead_record_is_meant_here();
+  if (session) on = on && !undead_record_is_sandboxed() && undead_record_is_meant_here();
   // Whoever links Undead into a test program wants its assertions to know all allocations.
   else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
   int32_t expected = UNDEAD_RECORD_UNDECIDED;

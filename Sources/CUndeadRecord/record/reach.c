@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "record/reach.h"
+#include "platform/environment.h"
+#include "platform/seccomp.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +15,29 @@ bool undead_record_is_test_program(const char *path) {
 }
 
 static bool is_only_for_tests(void) {
-  for (char **entry = environ; entry && *entry; entry++)
-    if (strcmp(*entry, "UNDEAD_ONLY=tests") == 0) return true;
-  return false;
+  const char *only = undead_setting("UNDEAD_ONLY");
+  return only && strcmp(only, "tests") == 0;
 }
+
+enum { NOT_ASKED, KNOWN_TO_ALL, UNKNOWN_SANDBOX };
+static uint32_t sandbox, filters_at_start;
+
+static uint32_t number(const char *text) {
+  uint32_t value = 0;
+  for (; text && *text >= '0' && *text <= '9'; text++) value = value * 10 + (uint32_t)(*text - '0');
+  return value;
+}
+
+bool undead_record_is_sandboxed(void) {
+  if (sandbox == NOT_ASKED) {
+    bool session = undead_setting("UNDEAD_SESSION") != NULL;
+    if (session) filters_at_start = undead_seccomp_filters();
+    sandbox = filters_at_start > number(undead_setting("UNDEAD_FILTERS")) ? UNKNOWN_SANDBOX : KNOWN_TO_ALL;
+  }
+  return sandbox == UNKNOWN_SANDBOX;
+}
+
+uint32_t undead_record_filters_at_start(void) { return filters_at_start; }
 
 bool undead_record_runs_tests(void) {
   char path[4096];

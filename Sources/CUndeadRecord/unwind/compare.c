@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "platform/environment.h"
 #include "unwind/compare.h"
 #include "platform/memory.h"
 #include "record/mode.h"
@@ -100,7 +101,7 @@ static void print_frames(const char *title, const uintptr_t *frames, uint32_t co
 
 __attribute__((constructor)) static void prepare(void) {
   if (undead_record_decide() != UNDEAD_RECORD_COMPARE) return;
-  const char *text = getenv("UNDEAD_COMPARE");
+  const char *text = undead_setting("UNDEAD_COMPARE");
   if (text && atoi(text) > 1) interval = (uint64_t)atoi(text);
   differences = undead_map(KEPT_DIFFERENCES * sizeof *differences);
   undead_backtrace_load_libunwind();

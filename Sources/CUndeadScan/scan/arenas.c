@@ -3,7 +3,7 @@
 #include "record/avoid.h"
 #include "scan/arenas_internal.h"
 #include "world/images.h"
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 

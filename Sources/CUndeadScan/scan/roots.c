@@ -2,10 +2,10 @@
 #include "scan/roots.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/raw_x86_64.h"
 #include "scan/roots_internal.h"
 #include "world/images.h"
 #include "world/intervals.h"
-#include "world/raw_x86_64.h"
 #include <fcntl.h>
 #include <string.h>
 

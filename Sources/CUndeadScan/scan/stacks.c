@@ -2,7 +2,7 @@
 #include "scan/roots_internal.h"
 #include "platform/maps.h"
 #include "world/images.h"
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 
 // A leaf function may use this much below its stack pointer (System V ABI, 3.2.2).
 #define RED_ZONE 128

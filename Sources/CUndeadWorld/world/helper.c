@@ -2,9 +2,10 @@
 #include "world/helper.h"
 #include "platform/memory.h"
 #include "world/clock.h"
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 #include "world/sigaction_x86_64.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -33,6 +34,24 @@ static void crashed(int number, siginfo_t *info, void *context) {
   helper.crash_address = (uintptr_t)info->si_addr;
   undead_raw3(SYS_exit_group, CRASH_EXIT + number, 0, 0);
 }
+
+// Yama lets a process trace its descendants only, unless they say whom they allow (Documentation/admin-guide/LSM/Yama.rst
+// of the kernel). What the program has said stands there again afterwards.
+static long program_tracer;
+
+void undead_helper_note_tracer(long pid) { program_tracer = pid; }
+
+static bool is_permission_needed(void) {
+  const char path[] = "/proc/sys/kernel/yama/ptrace_scope";
+  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return file != -ENOENT && file != -ENOTDIR;
+  char scope = '1';
+  undead_raw3(SYS_read, file, (long)&scope, 1);
+  undead_raw3(SYS_close, file, 0, 0);
+  return scope == '1' && program_tracer != (long)PR_SET_PTRACER_ANY;
+}
+
+static void set_tracer(long pid) { undead_raw6(SYS_prctl, PR_SET_PTRACER, pid, 0, 0, 0, 0); }
 
 // Handlers of the program must not run here, and a core dump of a process that shares the program's memory would, on
 // older kernels, kill the program too: so faults end in a handler of ours.
@@ -139,10 +158,11 @@ undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint3
     CLONE_VM | CLONE_FS | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + STACK_BYTES, &helper.alive, helper_main);
   undead_helper_report report = {UNDEAD_HELPER_DENIED, (int)-pid, 0};
   if (pid > 0) {
-    undead_raw6(SYS_prctl, PR_SET_PTRACER, pid, 0, 0, 0, 0);
+    bool permit = is_permission_needed();
+    if (permit) set_tracer(pid);
     __atomic_store_n(&helper.pid, (int32_t)pid, __ATOMIC_RELEASE);
     report = wait_for_helper(pid, seconds);
-    undead_raw6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
+    if (permit) set_tracer(program_tracer);
     __atomic_store_n(&helper.pid, 0, __ATOMIC_RELEASE);
   }
   undead_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8);

@@ -2,7 +2,7 @@
 #include "world/images.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>

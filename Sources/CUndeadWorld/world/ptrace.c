@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "record/gate.h"
 #include "world/clock.h"
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 #include "world/world.h"
 #include <elf.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // Signal dispositions by the raw system call: nobody who interposes sigaction sees them.
 #pragma once
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 #include <signal.h>
 
 // What the kernel takes (arch/x86/include/uapi/asm/signal.h).

@@ -1,25 +1,27 @@
 #define _GNU_SOURCE
 #include "world/world.h"
+#include "platform/environment.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/gate.h"
 #include "world/images.h"
-#include "world/raw_x86_64.h"
+#include "platform/raw_x86_64.h"
 #include <assert.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int preference;
 
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
-  const char *text = getenv("UNDEAD_STOP");
+  const char *text = undead_setting("UNDEAD_STOP");
   if (text && !strcmp(text, "ptrace")) preference = UNDEAD_STOP_PTRACE;
   if (text && !strcmp(text, "signals")) preference = UNDEAD_STOP_SIGNALS;
 }
 
 int undead_stop_preference(void) { return preference; }
+
+void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};

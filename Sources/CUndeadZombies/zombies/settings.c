@@ -1,10 +1,11 @@
+#include "platform/environment.h"
 #include "zombies/settings.h"
 #include <stdlib.h>
 #include <string.h>
 
 // A number with K, M or G behind it; false if it is none.
 static bool read_number(const char *variable, uint64_t *number) {
-  const char *text = getenv(variable);
+  const char *text = undead_setting(variable);
   if (!text || *text < '0' || *text > '9') return false;
   char *end;
   uint64_t value = strtoull(text, &end, 10);
@@ -17,12 +18,12 @@ static bool read_number(const char *variable, uint64_t *number) {
 }
 
 static const char *text_of(const char *variable) {
-  const char *text = getenv(variable);
+  const char *text = undead_setting(variable);
   return text ? text : "";
 }
 
 bool undead_zombie_options_of_environment(undead_zombie_options *options) {
-  const char *wanted = getenv("UNDEAD_ZOMBIES");
+  const char *wanted = undead_setting("UNDEAD_ZOMBIES");
   if (!wanted || !*wanted || strcmp(wanted, "0") == 0) return false;
   undead_zombie_default_options(options);
   options->guard = strcmp(wanted, "guard") == 0;

@@ -37,7 +37,9 @@ final class SupervisedRun {
       var environment = System.environment()
       if let instrument {
         let library = try instrument.library.usable(linkedFrom: session.path)
-        let settings = instrument.settings.merging(["UNDEAD_SESSION": session.path]) { $1 }
+        var settings = instrument.settings.merging(["UNDEAD_SESSION": session.path]) { $1 }
+        // A sandbox that lets the tool work (a container's) lets the instrument work; others it leaves alone.
+        if let filters = ProcessFacts.systemCallFilters() { settings["UNDEAD_FILTERS"] = String(filters) }
         environment = library.environment(from: environment, settings: settings)
         instrument.onLoad(library.path, session.path)
       }

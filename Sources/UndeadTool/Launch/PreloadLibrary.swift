@@ -41,7 +41,7 @@ struct PreloadLibrary: Equatable {
     let kept = environment.filter { entry in
       let name = Self.name(of: entry)
       // A run inside of a test run is meant for whatever it runs.
-      return name != "LD_PRELOAD" && name != "UNDEAD_ONLY" && settings[name] == nil
+      return name != "LD_PRELOAD" && name != "UNDEAD_ONLY" && name != "UNDEAD_FILTERS" && settings[name] == nil
     }
     return kept + [Array("LD_PRELOAD=".utf8) + list]
       + settings.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }

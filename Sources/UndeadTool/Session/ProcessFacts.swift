@@ -28,6 +28,14 @@ enum ProcessFacts {
     }
   }
 
+  /// How many filters of system calls (seccomp) the tool itself is under; nil without any.
+  static func systemCallFilters() -> Int? {
+    let file = "/proc/thread-self/status"
+    guard let mode = statusField("Seccomp", file: file), mode != "0" else { return nil }
+    // Kernels before 5.9 do not count them.
+    return statusField("Seccomp_filters", file: file).flatMap { Int($0) } ?? 1
+  }
+
   private static func contains(_ set: String?, _ signal: Int32) -> Bool {
     guard let set, let bits = UInt64(set, radix: 16), (1...64).contains(signal) else { return false }
     return bits >> UInt64(signal - 1) & 1 != 0

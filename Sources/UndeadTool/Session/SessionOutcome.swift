@@ -38,7 +38,7 @@ struct SessionOutcome: Equatable {
     for child in relevant where child.pid != program {
       if Self.hasFinalSnapshot(child, isFinal) {
         snapshots.append(child.newestSnapshot)
-      } else if !child.forkedWithoutExec {
+      } else if !child.forkedWithoutExec || child.stage == .stoodAside {
         notes.append(Self.note(child, isRunning: isRunning(child.pid)))
       }
     }

@@ -1,11 +1,19 @@
 // Which programs of a process tree the instrument is meant for.
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
 // False if the session is only for test programs and this process runs another one. Needs no malloc.
 bool undead_record_is_meant_here(void);
+
+// True if this process was started in a sandbox (filters of system calls) that nobody knows: neither the tool runs in it
+// nor has a process with the instrument installed it. Nothing but the calls of the dynamic loader is safe then.
+bool undead_record_is_sandboxed(void);
+
+// Filters of system calls that the process was started with, 0 outside of a session.
+uint32_t undead_record_filters_at_start(void);
 
 // True if this process runs a test program. Needs no malloc.
 bool undead_record_runs_tests(void);

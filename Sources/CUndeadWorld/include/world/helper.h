@@ -22,6 +22,9 @@ typedef struct {
 // blocked, no open descriptors, and uses the calling thread's thread-local storage, which that thread leaves alone.
 undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds);
 
+// Remembers whom the program allows to trace it (prctl PR_SET_PTRACER), which the kernel does not tell.
+void undead_helper_note_tracer(long pid);
+
 // The helper's pid while it runs, else 0.
 int32_t undead_helper_pid(void);
 
