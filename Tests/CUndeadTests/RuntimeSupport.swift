@@ -107,3 +107,14 @@ func symbolName(at address: UInt) -> String {
   _ = withRuntimeLayer { undead_test_symbol_at(address, &text, text.count) }
   return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
+
+/// What the layout says of each word of an object behind its header: "r" raw, "c" counted, "n" number, "-" nothing.
+func evidence(of object: UnsafeRawPointer) -> String {
+  var text = [CChar](repeating: 0, count: 4096)
+  let length = withRuntimeLayer { undead_test_evidence(object, &text, text.count) }
+  return String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+func evidence(of object: AnyObject) -> String {
+  withExtendedLifetime(object) { evidence(of: pointer(to: object)) }
+}

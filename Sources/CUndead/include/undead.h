@@ -74,6 +74,9 @@ uintptr_t undead_test_symbol_at(uintptr_t address, char *text, size_t text_size)
 uintptr_t undead_test_symbol(const char *image, const char *name);
 // True if the image that holds `address` counts as part of the toolchain or the system. Not thread-safe.
 bool undead_test_is_toolchain(uintptr_t address);
+// What is known of the words of the object at `object` from the third one on, a letter for each: "r" raw, "c" counted,
+// "n" number, "-" nothing. Returns their number. Not thread-safe.
+size_t undead_test_evidence(const void *object, char *text, size_t text_size);
 
 // What a scan of this process found, without names.
 typedef struct {

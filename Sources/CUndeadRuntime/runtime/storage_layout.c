@@ -1,7 +1,8 @@
 // Which part of the storage of a collection its elements use: the rest holds what the memory held before.
 #include "runtime/abi.h"
-#include "runtime/layout.h"
+#include "runtime/evidence.h"
 #include "runtime/memory_reader.h"
+#include "runtime/runtime.h"
 #include "runtime/types.h"
 
 static uint32_t stride_of(uintptr_t arguments, uint32_t index, uint32_t *align_mask) {
@@ -12,7 +13,28 @@ static uint32_t stride_of(uintptr_t arguments, uint32_t index, uint32_t *align_m
   return (uint32_t)stride;
 }
 
-void undead_storage_layout_learn(undead_layout *layout) {
+// One for each word of an element; a single one for all where elements do not begin at words.
+static const uint8_t *words_of(undead_evidence_map *map, uintptr_t type, uint32_t stride) {
+  bool whole = stride % 8 == 0;
+  uint32_t count = whole ? stride / 8 : 1;
+  if (stride > UNDEAD_EVIDENCE_BYTES) return NULL;
+  uint8_t *words = undead_keep(count);
+  if (!words) return NULL;
+  undead_evidence_clear(map);
+  undead_evidence_of_type(map, type, 0);
+  undead_evidence_pad(map, map->end, ((stride + 7) & ~7ul) - map->end);
+  words[0] = UNDEAD_EVIDENCE_NUMBER;
+  for (uint32_t i = 0; whole ? i < count : i * 8 < map->end; i++) {
+    uint8_t word = (uint8_t)undead_evidence_word(map, i * 8ul);
+    // What guards it, or tells its type, is only looked for among an object's own words.
+    if (word == UNDEAD_EVIDENCE_GUARDED || word == UNDEAD_EVIDENCE_BUFFER) word = UNDEAD_EVIDENCE_RAW;
+    if (whole) words[i] = word;
+    else if (word != UNDEAD_EVIDENCE_NUMBER) words[0] = UNDEAD_EVIDENCE_RAW;
+  }
+  return words;
+}
+
+void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map) {
   uintptr_t descriptor = read_word(layout->isa + ABI_CLASS_DESCRIPTOR);
   static const struct {
     const char *name;
@@ -33,6 +55,8 @@ void undead_storage_layout_learn(undead_layout *layout) {
     layout->storage = known[i].kind;
     layout->strides[0] = strides[0];
     layout->strides[1] = strides[1];
+    for (uint32_t k = 0; k < known[i].arguments; k++)
+      layout->element_words[k] = words_of(map, read_word(arguments + k * 8ul), strides[k]);
     layout->first_element = (ABI_ARRAY_ELEMENTS + align_mask) & ~align_mask;   // of an array
   }
 }

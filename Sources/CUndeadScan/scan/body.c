@@ -1,7 +1,6 @@
 #include "scan/body.h"
 #include "platform/maps.h"
 #include "runtime/abi.h"
-#include "runtime/types.h"
 #include "scan/held.h"
 #include "world/images.h"
 #include <assert.h>
@@ -126,13 +125,13 @@ static void trim_string(uintptr_t block, undead_body *body) {
   }
 }
 
-static size_t buffer_bytes(undead_bodies *bodies, uintptr_t type) {
+static undead_buffer_use buffer_use(undead_bodies *bodies, uintptr_t type) {
   uint32_t slot = (uint32_t)((type >> 3) * 0x9E3779B97F4A7C15ull >> 58) & (UNDEAD_BUFFER_CACHE - 1);
   if (bodies->buffers[slot].type != type) {
-    bodies->buffers[slot].bytes = undead_buffer_bytes_of(type);
+    bodies->buffers[slot].use = undead_buffer_use_of(type);
     bodies->buffers[slot].type = type;
   }
-  return bodies->buffers[slot].bytes;
+  return bodies->buffers[slot].use;
 }
 
 // Adds the words of existentials' buffers that their values leave unused: they hold what was on the stack when the
@@ -146,7 +145,7 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
     if (buffer + ABI_EXISTENTIAL_TYPE + 8 > body->high) break;
     while (weak < layout->skip_count && layout->skip[weak] < layout->buffers[i])
       bodies->skips[count++] = layout->skip[weak++];
-    size_t used = buffer_bytes(bodies, word_at(buffer + ABI_EXISTENTIAL_TYPE));
+    size_t used = buffer_use(bodies, word_at(buffer + ABI_EXISTENTIAL_TYPE)).bytes;
     for (size_t offset = (used + 7) & ~7ul; offset < ABI_EXISTENTIAL_BUFFER_BYTES; offset += 8)
       bodies->skips[count++] = (uint32_t)(layout->buffers[i] + offset);
   }
@@ -157,7 +156,7 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
 }
 
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
-  *body = (undead_body){.low = block, .high = block + (size & ~(size_t)7)};
+  *body = (undead_body){.block = block, .low = block, .high = block + (size & ~(size_t)7)};
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
     body_of_memory(bodies, block, size, body);
@@ -174,4 +173,53 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
     undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
+}
+
+static undead_evidence evidence_of_guarded(const undead_body *body, uint32_t offset) {
+  const undead_layout *layout = body->layout;
+  uint32_t low = 0, high = layout->guard_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (layout->guards[middle].word < offset) low = middle + 1;
+    else high = middle;
+  }
+  if (low == layout->guard_count || layout->guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
+  uint64_t value = word_at(body->block + layout->guards[low].guard);
+  bool empty = value >= layout->guards[low].first && value <= layout->guards[low].last;
+  return empty ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
+}
+
+static undead_evidence evidence_in_buffer(undead_bodies *bodies, const undead_body *body, uint32_t offset) {
+  const undead_layout *layout = body->layout;
+  uint32_t i = 0;
+  while (i < layout->buffer_count && layout->buffers[i] + ABI_EXISTENTIAL_BUFFER_BYTES <= offset) i++;
+  if (i == layout->buffer_count || layout->buffers[i] > offset) return UNDEAD_EVIDENCE_RAW;
+  undead_buffer_use use = buffer_use(bodies, word_at(body->block + layout->buffers[i] + ABI_EXISTENTIAL_TYPE));
+  if (offset - layout->buffers[i] >= use.bytes) return UNDEAD_EVIDENCE_NUMBER;
+  return use.counted ? UNDEAD_EVIDENCE_COUNTED : UNDEAD_EVIDENCE_RAW;
+}
+
+static undead_evidence evidence_of_element(const undead_body *body, uintptr_t at) {
+  for (uint32_t i = 0; i < body->elements.range_count; i++) {
+    const undead_element_range *range = &body->elements.ranges[i];
+    const uint8_t *words = body->layout->element_words[i];
+    if (at < range->low || at >= range->high || !words) continue;
+    if (range->stride % 8) return words[0];
+    return words[(at - range->low) % range->stride / 8];
+  }
+  return UNDEAD_EVIDENCE_RAW;
+}
+
+undead_evidence undead_body_evidence(undead_bodies *bodies, const undead_body *body, uintptr_t at) {
+  const undead_layout *layout = body->layout;
+  if (!layout || at % 8) return UNDEAD_EVIDENCE_RAW;
+  uint32_t index = (uint32_t)((at - body->block) / 8);
+  undead_evidence evidence = index < layout->word_count ? layout->words[index] : evidence_of_element(body, at);
+  switch (evidence) {
+  case UNDEAD_EVIDENCE_TEXT:
+    return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
+  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(body, index * 8);
+  case UNDEAD_EVIDENCE_BUFFER: return evidence_in_buffer(bodies, body, index * 8);
+  default: return evidence;
+  }
 }

@@ -1,7 +1,10 @@
 #include "undead.h"
 #include "platform/maps.h"
 #include "record/thread.h"
+#include "runtime/abi.h"
+#include "scan/body.h"
 #include "scan/scan.h"
+#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -55,4 +58,22 @@ void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test
   if (pthread_create(&thread, NULL, run, &scan) == 0) pthread_join(thread, NULL);
   else counts->error = UNDEAD_SCAN_NO_MEMORY;
   undead_thread.ignored--;
+}
+
+size_t undead_test_evidence(const void *object, char *text, size_t text_size) {
+  static undead_bodies bodies;
+  static const undead_heap heap;
+  static const undead_stale stale;
+  undead_maps_refresh();
+  undead_modules_refresh();
+  uintptr_t address = (uintptr_t)object, isa = *(const uintptr_t *)object;
+  undead_layouts_add(&isa, 1);
+  bodies = (undead_bodies){.heap = &heap, .stale = &stale, .exact = true};
+  undead_body body;
+  undead_body_of(&bodies, address, malloc_usable_size((void *)object), &body);
+  size_t count = 0;
+  for (uintptr_t at = address + ABI_OBJECT_HEADER; at < body.high && count + 1 < text_size; at += 8)
+    text[count++] = "rcn-"[undead_body_evidence(&bodies, &body, at)];
+  text[count] = 0;
+  return count;
 }

@@ -48,6 +48,7 @@ enum {
   ABI_EXTENDED_EXISTENTIAL_SHAPE = 8,
   ABI_FIXED_ARRAY_COUNT = 8,
   ABI_FIXED_ARRAY_ELEMENT = 16,
+  ABI_FUNCTION_FLAGS = 8,          // FunctionTypeFlags
 
   // Metadata.h: TargetHeapLocalVariableMetadata, GenericBoxHeapMetadata (Heap.cpp).
   ABI_CONTEXT_FIRST_CAPTURE = 8,   // u32
@@ -70,9 +71,11 @@ enum {
   ABI_OBJECT_HEADER = 16,
 
   // ValueWitness.def.
+  ABI_WITNESS_STORE_TAG = 56,      // storeEnumTagSinglePayload
   ABI_WITNESS_SIZE = 64,
   ABI_WITNESS_STRIDE = 72,
   ABI_WITNESS_FLAGS = 80,          // u32
+  ABI_WITNESS_EXTRA_INHABITANTS = 84,   // u32
   ABI_WITNESS_GET_ENUM_TAG = 88,
   ABI_WITNESS_PROJECT_ENUM = 96,
   ABI_WITNESS_BYTES = 88,
@@ -99,9 +102,11 @@ enum {
   ABI_CLASS_DESCRIPTOR_FIELD_COUNT = 36,
   ABI_CLASS_DESCRIPTOR_FIELD_VECTOR = 40,      // FieldOffsetVectorOffset, words
   ABI_CLASS_DESCRIPTOR_BYTES = 44,
+  ABI_STRUCT_DESCRIPTOR_FIELD_COUNT = 20,
   ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR = 24,     // FieldOffsetVectorOffset, words, of u32
   ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES = 20,      // NumPayloadCasesAndPayloadSizeOffset, lower 24 bits
   ABI_ENUM_PAYLOAD_CASES_MASK = 0x00FFFFFF,
+  ABI_ENUM_DESCRIPTOR_EMPTY_CASES = 24,
 
   // RemoteInspection/Records.h: FieldDescriptor, FieldRecord.
   ABI_FIELDS_COUNT = 12,
@@ -215,6 +220,11 @@ enum {
 #define ABI_EXISTENTIAL_NOT_CLASS 0x80000000u
 #define ABI_EXISTENTIAL_SPECIAL_MASK 0x3F000000u
 #define ABI_EXISTENTIAL_ERROR 0x01000000u
+
+// MetadataValues.h: FunctionTypeFlags. Of convention 0, Swift's own, which has a context.
+#define ABI_FUNCTION_CONVENTION_MASK 0x00FF0000u
+#define ABI_FUNCTION_ESCAPING 0x04000000u
+#define ABI_FUNCTION_DIFFERENTIABLE 0x08000000u
 
 // MetadataValues.h: ExtendedExistentialTypeShapeFlags, special kind.
 #define ABI_SHAPE_KIND_MASK 0xFFu

@@ -21,13 +21,24 @@ typedef enum {
   UNDEAD_STORAGE_NONE = 0, UNDEAD_STORAGE_ARRAY, UNDEAD_STORAGE_SET, UNDEAD_STORAGE_DICTIONARY,
 } undead_storage_kind;
 
-// What the type says of a word of an object.
+// What the type says of a word of an object. Whatever the words of an object in use hold at any moment when no thread is
+// changing it: those that cannot be told so are raw.
 typedef enum {
   UNDEAD_EVIDENCE_RAW = 0,   // anything: unmanaged, untyped or not understood; keeps alive what it names
   UNDEAD_EVIDENCE_COUNTED,   // nothing, or a strong reference that is counted at the object it names
-  UNDEAD_EVIDENCE_NUMBER,    // of integer, floating-point or character types: no reference
+  UNDEAD_EVIDENCE_NUMBER,    // of integer, floating-point or character types, padding, or dead: no reference
   UNDEAD_EVIDENCE_NONE,      // weak, unowned or unused: keeps nothing alive
+  // Only in tables, where other words decide: undead_body_evidence (scan/body.h) yields one of the above.
+  UNDEAD_EVIDENCE_TEXT,      // of a string: a counted reference unless the top bit is set
+  UNDEAD_EVIDENCE_GUARDED,   // counted unless the word that guards it says that there is no value
+  UNDEAD_EVIDENCE_BUFFER,    // of an opaque existential: its dynamic type decides
 } undead_evidence;
+
+// A word of an optional value, of which another one tells that there is none: by a value between these.
+typedef struct {
+  uint32_t word, guard;      // offsets
+  uint32_t first, last;
+} undead_guard;
 
 typedef struct {
   uintptr_t isa;
@@ -44,12 +55,11 @@ typedef struct {
   uint8_t storage;           // undead_storage_kind
   uint32_t word_count;       // of `words`
   const uint8_t *words;      // undead_evidence of the word at 8 * i of an instance; what lies behind is raw
+  uint16_t guard_count;
+  const undead_guard *guards;   // of the guarded words, ascending
   const uint8_t *element_words[2];   // of the words of an element, a single one if its stride is no multiple of 8;
                                      // NULL: raw
 } undead_layout;
-
-// Fills in what is known of a collection's storage. Asks the Swift runtime.
-void undead_storage_layout_learn(undead_layout *layout);
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.
 // Needs the memory map (undead_maps_refresh); takes no lock, allocates nothing, never faults.

@@ -23,8 +23,12 @@ uintptr_t undead_type_descriptor(uintptr_t type); // of a class, struct or enum,
 bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags);
 // True if values stand in a buffer of ABI_EXISTENTIAL_BUFFER_BYTES with their type behind it.
 bool undead_type_is_opaque_existential(uintptr_t type);
-// Bytes of such a buffer that a value of this type (0: none) uses. Does not call the runtime.
-size_t undead_buffer_bytes_of(uintptr_t type);
+typedef struct {
+  uint8_t bytes;     // of the buffer that are in use
+  bool counted;      // they are one counted reference: to an object, or to the box of a larger value
+} undead_buffer_use;
+// How a value of this type (0: none) uses such a buffer. Does not call the runtime.
+undead_buffer_use undead_buffer_use_of(uintptr_t type);
 // Where the generic arguments of a class stand (types first, in the order of its parameters), 0 if it is not generic.
 uintptr_t undead_class_arguments(uintptr_t isa);
 // Own fields of a class (not those of its superclass), fields of a struct or tuple, cases of an enum. Never NULL.

@@ -1,6 +1,7 @@
 // Which words of a block can hold references that keep something alive.
 #pragma once
 #include "runtime/layout.h"
+#include "runtime/types.h"
 #include "scan/elements.h"
 #include "scan/heap.h"
 #include "scan/stale.h"
@@ -12,6 +13,7 @@
 #define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
 
 typedef struct {
+  uintptr_t block;
   uintptr_t low, high;      // 8-aligned; the words to look at
   const uint32_t *skip;     // offsets from the block of words that keep nothing alive, ascending
   uint32_t skip_count;
@@ -38,13 +40,16 @@ typedef struct {
   } kinds[UNDEAD_KIND_CACHE];     // of undead_classify
   struct {
     uintptr_t type;
-    size_t bytes;
-  } buffers[UNDEAD_BUFFER_CACHE]; // of undead_buffer_bytes_of
+    undead_buffer_use use;
+  } buffers[UNDEAD_BUFFER_CACHE]; // of undead_buffer_use_of
   uint32_t skips[UNDEAD_MOST_SKIPS];   // of the last body with existentials
 } undead_bodies;
 
 // `body` is valid until the next call.
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body);
+// What is known of the word at `at` of the body (an address from `low` on), never one of the grades that are only for tables.
+// That a word counts, or does not, is true while no thread changes the object; raw is always true.
+undead_evidence undead_body_evidence(undead_bodies *bodies, const undead_body *body, uintptr_t at);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
 
 // What kind of object certainly starts at `block`; needs the memory map.

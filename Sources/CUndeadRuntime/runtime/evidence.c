@@ -1,0 +1,131 @@
+#define _GNU_SOURCE
+#include "runtime/evidence.h"
+#include "runtime/abi.h"
+#include "runtime/evidence_internal.h"
+#include <assert.h>
+#include <string.h>
+
+void undead_evidence_clear(undead_evidence_map *map) {
+  memset(map->byte, BYTE_RAW, sizeof map->byte);
+  map->guard_count = map->buffer_count = 0;
+  map->end = 0;
+}
+
+void undead_evidence_set(undead_evidence_map *map, size_t base, size_t size, uint8_t value) {
+  if (base >= UNDEAD_EVIDENCE_BYTES) return;
+  memset(map->byte + base, value, size < UNDEAD_EVIDENCE_BYTES - base ? size : UNDEAD_EVIDENCE_BYTES - base);
+}
+
+void undead_evidence_pad(undead_evidence_map *map, size_t base, size_t size) {
+  undead_evidence_set(map, base, size, BYTE_PADDING);
+}
+
+void undead_evidence_reference(undead_evidence_map *map, size_t base, uint8_t value) {
+  if (base % 8) value = BYTE_RAW;
+  undead_evidence_set(map, base, 8, value);
+}
+
+void undead_evidence_add_buffer(undead_evidence_map *map, size_t base) {
+  uint32_t i = map->buffer_count;
+  if (base % 8 || base > UNDEAD_EVIDENCE_BYTES || i == UNDEAD_MOST_BUFFERS) return;
+  for (; i > 0 && map->buffers[i - 1] > base; i--) map->buffers[i] = map->buffers[i - 1];
+  map->buffers[i] = (uint32_t)base;
+  map->buffer_count++;
+}
+
+undead_guard *undead_evidence_guard(undead_evidence_map *map, size_t word) {
+  for (uint32_t i = 0; i < map->guard_count; i++)
+    if (map->guards[i].word == word) return &map->guards[i];
+  return NULL;
+}
+
+static bool add_guard(undead_evidence_map *map, const undead_guard *guard) {
+  uint32_t i = map->guard_count;
+  if (i == UNDEAD_MOST_GUARDS) return false;
+  for (; i > 0 && map->guards[i - 1].word > guard->word; i--) map->guards[i] = map->guards[i - 1];
+  map->guards[i] = *guard;
+  map->guard_count++;
+  return true;
+}
+
+// Both guards must look at one word, whose values without a payload follow one another.
+static bool widen(undead_guard *known, const undead_guard *more) {
+  if (known->guard != more->guard) return false;
+  if (more->first == known->last + 1) known->last = more->last;
+  else if (more->last + 1 == known->first) known->first = more->first;
+  else return false;
+  return true;
+}
+
+// An existential without a value has a small number for its type, which says all that is to be known of its buffer.
+static bool is_type_of_buffer(const undead_evidence_map *map, size_t word, size_t guard) {
+  for (uint32_t i = 0; i < map->buffer_count; i++)
+    if (word >= map->buffers[i] && word < map->buffers[i] + ABI_EXISTENTIAL_BUFFER_BYTES)
+      return guard == map->buffers[i] + ABI_EXISTENTIAL_TYPE;
+  return false;
+}
+
+static uint8_t guarded(undead_evidence_map *map, const undead_guard *guard) {
+  switch (map->byte[guard->word]) {
+  case BYTE_COUNTED:
+    return add_guard(map, guard) ? BYTE_GUARDED : BYTE_RAW;
+  case BYTE_GUARDED:
+    return widen(undead_evidence_guard(map, guard->word), guard) ? BYTE_GUARDED : BYTE_RAW;
+  case BYTE_TEXT:
+    return BYTE_RAW;
+  case BYTE_BUFFER:
+    return is_type_of_buffer(map, guard->word, guard->guard) ? BYTE_BUFFER : BYTE_RAW;
+  default:
+    return map->byte[guard->word];
+  }
+}
+
+void undead_evidence_guard_all(undead_evidence_map *map, size_t base, size_t size, const undead_guard *guard) {
+  for (size_t word = (base + 7) & ~7ul; word + 8 <= base + size && word + 8 <= UNDEAD_EVIDENCE_BYTES; word += 8) {
+    undead_guard of_word = {(uint32_t)word, guard->guard, guard->first, guard->last};
+    if (word != guard->guard) undead_evidence_set(map, word, 8, guarded(map, &of_word));
+  }
+}
+
+void undead_evidence_distrust(undead_evidence_map *map, size_t base, size_t size) {
+  for (size_t at = base; at < base + size && at < UNDEAD_EVIDENCE_BYTES; at++) {
+    uint8_t value = map->byte[at];
+    if (value == BYTE_COUNTED || value == BYTE_GUARDED || value == BYTE_TEXT || value == BYTE_BUFFER)
+      map->byte[at] = BYTE_RAW;
+  }
+}
+
+// What a byte is if it is one thing in this case of an enum and another in that one. Where a case uses it not, it may
+// hold what another one left.
+uint8_t undead_evidence_merge(uint8_t one, uint8_t other) {
+  if (one == other) return one == BYTE_GUARDED || one == BYTE_BUFFER || one == BYTE_TEXT ? BYTE_RAW : one;
+  bool weak_one = one == BYTE_NUMBER || one == BYTE_PADDING || one == BYTE_NONE;
+  bool weak_other = other == BYTE_NUMBER || other == BYTE_PADDING || other == BYTE_NONE;
+  if (!weak_one || !weak_other) return BYTE_RAW;
+  if (one == BYTE_PADDING) return other;
+  if (other == BYTE_PADDING) return one;
+  return BYTE_NUMBER;
+}
+
+static undead_evidence of_bytes(uint8_t value) {
+  static const undead_evidence evidence[] = {
+    [BYTE_RAW] = UNDEAD_EVIDENCE_RAW, [BYTE_COUNTED] = UNDEAD_EVIDENCE_COUNTED, [BYTE_NUMBER] = UNDEAD_EVIDENCE_NUMBER,
+    [BYTE_NONE] = UNDEAD_EVIDENCE_NONE, [BYTE_TEXT] = UNDEAD_EVIDENCE_TEXT, [BYTE_GUARDED] = UNDEAD_EVIDENCE_GUARDED,
+    [BYTE_BUFFER] = UNDEAD_EVIDENCE_BUFFER, [BYTE_PADDING] = UNDEAD_EVIDENCE_NUMBER,
+  };
+  assert(value <= BYTE_PADDING);
+  return evidence[value];
+}
+
+undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offset) {
+  if (offset % 8 || offset + 8 > UNDEAD_EVIDENCE_BYTES) return UNDEAD_EVIDENCE_RAW;
+  uint8_t found = BYTE_PADDING;
+  for (size_t at = offset; at < offset + 8; at++) {
+    uint8_t value = map->byte[at];
+    if (value == BYTE_PADDING || value == found) continue;
+    // Parts of several fields: numbers, or nothing that can be told.
+    if (found != BYTE_PADDING) return UNDEAD_EVIDENCE_RAW;
+    found = value;
+  }
+  return of_bytes(found);
+}

@@ -1,0 +1,303 @@
+#define _GNU_SOURCE
+#include "runtime/abi.h"
+#include "runtime/captures.h"
+#include "runtime/evidence_internal.h"
+#include "runtime/memory_reader.h"
+
+enum { MAX_DEPTH = 16, MAX_CLASSES = 64, MAX_MERGED = 65536, MAX_EMPTY_CASES = 64, MAX_PROBE = 1024 };
+
+static void add_type(undead_evidence_map *map, uintptr_t type, size_t base, int depth);
+
+static size_t size_of(uintptr_t type) {
+  size_t size, stride;
+  uint32_t flags;
+  return undead_type_layout(type, &size, &stride, &flags) ? size : 0;
+}
+
+// Of the compiler's own types, which have no fields.
+static uint8_t evidence_of_builtin(const undead_mangled *mangled) {
+  const char *name = (const char *)mangled->address;
+  size_t length = mangled->length;
+  if (length < 2 || name[0] != 'B') return BYTE_RAW;
+  if (length == 2) return name[1] == 'o' ? BYTE_COUNTED /* NativeObject */ : name[1] == 'b' ? BYTE_TEXT /* BridgeObject */
+                        : name[1] == 'w' ? BYTE_NUMBER /* Word */ : BYTE_RAW;
+  // "Bi64_", "Bf32_", and vectors of them: "Bf32_Bv4_".
+  for (size_t i = 0; i < length; i++) {
+    if (name[i++] != 'B' || i >= length || !strchr("ifv", name[i])) return BYTE_RAW;
+    for (i++; i < length && name[i] >= '0' && name[i] <= '9';) i++;
+    if (i >= length || name[i] != '_') return BYTE_RAW;
+  }
+  return BYTE_NUMBER;
+}
+
+static void add_field(undead_evidence_map *map, const undead_field *field, size_t base, int depth) {
+  if (field->offset == UINT32_MAX) return;
+  size_t at = base + field->offset;
+  undead_evidence_set(map, at, field->size, BYTE_RAW);
+  if (field->ownership == UNDEAD_WEAK || field->ownership == UNDEAD_UNOWNED) {
+    undead_evidence_reference(map, at, BYTE_NONE);
+  } else if (field->indirect) {
+    undead_evidence_reference(map, at, BYTE_COUNTED);
+  } else if (field->ownership == UNDEAD_STRONG && field->type) {
+    uint8_t builtin = evidence_of_builtin(&field->mangled);
+    if (builtin == BYTE_RAW) add_type(map, field->type, at, depth + 1);
+    else if (builtin == BYTE_NUMBER) undead_evidence_set(map, at, field->size, builtin);
+    else undead_evidence_reference(map, at, builtin);
+  }
+}
+
+static void add_fields(undead_evidence_map *map, const undead_fields *fields, size_t base, int depth) {
+  for (uint32_t i = 0; i < fields->count; i++) add_field(map, &fields->field[i], base, depth);
+}
+
+// Types of the toolchain whose fields do not tell what they are.
+static bool add_known_struct(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
+  uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
+  const char *name = undead_descriptor_name(descriptor), *module = undead_descriptor_module(descriptor);
+  if (!strcmp(module, "Swift")) {
+    if (strcmp(name, "ObjectIdentifier")) return false;
+    undead_evidence_set(map, base, 8, BYTE_NUMBER);
+    return true;
+  }
+  // C hides references in integers; its unions and bit fields have no records.
+  static const char *const plain[] = {"_SwiftArrayBodyStorage", "timespec", "timeval"};
+  if (!strcmp(module, "__C")) {
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+      if (!strcmp(name, plain[i])) return false;
+    return true;
+  }
+  if (strcmp(module, "Synchronization")) return false;
+  // Mutex<Value> keeps the value in raw storage; what atomics keep may be a reference, whatever its type.
+  if (!strcmp(name, "_Cell")) add_type(map, read_word(type + ABI_VALUE_GENERIC_ARGUMENTS), base, depth + 1);
+  return strcmp(name, "Mutex") != 0;
+}
+
+// The address of a slice's first element: its owner is in the word before.
+static void refine_slice(undead_evidence_map *map, uintptr_t descriptor, const undead_fields *fields, size_t base) {
+  if (!undead_descriptor_is(descriptor, "Swift", "_SliceBuffer")) return;
+  for (uint32_t i = 0; i < fields->count; i++)
+    if (!strcmp(fields->field[i].name, "subscriptBaseAddress"))
+      undead_evidence_set(map, base + fields->field[i].offset, 8, BYTE_NUMBER);
+}
+
+static void add_struct(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
+  uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
+  if (undead_descriptor_is_toolchain(descriptor) && add_known_struct(map, type, base, depth)) return;
+  uint32_t count = read_u32(descriptor + ABI_STRUCT_DESCRIPTOR_FIELD_COUNT);
+  const undead_fields *fields = undead_fields_of(type);
+  // Raw storage and stripped records: nothing is known.
+  if (count == 0 || fields->count != count) return;
+  undead_evidence_pad(map, base, size_of(type));
+  add_fields(map, fields, base, depth);
+  refine_slice(map, descriptor, fields, base);
+}
+
+typedef void (*store_tag)(void *value, unsigned which, unsigned empty_cases, const void *type);
+
+// The word that is written for case `which` (from 1) of an enum without this payload, and the value; false if other
+// words are written, too, or the value is no small number.
+static bool probe(uintptr_t type, size_t size, unsigned which, unsigned cases, uint32_t *word, uint64_t *value) {
+  static _Alignas(64) uint8_t bytes[MAX_PROBE + 64];
+  uintptr_t store = read_word(read_word(type + ABI_METADATA_VALUE_WITNESSES) + ABI_WITNESS_STORE_TAG);
+  if (size > MAX_PROBE || !undead_is_executable(store)) return false;
+  memset(bytes, 0x5A, sizeof bytes);
+  ((store_tag)store)(bytes, which, cases, (const void *)type);
+  size_t first = 0, last = size;
+  while (first < size && bytes[first] == 0x5A) first++;
+  while (last > first && bytes[last - 1] == 0x5A) last--;
+  if (first == last || first / 8 != (last - 1) / 8) return false;
+  *word = (uint32_t)(first & ~7ul);
+  memcpy(value, bytes + *word, 8);
+  return *value < 4096;
+}
+
+// How an enum with `cases` others says that it has no payload of this type.
+static bool find_guard(uintptr_t type, size_t base, uint32_t cases, undead_guard *guard) {
+  size_t size = size_of(type);
+  uint32_t inhabitants = read_u32(read_word(type + ABI_METADATA_VALUE_WITNESSES) + ABI_WITNESS_EXTRA_INHABITANTS);
+  if (cases == 0 || cases > MAX_EMPTY_CASES || cases > inhabitants) return false;
+  for (unsigned which = 1; which <= cases; which++) {
+    uint32_t word;
+    uint64_t value;
+    if (!probe(type, size, which, cases, &word, &value)) return false;
+    if (which == 1) *guard = (undead_guard){.guard = (uint32_t)base + word, .first = (uint32_t)value};
+    else if (base + word != guard->guard || value != guard->first + which - 1) return false;
+    guard->last = (uint32_t)value;
+  }
+  return base % 8 == 0;
+}
+
+static void add_single_payload(undead_evidence_map *map, const undead_field *payload, uint32_t empty_cases, size_t base,
+                               int depth) {
+  undead_guard guard;
+  add_field(map, payload, base, depth);
+  // A box has no other word than the one that is null without it.
+  if (empty_cases == 0 || payload->indirect) return;
+  if (payload->type && find_guard(payload->type, base, empty_cases, &guard))
+    undead_evidence_guard_all(map, base, payload->size, &guard);
+  else
+    undead_evidence_distrust(map, base, payload->size);
+}
+
+// Each byte is what all cases say, or raw.
+static void add_payloads(undead_evidence_map *map, const undead_fields *cases, size_t base, size_t size, int depth) {
+  static uint8_t merged_pool[MAX_MERGED];
+  static size_t used;
+  if (base + size > UNDEAD_EVIDENCE_BYTES || size > MAX_MERGED - used) {
+    undead_evidence_set(map, base, size, BYTE_RAW);
+    return;
+  }
+  uint8_t *merged = merged_pool + used;
+  uint32_t guards = map->guard_count, buffers = map->buffer_count;
+  bool first = true;
+  used += size;
+  for (uint32_t i = 0; i < cases->count; i++) {
+    if (!cases->field[i].mangled.length) continue;
+    undead_evidence_pad(map, base, size);
+    add_field(map, &cases->field[i], base, depth);
+    for (size_t at = 0; at < size; at++)
+      merged[at] = first ? map->byte[base + at] : undead_evidence_merge(merged[at], map->byte[base + at]);
+    first = false;
+    map->guard_count = guards;
+    map->buffer_count = buffers;
+  }
+  memcpy(map->byte + base, merged, size);
+  used -= size;
+}
+
+static void add_enum(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
+  uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
+  uint32_t payloads = read_u32(descriptor + ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES) & ABI_ENUM_PAYLOAD_CASES_MASK;
+  uint32_t empty = read_u32(descriptor + ABI_ENUM_DESCRIPTOR_EMPTY_CASES), described = 0;
+  const undead_fields *cases = undead_fields_of(type);
+  const undead_field *payload = NULL;
+  for (uint32_t i = 0; i < cases->count; i++) {
+    if (!cases->field[i].mangled.length) continue;
+    payload = &cases->field[i];
+    described++;
+  }
+  if (described != payloads || cases->count != payloads + empty || cases->count == 0) return;
+  size_t size = size_of(type);
+  undead_evidence_set(map, base, size, BYTE_NUMBER);
+  if (payloads == 1) add_single_payload(map, payload, empty, base, depth);
+  else if (payloads > 1) add_payloads(map, cases, base, size, depth);
+}
+
+static void add_existential(undead_evidence_map *map, uintptr_t type, size_t base) {
+  if (undead_type_is_opaque_existential(type)) {
+    if (base % 8) return;
+    undead_evidence_set(map, base, ABI_EXISTENTIAL_BUFFER_BYTES, BYTE_BUFFER);
+    undead_evidence_add_buffer(map, base);
+    return;
+  }
+  bool reference;
+  if (undead_type_kind(type) == ABI_KIND_EXTENDED_EXISTENTIAL) {
+    uintptr_t shape = read_word(type + ABI_EXTENDED_EXISTENTIAL_SHAPE);
+    reference = shape && (read_u32(shape) & ABI_SHAPE_KIND_MASK) == ABI_SHAPE_CLASS;
+  } else {
+    uint32_t flags = read_u32(type + ABI_EXISTENTIAL_FLAGS), special = flags & ABI_EXISTENTIAL_SPECIAL_MASK;
+    reference = special == ABI_EXISTENTIAL_ERROR || (special == 0 && !(flags & ABI_EXISTENTIAL_NOT_CLASS));
+  }
+  if (reference) undead_evidence_reference(map, base, BYTE_COUNTED);
+}
+
+// A function value is its code and, in the second word, its context.
+static void add_function(undead_evidence_map *map, uintptr_t type, size_t base) {
+  uintptr_t flags = read_word(type + ABI_FUNCTION_FLAGS);
+  if (size_of(type) != 16 || !(flags & ABI_FUNCTION_ESCAPING)) return;
+  if (flags & (ABI_FUNCTION_CONVENTION_MASK | ABI_FUNCTION_DIFFERENTIABLE)) return;
+  undead_evidence_reference(map, base + 8, BYTE_COUNTED);
+}
+
+static void add_fixed_array(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
+  uintptr_t element = read_word(type + ABI_FIXED_ARRAY_ELEMENT), count = read_word(type + ABI_FIXED_ARRAY_COUNT);
+  size_t size, stride;
+  uint32_t flags;
+  if (!undead_type_layout(element, &size, &stride, &flags) || !stride) return;
+  for (uintptr_t i = 0; i < count && base + i * stride < UNDEAD_EVIDENCE_BYTES; i++)
+    add_type(map, element, base + i * stride, depth + 1);
+}
+
+static void add_type(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
+  if (!type) return;
+  size_t size = size_of(type);
+  undead_evidence_set(map, base, size, BYTE_RAW);
+  if (depth > MAX_DEPTH || size == 0) return;
+  switch (undead_type_kind(type)) {
+  case ABI_KIND_CLASS: undead_evidence_reference(map, base, BYTE_COUNTED); return;
+  case ABI_KIND_STRUCT: add_struct(map, type, base, depth); return;
+  case ABI_KIND_TUPLE:
+    undead_evidence_pad(map, base, size);
+    add_fields(map, undead_fields_of(type), base, depth);
+    return;
+  case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: add_enum(map, type, base, depth); return;
+  case ABI_KIND_EXISTENTIAL: case ABI_KIND_EXTENDED_EXISTENTIAL: add_existential(map, type, base); return;
+  case ABI_KIND_FUNCTION: add_function(map, type, base); return;
+  case ABI_KIND_FIXED_ARRAY: add_fixed_array(map, type, base, depth); return;
+  default: return;
+  }
+}
+
+void undead_evidence_of_type(undead_evidence_map *map, uintptr_t type, size_t base) {
+  add_type(map, type, base, 0);
+  map->end = base + size_of(type);
+}
+
+// The storage of hash tables refers to its own parts.
+static void refine_storage(undead_evidence_map *map, uintptr_t isa) {
+  static const char *const own[] = {"_rawKeys", "_rawValues", "_rawElements"};
+  uintptr_t descriptor = read_word(isa + ABI_CLASS_DESCRIPTOR);
+  if (!undead_descriptor_is(descriptor, "Swift", "__RawDictionaryStorage")
+      && !undead_descriptor_is(descriptor, "Swift", "__RawSetStorage"))
+    return;
+  const undead_fields *fields = undead_fields_of(isa);
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const undead_field *field = &fields->field[i];
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+      if (!strcmp(field->name, own[k])) undead_evidence_set(map, field->offset, 8, BYTE_NUMBER);
+    // It is the address of the storage itself.
+    if (!strcmp(field->name, "_seed")) undead_evidence_reference(map, field->offset, BYTE_NONE);
+  }
+}
+
+void undead_evidence_of_class(undead_evidence_map *map, uintptr_t isa) {
+  uintptr_t chain[MAX_CLASSES];
+  uint32_t count = 0;
+  bool complete = true;
+  size_t size = read_u32(isa + ABI_CLASS_INSTANCE_SIZE);
+  for (; isa && count < MAX_CLASSES; isa = read_word(isa + ABI_CLASS_SUPER)) {
+    uintptr_t descriptor = read_word(isa + ABI_CLASS_DESCRIPTOR);
+    if (undead_fields_of(isa)->count == read_u32(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_COUNT)) chain[count++] = isa;
+    else complete = false;
+  }
+  if (complete && !isa) undead_evidence_pad(map, ABI_OBJECT_HEADER, size - ABI_OBJECT_HEADER);
+  while (count > 0) {
+    add_fields(map, undead_fields_of(chain[--count]), 0, 0);
+    refine_storage(map, chain[count]);
+  }
+  map->end = size;
+}
+
+// A captured function value whose type the runtime cannot make: "I", attributes, "_".
+static bool is_escaping_function(const undead_field *capture) {
+  if (capture->type || capture->indirect || capture->size != 16 || capture->mangled.ends_in_reference) return false;
+  const char *end = (const char *)capture->mangled.address + capture->mangled.length - 1, *text = end;
+  while (text > (const char *)capture->mangled.address && *text != 'I') text--;
+  return *text == 'I' && *end == '_' && memchr(text, 'e', (size_t)(end - text)) != NULL;
+}
+
+void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
+  const undead_fields *captures = undead_captures_of(isa);
+  size_t end = 0;
+  for (uint32_t i = 0; i < captures->count && captures->field[i].offset != UINT32_MAX; i++) {
+    const undead_field *capture = &captures->field[i];
+    if (end && capture->offset > end) undead_evidence_pad(map, end, capture->offset - end);
+    end = capture->offset + capture->size;
+    add_field(map, capture, 0, 0);
+    bool object = !capture->type && !capture->indirect && capture->ownership == UNDEAD_STRONG
+      && undead_mangled_is_one_object(&capture->mangled);
+    if (object) undead_evidence_reference(map, capture->offset, BYTE_COUNTED);
+    else if (is_escaping_function(capture)) undead_evidence_reference(map, capture->offset + 8, BYTE_COUNTED);
+  }
+  map->end = end;
+}
