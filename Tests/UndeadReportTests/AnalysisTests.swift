@@ -153,12 +153,12 @@ import Testing
     var random = SeededGenerator(seed: 3)
     for _ in 0..<300 {
       let count = Int.random(in: 1...9, using: &random)
-      let keys = (0..<count).map { _ in
-        CycleFinder.StepKey(rank: Int.random(in: 0...1, using: &random), type: StableHash(), label: StableHash())
-      }
-      func rotated(_ start: Int) -> [Int] { (0..<count).map { keys[(start + $0) % count].rank } }
+      let keys = (0..<count).map { _ in Int.random(in: 0...1, using: &random) }
+      func rotated(_ start: Int) -> [Int] { (0..<count).map { keys[(start + $0) % count] } }
       let least = (0..<count).map(rotated).min { $0.lexicographicallyPrecedes($1) }
-      #expect(rotated(CycleFinder.leastRotation(keys)) == least)
+      #expect(rotated(CyclicOrder.leastRotation(keys, by: <)) == least)
+      let period = (1...count).first { rotated($0) == keys }
+      #expect(CyclicOrder.period(keys) == period)
     }
   }
 
@@ -181,12 +181,14 @@ import Testing
       }
       let graph = LeakGraph(heap.built)
       let components = Components(graph)
-      var finder = CycleFinder(graph, components)
-      var names = NodeNames(heap.built)
+      let names = NodeNames(heap.built)
+      var frames = FrameNames(heap.built, symbols: SymbolTable())
+      let keys = CanonicalKeys(heap.built, graph, names, &frames)
+      var finder = CycleFinder(graph, components, names, keys, NodeLooks(graph, keys))
       for component in 0..<components.count {
         let members = components[component].map(Int.init)
         let shortest = members.map { distance[$0][$0] }.min() ?? 99
-        let cycle = finder.cycle(in: component, &names)
+        let cycle = finder.cycle(in: component)
         #expect(cycle.count == (shortest == 99 ? 0 : shortest))
         for (edge, next) in zip(cycle, cycle.dropFirst() + cycle.prefix(1)) {
           #expect(graph.end(of: edge) == graph.source(of: next))

@@ -6,7 +6,7 @@ struct AbandonedBuilder {
   private let chain: ReferenceChain
   /// What fires or waits and alone holds an object, by object.
   private let mechanisms: [Snapshot.Index: Snapshot.Index]
-  private var names: NodeNames
+  private let names: NodeNames
   private var frames: FrameNames
 
   init(_ snapshot: Snapshot, ways: Ways, names: NodeNames, frames: FrameNames) {
@@ -22,7 +22,8 @@ struct AbandonedBuilder {
 
   /// - Parameter isExcluded: tells the objects that another process's report has already.
   mutating func build(isExcluded: (Int) -> Bool) -> [Leak] {
-    let records = reachable().filter { !isExcluded(Int($0.node)) }
+    var records = reachable().filter { !isExcluded(Int($0.node)) }
+    frames.sortByStack(&records) { [snapshot] in snapshot.nodes[Int($0.node)].stack }
     let watched = Set(records.map(\.node))
     var groups: [String: Leak] = [:]
     var order: [String] = []

@@ -1,7 +1,11 @@
 /// Finds the cycle of a component that tells the most: short, through types of the program and named fields.
+///
+/// Of several that tell as much it is the same one in every run, wherever the blocks lie and in whatever order they come.
 struct CycleFinder {
   private let graph: LeakGraph
   private let components: Components
+  private let names: NodeNames
+  private let keys: CanonicalKeys
 
   /// State of a node in the search under way; valid if `search` is the number of that search.
   private struct Visit {
@@ -11,7 +15,9 @@ struct CycleFinder {
     var hash = StableHash()
     var edge: Int32 = -1
   }
-  private var visits: [Visit]
+  /// By node; made when the first component needs a search.
+  private var visits: [Visit] = []
+  private let looks: NodeLooks
   private var search: Int32 = 0
   private var visited = 0
 
@@ -23,47 +29,103 @@ struct CycleFinder {
     static func < (a: Score, b: Score) -> Bool { (a.cost, a.hash.value) < (b.cost, b.hash.value) }
   }
 
-  init(_ graph: LeakGraph, _ components: Components) {
+  private typealias Candidate = (score: Score, edges: [Int])
+
+  init(_ graph: LeakGraph, _ components: Components, _ names: NodeNames, _ keys: CanonicalKeys, _ looks: NodeLooks) {
     self.graph = graph
     self.components = components
-    visits = [Visit](repeating: Visit(), count: graph.nodeCount)
+    self.names = names
+    self.keys = keys
+    self.looks = looks
   }
 
   /// The edges of the most telling cycle, rotated to where it is told from; empty if the component has none.
-  mutating func cycle(in component: Int, _ names: inout NodeNames) -> [Int] {
+  mutating func cycle(in component: Int) -> [Int] {
     let nodes = components[component]
     if nodes.count == 1, let node = nodes.first.map(Int.init) {
-      // Through its own address only: the cheapest and only cycle.
-      return graph.edges(of: node).first { graph.follows($0) && graph.end(of: $0) == node }.map { [$0] } ?? []
+      let edges = graph.edges(of: node).filter { graph.follows($0) && graph.end(of: $0) == node }
+      return edges.min { fullKey($0).value < fullKey($1).value }.map { [$0] } ?? []
     }
-    var best: [Int] = []
-    var bestScore = Score(cost: .max, hash: StableHash())
-    // Enough for an exact answer but in huge components that hold only long cycles.
-    let edgeCount = nodes.reduce(0) { $0 + graph.edges(of: Int($1)).count }
-    let budget = visited + 100_000 + 2 * edgeCount
-    for start in startNodes(nodes, &names) {
-      guard let found = shortestCycle(through: start, in: component, below: bestScore.cost, &names) else { continue }
-      let rotated = Self.rotate(found.edges, in: graph, &names)
-      let score = Score(cost: found.cost, hash: Self.hash(of: rotated, from: graph, &names))
-      if score < bestScore || best.isEmpty { (best, bestScore) = (rotated, score) }
-      if visited > budget { break }
-    }
-    return best
+    if let ring = ring(of: nodes, component) { return rotate(ring) }
+    return bestCycle(of: nodes, in: component)
   }
 
-  /// Where to search from: objects of the program, one of each type first; all nodes if there are none.
-  private func startNodes(_ nodes: ArraySlice<Int32>, _ names: inout NodeNames) -> [Int] {
+  /// The edges of a component that is one ring and no more; nil for others.
+  private func ring(of nodes: ArraySlice<Int32>, _ component: Int) -> [Int]? {
+    guard let first = nodes.first else { return nil }
+    var edges: [Int] = []
+    edges.reserveCapacity(nodes.count)
+    var node = Int(first)
+    for _ in nodes {
+      var way: Int?
+      for edge in graph.edges(of: node) where graph.follows(edge) && isInside(edge, component) {
+        guard way == nil else { return nil }
+        way = edge
+      }
+      guard let way else { return nil }
+      edges.append(way)
+      node = graph.end(of: way)
+    }
+    return edges
+  }
+
+  private func isInside(_ edge: Int, _ component: Int) -> Bool {
+    components.component[graph.end(of: edge)] == component
+  }
+
+  /// Hash of all that is known of a cycle, the same in every run.
+  func look(of cycle: [Int]) -> StableHash {
+    var hash = StableHash()
+    for edge in cycle { hash.mix(fullKey(edge)) }
+    return hash
+  }
+
+  private func fullKey(_ edge: Int) -> StableHash {
+    var key = keys.key(ofNode: graph.source(of: edge))
+    key.mix(keys.key(ofEdge: edge))
+    return key
+  }
+
+  // MARK: Many cycles
+
+  /// Searches up to which every start is tried.
+  private static let smallSearch = 100_000
+
+  private mutating func bestCycle(of nodes: ArraySlice<Int32>, in component: Int) -> [Int] {
+    if visits.isEmpty { visits = [Visit](repeating: Visit(), count: graph.nodeCount) }
+    let starts = startNodes(nodes)
+    let edgeCount = nodes.reduce(0) { $0 + graph.edges(of: Int($1)).count }
+    var best: Candidate?
+    if starts.count * edgeCount <= Self.smallSearch {
+      for start in starts { take(start, component, below: best?.score.cost ?? .max, &best) }
+      return best?.edges ?? []
+    }
+    let budget = visited + Self.smallSearch + 4 * edgeCount
+    for look in looks.classes(of: starts) {
+      // A class counts as a whole or not at all, or else the order of its nodes would decide.
+      let before = best
+      let limit = best?.score.cost ?? .max
+      for start in look {
+        take(start, component, below: limit, &best)
+        if visited > budget, look.count > 1 { return (before ?? best)?.edges ?? [] }
+      }
+      if visited > budget, best != nil { break }
+    }
+    return best?.edges ?? []
+  }
+
+  private mutating func take(_ start: Int, _ component: Int, below limit: Int32, _ best: inout Candidate?) {
+    guard let found = shortestCycle(through: start, in: component, below: limit) else { return }
+    let rotated = rotate(found.edges)
+    let score = Score(cost: found.cost, hash: look(of: rotated))
+    if best.map({ score < $0.score }) ?? true { best = (score, rotated) }
+  }
+
+  /// Where to search from: objects of the program; what is visible if there are none; else all nodes.
+  private func startNodes(_ nodes: ArraySlice<Int32>) -> [Int] {
     var starts = nodes.map(Int.init).filter { names.role(of: $0) == .program }
     if starts.isEmpty { starts = nodes.map(Int.init).filter { names.role(of: $0).isVisible } }
-    if starts.isEmpty { starts = nodes.map(Int.init) }
-    guard starts.count > 2 else { return starts }
-    var seen = Set<StableHash>()
-    var first: [Int] = []
-    var others: [Int] = []
-    for node in starts {
-      if seen.insert(names.typeHash(of: node)).inserted { first.append(node) } else { others.append(node) }
-    }
-    return first + others
+    return starts.isEmpty ? nodes.map(Int.init) : starts
   }
 
   private static func cost(of role: NodeRole) -> Int32 {
@@ -78,7 +140,7 @@ struct CycleFinder {
 
   /// Dijkstra's algorithm from a node back to itself, inside its component; nil if every way costs more than `limit`.
   private mutating func shortestCycle(
-    through start: Int, in component: Int, below limit: Int32, _ names: inout NodeNames
+    through start: Int, in component: Int, below limit: Int32
   ) -> (cost: Int32, edges: [Int])? {
     search += 1
     var queue: [[Int32]] = [[Int32(start)]]
@@ -93,8 +155,8 @@ struct CycleFinder {
         for edge in graph.edges(of: node) where graph.follows(edge) {
           visited += 1
           let end = graph.end(of: edge)
-          guard components.component[end] == component else { continue }
-          let score = self.score(from: node, edge: edge, &names)
+          guard isInside(edge, component) else { continue }
+          let score = self.score(from: node, edge: edge)
           guard score.cost <= limit else { continue }
           if end == start {
             if best.map({ score < $0.score }) ?? true { best = (score, edge) }
@@ -109,12 +171,13 @@ struct CycleFinder {
     return best.map { ($0.score.cost, path(endingWith: $0.edge, start: start)) }
   }
 
-  private func score(from node: Int, edge: Int, _ names: inout NodeNames) -> Score {
-    var cost = visits[node].cost + Self.cost(of: names.role(of: graph.end(of: edge)))
+  private func score(from node: Int, edge: Int) -> Score {
+    let end = graph.end(of: edge)
+    var cost = visits[node].cost + Self.cost(of: names.role(of: end))
     if !names.hasLabel(edge) { cost += Self.costOfUnnamedField }
     var hash = visits[node].hash
-    hash.mix(names.labelHash(of: edge))
-    hash.mix(names.typeHash(of: graph.end(of: edge)))
+    hash.mix(keys.key(ofEdge: edge))
+    hash.mix(keys.key(ofNode: end))
     return Score(cost: cost, hash: hash)
   }
 
@@ -138,12 +201,25 @@ struct CycleFinder {
     return edges.reversed()
   }
 
+  // MARK: Order
+
+  /// What orders the steps of a cycle in the same way in every run.
+  private struct StepKey: Equatable {
+    var rank: Int
+    var type: StableHash
+    var label: StableHash
+
+    static func precedes(_ a: StepKey, _ b: StepKey) -> Bool {
+      (a.rank, a.type.value, a.label.value) < (b.rank, b.type.value, b.label.value)
+    }
+  }
+
   /// Rotates a cycle to start at an object of the program, at the same one in every run; best at one to which the
   /// last reference leads back, so that the chain reads from the owner to the culprit.
-  static func rotate(_ edges: [Int], in graph: LeakGraph, _ names: inout NodeNames) -> [Int] {
+  private func rotate(_ edges: [Int]) -> [Int] {
     guard edges.count > 1 else { return edges }
-    var keys: [StepKey] = []
-    keys.reserveCapacity(edges.count)
+    var steps: [StepKey] = []
+    steps.reserveCapacity(edges.count)
     for (position, edge) in edges.enumerated() {
       let node = graph.source(of: edge)
       let role = names.role(of: node)
@@ -152,42 +228,14 @@ struct CycleFinder {
       // Who has a collection of others is their owner.
       let isOwner = isLedBack || names.role(of: graph.end(of: edge)) == .storage
       let rank = role == .program ? (isOwner ? 0 : 1) : role.isVisible ? 2 : 3
-      keys.append(StepKey(rank: rank, type: names.typeHash(of: node), label: names.labelHash(of: edge)))
+      steps.append(StepKey(rank: rank, type: names.typeHash(of: node), label: names.labelHash(of: edge)))
     }
-    let start = leastRotation(keys)
+    let start = CyclicOrder.leastRotation(steps, by: StepKey.precedes, then: edges.map(fullKey))
     return Array(edges[start...] + edges[..<start])
   }
 
-  /// What orders the steps of a cycle in the same way in every run.
-  struct StepKey: Equatable {
-    var rank: Int
-    var type: StableHash
-    var label: StableHash
-
-    func precedes(_ other: StepKey) -> Bool {
-      (rank, type.value, label.value) < (other.rank, other.type.value, other.label.value)
-    }
-  }
-
-  /// Start of the lexicographically least rotation, in linear time.
-  static func leastRotation(_ keys: [StepKey]) -> Int {
-    let count = keys.count
-    var (a, b, length) = (0, 1, 0)
-    while a < count, b < count, length < count {
-      let (left, right) = (keys[(a + length) % count], keys[(b + length) % count])
-      if left == right {
-        length += 1
-        continue
-      }
-      if right.precedes(left) { a += length + 1 } else { b += length + 1 }
-      if a == b { b += 1 }
-      length = 0
-    }
-    return min(a, b)
-  }
-
   /// Hash of the types and fields along edges; runs of equal steps count as one.
-  static func hash(of edges: [Int], from graph: LeakGraph, _ names: inout NodeNames) -> StableHash {
+  static func hash(of edges: [Int], from graph: LeakGraph, _ names: NodeNames) -> StableHash {
     var hash = StableHash()
     var last: StableHash?
     for edge in edges {

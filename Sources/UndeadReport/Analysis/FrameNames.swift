@@ -5,6 +5,7 @@ struct FrameNames {
   private let modules: [Snapshot.Module]
   private var resolved: [UInt64: [Frame]] = [:]
   private var siteHashes: [Snapshot.Index: StableHash] = [:]
+  private var closureHashes: [UInt64: StableHash] = [:]
   /// Tells which function is a test; nil if findings are not grouped by tests.
   let tests: TestFinder?
 
@@ -48,11 +49,55 @@ struct FrameNames {
   /// Only the innermost one: what leaks in a function is one bug, however many callers the function has.
   mutating func siteHash(_ stack: Snapshot.Index) -> StableHash {
     if let known = siteHashes[stack] { return known }
-    let frames = backtrace(stack).frames
-    let own = frames.first { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) }
-    let site = own ?? frames.first { !$0.system } ?? frames.first { !SymbolText.isRuntimeEntry($0.symbol) }
-    let hash = StableHash(site.map { SymbolText.withoutThunks($0.symbol) } ?? "")
+    let hash = StableHash(site(stack).map { SymbolText.withoutThunks($0.symbol) } ?? "")
     siteHashes[stack] = hash
+    return hash
+  }
+
+  /// Hash of all functions and lines of a stack, the same in every run.
+  mutating func stackHash(_ stack: Snapshot.Index) -> StableHash {
+    var hash = StableHash()
+    for address in snapshot.addresses(ofStack: stack) where address != 0 {
+      for frame in frames(at: address - 1) {
+        hash.mix(StableHash(frame.symbol))
+        hash.mix(UInt64(truncatingIfNeeded: frame.line ?? 0))
+      }
+    }
+    return hash
+  }
+
+  /// Puts records in the order of the backtraces of what they tell about, which is the same in every run.
+  mutating func sortByStack<Record>(_ records: inout [Record], _ stack: (Record) -> Snapshot.Index) {
+    var hashes: [Snapshot.Index: StableHash] = [:]
+    let keyed = records.enumerated().map { number, record in
+      let stack = stack(record)
+      let hash = hashes[stack] ?? stackHash(stack)
+      hashes[stack] = hash
+      return (key: (hash, number), record: record)
+    }
+    records = keyed.sorted { $0.key < $1.key }.map(\.record)
+  }
+
+  private mutating func site(_ stack: Snapshot.Index) -> Frame? {
+    var (initializer, library): (Frame?, Frame?) = (nil, nil)
+    for address in snapshot.addresses(ofStack: stack) where address != 0 {
+      for frame in frames(at: address - 1) {
+        if !frame.system {
+          guard SymbolText.isAllocatingInitializer(frame.symbol) else { return frame }
+          initializer = initializer ?? frame
+        } else if library == nil, !SymbolText.isRuntimeEntry(frame.symbol) {
+          library = frame
+        }
+      }
+    }
+    return initializer ?? library
+  }
+
+  /// Hash of the function of a closure, the same in every run; that of an empty text where there is none.
+  mutating func closureHash(at address: UInt64) -> StableHash {
+    if let known = closureHashes[address] { return known }
+    let hash = StableHash(closure(at: address)?.symbol ?? "")
+    closureHashes[address] = hash
     return hash
   }
 

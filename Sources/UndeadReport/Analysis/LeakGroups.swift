@@ -1,17 +1,16 @@
 /// Leaks of one process that share a signature.
 struct LeakGroup {
   var signature: StableHash
-  /// Positions in the finder's list, ascending; only the first few.
+  /// Positions in the finder's list, the one that the report describes first; only a few.
   var samples: [Int] = []
   var count = 0
   var objectCount = 0
   var bytes = 0
   var holdsProgramObject: Bool
-  /// Allocation stacks of the roots, in order of appearance.
+  /// Allocation stacks of the roots, the most frequent first.
   var stacks: [Snapshot.Index] = []
   /// The test that made the leaks; nil if they are not grouped by tests, or it is not known.
   var test: TestIdentity?
-  private var knownStacks = Set<Snapshot.Index>()
   /// What hangs off the leaks, by name of the type.
   var alsoLeaked: [String: TypeCount] = [:]
 
@@ -22,12 +21,6 @@ struct LeakGroup {
     self.test = test
     self.holdsProgramObject = holdsProgramObject
   }
-
-  mutating func add(_ leak: Int, allocatedAt stack: Snapshot.Index) {
-    count += 1
-    if samples.count < Self.sampleLimit { samples.append(leak) }
-    if knownStacks.insert(stack).inserted { stacks.append(stack) }
-  }
 }
 
 /// Sorts the leaks of a snapshot into groups and adds up what belongs to each.
@@ -35,11 +28,10 @@ struct LeakGrouping {
   private(set) var groups: [LeakGroup] = []
   private let snapshot: Snapshot
   private var groupOfLeak: [Int32]
-  private var closureHashes: [UInt64: StableHash] = [:]
 
   /// - Parameter isExcluded: tells the leaks that another process's report has already.
   init(
-    _ snapshot: Snapshot, _ finder: LeakFinder, _ names: inout NodeNames, _ frames: inout FrameNames,
+    _ snapshot: Snapshot, _ finder: LeakFinder, _ names: NodeNames, _ frames: inout FrameNames,
     isExcluded: (Int) -> Bool
   ) {
     self.snapshot = snapshot
@@ -48,7 +40,7 @@ struct LeakGrouping {
     var known: [StableHash: Int] = [:]
     var origins = frames.tests.map { LeakOrigins(snapshot, $0) }
     for (leak, instance) in finder.leaks.enumerated() where !isExcluded(instance.root) {
-      var signature = signature(of: instance, finder.graph, &names, &frames)
+      var signature = instance.signature
       let test = origins?.test(ofLeak: leak, finder, names, &frames)
       if let test { signature.mix(StableHash(test.fullName)) }
       var key = signature
@@ -57,16 +49,50 @@ struct LeakGrouping {
       if group == groups.count {
         known[key] = group
         groups.append(LeakGroup(signature: signature, holdsProgramObject: holdsProgramObject[leak], test: test))
+      } else if let test, let first = groups[group].test, test.precedes(first) {
+        groups[group].test = test
       }
       groupOfLeak[leak] = Int32(group)
-      groups[group].add(leak, allocatedAt: snapshot.nodes[instance.root].stack)
+      groups[group].count += 1
     }
-    addBlocks(finder, names)
+    let contents = addBlocks(finder, names)
+    chooseSamples(finder, contents, &frames)
   }
 
   /// The group of a leak by its position in the finder's list; nil if it was excluded.
   func group(ofLeak leak: Int) -> Int? {
     groupOfLeak[leak] < 0 ? nil : Int(groupOfLeak[leak])
+  }
+
+  /// Takes leaks of the most frequent backtrace first, and of these the biggest: which ones come first in memory says
+  /// nothing.
+  private mutating func chooseSamples(_ finder: LeakFinder, _ contents: [Contents], _ frames: inout FrameNames) {
+    var counts = [[Snapshot.Index: Int]](repeating: [:], count: groups.count)
+    for (leak, instance) in finder.leaks.enumerated() where groupOfLeak[leak] >= 0 {
+      counts[Int(groupOfLeak[leak])][snapshot.nodes[instance.root].stack, default: 0] += 1
+    }
+    for group in groups.indices {
+      let keyed = counts[group].map { stack, count in
+        (stack, key: (-count, counts[group].count == 1 ? StableHash() : frames.stackHash(stack)))
+      }
+      groups[group].stacks = keyed.sorted { $0.key < $1.key }.map(\.0)
+    }
+    let ranks = groups.map { group in
+      Dictionary(uniqueKeysWithValues: group.stacks.enumerated().map { ($1, $0) })
+    }
+    func key(_ leak: Int) -> (Int, Int, UInt64) {
+      let ranks = ranks[Int(groupOfLeak[leak])]
+      let rank = ranks.count == 1 ? 0 : ranks[snapshot.nodes[finder.leaks[leak].root].stack] ?? 0
+      return (rank, -contents[leak].bytes, contents[leak].look)
+    }
+    for leak in finder.leaks.indices where groupOfLeak[leak] >= 0 {
+      let group = Int(groupOfLeak[leak])
+      let samples = groups[group].samples
+      if samples.count == LeakGroup.sampleLimit, key(samples[samples.count - 1]) <= key(leak) { continue }
+      let place = samples.firstIndex { key(leak) < key($0) } ?? samples.count
+      groups[group].samples.insert(leak, at: place)
+      if groups[group].samples.count > LeakGroup.sampleLimit { groups[group].samples.removeLast() }
+    }
   }
 
   private static func programLeaks(_ finder: LeakFinder, _ names: NodeNames) -> [Bool] {
@@ -83,27 +109,15 @@ struct LeakGrouping {
     graph.edges(of: node).contains(where: graph.follows)
   }
 
-  private mutating func signature(
-    of leak: LeakInstance, _ graph: LeakGraph, _ names: inout NodeNames, _ frames: inout FrameNames
-  ) -> StableHash {
-    var hash = StableHash(leak.cycle.isEmpty ? "unreferenced" : "retainCycle")
-    hash.mix(leak.cycle.isEmpty ? names.typeHash(of: leak.root) : CycleFinder.hash(of: leak.cycle, from: graph, &names))
-    for edge in leak.cycle { mixClosure(snapshot.edges[edge].function, into: &hash, &frames) }
-    let node = snapshot.nodes[leak.root]
-    hash.mix(frames.siteHash(node.stack))
-    if node.explanation != Snapshot.none { hash.mix(frames.siteHash(node.explanation)) }
-    return hash
+  /// What the blocks of a leak add up to.
+  private struct Contents {
+    var bytes = 0
+    var look: UInt64 = 0
   }
 
-  private mutating func mixClosure(_ address: UInt64, into hash: inout StableHash, _ frames: inout FrameNames) {
-    guard address != 0 else { return }
-    if let known = closureHashes[address] { return hash.mix(known) }
-    let known = StableHash(frames.closure(at: address)?.symbol ?? "")
-    closureHashes[address] = known
-    hash.mix(known)
-  }
-
-  private mutating func addBlocks(_ finder: LeakFinder, _ names: NodeNames) {
+  /// Adds up the blocks of each group and of each leak.
+  private mutating func addBlocks(_ finder: LeakFinder, _ names: NodeNames) -> [Contents] {
+    var contents = [Contents](repeating: Contents(), count: finder.leaks.count)
     var isCore = [Bool](repeating: false, count: finder.graph.nodeCount)
     for leak in finder.leaks {
       isCore[leak.root] = true
@@ -119,6 +133,8 @@ struct LeakGrouping {
     for (node, owner) in finder.owner.enumerated() where owner >= 0 && groupOfLeak[Int(owner)] >= 0 {
       let group = Int(groupOfLeak[Int(owner)])
       let record = snapshot.nodes[node]
+      contents[Int(owner)].bytes.addSaturating(record.size)
+      contents[Int(owner)].look &+= finder.look(ofBlock: node)
       groups[group].bytes.addSaturating(record.size)
       if record.state != .support { groups[group].objectCount += 1 }
       guard !isCore[node] else { continue }
@@ -136,6 +152,7 @@ struct LeakGrouping {
       total.bytes.addSaturating(UInt64(sum.bytes))
       groups[Int(key >> 32)].alsoLeaked[name] = total
     }
+    return contents
   }
 }
 

@@ -25,7 +25,7 @@ struct LeakOrigins {
         return test
       }
     }
-    return test(ofAnyOf: finder.blocks(of: leak).prefix(Self.blockLimit), &frames)
+    return test(ofAnyOf: finder.blocks(of: leak, limit: Self.blockLimit), &frames)
   }
 
   private mutating func test(ofAnyOf nodes: some Sequence<Int>, _ frames: inout FrameNames) -> TestIdentity? {

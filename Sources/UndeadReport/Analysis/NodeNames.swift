@@ -31,12 +31,20 @@ struct NodeNames {
     var isOwn: Bool
   }
 
+  /// What the text of a field says.
+  private struct LabelFacts {
+    var hash: StableHash
+    var isBackReference: Bool
+  }
+
   private let snapshot: Snapshot
   private let types: [TypeFacts]
-  private var labelHashes: [StringID: StableHash] = [:]
-  private var backReferences: [StringID: Bool] = [:]
+  private let labels: [LabelFacts]
+  /// Position in `labels` of each edge's.
+  private let labelOfEdge: [Int32]
 
   static let rawMemory = "raw memory"
+  private static let rawMemoryHash = StableHash(rawMemory)
   static let foreignMemory = "C memory"
 
   init(_ snapshot: Snapshot) {
@@ -51,6 +59,23 @@ struct NodeNames {
         name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram,
         isOwn: OwnLibraries.declare(name))
     }
+    (labels, labelOfEdge) = Self.readLabels(snapshot)
+  }
+
+  private static func readLabels(_ snapshot: Snapshot) -> ([LabelFacts], [Int32]) {
+    var labels: [LabelFacts] = []
+    var known: [StringID: Int32] = [:]
+    let labelOfEdge = snapshot.edges.map { edge in
+      if let label = known[edge.label] { return label }
+      let text = snapshot.strings[edge.label]
+      labels.append(
+        LabelFacts(
+          hash: StableHash(withoutIndices(text)),
+          isBackReference: FieldName.isBackReference(label(edge.label, in: snapshot))))
+      known[edge.label] = Int32(labels.count - 1)
+      return Int32(labels.count - 1)
+    }
+    return (labels, labelOfEdge)
   }
 
   /// Name of the type of a node.
@@ -87,27 +112,31 @@ struct NodeNames {
     return type.role.isVisible ? type.hash : StableHash()
   }
 
-  /// Hash of the field of a reference, the same for all elements of a collection.
-  mutating func labelHash(of edge: Int) -> StableHash {
-    let id = snapshot.edges[edge].label
-    if let known = labelHashes[id] { return known }
-    let hash = StableHash(Self.withoutIndices(snapshot.strings[id]))
-    labelHashes[id] = hash
-    return hash
+  /// Hash of the name of the type, also of blocks that are not shown.
+  func nameHash(of node: Int) -> StableHash {
+    let record = snapshot.nodes[node]
+    if record.state == .raw { return Self.rawMemoryHash }
+    return record.type == Snapshot.none ? StableHash() : types[Int(record.type)].hash
   }
 
+  /// Hash of the field of a reference, the same for all elements of a collection.
+  func labelHash(of edge: Int) -> StableHash { labels[Int(labelOfEdge[edge])].hash }
+
   /// Name of the field of a reference; empty where none is known.
-  func label(of edge: Int) -> String {
-    guard hasLabel(edge) else { return "" }
-    let label = snapshot.strings[snapshot.edges[edge].label]
+  func label(of edge: Int) -> String { Self.label(snapshot.edges[edge].label, in: snapshot) }
+
+  private static func label(_ id: StringID, in snapshot: Snapshot) -> String {
+    guard isName(id, in: snapshot) else { return "" }
+    let label = snapshot.strings[id]
     guard label.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "$") }) else { return label }
-    return label.replacing(Self.lazyMark, with: "").replacing(Self.lazyPrefix, with: "")
+    return label.replacing(lazyMark, with: "").replacing(lazyPrefix, with: "")
   }
 
   /// True if a name of the field is known; where none is, the label is the offset.
-  func hasLabel(_ edge: Int) -> Bool {
-    let label = snapshot.edges[edge].label
-    return label != 0 && !snapshot.strings.starts(label, with: UInt8(ascii: "+"))
+  func hasLabel(_ edge: Int) -> Bool { Self.isName(snapshot.edges[edge].label, in: snapshot) }
+
+  private static func isName(_ label: StringID, in snapshot: Snapshot) -> Bool {
+    label != 0 && !snapshot.strings.starts(label, with: UInt8(ascii: "+"))
   }
 
   /// True for the storage of a lazy property.
@@ -117,13 +146,7 @@ struct NodeNames {
   }
 
   /// True if the name of the field says that it refers back to what holds the object.
-  mutating func isBackReference(_ edge: Int) -> Bool {
-    let id = snapshot.edges[edge].label
-    if let known = backReferences[id] { return known }
-    let result = FieldName.isBackReference(label(of: edge))
-    backReferences[id] = result
-    return result
-  }
+  func isBackReference(_ edge: Int) -> Bool { labels[Int(labelOfEdge[edge])].isBackReference }
 
   /// How the instrument marks a lazy property, and how the compiler does.
   private static let lazyMark = " (lazy)"

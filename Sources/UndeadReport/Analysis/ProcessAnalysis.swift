@@ -8,7 +8,7 @@ struct ProcessAnalysis {
 
   private let snapshot: Snapshot
   private let chain: ReferenceChain
-  private var names: NodeNames
+  private let names: NodeNames
   private var frames: FrameNames
 
   /// Objects that a process and the children that it forked have in common.
@@ -24,7 +24,7 @@ struct ProcessAnalysis {
     chain = ReferenceChain(snapshot)
     names = NodeNames(snapshot)
     frames = FrameNames(snapshot, symbols: symbols)
-    let ways = Ways(snapshot, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
+    let ways = Ways(snapshot, names, &frames, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
     findLeaks(inherited)
     findAbandoned(inherited, ways)
     readDiagnostics()
@@ -50,10 +50,9 @@ struct ProcessAnalysis {
   }
 
   private mutating func findLeaks(_ inherited: Set<Identity>) {
-    var finder = LeakFinder(snapshot, &names)
-    let allNames = names
-    let grouping = LeakGrouping(snapshot, finder, &names, &frames) { [snapshot] root in
-      !inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, allNames))
+    var finder = LeakFinder(snapshot, names, &frames)
+    let grouping = LeakGrouping(snapshot, finder, names, &frames) { [snapshot, names] root in
+      !inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, names))
     }
     let scopes = scopes(grouping, finder)
     var testCases = Set<Int>()
@@ -61,10 +60,10 @@ struct ProcessAnalysis {
       testCases.insert(number)
     }
     guard !testCases.isEmpty else { return }
-    findCycles { node in
+    findCycles { [names] node in
       let owner = finder.owner[node]
       return owner >= 0 && grouping.group(ofLeak: Int(owner)).map(testCases.contains) ?? false
-        && !allNames.type(of: node).hasPrefix("XCTest.")
+        && !names.type(of: node).hasPrefix("XCTest.")
     }
   }
 
@@ -112,8 +111,8 @@ struct ProcessAnalysis {
   private mutating func findCycles(among isIncluded: (Int) -> Bool) {
     var part = snapshot
     for node in part.nodes.indices where !isIncluded(node) { part.nodes[node].state = .live }
-    var finder = LeakFinder(part, &names, scope: .programCycles)
-    let grouping = LeakGrouping(part, finder, &names, &frames) { _ in false }
+    var finder = LeakFinder(part, names, &frames, scope: .programCycles)
+    let grouping = LeakGrouping(part, finder, names, &frames) { _ in false }
     for group in grouping.groups { _ = add(group, &finder, scope: nil) }
   }
 
@@ -199,50 +198,33 @@ struct ProcessAnalysis {
   /// Shortest way from an object that says little to an object of the program; empty if there is none.
   private func pathToProgram(from root: Int, _ finder: LeakFinder) -> [Int] {
     guard names.role(of: root) != .program else { return [] }
-    var reached: [Int: Int] = [root: -1]
-    var queue = [root]
-    var next = 0
-    while next < queue.count {
-      let node = queue[next]
-      next += 1
-      for edge in finder.graph.edges(of: node) where finder.graph.follows(edge) {
-        let end = finder.graph.end(of: edge)
-        guard reached[end] == nil else { continue }
-        reached[end] = edge
-        if names.role(of: end) == .program {
-          var path: [Int] = []
-          var step = end
-          while let edge = reached[step], edge >= 0 {
-            path.append(edge)
-            step = finder.graph.source(of: edge)
-          }
-          return path.reversed()
-        }
-        queue.append(end)
-      }
-    }
-    return []
+    return Ways.way(
+      from: root, snapshot, edges: finder.graph.edges, follows: finder.graph.follows,
+      isEnd: { names.role(of: $0) == .program }, look: finder.look(ofReference:))
   }
 
   private static let innerCycleLimit = 3
+  /// How many components are looked at for them.
+  private static let innerComponentLimit = 1000
 
-  /// Cycles through objects of the program that hang off a leak, each shape once.
+  /// Cycles through objects of the program that hang off a leak, each shape once, the shortest first.
   private mutating func innerCycles(
     _ blocks: [Int], outside component: Int, _ finder: inout LeakFinder
   ) -> [[Reference]] {
     var seenComponents: Set<Int32> = [Int32(component)]
-    var seenShapes = Set<StableHash>()
-    var result: [[Reference]] = []
+    var shapes: [StableHash: [Int]] = [:]
     for node in blocks where names.role(of: node) == .program {
-      guard result.count < Self.innerCycleLimit else { break }
       let other = finder.components.component[node]
-      guard seenComponents.insert(other).inserted else { continue }
-      let cycle = finder.cycle(in: Int(other), &names)
+      guard seenComponents.count <= Self.innerComponentLimit else { break }
+      guard finder.components[Int(other)].count > 1 || finder.holdsItself(node), seenComponents.insert(other).inserted
+      else { continue }
+      let cycle = finder.cycle(in: Int(other))
       guard !cycle.isEmpty else { continue }
-      guard seenShapes.insert(CycleFinder.hash(of: cycle, from: finder.graph, &names)).inserted else { continue }
-      result.append(chain.references(cycle, names, &frames))
+      let shape = finder.shape(of: cycle)
+      if shapes[shape].map({ finder.look(of: cycle) < finder.look(of: $0) }) ?? true { shapes[shape] = cycle }
     }
-    return result
+    let chosen = shapes.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.prefix(Self.innerCycleLimit)
+    return chosen.map { chain.references($0.value, names, &frames) }
   }
 }
 

@@ -3,7 +3,7 @@ struct SuspectBuilder {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
   private let paths: RetainPaths
-  private var names: NodeNames
+  private let names: NodeNames
   private var frames: FrameNames
   private let ways: Ways
 
@@ -19,8 +19,9 @@ struct SuspectBuilder {
   mutating func build() -> [Suspect] {
     // What outlived its scope is a leak, and said to be one.
     let watched = Set(snapshot.watched.map(\.node))
-    let records = snapshot.suspects.filter { !watched.contains($0.node) }
+    var records = snapshot.suspects.filter { !watched.contains($0.node) }
     guard !records.isEmpty else { return [] }
+    frames.sortByStack(&records) { [snapshot] in snapshot.nodes[Int($0.node)].stack }
     var groups: [String: Suspect] = [:]
     var order: [String] = []
     for record in records {

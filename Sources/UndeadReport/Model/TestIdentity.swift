@@ -27,6 +27,9 @@ public struct TestIdentity: Codable, Sendable, Hashable {
   public func isSameTest(as other: TestIdentity) -> Bool {
     (name, suite, library) == (other.name, other.suite, other.library)
   }
+
+  /// Orders places in one test.
+  func precedes(_ other: TestIdentity) -> Bool { (file ?? "", line ?? 0) < (other.file ?? "", other.line ?? 0) }
 }
 
 extension TestIdentity? {

@@ -1,0 +1,44 @@
+/// What the blocks of a leak graph look like with their neighbours: equal numbers for equal surroundings, in every run.
+///
+/// Where names alone leave a choice between blocks, it is made by these, not by the order in which the blocks lie.
+struct NodeLooks {
+  private let looks: [UInt64]
+
+  private static let rounds = 4
+
+  /// Colour refinement, a few rounds of it: linear in the size of the graph.
+  init(_ graph: LeakGraph, _ keys: CanonicalKeys) {
+    var looks = (0..<graph.nodeCount).map { keys.key(ofNode: $0).value }
+    var next = looks
+    for _ in 0..<Self.rounds {
+      for node in looks.indices { next[node] = looks[node] &* 0x9e37_79b9_7f4a_7c15 }
+      for node in looks.indices {
+        for edge in graph.edges(of: node) where graph.follows(edge) {
+          let end = graph.end(of: edge)
+          let key = keys.key(ofEdge: edge).value
+          // Sums, since neighbours have no order.
+          next[node] &+= Self.mixed(key, looks[end])
+          next[end] &+= Self.mixed(~key, looks[node])
+        }
+      }
+      swap(&looks, &next)
+    }
+    self.looks = looks
+  }
+
+  subscript(node: Int) -> UInt64 { looks[node] }
+
+  private static func mixed(_ edge: UInt64, _ look: UInt64) -> UInt64 {
+    var hash = StableHash()
+    hash.mix(edge)
+    hash.mix(look)
+    return hash.value
+  }
+
+  /// Nodes that look the same, the fewest first: what is rare tells the most.
+  func classes(of nodes: [Int]) -> [[Int]] {
+    var members: [UInt64: [Int]] = [:]
+    for node in nodes { members[looks[node], default: []].append(node) }
+    return members.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.map(\.value)
+  }
+}
