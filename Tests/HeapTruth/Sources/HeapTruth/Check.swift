@@ -1,0 +1,202 @@
+import CHeapTruth
+import Glibc
+import Synchronization
+
+enum Counters {
+  nonisolated(unsafe) static var defects = 0
+  nonisolated(unsafe) static var falseReports = 0
+  nonisolated(unsafe) static var checks = 0
+  nonisolated(unsafe) static var failedChecks = 0
+  nonisolated(unsafe) static var objectsChecked = 0
+}
+
+/// Asks the instrument in this process what leaked, and compares that with the truth.
+enum Check {
+  enum Moment { case atRandom, last }
+
+  private typealias Copy =
+    @convention(c) (
+      UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>, UnsafeMutablePointer<CChar>, Int
+    ) -> Bool
+  private typealias Release = @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
+
+  private static let copy = unsafeBitCast(dlsym(nil, "undead_snapshot_copy"), to: Copy?.self)
+  private static let release = unsafeBitCast(dlsym(nil, "undead_snapshot_release"), to: Release?.self)
+
+  nonisolated(unsafe) static var isInFork = false
+  static var isPossible: Bool { copy != nil && release != nil }
+
+  /// Returns the number of false reports.
+  @discardableResult @inline(never)
+  static func run(_ moment: Moment, worker: Int, step: Int) -> Int {
+    guard let copy, let release else { return 0 }
+    let alive = Truth.aliveCount
+    var bytes: UnsafeMutableRawPointer?
+    var size = 0
+    let message = UnsafeMutablePointer<CChar>.allocate(capacity: 512)
+    defer { message.deallocate() }
+    guard copy(&bytes, &size, message, 512), let bytes else {
+      note("check failed: \(String(cString: message))")
+      Truth.locked { Counters.failedChecks += 1 }
+      return 0
+    }
+    let verdict = Verdict(UnsafeRawBufferPointer(start: bytes, count: size))
+    release(bytes, size)
+    let found = verdict.judge(moment, where: "worker \(worker), step \(step)")
+    Truth.locked {
+      Counters.checks += 1
+      Counters.objectsChecked += alive
+      Counters.falseReports += found
+    }
+    return found
+  }
+}
+
+/// The nodes of a snapshot that are told as leaked, with their addresses scrambled.
+struct Verdict {
+  private struct Reported {
+    var scrambled: UInt64
+    var component: Int
+    var type: String
+  }
+  private var reported: [Reported] = []
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    func section(_ kind: UInt32) -> (start: Int, stride: Int, count: Int) {
+      for index in 0..<Int(bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self)) {
+        let entry = 64 + index * 32
+        guard bytes.loadUnaligned(fromByteOffset: entry, as: UInt32.self) == kind else { continue }
+        let stride = bytes.loadUnaligned(fromByteOffset: entry + 4, as: UInt32.self)
+        let start = bytes.loadUnaligned(fromByteOffset: entry + 8, as: UInt64.self)
+        let count = bytes.loadUnaligned(fromByteOffset: entry + 24, as: UInt64.self)
+        return (Int(start), Int(stride), Int(count))
+      }
+      return (0, 0, 0)
+    }
+    func word(_ offset: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+    let (strings, types, nodes, edges) = (section(1), section(5), section(6), section(7))
+
+    var owner = Array(0..<nodes.count)
+    func root(_ index: Int) -> Int {
+      var index = index
+      while owner[index] != index { index = owner[index] }
+      return index
+    }
+    for edge in 0..<edges.count {
+      let (from, to) = (word(edges.start + edge * edges.stride), word(edges.start + edge * edges.stride + 4))
+      let (one, other) = (root(from), root(to))
+      owner[max(one, other)] = min(one, other)
+      owner[from] = min(one, other)
+    }
+    for node in 0..<nodes.count {
+      let entry = nodes.start + node * nodes.stride
+      guard (1...3).contains(word(entry + 28)) else { continue }
+      var type = "?"
+      let number = word(entry + 16)
+      if number < types.count {
+        let name = strings.start + word(types.start + number * types.stride + 8)
+        type = String(cString: bytes.baseAddress!.advanced(by: name).assumingMemoryBound(to: CChar.self))
+      }
+      if word(entry + 28) == 3 { type = "support" }
+      let address = bytes.loadUnaligned(fromByteOffset: entry, as: UInt64.self)
+      reported.append(Reported(scrambled: Truth.scramble(address), component: root(node), type: type))
+    }
+    reported.sort { $0.scrambled < $1.scrambled }
+  }
+
+  private func find(_ scrambled: UInt64) -> Int? {
+    var (low, high) = (0, reported.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if reported[middle].scrambled < scrambled { low = middle + 1 } else { high = middle }
+    }
+    return low < reported.count && reported[low].scrambled == scrambled ? low : nil
+  }
+
+  /// Tells each false report, and returns how many there are.
+  func judge(_ moment: Check.Moment, where place: String) -> Int {
+    var lines: [String] = []
+    var wrong: Set<Int32> = []
+    Truth.locked {
+      var explained = Set<Int>()
+      var isOwn = [Bool](repeating: false, count: reported.count)
+      for id in 1..<Truth.used {
+        let entry = Truth.entries[Int(id)]
+        guard entry.fate != Fate.free.rawValue else { continue }
+        let index = find(entry.scrambled)
+        if let index {
+          isOwn[index] = true
+          explained.insert(reported[index].component)
+        }
+        if entry.fate == Fate.leaked.rawValue {
+          if moment == .last { Misses.count(id, isFound: index != nil) }
+        } else if index != nil, !(Check.isInFork && Truth.isLostInFork(id)) {
+          wrong.insert(id)
+        }
+      }
+      // What lies in another one that was reported is told with it.
+      for id in wrong where !Truth.hasAncestor(id, among: wrong) {
+        let isDropped = Truth.entries[Int(id)].fate == Fate.dropped.rawValue
+        lines.append("FALSE REPORT: \(isDropped ? "dropped " : "")\(Truth.describe(id))")
+      }
+      for (index, node) in reported.enumerated() where !isOwn[index] && !explained.contains(node.component) {
+        guard !Strangers.isKnown(node.type) else { continue }
+        lines.append("FALSE REPORT: \(Truth.describeDead(node.scrambled) ?? "stranger \(node.type)")")
+      }
+    }
+    for line in lines { note("\(line) [\(place)]") }
+    return max(lines.count, wrong.count)
+  }
+}
+
+/// Objects of the toolchain that it leaks itself.
+enum Strangers {
+  static func isKnown(_ type: String) -> Bool { type == "support" }
+}
+
+/// What leaked and was not told, by the kind of holder that it leaked with or was taken out of.
+enum Misses {
+  struct Row {
+    var leaked = 0
+    var missed = 0
+  }
+  nonisolated(unsafe) static var rows: [String: Row] = [:]
+
+  static func count(_ id: Int32, isFound: Bool) {
+    let entry = Truth.entries[Int(id)]
+    var name: String
+    if entry.wasTaken {
+      name = "taken out of \(Truth.name(entry.lastKind))"
+    } else if entry.isHolder {
+      name = "holder \(Truth.name(entry.kind))"
+    } else {
+      var parent = entry.parent
+      while parent != 0, !Truth.entries[Int(parent)].isHolder { parent = Truth.entries[Int(parent)].parent }
+      name = "leaked in \(parent == 0 ? "nothing" : Truth.name(Truth.entries[Int(parent)].kind))"
+    }
+    rows[name, default: Row()].leaked += 1
+    if !isFound { rows[name, default: Row()].missed += 1 }
+  }
+
+  static func print() {
+    for (name, row) in rows.sorted(by: { $0.key < $1.key }) {
+      note("MISSES \(row.missed) of \(row.leaked): \(name)")
+    }
+  }
+}
+
+/// Forks; the child makes a check and tells by its status whether there were false reports.
+@inline(never) func checkInFork(worker: Int, step: Int) {
+  let child = Truth.locked { truth_fork() }
+  guard child != 0 else {
+    alarm(60)
+    Check.isInFork = true
+    _exit(Check.run(.atRandom, worker: worker, step: step) == 0 ? 0 : 1)
+  }
+  guard child > 0 else { return }
+  var status: Int32 = 0
+  while waitpid(child, &status, 0) < 0, errno == EINTR {}
+  guard status != 0 else { return }
+  note("FALSE REPORT: in a forked child, status \(status) [worker \(worker), step \(step)]")
+  Truth.locked { Counters.falseReports += 1 }
+}
