@@ -2,6 +2,7 @@
 #include "platform/memory.h"
 #include "runtime/abi.h"
 #include "scan/collect.h"
+#include "scan/references.h"
 
 typedef struct {
   undead_storage *storage;
@@ -10,35 +11,41 @@ typedef struct {
   undead_address_index index;
   const undead_observer_link *links;
   uint32_t link_count;
+  uint32_t from;      // the node whose words are looked at, and the first of them
+  uintptr_t low;
 } edge_list;
 
 static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
-static void add_edge(edge_list *list, uint32_t from, uintptr_t at, uintptr_t low, bool weak) {
+static void add_edge(void *context, const undead_reference *reference) {
+  edge_list *list = context;
   undead_scan_result *result = &list->storage->result;
-  uintptr_t value = word_at(at), block = undead_heap_resolve(list->heap, value);
-  if (!block) block = undead_complement_target(list->heap, value);
+  bool weak = reference->evidence == UNDEAD_EVIDENCE_NONE;
+  // A number is no reference; but one may be all that a retain path has.
+  bool leaked = result->nodes[list->from].state != UNDEAD_STATE_LIVE;
+  if (reference->evidence == UNDEAD_EVIDENCE_NUMBER && leaked) return;
+  uintptr_t block = undead_heap_block(list->heap, reference->address), at = reference->at;
   if (!block) return;
   if (weak) {
     uintptr_t owner = undead_side_table_owner(list->heap, block, undead_block_size(block));
     if (owner) block = owner;
   }
-  uintptr_t source = result->nodes[from].address;
+  uintptr_t source = result->nodes[list->from].address;
   // Tasks and contexts point into themselves; only a pointer to the start can be a reference.
-  if (block == source && (value & UNDEAD_POINTER_MASK) != source) return;
+  if (block == source && reference->address != source) return;
   uint32_t to = undead_address_index_of(&list->index, block);
-  if (to == UINT32_MAX) return;
+  if (to == UINT32_MAX || at - source > UINT32_MAX) return;
   if (result->edge_count == list->storage->edge_limit) {
     list->storage->edges_lost++;
     return;
   }
   result->edges[result->edge_count++] = (undead_edge){
-    .from = from,
+    .from = list->from,
     .to = to,
     .offset = (uint32_t)(at - source),
     .flags = weak ? UNDEAD_EDGE_WEAK : 0,
-    .value = value,
-    .companion = at - 8 >= low ? word_at(at - 8) : 0,
+    .value = reference->value,
+    .companion = at % 8 == 0 && at - 8 >= list->low ? word_at(at - 8) : 0,
   };
 }
 
@@ -57,13 +64,10 @@ static void edges_of(edge_list *list, uint32_t from) {
   const undead_node *node = &list->storage->result.nodes[from];
   undead_body body;
   undead_body_of(list->bodies, node->address, node->size, &body);
-  uint32_t skip = 0;
-  for (uintptr_t at = body.low; at < body.high && at - node->address <= UINT32_MAX; at += 8) {
-    while (skip < body.skip_count && body.skip[skip] < at - node->address) skip++;
-    bool weak = skip < body.skip_count && body.skip[skip] == at - node->address;
-    add_edge(list, from, at, body.low, weak);
-    if (list->link_count && at == body.low && body.isa) add_implied(list, from, (uint32_t)(at - node->address));
-  }
+  list->from = from;
+  list->low = body.low;
+  if (list->link_count && body.isa) add_implied(list, from, (uint32_t)(body.low - node->address));
+  undead_walk_body(list->heap, node->address, &body, true, add_edge, list);
 }
 
 bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const undead_observer_link *links,

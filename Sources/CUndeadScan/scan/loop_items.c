@@ -1,6 +1,7 @@
 // Items of run loops as things that fire. A loop reaches them through memory of its own, which is found from the loop
 // object: whatever it reaches without passing an object or a closure of the program.
 #include "runtime/abi.h"
+#include "scan/references.h"
 #include "scan/suspect_graph.h"
 
 static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
@@ -18,24 +19,29 @@ static bool is_of_loop(const undead_suspects *suspects, uintptr_t block) {
   return layout->kind == UNDEAD_KIND_CLASS && !layout->user_type;
 }
 
-static void own(const undead_suspects *suspects, undead_worklist *list, uintptr_t block) {
-  uint32_t *word = undead_heap_word(suspects->bodies->heap, block);
+typedef struct {
+  undead_suspects *suspects;
+  undead_worklist list;
+} loop_search;
+
+static void own(loop_search *search, uintptr_t block) {
+  uint32_t *word = undead_heap_word(search->suspects->bodies->heap, block);
   if (*word & UNDEAD_WORD_OWNED) return;
   *word |= UNDEAD_WORD_OWNED;
-  undead_worklist_push(list, block);
+  undead_worklist_push(&search->list, block);
 }
 
-static void own_from(undead_suspects *suspects, undead_worklist *list, uintptr_t block) {
+static void own_reference(void *context, const undead_reference *reference) {
+  loop_search *search = context;
+  uintptr_t block = undead_heap_block(search->suspects->bodies->heap, reference->address);
+  if (block && is_of_loop(search->suspects, block)) own(search, block);
+}
+
+static void own_from(loop_search *search, uintptr_t block) {
+  undead_bodies *bodies = search->suspects->bodies;
   undead_body body;
-  undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
-  uint32_t skip = 0;
-  for (uintptr_t at = body.low; at < body.high; at += 8) {
-    while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
-    if (skip < body.skip_count && body.skip[skip] == at - block) continue;
-    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
-    uintptr_t target = undead_heap_resolve(suspects->bodies->heap, word_at(at));
-    if (target && is_of_loop(suspects, target)) own(suspects, list, target);
-  }
+  undead_body_of(bodies, block, undead_block_size(block), &body);
+  undead_walk_body(bodies->heap, block, &body, false, own_reference, search);
 }
 
 bool undead_loop_items_tag(undead_suspects *suspects) {
@@ -47,13 +53,13 @@ bool undead_loop_items_tag(undead_suspects *suspects) {
     *undead_heap_word(heap, block) |= UNDEAD_WORD_SPECIAL;
     suspects->seen = true;
   }
-  undead_worklist list = {0};
+  loop_search search = {.suspects = suspects};
   for (uint32_t i = 0; i < options->loop_item_count; i++) {
     uintptr_t loop = options->loop_items[i].loop;
-    if (undead_heap_starts(heap, loop)) own(suspects, &list, loop);
+    if (undead_heap_starts(heap, loop)) own(&search, loop);
   }
-  for (uintptr_t block; (block = undead_worklist_pop(&list));) own_from(suspects, &list, block);
-  bool ok = !list.no_memory;
-  undead_worklist_close(&list);
+  for (uintptr_t block; (block = undead_worklist_pop(&search.list));) own_from(&search, block);
+  bool ok = !search.list.no_memory;
+  undead_worklist_close(&search.list);
   return ok;
 }

@@ -1,6 +1,7 @@
 #include "scan/mark.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
+#include "scan/references.h"
 #include <assert.h>
 
 static void note_scope(undead_scan_result *result, uint32_t scope) {
@@ -10,45 +11,57 @@ static void note_scope(undead_scan_result *result, uint32_t scope) {
   result->thread_scopes[result->thread_scope_count++] = scope;
 }
 
-static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset) {
+static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word) {
+  if (*word & UNDEAD_WORD_DOUBTED) return;
+  *word |= UNDEAD_WORD_DOUBTED;
+  undead_worklist_push(marker->doubted, block);
+}
+
+static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset, bool doubtful) {
   uintptr_t block = undead_heap_block(marker->heap, address);
   if (!block) {
     if (marker->result) undead_avoid_address(address);
     return;
   }
   uint32_t *word = undead_heap_word(marker->heap, block);
-  if (*word & marker->bit) return;
+  if (*word & marker->bit || (marker->within && !(*word & marker->within))) return;
+  if (doubtful) {
+    doubt(marker, block, word);
+    return;
+  }
   if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
   *word |= marker->bit;
   if (marker->only_threads) note_scope(marker->result, undead_scope_of_backtrace(*word & UNDEAD_WORD_BACKTRACE));
   undead_worklist_push(&marker->waiting, block);
 }
 
+static inline void mark_oldest(undead_marker *marker) {
+  uint32_t at = marker->candidate_first++ & (UNDEAD_CANDIDATE_RING - 1);
+  mark(marker, marker->candidates[at].address, marker->candidates[at].from, marker->candidates[at].offset,
+       marker->candidates[at].doubtful);
+}
+
 // The registry's word of a candidate is seldom in the cache: ask for it now and look at it a few candidates later.
-static inline void consider(undead_marker *marker, uintptr_t word, uintptr_t from, uintptr_t offset) {
-  uintptr_t address = word & UNDEAD_POINTER_MASK;
-  if (!undead_heap_may_hold(marker->heap, address)) return;
+static inline void consider(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset, bool doubtful) {
   const undead_leaf *leaf = marker->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf;
   if (leaf) __builtin_prefetch(&leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)]);
-  uint32_t at = marker->candidate_at++ & (UNDEAD_CANDIDATE_RING - 1);
-  if (marker->candidates[at].address)
-    mark(marker, marker->candidates[at].address, marker->candidates[at].from, marker->candidates[at].offset);
+  if (marker->candidate_end - marker->candidate_first == UNDEAD_CANDIDATE_RING) mark_oldest(marker);
+  uint32_t at = marker->candidate_end++ & (UNDEAD_CANDIDATE_RING - 1);
   marker->candidates[at].address = address;
   marker->candidates[at].from = from;
   marker->candidates[at].offset = offset;
+  marker->candidates[at].doubtful = doubtful;
 }
 
-static void settle_candidates(undead_marker *marker) {
-  for (uint32_t i = 0; i < UNDEAD_CANDIDATE_RING; i++) {
-    uintptr_t address = marker->candidates[i].address;
-    marker->candidates[i].address = 0;
-    if (address) mark(marker, address, marker->candidates[i].from, marker->candidates[i].offset);
-  }
-}
+typedef struct {
+  undead_marker *marker;
+  uintptr_t block;   // 0: a root
+} reference_source;
 
-static void consider_complement(undead_marker *marker, uintptr_t word, uintptr_t from, uintptr_t offset) {
-  uintptr_t target = undead_complement_target(marker->heap, word);
-  if (target) consider(marker, target, from, offset);
+static inline void visit(void *context, const undead_reference *reference) {
+  const reference_source *source = context;
+  bool doubtful = source->marker->doubted && reference->evidence == UNDEAD_EVIDENCE_NUMBER;
+  consider(source->marker, reference->address, source->block, reference->at - source->block, doubtful);
 }
 
 static void scan_block(undead_marker *marker, uintptr_t block) {
@@ -58,44 +71,33 @@ static void scan_block(undead_marker *marker, uintptr_t block) {
   marker->blocks++;
   marker->bytes += size;
   if (marker->note) *undead_heap_word(marker->heap, block) |= marker->note(marker, block, size, &body);
-  if (body.isa) consider(marker, body.isa, block, 0);
-  const uint32_t *skip = body.skip, *skip_end = body.skip + body.skip_count;
-  for (uintptr_t at = body.low; at < body.high; at += 8) {
-    if (skip < skip_end && at - block >= *skip) {
-      bool weak = at - block == *skip;
-      while (skip < skip_end && *skip <= at - block) skip++;
-      if (weak) continue;
-    }
-    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
-    uintptr_t word = *(const uintptr_t *)at;
-    if (!body.isa && word >> 47 == UNDEAD_COMPLEMENT_TOP) consider_complement(marker, word, block, at - block);
-    consider(marker, word, block, at - block);
-  }
+  // Types that are made while the program runs lie in blocks, too.
+  if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block, 0, false);
+  reference_source source = {marker, block};
+  undead_walk_body(marker->heap, block, &body, false, visit, &source);
+}
+
+static void ask_for(undead_marker *marker, uintptr_t block) {
+  marker->blocks_ahead[marker->block_end++ & (UNDEAD_BLOCK_RING - 1)] = block;
+  // The block's own chunk header is in the line before it.
+  __builtin_prefetch((const void *)(block - 16));
+  __builtin_prefetch((const void *)(block + 48));
 }
 
 static void drain(undead_marker *marker) {
-  for (uint32_t idle = 0; idle < 2 * UNDEAD_BLOCK_RING;) {
+  for (;;) {
     uintptr_t block = undead_worklist_pop(&marker->waiting);
-    if (!block) {
-      settle_candidates(marker);
-      block = undead_worklist_pop(&marker->waiting);
-    }
-    uint32_t at = marker->block_at++ & (UNDEAD_BLOCK_RING - 1);
-    uintptr_t ready = marker->blocks_ahead[at];
-    marker->blocks_ahead[at] = block;
-    // The block's own chunk header is in the line before it.
     if (block) {
-      __builtin_prefetch((const void *)(block - 16));
-      __builtin_prefetch((const void *)(block + 48));
+      ask_for(marker, block);
+      if (marker->block_end - marker->block_first < UNDEAD_BLOCK_RING) continue;
+    } else if (marker->candidate_first != marker->candidate_end) {
+      mark_oldest(marker);
+      continue;
+    } else if (marker->block_first == marker->block_end) {
+      return;
     }
-    if (ready) scan_block(marker, ready);
-    idle = block || ready ? 0 : idle + 1;
+    scan_block(marker, marker->blocks_ahead[marker->block_first++ & (UNDEAD_BLOCK_RING - 1)]);
   }
-}
-
-static void scan_root(undead_marker *marker, const undead_root *root) {
-  for (uintptr_t at = root->low; at < root->high; at += 8)
-    consider(marker, *(const uintptr_t *)at, 0, at);
 }
 
 static bool is_of_other_thread(const undead_marker *marker, const undead_root *root) {
@@ -103,9 +105,10 @@ static bool is_of_other_thread(const undead_marker *marker, const undead_root *r
 }
 
 static void scan_roots(undead_marker *marker, const undead_roots *roots, bool of_other_threads) {
+  reference_source source = {marker, 0};
   for (uint32_t i = 0; i < roots->count; i++) {
     if (is_of_other_thread(marker, &roots->roots[i]) != of_other_threads) continue;
-    scan_root(marker, &roots->roots[i]);
+    undead_walk_root(marker->heap, &roots->roots[i], visit, &source);
     if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker);
   }
   drain(marker);
@@ -117,6 +120,12 @@ bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
   marker->only_threads = marker->result != NULL;
   scan_roots(marker, roots, true);
   marker->only_threads = false;
+  return !marker->waiting.no_memory;
+}
+
+bool undead_mark_from(undead_marker *marker, uintptr_t block) {
+  mark(marker, block, 0, 0, false);
+  drain(marker);
   return !marker->waiting.no_memory;
 }
 

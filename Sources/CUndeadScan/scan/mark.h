@@ -8,6 +8,9 @@
 #define UNDEAD_CANDIDATE_RING 32u   // candidates whose registry word is on its way to the cache
 #define UNDEAD_BLOCK_RING 16u       // marked blocks whose memory is
 
+// Of a block that weak evidence alone named so far (scan/counts.h). The bit is free while the first pass lasts.
+#define UNDEAD_WORD_DOUBTED UNDEAD_WORD_MARK_AGAIN
+
 typedef struct undead_marker undead_marker;
 
 // In a second pass: whether the reference at `offset` of `from` (0: a root at `offset`) to `to` is left out.
@@ -25,14 +28,22 @@ struct undead_marker {
   uint64_t blocks, bytes;      // marked so far
   // Bits to set in the word of a marked block, or NULL.
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
+  // What numbers name is not marked, but listed here once (UNDEAD_WORD_DOUBTED). NULL: they count like pointers.
+  undead_worklist *doubted;
+  uint32_t within;             // if not 0: only blocks with one of these bits are marked
   undead_worklist waiting;
+  // First in, first out: what was asked of memory first arrives first.
   struct {
     uintptr_t address, from, offset;   // as for `undead_cut`
+    bool doubtful;
   } candidates[UNDEAD_CANDIDATE_RING];
   uintptr_t blocks_ahead[UNDEAD_BLOCK_RING];
-  uint32_t candidate_at, block_at;
+  uint32_t candidate_first, candidate_end, block_first, block_end;   // counted on, modulo the ring's size
 };
 
-// `marker` must be zeroed but for bodies, heap, bit, cut, note, result, caller. False without memory, then the marks are incomplete.
+// `marker` must be zeroed but for bodies, heap, bit, cut, context, note, result, caller, doubted, within. False without
+// memory, then the marks are incomplete.
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots);
+// Marks a block and all that it reaches.
+bool undead_mark_from(undead_marker *marker, uintptr_t block);
 void undead_mark_close(undead_marker *marker);

@@ -1,6 +1,7 @@
 #include "scan/paths.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
+#include "scan/references.h"
 #include <assert.h>
 
 #define VISITED UNDEAD_WORD_MARK_AGAIN
@@ -26,6 +27,10 @@ typedef struct {
   path_entry *entries;
   uint64_t count, capacity, next;
   uint32_t missing;    // targets that were not reached yet
+  bool numbers;        // follow only what may be a number or stale, instead of references
+  // Where the words come from that are looked at: an entry, or a root and its index.
+  uint32_t parent, root;
+  uintptr_t base;
 } path_search;
 
 static uint32_t sort_distinct(uintptr_t *words, uint32_t count) {
@@ -76,11 +81,20 @@ uint32_t undead_path_to(const undead_pathfinder *finder, uintptr_t block) {
   return target == UINT32_MAX ? UINT32_MAX : finder->path_of[target];
 }
 
+typedef struct {
+  const undead_heap *heap;
+  uintptr_t block, at;   // the block that is looked for, and the first word that names it
+} word_search;
+
+static void find_word(void *context, const undead_reference *reference) {
+  word_search *search = context;
+  if (!search->at && undead_heap_block(search->heap, reference->address) == search->block) search->at = reference->at;
+}
+
 static uintptr_t root_word(const path_search *search, const path_entry *entry) {
-  const undead_root *root = &search->roots->roots[entry->place];
-  for (uintptr_t at = root->low; at < root->high; at += 8)
-    if (undead_heap_resolve(search->heap, *(const uintptr_t *)at) == entry->block) return at;
-  return 0;
+  word_search word = {search->heap, entry->block, 0};
+  undead_walk_root(search->heap, &search->roots->roots[entry->place], find_word, &word);
+  return word.at;
 }
 
 static bool is_first(const path_entry *entry) { return entry->parent >= ITEM_OF_LOOP; }
@@ -118,10 +132,7 @@ static void add_path(path_search *search, uint32_t target) {
   }
 }
 
-static void reach(path_search *search, uintptr_t word, uint32_t parent, uint32_t place) {
-  uintptr_t block = undead_heap_resolve(search->heap, word);
-  if (!block && parent < ITEM_OF_LOOP) block = undead_complement_target(search->heap, word);
-  if (!block) return;
+static void reach(path_search *search, uintptr_t block, uint32_t parent, uint32_t place) {
   uint32_t *registered = undead_heap_word(search->heap, block);
   if (*registered & VISITED || search->count == search->capacity) return;
   *registered |= VISITED;
@@ -133,6 +144,16 @@ static void reach(path_search *search, uintptr_t word, uint32_t parent, uint32_t
   add_path(search, target);
 }
 
+static void reach_reference(void *context, const undead_reference *reference) {
+  path_search *search = context;
+  if ((reference->evidence == UNDEAD_EVIDENCE_NUMBER) != search->numbers) return;
+  uintptr_t block = undead_heap_block(search->heap, reference->address), place = reference->at - search->base;
+  // Only what is alive explains anything; a root is told by its index.
+  if (!block || !(*undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)) return;
+  if (search->parent < ITEM_OF_LOOP && place > UINT32_MAX) return;
+  reach(search, block, search->parent, search->parent < ITEM_OF_LOOP ? (uint32_t)place : search->root);
+}
+
 // What lies between recorded blocks, if recording began late: unknown blocks, and free memory with what it held before.
 static bool is_gap(const path_search *search, const undead_root *root) {
   const undead_heap *heap = search->heap;
@@ -141,11 +162,13 @@ static bool is_gap(const path_search *search, const undead_root *root) {
 }
 
 static void reach_roots(path_search *search, undead_root_kind kind, bool gaps) {
+  search->parent = NO_PARENT;
+  search->base = 0;
   for (uint32_t i = 0; i < search->roots->count; i++) {
     const undead_root *root = &search->roots->roots[i];
-    if (root->kind != kind || is_gap(search, root) != gaps) continue;
-    for (uintptr_t at = root->low; at < root->high; at += 8)
-      reach(search, *(const uintptr_t *)at, NO_PARENT, i);
+    if (root->kind != kind || is_gap(search, root) != gaps || root->weak != search->numbers) continue;
+    search->root = i;
+    undead_walk_root(search->heap, root, reach_reference, search);
   }
 }
 
@@ -161,13 +184,9 @@ static void reach_from(path_search *search, uint32_t parent) {
   uintptr_t block = search->entries[parent].block;
   undead_body body;
   undead_body_of(search->bodies, block, undead_block_size(block), &body);
-  uint32_t skip = 0;
-  for (uintptr_t at = body.low; at < body.high && at - block <= UINT32_MAX; at += 8) {
-    while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
-    if (skip < body.skip_count && body.skip[skip] == at - block) continue;
-    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
-    reach(search, *(const uintptr_t *)at, parent, (uint32_t)(at - block));
-  }
+  search->parent = parent;
+  search->base = block;
+  undead_walk_body(search->heap, block, &body, false, reach_reference, search);
 }
 
 static void search_on(path_search *search) {
@@ -176,9 +195,9 @@ static void search_on(path_search *search) {
 
 // What a global or a run loop holds, the program can let go of: only what they do not reach is explained by a thread,
 // whose stack also holds what it no longer uses.
-static void search_all(path_search *search) {
+static void search_from_roots(path_search *search) {
   reach_roots(search, UNDEAD_ROOT_GLOBAL, false);
-  reach_items(search);
+  if (!search->numbers) reach_items(search);
   search_on(search);
   if (search->missing) reach_roots(search, UNDEAD_ROOT_THREAD_LOCAL, false);
   search_on(search);
@@ -188,6 +207,23 @@ static void search_all(path_search *search) {
   }
   search_on(search);
   if (search->missing) reach_roots(search, UNDEAD_ROOT_GLOBAL, true);
+  search_on(search);
+}
+
+// References first; then what only numbers, and words that may be stale, lead to.
+static void search_all(path_search *search) {
+  search_from_roots(search);
+  if (!search->missing) return;
+  uint64_t found = search->count;
+  search->numbers = true;
+  for (uint64_t i = 0; i < found && search->missing; i++) reach_from(search, (uint32_t)i);
+  search->numbers = false;
+  search_on(search);
+  if (!search->missing) return;
+  search->numbers = true;
+  search_from_roots(search);
+  search->numbers = false;
+  search->next = found;
   search_on(search);
 }
 

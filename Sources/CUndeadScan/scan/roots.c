@@ -43,7 +43,7 @@ void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, 
     roots->overflow = true;
     return;
   }
-  roots->roots[roots->count++] = (undead_root){low, high, tid, (uint8_t)kind};
+  roots->roots[roots->count++] = (undead_root){low, high, tid, (uint8_t)kind, false};
 }
 
 static void exclude_known(undead_root_search *search) {

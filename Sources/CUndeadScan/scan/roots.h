@@ -10,6 +10,7 @@ typedef struct {
   uintptr_t low, high;
   int32_t tid;
   uint8_t kind;        // undead_root_kind
+  bool weak;           // may hold what is no longer in use: alone it keeps nothing alive that the counts explain
 } undead_root;
 
 typedef struct {

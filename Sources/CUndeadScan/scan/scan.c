@@ -5,6 +5,7 @@
 #include "scan/arenas.h"
 #include "scan/census.h"
 #include "scan/collect.h"
+#include "scan/counts.h"
 #include "scan/held.h"
 #include "scan/isas.h"
 #include "scan/mark.h"
@@ -29,6 +30,7 @@ typedef struct {
   undead_roots roots;
   undead_bodies bodies;
   undead_marker marker;
+  undead_worklist doubted;
   undead_isas isas;
   undead_suspects suspects;
   undead_pathfinder paths;
@@ -48,12 +50,13 @@ static bool mark_all(scan_job *job) {
   *marker = (undead_marker){.bodies = &job->bodies, .heap = &job->heap, .bit = UNDEAD_WORD_MARK};
   marker->result = &job->storage->result;
   marker->caller = job->options.caller_tid;
+  marker->doubted = &job->doubted;
   if (job->options.suspects) {
     marker->note = undead_suspects_note;
     marker->context = &job->suspects;
   }
   undead_held_open(&job->bodies, &job->roots, &job->world, job->options.caller_tid);
-  if (!undead_mark_roots(marker, &job->roots)) return false;
+  if (!undead_mark_roots(marker, &job->roots) || !undead_counts_decide(marker, &job->doubted)) return false;
   job->storage->result.live_blocks = marker->blocks;
   job->storage->result.live_bytes = marker->bytes;
   return true;
@@ -292,6 +295,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   undead_roots_close(&job->roots);
   undead_heap_close(&job->heap);
   undead_mark_close(&job->marker);
+  undead_worklist_close(&job->doubted);
   undead_held_close(&job->bodies);
   undead_paths_close(&job->paths, job->storage);
   undead_suspects_close(&job->suspects);

@@ -2,6 +2,7 @@
 #include "platform/memory.h"
 #include "runtime/abi.h"
 #include "scan/address_index.h"
+#include "scan/references.h"
 #include "world/images.h"
 #include <assert.h>
 
@@ -87,25 +88,33 @@ static void classify(suspect_graph *graph, uint32_t node) {
 
 typedef void (*edge_visitor)(suspect_graph *graph, uint32_t from, uint32_t to);
 
+typedef struct {
+  suspect_graph *graph;
+  uint32_t from;
+  uintptr_t block;
+  edge_visitor visit;
+} edge_source;
+
+static void visit_reference(void *context, const undead_reference *reference) {
+  const edge_source *source = context;
+  suspect_graph *graph = source->graph;
+  if (reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
+  uintptr_t target = undead_heap_block(graph->heap, reference->address);
+  if (!target || target == source->block) return;
+  uint32_t to = undead_address_index_of(&graph->index, target);
+  if (to == UINT32_MAX) return;
+  bool special = *undead_heap_word(graph->heap, target) & UNDEAD_WORD_SPECIAL;
+  if (special && undead_is_framework_edge(graph->suspects, source->block, target)) return;
+  source->visit(graph, source->from, to);
+}
+
 static void each_edge(suspect_graph *graph, uint32_t from, edge_visitor visit) {
   undead_suspects *suspects = graph->suspects;
   uintptr_t block = graph->address[from];
   undead_body body;
   undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
-  uint32_t skip = 0;
-  for (uintptr_t at = body.low; at < body.high; at += 8) {
-    while (skip < body.skip_count && body.skip[skip] < at - block) skip++;
-    if (skip < body.skip_count && body.skip[skip] == at - block) continue;
-    if (body.elements.range_count && undead_elements_skip(&body.elements, at)) continue;
-    uintptr_t target = undead_heap_resolve(graph->heap, word_at(at));
-    if (!target && !body.isa) target = undead_complement_target(graph->heap, word_at(at));
-    if (!target || target == block) continue;
-    uint32_t to = undead_address_index_of(&graph->index, target);
-    if (to == UINT32_MAX) continue;
-    bool special = *undead_heap_word(graph->heap, target) & UNDEAD_WORD_SPECIAL;
-    if (special && undead_is_framework_edge(suspects, block, target)) continue;
-    visit(graph, from, to);
-  }
+  edge_source source = {graph, from, block, visit};
+  undead_walk_body(graph->heap, block, &body, false, visit_reference, &source);
   if (!(graph->flags[from] & FLAG_TOKEN)) return;
   for (uint32_t i = 0; i < suspects->link_count; i++) {
     if (suspects->links[i].token != block) continue;

@@ -2,6 +2,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "runtime/abi.h"
+#include "scan/references.h"
 #include "scan/suspect_graph.h"
 #include "world/images.h"
 #include <stdio.h>
@@ -182,33 +183,41 @@ static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, u
   return is_active_source(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
 }
 
-static void own(undead_suspects *suspects, undead_worklist *list, uintptr_t word) {
+typedef struct {
+  undead_suspects *suspects;
+  undead_worklist list;
+} owned_search;
+
+static void own(void *context, const undead_reference *reference) {
+  owned_search *search = context;
+  undead_suspects *suspects = search->suspects;
   const undead_heap *heap = suspects->bodies->heap;
-  uintptr_t block = undead_heap_resolve(heap, word);
+  uintptr_t block = undead_heap_block(heap, reference->address);
   if (!block || is_swift(undead_body_layout(suspects->bodies, word_at(block)))) return;
   uint32_t *registered = undead_heap_word(heap, block);
   if (*registered & UNDEAD_WORD_OWNED) return;
   *registered |= UNDEAD_WORD_OWNED;
-  undead_worklist_push(list, block);
+  undead_worklist_push(&search->list, block);
 }
 
 // Blocks that libdispatch's globals reach through blocks that are no Swift objects: its own.
 static bool find_owned(undead_suspects *suspects) {
-  undead_worklist list = {0};
+  owned_search search = {.suspects = suspects};
+  const undead_heap *heap = suspects->bodies->heap;
   for (uint32_t i = 0; i < suspects->roots->count; i++) {
     const undead_root *root = &suspects->roots->roots[i];
     undead_interval image = undead_image_facts.dispatch_image;
     if (root->kind != UNDEAD_ROOT_GLOBAL || root->high <= image.low || root->low >= image.high) continue;
     for (uintptr_t at = root->low; at < root->high; at += 8)
-      if (undead_is_dispatch_data(at)) own(suspects, &list, word_at(at));
+      if (undead_is_dispatch_data(at)) undead_walk_word(heap, at, UNDEAD_EVIDENCE_RAW, own, &search);
   }
-  for (uintptr_t block; (block = undead_worklist_pop(&list));) {
+  for (uintptr_t block; (block = undead_worklist_pop(&search.list));) {
     undead_body body;
     undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
-    for (uintptr_t at = body.low; at < body.high; at += 8) own(suspects, &list, word_at(at));
+    undead_walk_body(heap, block, &body, false, own, &search);
   }
-  bool ok = !list.no_memory;
-  undead_worklist_close(&list);
+  bool ok = !search.list.no_memory;
+  undead_worklist_close(&search.list);
   return ok;
 }
 
@@ -217,7 +226,7 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   if (!suspects->seen) return true;
   suspects->roots = roots;
   suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,
-                                    .bit = UNDEAD_WORD_MARK_AGAIN, .cut = cut, .context = suspects};
+                                    .bit = UNDEAD_WORD_MARK_AGAIN, .within = UNDEAD_WORD_MARK, .cut = cut, .context = suspects};
   if (!find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
   return undead_suspect_graph_search(suspects, MAX_FOUND, MAX_LINKS);
 }

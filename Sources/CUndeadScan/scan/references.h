@@ -1,0 +1,156 @@
+// Every word that may name a live block, by the rules of one table: the only walk over the memory of blocks and roots.
+//
+// | memory                                   | words                    | tags taken off      | evidence            |
+// |------------------------------------------|--------------------------|---------------------|---------------------|
+// | field that is a counted reference        | aligned                  | top byte, low three | COUNTED             |
+// | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
+// | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
+// | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
+// | block of no Swift type, root             | at every byte            | above bit 46, low 3 | RAW                 |
+//
+// The compiler keeps tags of enums and existentials in the bits that are free in every reference: the top byte and the
+// low three. Programs pack what they like above bit 46 (counters, NaN boxing), and lay out records without padding
+// (`struct epoll_event`, queues of bytes, code). A word that does not lie at a multiple of eight counts without any tag.
+//
+// In blocks of no Swift type a word may also be the complement of the address of one of libdispatch's (undead_body).
+#pragma once
+#include "scan/body.h"
+#include "scan/heap.h"
+#include "scan/roots.h"
+
+#define UNDEAD_ANY_TAG_MASK 0x00007FFFFFFFFFF8ull
+
+typedef struct {
+  uintptr_t address;   // of the byte that is named, without tags; undead_heap_may_hold it
+  uintptr_t at;        // where the word lies
+  uintptr_t value;     // the word
+  undead_evidence evidence;
+} undead_reference;
+
+typedef void (*undead_reference_visitor)(void *context, const undead_reference *reference);
+
+#define UNDEAD_WALK static inline __attribute__((always_inline)) void
+
+UNDEAD_WALK undead_walk_word(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
+                             undead_reference_visitor visit, void *context) {
+  uintptr_t value = *(const uintptr_t *)at;
+  uintptr_t address = value & (evidence == UNDEAD_EVIDENCE_COUNTED ? UNDEAD_POINTER_MASK : UNDEAD_ANY_TAG_MASK);
+  if (!undead_heap_may_hold(heap, address)) return;
+  undead_reference reference = {address, at, value, evidence};
+  visit(context, &reference);
+}
+
+// Pointers that begin in the word at `at` but not with it.
+UNDEAD_WALK undead_walk_straddling(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
+                                   undead_reference_visitor visit, void *context) {
+  uintptr_t low = *(const uintptr_t *)at, high = *(const uintptr_t *)(at + 8);
+  // The bytes above bit 47 of each such pointer are zero, and lie in `high` or at its border.
+  if (!(low | high)) return;
+  for (unsigned shift = 8; shift < 64; shift += 8) {
+    uintptr_t value = low >> shift | high << (64 - shift);
+    if (value - heap->low >= heap->high - heap->low || !undead_heap_may_hold(heap, value)) continue;
+    undead_reference reference = {value, at + shift / 8, value, evidence};
+    visit(context, &reference);
+  }
+}
+
+// The words of memory that no type describes; `low` and `high` are 8-aligned.
+UNDEAD_WALK undead_walk_bytes(const undead_heap *heap, uintptr_t low, uintptr_t high, undead_evidence evidence,
+                              undead_reference_visitor visit, void *context) {
+  for (uintptr_t at = low; at < high; at += 8) {
+    undead_walk_word(heap, at, evidence, visit, context);
+    if (at + 16 <= high) undead_walk_straddling(heap, at, evidence, visit, context);
+  }
+}
+
+// The words of blocks of no Swift type.
+UNDEAD_WALK undead_walk_memory(const undead_heap *heap, uintptr_t low, uintptr_t high, undead_reference_visitor visit,
+                               void *context) {
+  for (uintptr_t at = low; at < high; at += 8) {
+    uintptr_t value = *(const uintptr_t *)at;
+    uintptr_t target = value >> 47 == UNDEAD_COMPLEMENT_TOP ? undead_complement_target(heap, value) : 0;
+    if (target) {
+      undead_reference reference = {target, at, value, UNDEAD_EVIDENCE_RAW};
+      visit(context, &reference);
+    }
+    undead_walk_word(heap, at, UNDEAD_EVIDENCE_RAW, visit, context);
+    if (at + 16 <= high) undead_walk_straddling(heap, at, UNDEAD_EVIDENCE_RAW, visit, context);
+  }
+}
+
+// The words from `low` to `high` of an object or value at `base`, of which `words` describes the first `known`.
+UNDEAD_WALK undead_walk_described(const undead_heap *heap, uintptr_t base, uintptr_t low, uintptr_t high,
+                                  const uint8_t *words, size_t known, undead_reference_visitor visit, void *context) {
+  undead_evidence evidence, next;
+  for (uintptr_t at = low; at < high; at += 8) {
+    size_t index = (at - base) / 8;
+    evidence = index < known ? (undead_evidence)words[index] : UNDEAD_EVIDENCE_RAW;
+    if (evidence == UNDEAD_EVIDENCE_NONE) continue;
+    undead_walk_word(heap, at, evidence, visit, context);
+    if (evidence == UNDEAD_EVIDENCE_COUNTED || at + 16 > high) continue;
+    next = index + 1 < known ? (undead_evidence)words[index + 1] : UNDEAD_EVIDENCE_RAW;
+    if (next == evidence) undead_walk_straddling(heap, at, evidence, visit, context);
+  }
+}
+
+// The words of the fixed part of an object; `skip` lists those that keep nothing alive, to be visited only if `weak`.
+UNDEAD_WALK undead_walk_fields(const undead_heap *heap, uintptr_t block, const undead_body *body, uintptr_t high,
+                               bool weak, undead_reference_visitor visit, void *context) {
+  const undead_layout *layout = body->layout;
+  uintptr_t low = body->low;
+  for (uint32_t i = 0; i < body->skip_count && low < high; i++) {
+    uintptr_t at = block + body->skip[i];
+    if (at < low) continue;
+    uintptr_t end = at < high ? at : high;
+    undead_walk_described(heap, block, low, end, layout->words, layout->word_count, visit, context);
+    if (weak && at < high) undead_walk_word(heap, at, UNDEAD_EVIDENCE_NONE, visit, context);
+    low = at + 8;
+  }
+  undead_walk_described(heap, block, low, high, layout->words, layout->word_count, visit, context);
+}
+
+UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *body, uint32_t which,
+                                 undead_reference_visitor visit, void *context) {
+  const undead_element_range *range = &body->elements.ranges[which];
+  const uint8_t *words = body->layout->element_words[which];
+  size_t stride = range->stride, known = words ? stride / 8 : 0;
+  uintptr_t high = range->high < body->high ? range->high : body->high;
+  if (stride % 8 == 0) {
+    const uint64_t *bitmap = body->elements.bitmap;
+    size_t bucket = 0;
+    for (uintptr_t at = range->low; at + stride <= high; at += stride, bucket++)
+      if (!bitmap || bitmap[bucket / 64] >> bucket % 64 & 1)
+        undead_walk_described(heap, at, at, at + stride, words, known, visit, context);
+    return;
+  }
+  undead_evidence evidence = words ? (undead_evidence)words[0] : UNDEAD_EVIDENCE_RAW;
+  for (uintptr_t at = range->low; evidence != UNDEAD_EVIDENCE_NONE && at + 8 <= ((high + 7) & ~(uintptr_t)7); at += 8) {
+    if (undead_elements_skip(&body->elements, at)) continue;
+    undead_walk_word(heap, at, evidence, visit, context);
+    if (at + 16 <= high) undead_walk_straddling(heap, at, evidence, visit, context);
+  }
+}
+
+// All words of a block in ascending order; those that keep nothing alive only if `weak`, with evidence NONE.
+UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const undead_body *body, bool weak,
+                             undead_reference_visitor visit, void *context) {
+  if (!body->layout) {
+    undead_walk_memory(heap, body->low, body->high, visit, context);
+    return;
+  }
+  uint32_t ranges = body->elements.range_count;
+  if (!ranges) {
+    undead_walk_fields(heap, block, body, body->high, weak, visit, context);
+    return;
+  }
+  // Behind the last element nothing is in use.
+  undead_walk_fields(heap, block, body, body->elements.ranges[0].low, weak, visit, context);
+  for (uint32_t i = 0; i < ranges; i++) undead_walk_elements(heap, body, i, visit, context);
+}
+
+// All words of a root.
+UNDEAD_WALK undead_walk_root(const undead_heap *heap, const undead_root *root, undead_reference_visitor visit,
+                             void *context) {
+  undead_evidence evidence = root->weak ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_RAW;
+  undead_walk_bytes(heap, root->low, root->high, evidence, visit, context);
+}
