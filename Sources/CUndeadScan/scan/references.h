@@ -17,6 +17,9 @@
 #include "scan/body.h"
 #include "scan/heap.h"
 #include "scan/roots.h"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #define UNDEAD_ANY_TAG_MASK 0x00007FFFFFFFFFF8ull
 
@@ -40,16 +43,27 @@ UNDEAD_WALK undead_walk_word(const undead_heap *heap, uintptr_t at, undead_evide
   visit(context, &reference);
 }
 
+// Bit k: the eight bytes from `at` + k on may be an address, k from 1 to 7. Its sixth byte is not zero, the two above are.
+static inline __attribute__((always_inline)) unsigned undead_straddling_places(const undead_heap *heap, uintptr_t at) {
+#if defined(__SSE2__)
+  if (__builtin_expect(heap->low >> 40 == 0, 0)) return 0xFE;
+  __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+  unsigned zero = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
+  return (~zero & zero >> 1 & zero >> 2) >> 5 & 0xFE;
+#else
+  (void)heap, (void)at;
+  return 0xFE;
+#endif
+}
+
 // Pointers that begin in the word at `at` but not with it.
 UNDEAD_WALK undead_walk_straddling(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
                                    undead_reference_visitor visit, void *context) {
-  uintptr_t low = *(const uintptr_t *)at, high = *(const uintptr_t *)(at + 8);
-  // The bytes above bit 47 of each such pointer are zero, and lie in `high` or at its border.
-  if (!(low | high)) return;
-  for (unsigned shift = 8; shift < 64; shift += 8) {
-    uintptr_t value = low >> shift | high << (64 - shift);
-    if (value - heap->low >= heap->high - heap->low || !undead_heap_may_hold(heap, value)) continue;
-    undead_reference reference = {value, at + shift / 8, value, evidence};
+  for (unsigned places = undead_straddling_places(heap, at); __builtin_expect(places != 0, 0); places &= places - 1) {
+    uintptr_t place = at + (unsigned)__builtin_ctz(places), value;
+    __builtin_memcpy(&value, (const void *)place, sizeof value);
+    if (!undead_heap_may_hold(heap, value)) continue;
+    undead_reference reference = {value, place, value, evidence};
     visit(context, &reference);
   }
 }
