@@ -16,6 +16,7 @@ typedef struct {
   undead_marker *marker;
   const undead_heap *heap;
   undead_bodies *bodies;
+  const undead_body *body;   // whose words are looked at
   undead_worklist waiting, named;
   doubted_block *blocks;   // ascending
   uint32_t count, capacity;
@@ -27,6 +28,7 @@ static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; 
 static void walk(trial *self, uintptr_t block, undead_reference_visitor visit) {
   undead_body body;
   undead_body_of(self->bodies, block, undead_block_size(block), &body);
+  self->body = &body;
   undead_walk_body(self->heap, block, &body, false, visit, self);
 }
 
@@ -81,9 +83,10 @@ static bool list_blocks(trial *self) {
 
 static void count_reference(void *context, const undead_reference *reference) {
   trial *self = context;
-  if (reference->evidence != UNDEAD_EVIDENCE_COUNTED) return;
+  if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
   uintptr_t block = undead_heap_block(self->heap, reference->address);
   if (!block || block != reference->address || !(*undead_heap_word(self->heap, block) & UNDEAD_WORD_DOUBTED)) return;
+  if (undead_body_evidence(self->bodies, self->body, reference->at) != UNDEAD_EVIDENCE_COUNTED) return;
   uint32_t index = undead_address_index_of(&self->index, block);
   if (index != UINT32_MAX) self->blocks[index].counted++;
 }

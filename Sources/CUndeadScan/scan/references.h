@@ -2,7 +2,8 @@
 //
 // | memory                                   | words                    | tags taken off      | evidence            |
 // |------------------------------------------|--------------------------|---------------------|---------------------|
-// | field that is a counted reference        | aligned                  | top byte, low three | COUNTED             |
+// | field that is a counted reference        | aligned                  | top byte, low three | COUNTED, or a grade |
+// |                                          |                          |                     | that is for tables  |
 // | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
@@ -32,40 +33,62 @@ typedef struct {
 
 typedef void (*undead_reference_visitor)(void *context, const undead_reference *reference);
 
+// Whether the program may have put tags of its own into a word, or not aligned it.
+static inline bool undead_is_untyped(undead_evidence evidence) {
+  return evidence == UNDEAD_EVIDENCE_RAW || evidence == UNDEAD_EVIDENCE_NUMBER;
+}
+
 #define UNDEAD_WALK static inline __attribute__((always_inline)) void
 
 UNDEAD_WALK undead_walk_word(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
                              undead_reference_visitor visit, void *context) {
   uintptr_t value = *(const uintptr_t *)at;
-  uintptr_t address = value & (evidence == UNDEAD_EVIDENCE_COUNTED ? UNDEAD_POINTER_MASK : UNDEAD_ANY_TAG_MASK);
+  uintptr_t address = value & (undead_is_untyped(evidence) ? UNDEAD_ANY_TAG_MASK : UNDEAD_POINTER_MASK);
   if (!undead_heap_may_hold(heap, address)) return;
   undead_reference reference = {address, at, value, evidence};
   visit(context, &reference);
 }
 
-// Bit k: the eight bytes from `at` + k on may be an address, k from 1 to 7. Its sixth byte is not zero, the two above are.
-static inline __attribute__((always_inline)) unsigned undead_straddling_places(const undead_heap *heap, uintptr_t at) {
+// Bit k: the eight bytes from `bytes` + k on may be an address, k from 1 to 7. Its sixth byte is not zero, the two above are.
+static inline __attribute__((always_inline)) unsigned undead_straddling_places(const undead_heap *heap, const void *bytes) {
 #if defined(__SSE2__)
   if (__builtin_expect(heap->low >> 40 == 0, 0)) return 0xFE;
-  __m128i bytes = _mm_loadu_si128((const __m128i *)at);
-  unsigned zero = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
+  __m128i loaded = _mm_loadu_si128(bytes);
+  unsigned zero = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(loaded, _mm_setzero_si128()));
   return (~zero & zero >> 1 & zero >> 2) >> 5 & 0xFE;
 #else
-  (void)heap, (void)at;
+  (void)heap, (void)bytes;
   return 0xFE;
 #endif
 }
 
-// Pointers that begin in the word at `at` but not with it.
-UNDEAD_WALK undead_walk_straddling(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
-                                   undead_reference_visitor visit, void *context) {
-  for (unsigned places = undead_straddling_places(heap, at); __builtin_expect(places != 0, 0); places &= places - 1) {
-    uintptr_t place = at + (unsigned)__builtin_ctz(places), value;
-    __builtin_memcpy(&value, (const void *)place, sizeof value);
+// Pointers that begin in the word at `at` but not with it; `bytes` are the sixteen from there on.
+UNDEAD_WALK undead_walk_places(const undead_heap *heap, uintptr_t at, const char *bytes, unsigned places,
+                               undead_evidence evidence, undead_reference_visitor visit, void *context) {
+  for (; __builtin_expect(places != 0, 0); places &= places - 1) {
+    unsigned place = (unsigned)__builtin_ctz(places);
+    uintptr_t value;
+    __builtin_memcpy(&value, bytes + place, sizeof value);
     if (!undead_heap_may_hold(heap, value)) continue;
-    undead_reference reference = {value, place, value, evidence};
+    undead_reference reference = {value, at + place, value, evidence};
     visit(context, &reference);
   }
+}
+
+UNDEAD_WALK undead_walk_straddling(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
+                                   undead_reference_visitor visit, void *context) {
+  const char *bytes = (const char *)at;
+  undead_walk_places(heap, at, bytes, undead_straddling_places(heap, bytes), evidence, visit, context);
+}
+
+// The same for the last word of memory that ends at `end`, less than sixteen bytes further.
+UNDEAD_WALK undead_walk_last(const undead_heap *heap, uintptr_t at, uintptr_t end, undead_evidence evidence,
+                             undead_reference_visitor visit, void *context) {
+  char bytes[16] = {0};
+  if (end < at + 9) return;
+  __builtin_memcpy(bytes, (const void *)at, end - at);
+  unsigned places = undead_straddling_places(heap, bytes) & ((1u << (end - at - 7)) - 1);
+  undead_walk_places(heap, at, bytes, places, evidence, visit, context);
 }
 
 // The words of memory that no type describes; `low` and `high` are 8-aligned.
@@ -101,7 +124,7 @@ UNDEAD_WALK undead_walk_described(const undead_heap *heap, uintptr_t base, uintp
     evidence = index < known ? (undead_evidence)words[index] : UNDEAD_EVIDENCE_RAW;
     if (evidence == UNDEAD_EVIDENCE_NONE) continue;
     undead_walk_word(heap, at, evidence, visit, context);
-    if (evidence == UNDEAD_EVIDENCE_COUNTED || at + 16 > high) continue;
+    if (!undead_is_untyped(evidence) || at + 16 > high) continue;
     next = index + 1 < known ? (undead_evidence)words[index + 1] : UNDEAD_EVIDENCE_RAW;
     if (next == evidence) undead_walk_straddling(heap, at, evidence, visit, context);
   }
@@ -138,10 +161,11 @@ UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *bod
     return;
   }
   undead_evidence evidence = words ? (undead_evidence)words[0] : UNDEAD_EVIDENCE_RAW;
-  for (uintptr_t at = range->low; evidence != UNDEAD_EVIDENCE_NONE && at + 8 <= ((high + 7) & ~(uintptr_t)7); at += 8) {
+  for (uintptr_t at = range->low; evidence != UNDEAD_EVIDENCE_NONE && at < high; at += 8) {
     if (undead_elements_skip(&body->elements, at)) continue;
-    undead_walk_word(heap, at, evidence, visit, context);
+    if (at + 8 <= body->high) undead_walk_word(heap, at, evidence, visit, context);
     if (at + 16 <= high) undead_walk_straddling(heap, at, evidence, visit, context);
+    else undead_walk_last(heap, at, high, evidence, visit, context);
   }
 }
 
