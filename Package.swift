@@ -80,8 +80,7 @@ extension Target {
     .target(
       name: name, dependencies: layers,
       cSettings: [
-        .headerSearchPath("."), .headerSearchPath("../CUndead/include"),
-        .unsafeFlags(["-O2"], .when(configuration: .debug)),
+        .headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug)),
       ])
   }
 }

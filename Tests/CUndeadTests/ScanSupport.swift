@@ -54,12 +54,13 @@ enum ScanProgram {
 
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
-    let include = InstrumentSources.interface
+    let includes = InstrumentSources.interfaceOptions.map { "'\($0)'" }
+    let imported = includes.map { "-Xcc \($0)" }.joined(separator: " ")
     let path = try TemporaryDirectory.untilExit().path
     try shell("clang -shared -fPIC '\(sources)/thread_value.c' -o '\(path)/libvalue.so'")
-    let library = "'-DTHREAD_VALUE_LIBRARY=\"\(path)/libvalue.so\"'"
-    try shell("clang -O1 -g \(library) -I '\(include)' -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
-    let bridge = "-import-objc-header '\(sources)/scan_program.h' -Xcc -I -Xcc '\(include)'"
+    let options = "'-DTHREAD_VALUE_LIBRARY=\"\(path)/libvalue.so\"' \(includes.joined(separator: " "))"
+    try shell("clang -O1 -g \(options) -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
+    let bridge = "-import-objc-header '\(sources)/scan_program.h' \(imported)"
     try shell("swiftc \(build.rawValue) -g \(bridge) '\(sources)/scan_program.swift' '\(path)/c.o' -o '\(path)/scan'")
     return "\(path)/scan"
   }

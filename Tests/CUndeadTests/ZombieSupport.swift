@@ -125,10 +125,10 @@ enum ZombieProgram {
 
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
-    let include = InstrumentSources.interface
+    let imported = InstrumentSources.interfaceOptions.map { "-Xcc '\($0)'" }.joined(separator: " ")
     let program = "\(try TemporaryDirectory.untilExit().path)/zombie"
     let options = "\(build.rawValue) -g -swift-version 5 -module-name App"
-    let bridge = "-import-objc-header '\(include)/undead_zombies.h'"
+    let bridge = "-import-objc-header '\(InstrumentSources.interface)/undead_zombies.h' \(imported)"
     try ScanProgram.shell("swiftc \(options) \(bridge) '\(sources)/zombie_program.swift' -o '\(program)'")
     return program
   }

@@ -24,8 +24,13 @@ package enum InstrumentSources {
     }
   }
 
-  /// The folder of the headers that Swift code and programs may use.
+  /// The folder of the headers that Swift code and programs may use; they include others, of the layers.
   package static var interface: String { Layer.session.folder.appending(path: "include").path }
+
+  /// Options that let a program find them.
+  package static var interfaceOptions: [String] {
+    Layer.allCases.flatMap { ["-I", $0.folder.appending(path: "include").path] }
+  }
 
   /// Options that let a C file of any layer, or a test of one, find its headers.
   package static var includeOptions: [String] {

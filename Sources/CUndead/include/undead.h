@@ -55,42 +55,6 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
 // Gives back what undead_snapshot_copy returned, with the same size. NULL is allowed.
 void undead_snapshot_release(void *bytes, size_t size);
 
-// For tests. No stable interface.
-
-// Names the object at `object`, a block of malloc that nobody changes meanwhile, as if a scan had found it leaked:
-// its name, a line "skip" with the offsets of its weak and unowned words, then a line for each word that leads to a
-// Swift object: offset, label, declared type, ownership, "function" if a closure's code is known, name of the target,
-// with tabs between. Returns the length of the text. Not thread-safe.
-size_t undead_test_describe(const void *object, char *text, size_t text_size);
-// The kind of object (undead_kind) that starts with `word`, 0 if none does. Not thread-safe.
-uint32_t undead_test_kind(uintptr_t word, size_t size);
-// Category (undead_category) and whether it is of the program, of the object at `object`. Not thread-safe.
-uint32_t undead_test_category(const void *object, bool *user_type);
-// The async frames of the task at `task`, as return addresses, innermost first. Returns their number.
-uint32_t undead_test_task_frames(const void *task, uintptr_t *frames, uint32_t max);
-// The symbol that contains `address`, in `text`; returns its address, 0 if it is not known. Not thread-safe.
-uintptr_t undead_test_symbol_at(uintptr_t address, char *text, size_t text_size);
-// The address of a symbol, exported or not, of the first image whose file name starts with `image`. Not thread-safe.
-uintptr_t undead_test_symbol(const char *image, const char *name);
-// True if the image that holds `address` counts as part of the toolchain or the system. Not thread-safe.
-bool undead_test_is_toolchain(uintptr_t address);
-// What is known of the words of the object at `object` from the third one on, a letter for each: "r" raw, "c" counted,
-// "n" number, "-" nothing. Returns their number. Not thread-safe.
-size_t undead_test_evidence(const void *object, char *text, size_t text_size);
-
-// What a scan of this process found, without names.
-typedef struct {
-  uint32_t leaked, raw, support, edges, paths;
-  uint32_t suspects_of_kind[5];    // by undead_suspect_kind
-  uint32_t suspects_with_path;
-  uint32_t stop_method, error;     // undead_stop_method, undead_scan_error
-  uint64_t live_blocks, pause_nanoseconds, scan_nanoseconds;
-  char message[200];
-} undead_test_scan_counts;
-// Scans from a thread of its own: in place or in a copy, with suspects or without; `watched` may be an object whose
-// retain path is wanted. One call at a time.
-void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test_scan_counts *counts);
-
 #ifdef __cplusplus
 }
 #endif

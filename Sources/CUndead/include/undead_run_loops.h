@@ -1,5 +1,6 @@
 // Lets layers that do not know each other's run loops run them while they wait.
 #pragma once
+#include "undead_objects.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,11 +18,6 @@ void undead_set_run_loop_runner(undead_run_loop_runner runner);
 
 // Runs the run loop of the calling thread; false if that did not take the time, and the caller should wait otherwise.
 bool undead_run_current_loop(int64_t nanoseconds);
-
-// Whether all that a Swift closure captures are weak references to objects that have died; the class of one of them is
-// written to `type`. False if it also captures anything else, or if the metadata of captures was stripped. `context` is
-// the second word of the closure, whose caller keeps it alive. What a reference leads to may be released on this thread.
-bool undead_closure_knows_only_dead(const void *context, char *type, size_t size);
 
 #ifdef __cplusplus
 }

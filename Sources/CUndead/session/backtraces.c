@@ -1,4 +1,4 @@
-#include "include/undead_backtraces.h"
+#include "undead_backtraces.h"
 #include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-#include "include/undead_assertions.h"
-#include "include/undead_backtraces.h"
+#include "undead_assertions.h"
+#include "undead_backtraces.h"
 #include "platform/memory.h"
 #include "record/avoid.h"
 #include "record/scopes.h"

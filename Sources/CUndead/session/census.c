@@ -1,8 +1,8 @@
 // The public function that counts live objects.
 #define _GNU_SOURCE
 #include "scan/census.h"
-#include "include/undead.h"
-#include "include/undead_assertions.h"
+#include "undead.h"
+#include "undead_assertions.h"
 #include "platform/memory.h"
 #include "session/check.h"
 #include "session/text.h"

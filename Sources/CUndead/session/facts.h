@@ -1,6 +1,6 @@
 // What the layers above told a check, kept until its snapshot is written.
 #pragma once
-#include "include/undead_facts.h"
+#include "undead_facts.h"
 #include "scan/scan.h"
 #include "session/vector.h"
 

@@ -1,6 +1,6 @@
 // The public functions of include/undead.h that look at the process.
 #define _GNU_SOURCE
-#include "include/undead.h"
+#include "undead.h"
 #include "platform/memory.h"
 #include "session/check.h"
 #include "session/session.h"

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "session/process_facts.h"
-#include "include/undead.h"
+#include "undead.h"
 #include "session/session.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"

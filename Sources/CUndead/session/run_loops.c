@@ -1,4 +1,4 @@
-#include "include/undead_run_loops.h"
+#include "undead_run_loops.h"
 #include <stddef.h>
 
 static undead_run_loop_runner runner;

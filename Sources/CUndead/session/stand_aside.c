@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "include/undead.h"
+#include "undead.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/text.h"

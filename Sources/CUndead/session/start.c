@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-#include "include/undead.h"
-#include "include/undead_zombies.h"
+#include "undead.h"
+#include "undead_zombies.h"
 #include "platform/boundaries.h"
 #include "record/mode.h"
 #include "record/reach.h"
@@ -226,7 +226,7 @@ void undead_session_prepare(void) {
   } else if (settings->turned_on || undead_record_runs_tests()) {
     const char *why = begin_recording();
     if (why) stand_aside(why);
-    else undead_zombies_begin("", 0);
+    else undead_zombies_begin("", 0, undead_zombies_start);
   }
   errno = saved_errno;
 }
@@ -257,7 +257,7 @@ void undead_session_before_main(void) {
   undead_exit_register();
   undead_signals_begin();
   if (undead_state_get()->flags & UNDEAD_STATE_SWIFT)
-    undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation);
+    undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation, undead_zombies_start);
   errno = saved_errno;
 }
 

@@ -1,5 +1,5 @@
 // The memory of the running task, where the frames of its asynchronous functions lie.
-#include "include/undead_assertions.h"
+#include "undead_assertions.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
 #include "runtime/abi.h"

@@ -1,5 +1,5 @@
 // The backtrace of a running thread. A helper process traces it: a signal would end its sleep or its wait early.
-#include "include/undead_backtraces.h"
+#include "undead_backtraces.h"
 #include "record/mode.h"
 #include "session/check.h"
 #include "unwind/walk_x86_64.h"

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "record/scopes.h"
-#include "undead_assertions.h"
+#include "undead_scopes.h"
 #include "record/avoid.h"
 #include "record/registry.h"
 #include "record/thread.h"

@@ -1,6 +1,6 @@
 // For tests only: the runtime layer as seen from Swift.
 #define _GNU_SOURCE
-#include "undead.h"
+#include "undead_test_runtime.h"
 #include "platform/maps.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"

@@ -1,5 +1,5 @@
 // Objects that are watched without being kept alive: an unowned reference keeps their header.
-#include "undead_assertions.h"
+#include "undead_objects.h"
 
 // Exported by the runtime (stdlib/public/SwiftShims/swift/shims/Refcount.h, include/swift/Runtime/HeapObject.h). Weak:
 // the preloaded library is also there in programs without it.

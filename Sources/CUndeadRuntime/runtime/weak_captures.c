@@ -1,5 +1,5 @@
 // What a closure knows weakly, asked while it is being called: its metadata is in use, and can be trusted.
-#include "undead_run_loops.h"
+#include "undead_objects.h"
 #include "runtime/abi.h"
 #include <string.h>
 

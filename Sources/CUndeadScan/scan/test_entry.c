@@ -1,4 +1,4 @@
-#include "undead.h"
+#include "undead_test_scan.h"
 #include "platform/maps.h"
 #include "record/thread.h"
 #include "runtime/abi.h"

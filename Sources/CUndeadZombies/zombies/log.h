@@ -1,6 +1,6 @@
 // The log of zombies in the session directory (Documentation/zombie-log.md).
 #pragma once
-#include "undead_zombies.h"
+#include "undead_sniffer.h"
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)

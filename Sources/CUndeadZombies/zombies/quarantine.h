@@ -1,6 +1,6 @@
 // Dead objects in the order of their deaths. The oldest go for good when the budget is spent.
 #pragma once
-#include "undead_zombies.h"
+#include "undead_sniffer.h"
 #include "zombies/lock.h"
 #include "zombies/zombie_class.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // The environment variables of the zombie sniffer (Documentation/environment.md).
 #pragma once
-#include "undead_zombies.h"
+#include "undead_sniffer.h"
 
 #pragma GCC visibility push(hidden)
 

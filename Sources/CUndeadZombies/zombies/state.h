@@ -1,6 +1,6 @@
 // What the parts of the zombie sniffer share.
 #pragma once
-#include "undead_zombies.h"
+#include "undead_sniffer.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/zombies.h"
-#include "undead.h"
-#include "undead_zombies.h"
+#include "undead_sniffer.h"
+#include "record/mode.h"
 #include "runtime/layout.h"
 #include "zombies/death.h"
 #include "zombies/fault.h"
@@ -86,7 +86,7 @@ static uint32_t log_flags(void) {
 // Without the runtime's own functions, deaths of objects that malloc handed out are seen by free().
 static bool finds_a_way(void) {
   replaces_functions = undead_swift_functions_find();
-  return replaces_functions || (undead_is_active() && undead_runtime_find());
+  return replaces_functions || (undead_record_mode > UNDEAD_RECORD_OFF && undead_runtime_find());
 }
 
 static bool start_locked(const undead_zombie_options *options) {
@@ -123,10 +123,8 @@ static bool start_locked(const undead_zombie_options *options) {
   return true;
 }
 
-bool undead_zombies_start(const undead_zombie_options *options) {
+bool undead_zombies_turn_on(const undead_zombie_options *options) {
   int saved = errno;
-  // Allocations tell where a zombie came from; without them the rest works.
-  if (!undead_is_active()) undead_start();
   bool started = undead_lock_take(&lock);
   if (started) {
     started = start_locked(options);
@@ -227,12 +225,12 @@ bool undead_zombie_is_dead(const void *object) {
   return undead_zombies.active && undead_quarantine_find((uintptr_t)object, &dead);
 }
 
-void undead_zombies_begin(const char *directory, uint32_t generation) {
+void undead_zombies_begin(const char *directory, uint32_t generation, bool (*start)(const undead_zombie_options *)) {
   undead_zombie_options options;
   if (!undead_zombie_options_of_environment(&options)) return;
   int saved = errno;
   undead_zombie_log_set_place(directory, generation, 0);
-  undead_zombies_start(&options);
+  start(&options);
   undead_zombie_log_begin();
   undead_zombie_log_set_flags(log_flags());
   errno = saved;

@@ -1,6 +1,6 @@
 // What scan_program.swift needs of C.
 #pragma once
-#include "undead.h"
+#include "undead_tests.h"
 
 // Scans this process with the preloaded library.
 undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched);

@@ -1,6 +1,6 @@
 // Counts the live Swift objects by type, and for each type those that were born in given allocation scopes.
 #pragma once
-#include "undead_assertions.h"
+#include "undead_census.h"
 #include "scan/body.h"
 
 #define UNDEAD_CENSUS_TYPES (1u << 14)   // distinct types; a power of two

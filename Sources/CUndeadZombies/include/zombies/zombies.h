@@ -1,13 +1,17 @@
 // The zombie sniffer as the session sees it: begun before main, told of forks and of the end.
 #pragma once
+#include "undead_sniffer.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
-// Starts it if the environment asks for it. `directory` of the session ("": none) and generation of its state file say
-// where the log goes.
-void undead_zombies_begin(const char *directory, uint32_t generation);
+// Starts to keep dead objects: undead_zombies_start, when allocations are recorded.
+bool undead_zombies_turn_on(const undead_zombie_options *options);
+
+// Calls `start`, which is undead_zombies_start, if the environment asks for it. `directory` of the session ("": none)
+// and generation of its state file say where the log goes.
+void undead_zombies_begin(const char *directory, uint32_t generation, bool (*start)(const undead_zombie_options *));
 
 void undead_zombies_before_fork(void);
 void undead_zombies_after_fork_in_parent(void);

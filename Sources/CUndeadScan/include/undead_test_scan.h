@@ -1,0 +1,25 @@
+// Scans for tests. No stable interface.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a scan of this process found, without names.
+typedef struct {
+  uint32_t leaked, raw, support, edges, paths;
+  uint32_t suspects_of_kind[5];    // by undead_suspect_kind
+  uint32_t suspects_with_path;
+  uint32_t stop_method, error;     // undead_stop_method, undead_scan_error
+  uint64_t live_blocks, pause_nanoseconds, scan_nanoseconds;
+  char message[200];
+} undead_test_scan_counts;
+// Scans from a thread of its own: in place or in a copy, with suspects or without; `watched` may be an object whose
+// retain path is wanted. One call at a time.
+void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test_scan_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
