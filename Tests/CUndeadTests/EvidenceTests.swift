@@ -129,13 +129,13 @@ private final class ToolchainValues {
   /// The words of a value that is not there hold what was there before.
   @Test func wordsOfOptionals() {
     //                                                closure, pair, two, twice, text, existential, number
-    #expect(evidence(of: opaque(Optionals(nil))) == "rn" + "cn" + "cn" + "cn" + "nc" + "nnnrr" + "nn")
-    #expect(evidence(of: opaque(Optionals(item))) == "rc" + "cn" + "cc" + "cc" + "nc" + "nnnrr" + "nn")
+    #expect(evidence(of: opaque(Optionals(nil))) == ["rn", "cn", "cn", "cn", "nc", "nnnrr", "nn"].joined())
+    #expect(evidence(of: opaque(Optionals(item))) == ["rc", "cn", "cc", "cc", "nc", "nnnrr", "nn"].joined())
   }
 
   @Test func payloadsOfSeveralCases() {
     let words = evidence(of: opaque(Payloads(item)))
-    #expect(words == "c" + "nnn" + "-n" + "r" + "cr")
+    #expect(words == ["c", "nnn", "-n", "r", "cr"].joined())
   }
 
   @Test func enumsOfManyShapes() {
@@ -147,7 +147,7 @@ private final class ToolchainValues {
   @Test func existentialsByTheirDynamicType() {
     //                                                     small, large, object, Any, constrained
     let words = evidence(of: opaque(Existentials(item)))
-    #expect(words.hasPrefix("rrnrr" + "cnnrr" + "cnnrr" + "rrnr" + "rnnrr"))
+    #expect(words.hasPrefix(["rrnrr", "cnnrr", "cnnrr", "rrnr", "rnnrr"].joined()))
     // Two protocols of classes, an error, an optional.
     #expect(String(words.dropFirst(24)) == "crccrrnrr")
   }
@@ -179,7 +179,7 @@ private final class ToolchainValues {
 
   @Test func valuesOfTheToolchain() {
     let words = evidence(of: opaque(ToolchainValues()))
-    #expect(words.hasPrefix("c" + "cnnn" + "nnnn" + "nn" + "c" + "c" + "c" + "c"))
+    #expect(words.hasPrefix(["c", "cnnn", "nnnn", "nn", "c", "c", "c", "c"].joined()))
     #expect(words.last == "c")
   }
 
