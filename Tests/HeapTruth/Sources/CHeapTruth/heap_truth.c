@@ -2,7 +2,10 @@
 #include "heap_truth.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -196,4 +199,18 @@ void *truth_link_pop(truth_link **head) {
   *head = first->link.next;
   free(first);
   return object;
+}
+
+void truth_epoll_with(void *object, int *descriptors) {
+  descriptors[0] = epoll_create1(EPOLL_CLOEXEC);
+  descriptors[1] = eventfd(0, EFD_CLOEXEC);
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = object};
+  epoll_ctl(descriptors[0], EPOLL_CTL_ADD, descriptors[1], &event);
+}
+
+timer_t truth_timer_with(void *object) {
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_ptr = object};
+  timer_t timer = NULL;
+  timer_create(CLOCK_MONOTONIC, &event, &timer);
+  return timer;
 }

@@ -13,7 +13,9 @@ struct Kind: Sendable {
   var make: @Sendable () -> Holder
 }
 
-let kinds: [Kind] = fieldKinds + valueKinds + collectionKinds + memoryKinds + recordKinds + threadKinds
+let kinds: [Kind] =
+  fieldKinds + valueKinds + collectionKinds + memoryKinds + recordKinds + threadKinds
+  + concurrencyKinds + serviceKinds
 
 /// The kinds that are to be used, as indices, and how many holders of each there are.
 enum Choice {

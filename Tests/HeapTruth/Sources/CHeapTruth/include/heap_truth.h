@@ -2,6 +2,7 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define TRUTH_SLOTS 64
 
@@ -65,3 +66,7 @@ typedef struct truth_link {
 } truth_link;
 truth_link *truth_link_push(truth_link *head, void *object);
 void *truth_link_pop(truth_link **head);
+
+// The kernel keeps the object's address: with an event, or with a timer.
+void truth_epoll_with(void *object, int *descriptors);
+timer_t truth_timer_with(void *object);

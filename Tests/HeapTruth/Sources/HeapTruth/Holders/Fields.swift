@@ -1,3 +1,5 @@
+import Foundation
+
 // Nodes in stored properties and in payloads of enums.
 
 private final class Field: Holder, @unchecked Sendable {
@@ -270,12 +272,127 @@ private final class OnlyUnmanaged: Holder, @unchecked Sendable {
   deinit { while take() != nil {} }
 }
 
+/// Payloads of many representations, with the spare bits of each.
+private final class MixedPayload: Holder, @unchecked Sendable {
+  enum Payload {
+    case text(String)
+    case array([Node])
+    case values([Int: Node])
+    case closure(() -> Node)
+    case anything(Any)
+    case failure(any Error & AnyObject)
+    case either(Either<Node, String>)
+    case date(Date?, Node?)
+    case nothing
+  }
+  enum Either<Left, Right> {
+    case left(Left)
+    case right(Right)
+  }
+  private var payloads: [Payload?] = [.nothing]
+  private var last: Payload?
+  private var turn = 0
+
+  override func put(_ node: Node) -> Bool {
+    turn += 1
+    payloads.append(last)
+    switch turn % 7 {
+    case 0: last = .array([node])
+    case 1: last = .values([turn: node])
+    case 2: last = .closure { node }
+    case 3: last = .anything(node)
+    case 4: last = .either(.left(node))
+    case 5: last = .date(nil, node)
+    default: last = .anything((turn, "text", node))
+    }
+    return true
+  }
+  override func take() -> Node? {
+    while !payloads.isEmpty {
+      let payload = last
+      last = payloads.popLast() ?? nil
+      switch payload {
+      case .array(let nodes): return nodes[0]
+      case .values(let nodes): return nodes.first!.value
+      case .closure(let closure): return closure()
+      case .anything(let value): return value as? Node ?? (value as! (Int, String, Node)).2
+      case .either(.left(let node)): return node
+      case .date(_, let node?): return node
+      default: continue
+      }
+    }
+    return nil
+  }
+  override func churn() { payloads.insert(.text("a text that is too long for the string itself"), at: 0) }
+}
+
+private final class Unusual: Holder, @unchecked Sendable {
+  struct Unique: ~Copyable {
+    var node: Node?
+    deinit {}
+  }
+  struct Pack<each Element> { var values: (repeat each Element) }
+  struct Resilient {
+    var date: Date?
+    var link: URL?
+    var identifier = UUID()
+    var data: Data?
+    var node: Node?
+  }
+  private var unique = Unique(node: nil)
+  private var inline: InlineArray<3, Node?> = [nil, nil, nil]
+  private var pack = Pack<Int8, Node?, String>(values: (1, nil, ""))
+  private var resilient = Resilient()
+
+  override func put(_ node: Node) -> Bool {
+    if unique.node == nil {
+      unique.node = node
+    } else if inline[1] == nil {
+      inline[1] = node
+    } else if second(of: pack.values) == nil {
+      pack = Pack(values: (1, node, ""))
+    } else if resilient.node == nil {
+      resilient.node = node
+    } else {
+      return false
+    }
+    return true
+  }
+  override func take() -> Node? {
+    if let node = second(of: pack.values) {
+      pack = Pack(values: (1, nil, ""))
+      return node
+    }
+    return resilient.node.take() ?? inline[1].take() ?? unique.node.take()
+  }
+  private func second(of values: (Int8, Node?, String)) -> Node? { values.1 }
+  override func churn() { resilient.link = resilient.link == nil ? URL(string: "https://swift.org") : nil }
+}
+
+private final class OfFoundation: Holder, @unchecked Sendable {
+  final class Work: Operation, @unchecked Sendable { var node: Node? }
+  final class Object: NSObject {
+    var number: Int8 = 1
+    var node: Node?
+  }
+  private let work = Work()
+  private let object = Object()
+  override func put(_ node: Node) -> Bool {
+    if work.node == nil { work.node = node } else if object.node == nil { object.node = node } else { return false }
+    return true
+  }
+  override func take() -> Node? { work.node.take() ?? object.node.take() }
+}
+
 let fieldKinds: [Kind] = [
   Kind(name: "field.plain") { Field() },
   Kind(name: "field.nested") { Nested() },
   Kind(name: "field.nestedOptional") { NestedOptional() },
   Kind(name: "field.singlePayload") { Single() },
   Kind(name: "field.multiPayload") { Multi() },
+  Kind(name: "field.mixedPayload") { MixedPayload() },
+  Kind(name: "field.unusual") { Unusual() },
+  Kind(name: "field.ofFoundation") { OfFoundation() },
   Kind(name: "field.indirect") { Indirect() },
   Kind(name: "field.wrapped") { Wrapped() },
   Kind(name: "field.lazy") { Lazy() },
