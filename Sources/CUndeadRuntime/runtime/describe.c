@@ -61,8 +61,7 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
                            .kind = (uint8_t)undead_classify(isa, size), .state = UNDEAD_STATE_LEAKED};
   undead_scan_result result = {.nodes = nodes, .node_count = 1, .edges = edges};
   const undead_layout *layout = undead_layout_of(isa);
-  size_t end = layout && layout->size ? layout->size : size;
-  for (uint32_t offset = ABI_OBJECT_HEADER; offset + 8 <= end; offset += 8) add_edge(&result, address, offset);
+  for (uint32_t offset = ABI_OBJECT_HEADER; offset + 8 <= size; offset += 8) add_edge(&result, address, offset);
   for (uint32_t i = 1; i < result.node_count; i++) undead_layouts_add(&nodes[i].isa, 1);
   char name[2048];
   undead_name_node(&result, 0, name, sizeof name);

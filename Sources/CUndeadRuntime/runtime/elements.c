@@ -105,6 +105,16 @@ static bool name_set_word(const element_query *query, uintptr_t isa) {
   return name_element(query, type, elements, "[element]");
 }
 
+// Of a deque, whose elements go around the end of the capacity.
+static bool is_unused_in_ring(const undead_node *node, const undead_layout *layout, size_t index) {
+  uintptr_t capacity, count, start;
+  if (!undead_node_is_frozen(node) || !undead_copy_memory(node->address + layout->capacity, &capacity, 8)
+      || !undead_copy_memory(node->address + layout->count, &count, 8)
+      || !undead_copy_memory(node->address + layout->start, &start, 8) || start > capacity)
+    return false;
+  return (index >= start ? index - start : index + capacity - start) >= count;
+}
+
 static bool name_buffer_word(const element_query *query, uintptr_t isa) {
   uintptr_t header = argument_of(isa, 0), element = argument_of(isa, 1);
   size_t size, stride;
@@ -113,6 +123,10 @@ static bool name_buffer_word(const element_query *query, uintptr_t isa) {
   size_t end = aligned_for(ABI_OBJECT_HEADER, header) + size;
   // A subclass may add stored properties in front of the elements.
   size_t instance = read_u32(query->node->isa + ABI_CLASS_INSTANCE_SIZE);
+  const undead_layout *layout = undead_layout_of(query->node->isa);
+  if (layout && layout->storage == UNDEAD_STORAGE_RING && query->edge->offset >= layout->first_element)
+    set_unused(query, is_unused_in_ring(query->node, layout,
+                                        (query->edge->offset - layout->first_element) / layout->strides[0]));
   return name_element(query, element, aligned_for(instance > end ? instance : end, element), NULL);
 }
 

@@ -32,3 +32,4 @@ undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offs
 
 // Fills in what is known of a collection's storage; `map` is lent.
 void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map);
+void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map);

@@ -8,15 +8,6 @@
 
 static undead_word_map layouts;
 
-// Only classes of the standard library and of Foundation have more behind their stored properties, and heirs of
-// ManagedBuffer; a class all of whose ancestors are of the program has not.
-static uint32_t size_of_class(uintptr_t isa) {
-  uint32_t size = read_u32(isa + ABI_CLASS_INSTANCE_SIZE);
-  for (int depth = 0; isa && depth < 64; depth++, isa = read_word(isa + ABI_CLASS_SUPER))
-    if (undead_descriptor_is_toolchain(read_word(isa + ABI_CLASS_DESCRIPTOR))) return 0;
-  return size;
-}
-
 static bool is_observer_table(uintptr_t isa) {
   if (!undead_descriptor_is(read_word(isa + ABI_CLASS_DESCRIPTOR), "Swift", "_DictionaryStorage")) return false;
   uintptr_t arguments = undead_class_arguments(isa);
@@ -59,8 +50,8 @@ static void compute(undead_layout *layout, undead_evidence_map *map) {
   case UNDEAD_KIND_CLASS:
     layout->category = (uint8_t)category_of_class(layout->isa);
     layout->user_type = is_of_program(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
-    layout->size = size_of_class(layout->isa);
     if (!layout->user_type) undead_storage_layout_learn(layout, map);
+    undead_ring_layout_learn(layout, map);
     undead_evidence_clear(map);
     undead_evidence_of_class(map, layout->isa);
     break;
@@ -88,10 +79,12 @@ static const void *keep_copy(const void *bytes, size_t size) {
   return kept ? memcpy(kept, bytes, size) : NULL;
 }
 
-static void keep_words(undead_layout *layout, const undead_evidence_map *map) {
+static void keep_words(undead_layout *layout, undead_evidence_map *map) {
   static uint8_t words[UNDEAD_EVIDENCE_BYTES / 8];
   static uint32_t skips[UNDEAD_EVIDENCE_BYTES / 8];
   uint32_t count = 0, skip_count = 0;
+  // What begins behind the last byte begins with the next word.
+  undead_evidence_pad(map, map->end, -map->end & 7);
   for (; count * 8ul < map->end && count < UNDEAD_EVIDENCE_BYTES / 8; count++) {
     words[count] = (uint8_t)undead_evidence_word(map, count * 8ul);
     if (words[count] == UNDEAD_EVIDENCE_NONE) skips[skip_count++] = count * 8;

@@ -1,4 +1,4 @@
-// Which part of the storage of a collection its elements use: the rest holds what the memory held before.
+// Which part of the storage of a collection its elements use, and what they are: the rest holds what the memory held before.
 #include "runtime/abi.h"
 #include "runtime/evidence.h"
 #include "runtime/memory_reader.h"
@@ -32,6 +32,49 @@ static const uint8_t *words_of(undead_evidence_map *map, uintptr_t type, uint32_
     else if (word != UNDEAD_EVIDENCE_NUMBER) words[0] = UNDEAD_EVIDENCE_RAW;
   }
   return words;
+}
+
+static const undead_field *word_named(const undead_fields *fields, const char *name) {
+  for (uint32_t i = 0; i < fields->count; i++)
+    if (!strcmp(fields->field[i].name, name) && fields->field[i].size == 8) return &fields->field[i];
+  return NULL;
+}
+
+// _DequeBuffer of _Concurrency (the buffers of AsyncStream) and of swift-collections, in whose header nothing else is.
+static bool learn_ring(undead_layout *layout, const undead_fields *buffer) {
+  const undead_field *header = buffer->count == 1 ? &buffer->field[0] : NULL;
+  if (!header || strcmp(header->name, "header") || !header->type) return false;
+  if (strcmp(undead_descriptor_name(undead_type_descriptor(header->type)), "_DequeBufferHeader")) return false;
+  const undead_fields *fields = undead_fields_of(header->type);
+  const undead_field *capacity = word_named(fields, "capacity"), *count = word_named(fields, "count");
+  const undead_field *start = word_named(fields, "startSlot");
+  if (fields->count != 3 || !capacity || !count || !start || !start->type) return false;
+  const undead_fields *slot = undead_fields_of(start->type);
+  if (slot->count != 1 || !word_named(slot, "position")) return false;
+  layout->capacity = header->offset + capacity->offset;
+  layout->count = header->offset + count->offset;
+  layout->start = header->offset + start->offset;
+  layout->first_element = header->offset + header->size;
+  return true;
+}
+
+void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map) {
+  static const char *const modules[] = {"Swift", "_Concurrency", "DequeModule", "Collections"};
+  uintptr_t descriptor = read_word(layout->isa + ABI_CLASS_DESCRIPTOR), buffer = read_word(layout->isa + ABI_CLASS_SUPER);
+  if (strcmp(undead_descriptor_name(descriptor), "_DequeBuffer") || !buffer) return;
+  bool known = false;
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+    known |= !strcmp(undead_descriptor_module(descriptor), modules[i]);
+  if (!known || !undead_descriptor_is(read_word(buffer + ABI_CLASS_DESCRIPTOR), "Swift", "ManagedBuffer")) return;
+  uintptr_t arguments = undead_class_arguments(buffer);
+  uint32_t align_mask = 0, stride = arguments ? stride_of(arguments, 1, &align_mask) : 0;
+  if (!stride || !learn_ring(layout, undead_fields_of(buffer))) return;
+  if (read_u32(layout->isa + ABI_CLASS_INSTANCE_SIZE) > layout->first_element) return;
+  layout->storage = UNDEAD_STORAGE_RING;
+  layout->strides[0] = stride;
+  layout->first_element = (layout->first_element + align_mask) & ~align_mask;
+  // In use are two ranges of elements.
+  layout->element_words[0] = layout->element_words[1] = words_of(map, read_word(arguments + 8), stride);
 }
 
 void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map) {

@@ -1,5 +1,4 @@
 #include "scan/body.h"
-#include "platform/maps.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
 #include "world/images.h"
@@ -81,24 +80,6 @@ static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body 
   if (word_at(slab) == bodies->stale->slab_isa) body->high = slab_end(slab, body->high);
 }
 
-// libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an
-// earlier use of the block left there. Others begin with a class, or have the flag of a channel.
-enum {
-  CONTINUATION_FLAG_BITS = 0xFFF,
-  CONTINUATION_ALLOCATED = 0x100,
-  CONTINUATION_OF_CHANNEL = 0x400,
-  CONTINUATION_FUNCTION = 0x20,
-  CONTINUATION_OTHER = 0x38,
-  CONTINUATION_MOST = 96,
-};
-
-static bool is_plain_continuation(uintptr_t block, size_t size) {
-  uint64_t flags = word_at(block);
-  if (size < CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST || flags & ~(uint64_t)CONTINUATION_FLAG_BITS) return false;
-  if (!(flags & CONTINUATION_ALLOCATED) || flags & CONTINUATION_OF_CHANNEL) return false;
-  return undead_module_of(word_at(block + CONTINUATION_FUNCTION)) != NULL;
-}
-
 static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   uintptr_t isa = bodies->stale->slab_isa;
   if (undead_side_table_owner(bodies->heap, block, size)) {
@@ -108,8 +89,9 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
     body->high = slab_end(block, body->high);
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
-  } else if (is_plain_continuation(block, size)) {
-    body->high = block + CONTINUATION_OTHER;
+  } else {
+    size_t used = undead_stale_continuation_bytes(bodies->stale, bodies->heap, block, size);
+    if (used) body->high = block + used;
   }
 }
 
@@ -167,7 +149,6 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->low = block + ABI_OBJECT_HEADER;
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
-  if (layout->size && layout->size < size) body->high = block + (layout->size & ~7u);
   if (layout->buffer_count) skip_unused(bodies, block, body);
   if (layout->storage && (bodies->exact || !undead_is_held(bodies, block)))
     undead_elements_of(&body->elements, layout, block, size);
@@ -199,22 +180,11 @@ static undead_evidence evidence_in_buffer(undead_bodies *bodies, const undead_bo
   return use.counted ? UNDEAD_EVIDENCE_COUNTED : UNDEAD_EVIDENCE_RAW;
 }
 
-static undead_evidence evidence_of_element(const undead_body *body, uintptr_t at) {
-  for (uint32_t i = 0; i < body->elements.range_count; i++) {
-    const undead_element_range *range = &body->elements.ranges[i];
-    const uint8_t *words = body->layout->element_words[i];
-    if (at < range->low || at >= range->high || !words) continue;
-    if (range->stride % 8) return words[0];
-    return words[(at - range->low) % range->stride / 8];
-  }
-  return UNDEAD_EVIDENCE_RAW;
-}
-
 undead_evidence undead_body_evidence(undead_bodies *bodies, const undead_body *body, uintptr_t at) {
   const undead_layout *layout = body->layout;
   if (!layout || at % 8) return UNDEAD_EVIDENCE_RAW;
   uint32_t index = (uint32_t)((at - body->block) / 8);
-  undead_evidence evidence = index < layout->word_count ? layout->words[index] : evidence_of_element(body, at);
+  undead_evidence evidence = index < layout->word_count ? layout->words[index] : undead_elements_evidence(&body->elements, at);
   switch (evidence) {
   case UNDEAD_EVIDENCE_TEXT:
     return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;

@@ -1,15 +1,30 @@
 #include "scan/elements.h"
 #include "runtime/abi.h"
+#include <assert.h>
 
 static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
+
+static void add_elements(undead_elements *elements, uint64_t from, uint64_t to, size_t stride) {
+  elements->ranges[elements->range_count++] =
+    (undead_element_range){elements->tail + from * stride, elements->tail + to * stride, stride};
+}
 
 static void elements_of_array(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
   uint64_t count = word_at(block + ABI_ARRAY_COUNT);
   size_t room = (size - layout->first_element) / layout->strides[0];
   if (count > room) return;
-  uintptr_t low = block + layout->first_element;
-  elements->ranges[0] = (undead_element_range){low, low + count * layout->strides[0], layout->strides[0]};
-  elements->range_count = 1;
+  elements->tail = block + layout->first_element;
+  add_elements(elements, 0, count, layout->strides[0]);
+}
+
+static void elements_of_ring(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
+  uint64_t capacity = word_at(block + layout->capacity), count = word_at(block + layout->count);
+  uint64_t start = word_at(block + layout->start), room = (size - layout->first_element) / layout->strides[0];
+  if (capacity > room || count > capacity || start > capacity) return;
+  elements->tail = block + layout->first_element;
+  uint64_t behind = start + count > capacity ? start + count - capacity : 0;
+  if (behind) add_elements(elements, 0, behind, layout->strides[0]);
+  add_elements(elements, start, start + count - behind, layout->strides[0]);
 }
 
 static bool add_range(undead_elements *elements, uintptr_t low, uint64_t buckets, size_t stride, uintptr_t end) {
@@ -34,23 +49,44 @@ static void elements_of_table(undead_elements *elements, const undead_layout *la
 }
 
 void undead_elements_of(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
-  *elements = (undead_elements){0};
-  if (layout->storage == UNDEAD_STORAGE_ARRAY && size >= layout->first_element)
-    elements_of_array(elements, layout, block, size);
-  else if (layout->storage > UNDEAD_STORAGE_ARRAY && size >= ABI_DICTIONARY_HEADER)
-    elements_of_table(elements, layout, block, size);
+  *elements = (undead_elements){.words = layout->element_words};
+  assert(layout->strides[0]);
+  bool room = size >= layout->first_element;
+  switch (layout->storage) {
+  case UNDEAD_STORAGE_ARRAY:
+    if (room) elements_of_array(elements, layout, block, size);
+    return;
+  case UNDEAD_STORAGE_RING:
+    if (room) elements_of_ring(elements, layout, block, size);
+    return;
+  default:
+    if (size >= ABI_DICTIONARY_HEADER) elements_of_table(elements, layout, block, size);
+  }
 }
 
-bool undead_elements_skip(const undead_elements *elements, uintptr_t at) {
-  if (!elements->bitmap) return at >= elements->ranges[0].high;
+undead_evidence undead_elements_evidence(const undead_elements *elements, uintptr_t at) {
   for (uint32_t i = 0; i < elements->range_count; i++) {
     const undead_element_range *range = &elements->ranges[i];
     if (at < range->low || at >= range->high) continue;
+    const uint8_t *words = elements->words[i];
+    if (!words) return UNDEAD_EVIDENCE_RAW;
+    return range->stride % 8 ? words[0] : words[(at - range->low) % range->stride / 8];
+  }
+  return UNDEAD_EVIDENCE_RAW;
+}
+
+bool undead_elements_skip(const undead_elements *elements, uintptr_t at) {
+  if (!elements->bitmap && at < elements->tail) return false;
+  for (uint32_t i = 0; i < elements->range_count; i++) {
+    const undead_element_range *range = &elements->ranges[i];
+    if (at + 8 <= range->low || at >= range->high) continue;
+    if (undead_elements_evidence(elements, at) == UNDEAD_EVIDENCE_NONE) return true;
+    if (!elements->bitmap) return false;
     // A word of two small elements is used if one of them is.
     size_t first = (at - range->low) / range->stride, last = (at + 7 - range->low) / range->stride;
     for (size_t bucket = first; bucket <= last && range->low + bucket * range->stride < range->high; bucket++)
       if (elements->bitmap[bucket / 64] >> bucket % 64 & 1) return false;
     return true;
   }
-  return false;
+  return !elements->bitmap;
 }

@@ -12,10 +12,10 @@
 
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
-// Elements that are being removed from an array are behind its count while their deinits run any code; those of hash tables
-// are covered by the bitmap but for a few instructions.
+// Elements that are being removed from an array are behind its count while their deinits run any code, and so are those
+// that a sequence adds to a deque while it runs; those of hash tables are covered by the bitmap but for a few instructions.
 static bool may_be_changing(const undead_layout *layout, bool running) {
-  return layout->storage == UNDEAD_STORAGE_ARRAY || running;
+  return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING || running;
 }
 
 static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {

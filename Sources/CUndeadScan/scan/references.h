@@ -181,8 +181,9 @@ UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const und
     undead_walk_fields(heap, block, body, body->high, weak, visit, context);
     return;
   }
-  // Behind the last element nothing is in use.
-  undead_walk_fields(heap, block, body, body->elements.ranges[0].low, weak, visit, context);
+  // Among and behind the elements nothing else is in use.
+  uintptr_t first = body->elements.tail ? body->elements.tail : body->elements.ranges[0].low;
+  undead_walk_fields(heap, block, body, first, weak, visit, context);
   for (uint32_t i = 0; i < ranges; i++) undead_walk_elements(heap, body, i, visit, context);
 }
 

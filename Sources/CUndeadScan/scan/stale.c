@@ -5,6 +5,7 @@
 #include "platform/sort.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
+#include "unwind/backtrace.h"
 #include "world/images.h"
 
 // libdispatch's per-thread data (src/shims/tsd.h, struct dispatch_tsd) and continuations (src/queue_internal.h).
@@ -18,6 +19,7 @@ enum {
   CONTINUATION_BYTES = 64,
   MAX_CACHE = 1024,
   MANAGER_FRAME = 96,       // from the stack pointer to the return address into _dispatch_event_loop_drain
+  MAIN_FRAME_MOST = 4096,   // of a worker's main function
 };
 
 static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
@@ -36,6 +38,7 @@ bool undead_stale_open(undead_stale *stale) {
   find_function("_dispatch_worker_thread", &stale->worker_low, &stale->worker_high);
   find_function("_dispatch_event_loop_drain", &stale->drain_low, &stale->drain_high);
   find_function("_dispatch_mgr_q", &stale->manager_queue, &unused);
+  find_function("_dispatch_continuation_alloc_from_heap", &stale->allocator_low, &stale->allocator_high);
   stale->cached = undead_map(UNDEAD_MAX_CACHED * sizeof *stale->cached);
   return stale->cached != NULL;
 }
@@ -95,6 +98,35 @@ bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
   return low < stale->cached_count && stale->cached[low] == block;
 }
 
+// libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an
+// earlier use of the block left there. Others begin with a class, or have the flag of a channel.
+enum {
+  CONTINUATION_FLAG_BITS = 0xFFF,
+  CONTINUATION_ALLOCATED = 0x100,
+  CONTINUATION_OF_CHANNEL = 0x400,
+  CONTINUATION_FUNCTION = 0x20,
+  CONTINUATION_OTHER = 0x38,
+  CONTINUATION_MOST = 96,
+};
+
+// A program's own tables look the same. Only the function of libdispatch that makes them tells whose a block is: without
+// backtraces nothing does.
+static bool is_made_as_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block) {
+  uintptr_t maker = 0;
+  uint32_t backtrace = *undead_heap_word(heap, block) & UNDEAD_WORD_BACKTRACE;
+  return stale->allocator_low && undead_backtrace_frames(backtrace, &maker, 1) == 1 && maker > stale->allocator_low
+    && maker < stale->allocator_high;
+}
+
+size_t undead_stale_continuation_bytes(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size) {
+  if (size < CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return 0;
+  uint64_t flags = word_at(block);
+  if (flags & ~(uint64_t)CONTINUATION_FLAG_BITS) return 0;
+  if (!(flags & CONTINUATION_ALLOCATED) || flags & CONTINUATION_OF_CHANNEL) return 0;
+  if (!undead_module_of(word_at(block + CONTINUATION_FUNCTION))) return 0;
+  return is_made_as_continuation(stale, heap, block) ? CONTINUATION_OTHER : 0;
+}
+
 static bool returns_behind_call(uintptr_t word, uintptr_t low, uintptr_t high) {
   return word > low && word < high && ((const uint8_t *)word)[-5] == 0xe8;
 }
@@ -103,6 +135,16 @@ static bool is_waiting_manager(const undead_stale *stale, uintptr_t sp, uintptr_
   for (uintptr_t at = sp; at < sp + MANAGER_FRAME && at + 8 <= high; at += 8)
     if (returns_behind_call(word_at(at), stale->drain_low, stale->drain_high)) return true;
   return false;
+}
+
+// True if the word at `at` is the return address into the main function of a worker, in its frame and not in a copy of
+// one: what was called keeps the frame pointer below it, and behind that frame the C library goes on.
+static bool is_frame_of_worker(const undead_stale *stale, uintptr_t at, uintptr_t low, uintptr_t high) {
+  uintptr_t word = word_at(at);
+  if (word <= stale->worker_low || word >= stale->worker_high || at < low + 8) return false;
+  uintptr_t frame = word_at(at - 8);
+  if (frame % 8 || frame <= at || frame > at + MAIN_FRAME_MOST || frame + 16 > high) return false;
+  return undead_in(undead_image_facts.libc, word_at(frame + 8));
 }
 
 uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low,
@@ -115,11 +157,7 @@ uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped
     if (queue != stale->manager_queue || !thread->in_syscall || !is_waiting_manager(stale, thread->sp, high)) return low;
   }
   // Without a queue it runs nobody's code: all below the frame of its main function is what earlier work left.
-  for (uintptr_t at = (high - 8) & ~(uintptr_t)7; at >= low; at -= 8) {
-    uintptr_t word = word_at(at);
-    if (manager ? word > stale->worker_low && word < stale->worker_high
-                : returns_behind_call(word, stale->worker_low, stale->worker_high))
-      return at;
-  }
+  for (uintptr_t at = (high - 8) & ~(uintptr_t)7; at >= low; at -= 8)
+    if (is_frame_of_worker(stale, at, low, high) && (manager || ((const uint8_t *)word_at(at))[-5] == 0xe8)) return at;
   return low;
 }

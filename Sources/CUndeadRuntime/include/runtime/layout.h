@@ -19,6 +19,7 @@ typedef enum {
 // How the elements of a collection lie in its storage.
 typedef enum {
   UNDEAD_STORAGE_NONE = 0, UNDEAD_STORAGE_ARRAY, UNDEAD_STORAGE_SET, UNDEAD_STORAGE_DICTIONARY,
+  UNDEAD_STORAGE_RING,       // of a deque: `count` elements from `start` on, around the end of the capacity
 } undead_storage_kind;
 
 // What the type says of a word of an object. Whatever the words of an object in use hold at any moment when no thread is
@@ -49,9 +50,9 @@ typedef struct {
   const uint32_t *skip;      // their offsets, ascending
   uint16_t buffer_count;     // existentials, whose buffers use as many words as their value needs
   const uint32_t *buffers;   // their offsets, ascending
-  uint32_t size;             // bytes of an instance; what follows in the block is unused. 0: all of the block is used
   uint32_t strides[2];       // of a collection's elements or keys, and of a dictionary's values
-  uint32_t first_element;    // offset of an array's first element
+  uint32_t first_element;    // offset of the first element of an array or ring
+  uint32_t capacity, count, start;   // offsets of a ring's words
   uint8_t storage;           // undead_storage_kind
   uint32_t word_count;       // of `words`
   const uint8_t *words;      // undead_evidence of the word at 8 * i of an instance; what lies behind is raw

@@ -12,11 +12,16 @@ typedef struct {
 } undead_element_range;
 
 typedef struct {
-  undead_element_range ranges[2];   // keys and values; of arrays the elements in use
+  undead_element_range ranges[2];   // keys and values of all buckets; of arrays and rings the elements in use
   uint32_t range_count;             // 0: all words may be in use
-  const uint64_t *bitmap;           // of used buckets, NULL for arrays
+  uintptr_t tail;                   // of arrays and rings: from here on nothing is in use but the ranges
+  const uint64_t *bitmap;           // of used buckets, NULL for arrays and rings
+  const uint8_t *const *words;      // undead_evidence of an element's words, for each range; NULL: raw
 } undead_elements;
 
 void undead_elements_of(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size);
+// undead_evidence of the word at `at` by its place in an element, raw if it belongs to none; only for tables as far as
+// other words of the object decide.
+undead_evidence undead_elements_evidence(const undead_elements *elements, uintptr_t at);
 // True if the word at `at` belongs to no element, or to one that is not in use.
 bool undead_elements_skip(const undead_elements *elements, uintptr_t at);

@@ -11,6 +11,7 @@ typedef struct {
   uintptr_t worker_low, worker_high;   // _dispatch_worker_thread
   uintptr_t drain_low, drain_high;     // _dispatch_event_loop_drain
   uintptr_t manager_queue;             // _dispatch_mgr_q
+  uintptr_t allocator_low, allocator_high;   // _dispatch_continuation_alloc_from_heap
   uintptr_t *cached;                // recycled continuations of libdispatch, ascending: not to be scanned
   uint32_t cached_count;
 } undead_stale;
@@ -27,3 +28,6 @@ uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped
                                  uintptr_t high);
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block);
+
+// The bytes in use of a continuation of libdispatch for a plain function or block; 0 if `block` is not certainly one.
+size_t undead_stale_continuation_bytes(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size);

@@ -1,0 +1,50 @@
+// What went through a deque is gone from it, what is in it is alive, also where it goes around the end of the storage.
+// EXPECT leak kind=retainCycle types=App.Payload fields=itself count=30
+// LIBRARY DequeModule.swift
+import DequeModule
+
+final class Payload {
+  var itself: Payload?
+  var live = false
+  init(live: Bool = false) {
+    self.live = live
+    if !live { itself = self }
+  }
+}
+struct Entry {
+  var number: Int32
+  var payload: Payload
+  var flag: Bool
+}
+final class Queues {
+  var payloads = Deque<Payload>(capacity: 16)
+  var entries = Deque<Entry>(capacity: 16)
+  var optionals = Deque<Payload?>(capacity: 16)
+}
+nonisolated(unsafe) let queues = Queues()
+
+@inline(never) func pass() {
+  for _ in 0..<10 {
+    queues.payloads.append(Payload())
+    queues.entries.append(Entry(number: 1, payload: Payload(), flag: true))
+    queues.optionals.append(Payload())
+  }
+  for _ in 0..<10 {
+    _ = queues.payloads.removeFirst()
+    _ = queues.entries.removeFirst()
+    _ = queues.optionals.removeFirst()
+  }
+  for _ in 0..<9 {
+    queues.payloads.append(Payload(live: true))
+    queues.entries.append(Entry(number: 1, payload: Payload(live: true), flag: true))
+    queues.optionals.append(Payload(live: true))
+  }
+}
+@inline(never) func scrub(_ depth: Int) {
+  var bytes = [UInt8](repeating: 1, count: 4096)
+  bytes[depth] = 2
+  if depth > 0 { scrub(depth - 1) }
+}
+pass()
+scrub(20)
+print(queues.payloads.count, queues.entries.count, queues.optionals.count)
