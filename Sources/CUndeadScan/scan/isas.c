@@ -56,6 +56,7 @@ static void add(undead_isas *isas, uintptr_t word) {
 static bool visit(void *context, uintptr_t block, uint32_t *registered) {
   (void)registered;
   undead_isas *isas = context;
+  if (!undead_is_readable(block, sizeof(uintptr_t))) return true;
   uintptr_t word = *(const volatile uintptr_t *)block;
   uintptr_t *recent = &isas->recent[hash(word) & (RECENT_SLOTS - 1)];
   if (*recent == word || word & 7 || word < 4096 || word >> 47) return true;

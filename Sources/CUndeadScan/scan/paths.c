@@ -105,7 +105,7 @@ static undead_path path_from(const path_search *search, const path_entry *first)
   bool in_register = root->kind == UNDEAD_ROOT_REGISTER;
   return (undead_path){.root_kind = root->kind,
                        .thread = (uint32_t)root->tid,
-                       .root_address = in_register ? 0 : root_word(search, first),
+                       .root_address = in_register ? 0 : root_word(search, first) + root->shift,
                        .item = UINT32_MAX};
 }
 

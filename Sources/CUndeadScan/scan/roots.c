@@ -6,18 +6,11 @@
 #include "scan/roots_internal.h"
 #include "world/images.h"
 #include "world/intervals.h"
-#include <fcntl.h>
 #include <string.h>
 
 #define FIRST_ROOTS (1u << 20)
 #define EXCLUDED_CAPACITY (1u << 18)
 #define PAGE 4096ull
-#define PIECE_PAGES 65536ull
-
-// Entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
-#define PAGEMAP_PRESENT (1ull << 63)
-#define PAGEMAP_SWAPPED (1ull << 62)
-#define PAGEMAP_FILE (1ull << 61)
 
 static bool grow(undead_roots *roots) {
   undead_root *larger = undead_map(roots->capacity * 2ull * sizeof *larger);
@@ -29,21 +22,21 @@ static bool grow(undead_roots *roots) {
   return true;
 }
 
+static void add_root(undead_roots *roots, undead_root root) {
+  if (root.low >= root.high) return;
+  undead_root *last = roots->count ? &roots->roots[roots->count - 1] : NULL;
+  if (last && last->high == root.low && last->kind == root.kind && last->tid == root.tid && last->shift == root.shift) {
+    last->high = root.high;
+    return;
+  }
+  if (roots->count == roots->capacity && !grow(roots)) roots->overflow = true;
+  else roots->roots[roots->count++] = root;
+}
+
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid) {
-  undead_roots *roots = search->roots;
   low = (low + 7) & ~(uintptr_t)7;
   high &= ~(uintptr_t)7;
-  if (low >= high) return;
-  undead_root *last = roots->count ? &roots->roots[roots->count - 1] : NULL;
-  if (last && last->high == low && last->kind == kind && last->tid == tid) {
-    last->high = high;
-    return;
-  }
-  if (roots->count == roots->capacity && !grow(roots)) {
-    roots->overflow = true;
-    return;
-  }
-  roots->roots[roots->count++] = (undead_root){low, high, tid, (uint8_t)kind, false};
+  add_root(search->roots, (undead_root){low, high, 0, tid, (uint8_t)kind});
 }
 
 static void exclude_known(undead_root_search *search) {
@@ -52,40 +45,6 @@ static void exclude_known(undead_root_search *search) {
   for (uint32_t i = 0; i < facts->constant_count; i++)
     undead_intervals_add(&search->excluded, facts->constant[i].low, facts->constant[i].high);
   for (size_t i = 0; undead_owned_range(i, &low, &high); i++) undead_intervals_add(&search->excluded, low, high);
-}
-
-// Whether the program ever touched a page: others hold nothing, and reading them would cost memory or may fault.
-static bool is_touched(uint64_t entry, bool writable) {
-  if (!(entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED))) return false;
-  return writable || !(entry & PAGEMAP_FILE);
-}
-
-typedef void (*page_visitor)(undead_root_search *search, const undead_mapping *mapping, uintptr_t page);
-
-static void each_touched_page(undead_root_search *search, const undead_mapping *mapping, uintptr_t low, uintptr_t high,
-                              page_visitor visit) {
-  for (uintptr_t piece = low & ~(PAGE - 1); piece < high; piece += PIECE_PAGES * PAGE) {
-    uintptr_t end = high - piece > PIECE_PAGES * PAGE ? piece + PIECE_PAGES * PAGE : high;
-    uint64_t count = (end - piece + PAGE - 1) / PAGE;
-    long bytes = undead_raw4(SYS_pread64, search->pagemap, (long)search->pages, (long)(count * 8), (long)(piece / PAGE * 8));
-    for (uint64_t i = 0; i < count; i++) {
-      bool known = bytes > 0 && i < (uint64_t)bytes / 8;
-      if (!known ? mapping->writable : is_touched(search->pages[i], mapping->writable)) visit(search, mapping, piece + i * PAGE);
-    }
-  }
-}
-
-static void each_part(undead_root_search *search, const undead_mapping *mapping, page_visitor visit) {
-  for (uintptr_t at = mapping->low, next; at < mapping->high; at = next) {
-    uintptr_t end = undead_intervals_skip(&search->excluded, at, &next);
-    if (end) {
-      next = end;
-      continue;
-    }
-    if (next > mapping->high) next = mapping->high;
-    search->part = (undead_interval){at, next};
-    each_touched_page(search, mapping, at, next, visit);
-  }
 }
 
 // True if recorded blocks or free chunks lie in the page, or reach into it.
@@ -118,12 +77,50 @@ static void add_between(undead_root_search *search, uintptr_t low, uintptr_t hig
   }
 }
 
-static void visit_root_page(undead_root_search *search, const undead_mapping *mapping, uintptr_t page) {
-  (void)mapping;
-  uintptr_t low = page > search->part.low ? page : search->part.low;
-  uintptr_t high = page + PAGE < search->part.high ? page + PAGE : search->part.high;
-  if (is_of_malloc(search, page)) add_between(search, low, high);
-  else undead_root_add(search, low, high, UNDEAD_ROOT_GLOBAL, 0);
+// Forked copies of the program share some memory with it while it runs on, and do not get other.
+static bool must_be_copied(const undead_root_search *search, const undead_mapping *mapping) {
+  bool forks = search->options->mode == UNDEAD_SCAN_FORK;
+  return !mapping->readable || (forks && (mapping->shared || mapping->not_inherited));
+}
+
+// More than that is quicker scanned where it is.
+#define MOST_COPIED_BYTES (256ull << 20)
+
+static void add_copy(undead_root_search *search, const undead_mapping *mapping, undead_interval run) {
+  undead_roots *roots = search->roots;
+  size_t size;
+  uintptr_t copy = undead_copies_take(&roots->copies, run.low, run.high, &size);
+  if (copy) add_root(roots, (undead_root){copy, copy + size, run.low - copy, 0, UNDEAD_ROOT_GLOBAL});
+  if (!mapping->readable) return;
+  bool blocks = false;
+  for (uintptr_t page = run.low; page < run.high; page += PAGE) blocks |= is_of_malloc(search, page);
+  if (!copy || blocks || roots->copies.bytes > MOST_COPIED_BYTES) roots->only_in_place = true;
+}
+
+static void visit_run(void *context, const undead_mapping *mapping, undead_interval run) {
+  undead_root_search *search = context;
+  if (search->roots->only_in_place) return;
+  if (must_be_copied(search, mapping)) return add_copy(search, mapping, run);
+  if (run.low < search->part.low) run.low = search->part.low;
+  if (run.high > search->part.high) run.high = search->part.high;
+  for (uintptr_t at = run.low, next; at < run.high; at = next) {
+    next = (at & ~(PAGE - 1)) + PAGE < run.high ? (at & ~(PAGE - 1)) + PAGE : run.high;
+    if (is_of_malloc(search, at & ~(PAGE - 1))) add_between(search, at, next);
+    else undead_root_add(search, at, next, UNDEAD_ROOT_GLOBAL, 0);
+  }
+}
+
+static void add_mapping(undead_root_search *search, const undead_mapping *mapping) {
+  for (uintptr_t at = mapping->low, next; at < mapping->high; at = next) {
+    uintptr_t end = undead_intervals_skip(&search->excluded, at, &next);
+    if (end) {
+      next = end;
+      continue;
+    }
+    if (next > mapping->high) next = mapping->high;
+    search->part = (undead_interval){at, next};
+    undead_pages_each(&search->pages, mapping, at, next, visit_run, search);
+  }
 }
 
 // Code and constants of images: only their relocated data was ever written.
@@ -136,46 +133,36 @@ static bool is_constant(const undead_mapping *mapping) {
 }
 
 static void add_mappings(undead_root_search *search) {
-  for (size_t i = 1; i < undead_mapping_count(); i++) {
-    const undead_mapping *mapping = undead_mapping_at(i), *before = undead_mapping_at(i - 1);
-    bool guarded = before->high == mapping->low && !before->readable;
-    if (guarded && mapping->readable && mapping->writable)
-      each_part(search, mapping, undead_roots_exclude_dead_stack);
-  }
-  undead_intervals_sort(&search->excluded);
-  for (size_t i = 0; i < undead_mapping_count(); i++) {
-    const undead_mapping *mapping = undead_mapping_at(i);
-    if (mapping->readable && !is_constant(mapping)) each_part(search, mapping, visit_root_page);
-  }
+  for (size_t i = 0; i < undead_mapping_count(); i++)
+    if (!is_constant(undead_mapping_at(i))) add_mapping(search, undead_mapping_at(i));
 }
 
 bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
                        const undead_stale *stale, const undead_scan_options *options) {
-  undead_root_search search = {
-    .roots = roots, .world = world, .heap = heap, .stale = stale, .options = options, .pagemap = -1};
+  undead_root_search search = {.roots = roots, .world = world, .heap = heap, .stale = stale, .options = options};
   *roots = (undead_roots){.capacity = FIRST_ROOTS};
   roots->roots = undead_map(FIRST_ROOTS * sizeof *roots->roots);
-  search.pages = undead_map(PIECE_PAGES * sizeof *search.pages);
-  bool ok = roots->roots && search.pages && undead_intervals_open(&search.excluded, EXCLUDED_CAPACITY);
+  bool ok = roots->roots && undead_pages_open(&search.pages, world->process)
+    && undead_intervals_open(&search.excluded, EXCLUDED_CAPACITY);
   if (ok) {
-    search.pagemap = undead_raw4(SYS_openat, AT_FDCWD, (long)"/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
     undead_roots_add_threads(&search);
+    undead_roots_exclude_dead_stacks(&search);
     exclude_known(&search);
     ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);
-    if (search.pagemap >= 0) undead_raw3(SYS_close, search.pagemap, 0, 0);
-    ok = ok && !roots->overflow && !search.excluded.overflow;
+    ok = ok && !roots->overflow && !search.excluded.overflow && !roots->copies.no_memory;
   }
+  undead_copies_end(&roots->copies);
   undead_free_chunks_close(&search.free);
   undead_intervals_close(&search.excluded);
-  if (search.pages) undead_unmap(search.pages, PIECE_PAGES * sizeof *search.pages);
+  undead_pages_close(&search.pages);
   if (!ok) undead_roots_close(roots);
   return ok;
 }
 
 void undead_roots_close(undead_roots *roots) {
   if (roots->roots) undead_unmap(roots->roots, roots->capacity * sizeof *roots->roots);
-  roots->roots = NULL;
-  roots->count = 0;
+  undead_copies_close(&roots->copies);
+  *roots = (undead_roots){0};
 }

@@ -1,6 +1,7 @@
 // Where a live reference can lie outside of the recorded blocks: all memory that the program has touched, but for
 // malloc's free chunks and lists, what is the instrument's, constants and the dead parts of stacks.
 #pragma once
+#include "scan/copies.h"
 #include "scan/heap.h"
 #include "scan/scan.h"
 #include "scan/stale.h"
@@ -8,6 +9,7 @@
 
 typedef struct {
   uintptr_t low, high;
+  uintptr_t shift;     // of a copy: to be added to an address in it for the one in the program
   int32_t tid;
   uint8_t kind;        // undead_root_kind
   bool weak;           // may hold what is no longer in use: alone it keeps nothing alive that the counts explain
@@ -17,6 +19,8 @@ typedef struct {
   undead_root *roots;
   uint32_t count, capacity;
   bool overflow;
+  undead_copies copies;
+  bool only_in_place;  // recorded blocks lie in memory that a forked copy of the program does not have, or too much else
 } undead_roots;
 
 // Lists the roots of the stopped world; needs a fresh memory map. Registers are copied into `roots` as ranges of the

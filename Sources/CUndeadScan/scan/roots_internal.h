@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "world/intervals.h"
 #include "scan/arenas.h"
+#include "scan/pages.h"
 #include "scan/roots.h"
 
 typedef struct {
@@ -14,12 +15,13 @@ typedef struct {
   undead_intervals excluded;
   undead_free_chunks free;
   uintptr_t owned_until;   // end of the block or free chunk that was passed last
-  long pagemap;            // descriptor of /proc/self/pagemap, negative if there is none
-  uint64_t *pages;         // a piece of it
   undead_interval part;    // of the mapping that is being walked, without what is excluded
+  undead_pages pages;
 } undead_root_search;
 
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);
 void undead_roots_add_threads(undead_root_search *search);
-// Looks in one page of a mapping that follows a guard for the descriptor of an ended thread.
-void undead_roots_exclude_dead_stack(undead_root_search *search, const undead_mapping *mapping, uintptr_t page);
+// Leaves out the stacks of threads that have ended.
+void undead_roots_exclude_dead_stacks(undead_root_search *search);
+// The whole block that glibc made or was given for a thread's stack; empty for the first thread.
+undead_interval undead_stack_block(uintptr_t tp);

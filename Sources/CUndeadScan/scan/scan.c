@@ -7,6 +7,7 @@
 #include "scan/collect.h"
 #include "scan/counts.h"
 #include "scan/held.h"
+#include "scan/hidden.h"
 #include "scan/isas.h"
 #include "scan/mark.h"
 #include "scan/paths.h"
@@ -26,6 +27,7 @@ typedef struct {
   undead_storage *storage;
   undead_world world;
   undead_heap heap;
+  undead_hidden hidden;
   undead_stale stale;
   undead_roots roots;
   undead_bodies bodies;
@@ -179,14 +181,36 @@ static bool analyse(scan_job *job) {
 
 static int copy_work(void *context) { return analyse(context) ? WORK_DONE : WORK_NO_MEMORY; }
 
-// All that can only be seen in the program itself, not in a copy of it.
+static bool open_heap(scan_job *job) {
+  if (!undead_heap_open(&job->heap)) return false;
+  if (!undead_hide_unreadable(&job->hidden, &job->heap)) return true;
+  undead_heap_close(&job->heap);
+  return !job->hidden.overflow && undead_heap_open(&job->heap);
+}
+
+static bool open_roots(scan_job *job) {
+  return undead_roots_open(&job->roots, &job->world, &job->heap, &job->stale, &job->options);
+}
+
+// All that can only be seen in the program itself, not in a copy of it. May find that a copy will not do.
 static bool look_around(scan_job *job) {
-  if (!undead_maps_refresh() || !undead_heap_open(&job->heap)) return false;
+  if (!undead_maps_refresh() || !open_heap(job)) return false;
+  undead_scan_mode *mode = &job->options.mode;
+  if (*mode == UNDEAD_SCAN_FORK && !undead_maps_note_inheritance()) *mode = UNDEAD_SCAN_IN_PLACE;
   undead_stale_find_cached(&job->stale, &job->heap, &job->world);
   job->bodies.heap = &job->heap;
   job->bodies.stale = &job->stale;
-  return !job->world.vectors_lost
-    && undead_roots_open(&job->roots, &job->world, &job->heap, &job->stale, &job->options);
+  if (job->world.vectors_lost || !open_roots(job)) return false;
+  if (*mode == UNDEAD_SCAN_IN_PLACE || !job->roots.only_in_place) return true;
+  undead_roots_close(&job->roots);
+  *mode = UNDEAD_SCAN_IN_PLACE;
+  return open_roots(job);
+}
+
+static void resume(scan_job *job) {
+  undead_hidden_restore(&job->hidden);
+  undead_world_resume(&job->world);
+  job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
 }
 
 static void note_stop(scan_job *job) {
@@ -197,24 +221,20 @@ static void note_stop(scan_job *job) {
     result->thread_count += job->world.threads[i].phase == UNDEAD_THREAD_STOPPED;
 }
 
+static work_end scan_in_place(scan_job *job) {
+  bool done = analyse(job);
+  if (marks_left) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
+  marks_left = false;
+  resume(job);
+  return done ? WORK_DONE : WORK_NO_MEMORY;
+}
+
 static work_end scan_copy(scan_job *job) {
-  bool ready = look_around(job);
-  long copy = ready ? undead_helper_copy(copy_work, job) : 0;
-  undead_world_resume(&job->world);
-  job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
-  if (!ready) return WORK_NO_MEMORY;
+  long copy = undead_helper_copy(copy_work, job);
+  resume(job);
   if (copy < 0) return WORK_COPY_FAILED;
   undead_helper_report report = undead_helper_wait_copy(copy);
   return report.end == UNDEAD_HELPER_DONE ? (work_end)report.value : WORK_COPY_FAILED;
-}
-
-static work_end scan_in_place(scan_job *job) {
-  bool done = look_around(job) && analyse(job);
-  if (marks_left && job->heap.regions) undead_heap_clear(&job->heap, UNDEAD_WORD_SCAN_BITS);
-  marks_left = false;
-  undead_world_resume(&job->world);
-  job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
-  return done ? WORK_DONE : WORK_NO_MEMORY;
 }
 
 static int stopped_work(void *context) {
@@ -225,7 +245,9 @@ static int stopped_work(void *context) {
   if (stop == UNDEAD_STOP_STUCK) return WORK_STUCK;
   if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
   note_stop(job);
-  return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
+  if (look_around(job)) return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
+  resume(job);
+  return WORK_NO_MEMORY;
 }
 
 static void fail(scan_job *job, undead_scan_error error, const char *message) {
@@ -292,6 +314,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   if (denied && method == UNDEAD_STOP_PTRACE && !undead_stop_preference()) tried = false;
   else if (report.end != UNDEAD_HELPER_DONE) fail_by_report(job, &report);
   else if (report.value != WORK_DONE) fail_by_work(job, (work_end)report.value);
+  undead_hidden_restore(&job->hidden);   // the helper may have ended before it could
   undead_roots_close(&job->roots);
   undead_heap_close(&job->heap);
   undead_mark_close(&job->marker);

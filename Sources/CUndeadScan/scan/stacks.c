@@ -14,7 +14,7 @@ static bool is_caller(const undead_root_search *search, const undead_stopped_thr
 }
 
 // The whole block that glibc made or was given for a thread's stack; empty for the first thread.
-static undead_interval stack_block(uintptr_t tp) {
+undead_interval undead_stack_block(uintptr_t tp) {
   size_t field = undead_image_facts.stack_field;
   undead_interval none = {0, 0};
   if (field) {
@@ -24,17 +24,6 @@ static undead_interval stack_block(uintptr_t tp) {
   }
   const undead_mapping *mapping = undead_mapping_of(tp);
   return mapping ? (undead_interval){mapping->low, tp + undead_image_facts.thread_descriptor_bytes} : none;
-}
-
-// For a thread that runs on another stack (a signal handler's): the lowest address of its own stack that is mentioned
-// there, since the signal frame holds the interrupted stack pointer.
-static uintptr_t lowest_mention(undead_interval where, undead_interval stack) {
-  uintptr_t lowest = stack.high;
-  for (uintptr_t at = where.low; at + 8 <= where.high; at += 8) {
-    uintptr_t word = word_at(at);
-    if (word >= stack.low && word < lowest) lowest = word;
-  }
-  return lowest == stack.high ? stack.low : lowest;
 }
 
 static void add_own_stack(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack,
@@ -69,7 +58,8 @@ static void add_stack(undead_root_search *search, const undead_stopped_thread *t
   const undead_mapping *own = undead_mapping_of(stack.high - 1);
   if (own && stack.low < stack.high) {
     undead_interval readable = {stack.low > own->low ? stack.low : own->low, stack.high};
-    add_own_stack(search, thread, readable, lowest_mention(other, readable) - RED_ZONE);
+    // Where it left its own stack is not known: all of it counts.
+    add_own_stack(search, thread, readable, readable.low);
   }
 }
 
@@ -96,7 +86,7 @@ static undead_interval first_stack(void) {
 }
 
 static void add_thread(undead_root_search *search, const undead_stopped_thread *thread) {
-  undead_interval stack = thread->tp ? stack_block(thread->tp) : (undead_interval){0, 0};
+  undead_interval stack = thread->tp ? undead_stack_block(thread->tp) : (undead_interval){0, 0};
   if (thread->tid == search->world->process || stack.low == stack.high) {
     uintptr_t low = thread->tp - undead_image_facts.static_tls_bytes;
     uintptr_t high = thread->tp + undead_image_facts.thread_descriptor_bytes;
@@ -118,39 +108,6 @@ void undead_roots_add_threads(undead_root_search *search) {
   for (uint32_t i = 0; i < search->world->thread_count; i++)
     if (search->world->threads[i].phase == UNDEAD_THREAD_STOPPED) add_thread(search, &search->world->threads[i]);
   // The scanner's own stack and thread-local storage: never roots.
-  undead_interval own = stack_block(undead_thread_pointer());
+  undead_interval own = undead_stack_block(undead_thread_pointer());
   undead_intervals_add(&search->excluded, own.low, own.high);
-}
-
-static bool is_live(const undead_world *world, uintptr_t tp) {
-  for (uint32_t i = 0; i < world->thread_count; i++)
-    if (world->threads[i].tp == tp) return true;
-  return tp == undead_thread_pointer();
-}
-
-// pthread_create has the new descriptor in its frame.
-static bool is_being_created(const undead_world *world, uintptr_t tp) {
-  for (uint32_t i = 0; i < world->thread_count; i++) {
-    const undead_stopped_thread *thread = &world->threads[i];
-    if (thread->phase != UNDEAD_THREAD_STOPPED || !undead_is_libc_code(thread->pc)) continue;
-    const undead_mapping *mapping = undead_mapping_of(thread->sp);
-    for (uintptr_t at = thread->sp; mapping && at < thread->sp + 1024 && at + 8 <= mapping->high; at += 8)
-      if (word_at(at) == tp) return true;
-  }
-  return false;
-}
-
-// glibc keeps the stacks of ended threads for new ones: what lies there is dead. Such a block starts with a guard and
-// ends with a descriptor, which points to itself twice (tcbhead_t: tcb, self).
-void undead_roots_exclude_dead_stack(undead_root_search *search, const undead_mapping *mapping, uintptr_t page) {
-  size_t field = undead_image_facts.stack_field;
-  if (!field) return;
-  for (uintptr_t at = page; at < page + 4096; at += 64) {
-    if (word_at(at) != at || word_at(at + 16) != at) continue;
-    if (at + field + 16 > mapping->high || is_live(search->world, at)) continue;
-    undead_interval stack = stack_block(at);
-    if (stack.low >= stack.high || stack.low > mapping->low || stack.high > mapping->high) continue;
-    if (is_being_created(search->world, at)) undead_root_add(search, at, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
-    undead_intervals_add(&search->excluded, stack.low, stack.high);
-  }
 }

@@ -4,6 +4,7 @@
 #include "world/clock.h"
 #include "platform/raw_x86_64.h"
 #include "world/sigaction_x86_64.h"
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -67,11 +68,19 @@ static void take_over_signals(void) {
   undead_raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, 8);
 }
 
+// Memory that the program has locked with a protection key may be read here: the keys' register is each thread's own.
+static void unlock_keys(void) {
+  uint32_t a, b, c, d;
+  bool has_keys = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 4 & 1);   // OSPKE
+  if (has_keys) __asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0) : "memory");
+}
+
 static int helper_main(void *context) {
   (void)context;
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   if (undead_raw3(SYS_getppid, 0, 0, 0) != helper.owner) return 1;
   take_over_signals();
+  unlock_keys();
   while (!undead_helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
   // The copies of the program's descriptors would keep its pipes open.
   undead_raw3(SYS_close_range, 0, ~0u, 0);

@@ -105,6 +105,18 @@ static size_t find_stack_field(size_t descriptor_bytes) {
   return 0;
 }
 
+// The links in a list of stacks stand before the thread's id (nptl/descr.h).
+static size_t find_list_field(size_t descriptor_bytes) {
+  uintptr_t own = undead_thread_pointer();
+  uint32_t tid = (uint32_t)undead_raw3(SYS_gettid, 0, 0, 0);
+  for (size_t i = 128; i + 4 < descriptor_bytes; i += 8) {
+    if (*(const uint32_t *)(own + i) != tid) continue;
+    uintptr_t node = own + i - 16, next = *(const uintptr_t *)node;
+    if (next % 8 == 0 && undead_page_is_readable(next) && *(const uintptr_t *)(next + 8) == node) return i - 16;
+  }
+  return 0;
+}
+
 // The vtables lie together, one after the other.
 static undead_interval dispatch_vtables(const undead_module *module) {
   static const char *const names[] = {"_dispatch_continuation_vtables", "__OS_dispatch_queue_global_vtable",
@@ -156,6 +168,7 @@ static void learn_thread_layout(void) {
       if (value >= 0x400 && value < 0x4000) facts->thread_descriptor_bytes = value;
     }
   }
+  if (!facts->list_field) facts->list_field = find_list_field(facts->thread_descriptor_bytes);
   if (!facts->stack_field) facts->stack_field = find_stack_field(facts->thread_descriptor_bytes);
 }
 

@@ -4,14 +4,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef enum {
+  UNDEAD_MAPPED_NOTHING = 0,   // anonymous
+  UNDEAD_MAPPED_MEMORY,        // a file that only is memory, or anonymous memory that is shared
+  UNDEAD_MAPPED_FILE,          // of a file system
+  UNDEAD_MAPPED_KERNEL,        // pages of the kernel's that may fault or change when they are read
+} undead_mapped;
+
 typedef struct {
   uintptr_t low, high;
-  bool readable, writable, executable;
+  bool readable, writable, executable, shared;
+  bool not_inherited;          // forked copies do not get it; only known after undead_maps_note_inheritance
+  uint8_t what;                // undead_mapped
+  uint64_t offset, inode;      // in which file it starts where
+  const char *path;            // as the kernel tells it, until the next refresh; "" if there is none
 } undead_mapping;
 
 // Reads /proc/self/maps again. Not thread-safe: the scan's thread only.
 bool undead_maps_refresh(void);
 extern uint32_t undead_maps_generation;   // counts the refreshes
+// Finds out what forked copies do not get; slow in a large process. The scan's thread only.
+bool undead_maps_note_inheritance(void);
 const undead_mapping *undead_mapping_of(uintptr_t address);
 size_t undead_mapping_count(void);
 const undead_mapping *undead_mapping_at(size_t index);   // in address order

@@ -28,6 +28,7 @@ typedef struct {
   size_t static_tls_bytes;           // below the thread pointer
   size_t thread_descriptor_bytes;    // struct pthread, from the thread pointer on
   size_t stack_field;                // offset of {stack block, size} in struct pthread, 0 if unknown
+  size_t list_field;                 // of its links in one of glibc's lists of stacks, the thread's id behind them; likewise
 } undead_images;
 
 extern undead_images undead_image_facts;

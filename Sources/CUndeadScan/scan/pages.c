@@ -1,0 +1,202 @@
+#define _GNU_SOURCE
+#include "scan/pages.h"
+#include "platform/memory.h"
+#include "platform/raw_x86_64.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysinfo.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096ull
+#define PIECE_PAGES 65536ull
+
+// Entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+#define ENTRY_PRESENT (1ull << 63)
+#define ENTRY_SWAPPED (1ull << 62)
+#define ENTRY_FILE (1ull << 61)
+#define ENTRY_GUARD (1ull << 58)
+
+// What the pages of a mapping are known by.
+typedef enum {
+  USE_NONE,
+  USE_WRITTEN,     // those of a file that were written, and have no other contents than it by that
+  USE_TOUCHED,     // those that are in the page table or swapped out
+  USE_CONTENTS,    // also those that others have put into the file
+} page_use;
+
+// A file that was changed as little before the program started as clocks may differ counts as changed by it.
+#define CLOCK_SLACK_SECONDS 3600
+
+static int64_t start_of_program(int32_t process) {
+  // The directory is made when it is first looked at, so only the start time in ticks since boot tells.
+  char text[1024], path[64];
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return 0;
+  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
+  undead_raw3(SYS_close, file, 0, 0);
+  text[length > 0 ? length : 0] = 0;
+  const char *field = strrchr(text, ')');
+  for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
+  unsigned long long ticks = 0;
+  if (!field || sscanf(field, " %llu", &ticks) != 1) return 0;
+  struct timespec now = {0}, since_boot = {0};
+  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  return now.tv_sec - since_boot.tv_sec + (int64_t)(ticks / 100) - CLOCK_SLACK_SECONDS;
+}
+
+bool undead_pages_open(undead_pages *pages, int32_t process) {
+  *pages = (undead_pages){.pagemap = -1};
+  pages->entries = undead_map(PIECE_PAGES * sizeof *pages->entries);
+  pages->resident = undead_map(PIECE_PAGES);
+  if (!pages->entries || !pages->resident) {
+    undead_pages_close(pages);
+    return false;
+  }
+  pages->pagemap = undead_raw4(SYS_openat, AT_FDCWD, (long)"/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+  struct sysinfo system;
+  pages->no_swap = sysinfo(&system) == 0 && system.totalswap == system.freeswap;
+  pages->started = start_of_program(process);
+  return true;
+}
+
+void undead_pages_close(undead_pages *pages) {
+  if (pages->pagemap >= 0) undead_raw3(SYS_close, pages->pagemap, 0, 0);
+  if (pages->entries) undead_unmap(pages->entries, PIECE_PAGES * sizeof *pages->entries);
+  if (pages->resident) undead_unmap(pages->resident, PIECE_PAGES);
+  *pages = (undead_pages){.pagemap = -1};
+}
+
+// Reading the memory of a device may do something to it. The kernel lets nobody copy it, nor what may not be read.
+static bool is_device(const undead_mapping *mapping) {
+  if (mapping->what == UNDEAD_MAPPED_MEMORY) return false;
+  if (strncmp(mapping->path, "/dev/", 5) && strncmp(mapping->path, "anon_inode:", 11)) return false;
+  uint8_t byte;
+  struct iovec here = {&byte, 1}, there = {(void *)mapping->low, 1};
+  long process = undead_raw3(SYS_getpid, 0, 0, 0);
+  return undead_raw6(SYS_process_vm_readv, process, (long)&here, 1, (long)&there, 1, 0) != 1;
+}
+
+// File systems in memory do not note when a mapping changes a file.
+static bool may_have_changed(const undead_pages *pages, const undead_mapping *mapping) {
+  struct stat file;
+  struct statfs system;
+  if (mapping->what == UNDEAD_MAPPED_MEMORY) return true;
+  if (stat(mapping->path, &file) || file.st_ino != mapping->inode || statfs(mapping->path, &system)) return true;
+  long type = system.f_type;
+  if (type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC) return true;
+  int64_t changed = file.st_mtime > file.st_ctime ? file.st_mtime : file.st_ctime;
+  return changed >= pages->started;
+}
+
+static page_use use_of(const undead_pages *pages, const undead_mapping *mapping) {
+  page_use other = mapping->writable ? USE_TOUCHED : USE_WRITTEN;
+  if (mapping->what == UNDEAD_MAPPED_KERNEL) return USE_NONE;
+  if (mapping->what == UNDEAD_MAPPED_NOTHING) return USE_TOUCHED;
+  if (!mapping->shared && undead_module_of(mapping->low)) return other;
+  if (is_device(mapping)) return USE_NONE;
+  return may_have_changed(pages, mapping) ? USE_CONTENTS : other;
+}
+
+typedef struct {
+  undead_pages *pages;
+  const undead_mapping *mapping;
+  undead_run_visitor visit;
+  void *context;
+  page_use use;
+  undead_interval run;   // that grows
+} page_walk;
+
+static void end_run(page_walk *walk) {
+  if (walk->run.low < walk->run.high) walk->visit(walk->context, walk->mapping, walk->run);
+  walk->run = (undead_interval){0, 0};
+}
+
+static void add_run(page_walk *walk, uintptr_t low, uintptr_t high) {
+  if (walk->run.high != low) {
+    end_run(walk);
+    walk->run.low = low;
+  }
+  walk->run.high = high;
+}
+
+static bool is_used(const page_walk *walk, uint64_t entry) {
+  if (!(entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) || entry & ENTRY_GUARD) return false;
+  return walk->use != USE_WRITTEN || !(entry & ENTRY_FILE);
+}
+
+// Where the page table is not to be had, or memory that is shared may be swapped out, all of a mapping counts as used.
+static void walk_piece(page_walk *walk, uintptr_t low, uint64_t count) {
+  const undead_pages *pages = walk->pages;
+  long place = (long)(low / PAGE * 8);
+  long bytes = undead_raw4(SYS_pread64, pages->pagemap, (long)pages->entries, (long)(count * 8), place);
+  uint64_t known = bytes > 0 ? (uint64_t)bytes / 8 : 0;
+  bool contents = walk->use == USE_CONTENTS;
+  if (contents && undead_raw3(SYS_mincore, (long)low, (long)(count * PAGE), (long)pages->resident) < 0)
+    memset(pages->resident, 0, count);
+  for (uint64_t i = 0; i < count; i++) {
+    bool used = i < known ? is_used(walk, pages->entries[i]) : walk->mapping->writable;
+    used |= contents && (pages->resident[i] & 1);
+    if (used) add_run(walk, low + i * PAGE, low + (i + 1) * PAGE);
+  }
+}
+
+static void walk_pieces(page_walk *walk, uintptr_t low, uintptr_t high) {
+  for (uintptr_t piece = low; piece < high; piece += PIECE_PAGES * PAGE) {
+    uint64_t count = (high - piece) / PAGE;
+    walk_piece(walk, piece, count < PIECE_PAGES ? count : PIECE_PAGES);
+  }
+}
+
+// The file behind a mapping, which only some may open; negative otherwise.
+static long open_mapped(const undead_mapping *mapping) {
+  char path[80];
+  snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", mapping->low, mapping->high);
+  return undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+// Walks the parts of a shared file that are no holes; false if they cannot be told.
+static bool walk_data(page_walk *walk, uintptr_t low, uintptr_t high) {
+  long file = open_mapped(walk->mapping);
+  if (file < 0) return false;
+  uint64_t shift = walk->mapping->offset - walk->mapping->low;   // from an address to its place in the file
+  bool known = true;
+  for (uintptr_t at = low; at < high;) {
+    long data = undead_raw3(SYS_lseek, file, (long)(at + shift), SEEK_DATA);
+    if (data < 0) {
+      known = data == -ENXIO;   // none from there on
+      break;
+    }
+    uintptr_t first = ((uintptr_t)data - shift) & ~(PAGE - 1);
+    if (first >= high) break;
+    uintptr_t hole = (uintptr_t)undead_raw3(SYS_lseek, file, data, SEEK_HOLE) - shift;
+    at = (hole + PAGE - 1) & ~(PAGE - 1);
+    add_run(walk, first > low ? first : low, at < high ? at : high);
+  }
+  undead_raw3(SYS_close, file, 0, 0);
+  return known;
+}
+
+// What is swapped out of shared memory is in no table: then all of it may have contents.
+#define MOST_UNKNOWN_BYTES (1ull << 30)
+
+void undead_pages_each(undead_pages *pages, const undead_mapping *mapping, uintptr_t low, uintptr_t high,
+                       undead_run_visitor visit, void *context) {
+  page_walk walk = {pages, mapping, visit, context, use_of(pages, mapping), {0, 0}};
+  low &= ~(PAGE - 1);
+  high = (high + PAGE - 1) & ~(PAGE - 1);
+  if (walk.use == USE_NONE) return;
+  bool memory = walk.use == USE_CONTENTS && mapping->shared && mapping->what == UNDEAD_MAPPED_MEMORY;
+  if (memory && walk_data(&walk, low, high)) return end_run(&walk);
+  if (memory && !pages->no_swap && high - low <= MOST_UNKNOWN_BYTES) add_run(&walk, low, high);
+  else walk_pieces(&walk, low, high);
+  end_run(&walk);
+}

@@ -1,0 +1,23 @@
+// Objects that only memory knows which a forked copy of the program would not have, or would share with it.
+// EXPECT silent
+// SHELL UNDEAD_SCAN=fork exec $RUN
+import Glibc
+
+final class Node {
+  var number = 1
+}
+@inline(never) func fill(_ memory: UnsafeMutableRawPointer, _ count: Int) {
+  for index in 0..<count {
+    memory.storeBytes(of: Unmanaged.passRetained(Node()), toByteOffset: index * 16, as: Unmanaged<Node>.self)
+  }
+}
+@inline(never) func map(_ flags: Int32) -> UnsafeMutableRawPointer {
+  mmap(nil, 1 << 20, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0)!
+}
+for advice in [MADV_DONTFORK, MADV_WIPEONFORK] {
+  let memory = map(MAP_PRIVATE)
+  fill(memory + 4096, 500)
+  madvise(memory, 1 << 20, Int32(advice))
+}
+fill(map(MAP_SHARED), 500)
+print("mapped")
