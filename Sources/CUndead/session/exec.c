@@ -2,6 +2,7 @@
 #include "session/exec.h"
 #include "session/exit.h"
 #include "session/interpose.h"
+#include "session/limits.h"
 #include "session/relay.h"
 #include "session/session.h"
 #include "session/state_file.h"
@@ -31,6 +32,7 @@ void undead_exec_find_next(void) {
 
 // False in a vfork child, whose memory is its parent's, and where there is nothing to note.
 static bool note_exec(void) {
+  undead_limits_hand_on(0);   // in a vfork child, too: limits are each process's own
   if (!undead_session_in_charge() || undead_exit_under_way()) return false;
   undead_process process = undead_process_now();
   if (process == UNDEAD_PROCESS_BORROWED) return false;
@@ -42,6 +44,7 @@ static bool note_exec(void) {
 
 // The call came back: the program goes on as it was.
 static int exec_failed(bool noted) {
+  undead_limits_keep();
   if (noted) undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
   return -1;
 }

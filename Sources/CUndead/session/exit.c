@@ -4,6 +4,7 @@
 #include "session/check.h"
 #include "session/interpose.h"
 #include "session/interrupted.h"
+#include "session/limits.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/state_file.h"
@@ -59,10 +60,13 @@ static void check_at_exit(void) {
   check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
   check->options.suspects = settings->suspects;
   describe_caller(&check->options);
+  undead_lifted_limits lifted;
+  undead_limits_lift(&lifted);
   if (!undead_check_start(check) || !undead_check_wait(check))
     undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
   else
     undead_check_release(check);
+  undead_limits_restore(&lifted);
 }
 
 // Another thread called exit() too: it must not pull the libraries away from under the scan.

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))
 
@@ -122,6 +123,10 @@ static long call_kernel(long number, word a, word b, word c, word d, word e, wor
 __attribute__((visibility("hidden"))) long undead_syscall_called(
     long number, word a, word b, word c, word d, word e, word f);
 long undead_syscall_called(long number, word a, word b, word c, word d, word e, word f) {
+  if (number == SYS_setrlimit) return setrlimit((__rlimit_resource_t)a, (const struct rlimit *)b);
+  if (number == SYS_getrlimit) return getrlimit((__rlimit_resource_t)a, (struct rlimit *)b);
+  if (number == SYS_prlimit64)
+    return prlimit((__pid_t)a, (enum __rlimit_resource)b, (const struct rlimit *)c, (struct rlimit *)d);
   if (number == SYS_prctl) return change((int)a, b, c, d, e);
   if (number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) {
     request asked = filter_request(a == SECCOMP_SET_MODE_STRICT, c);

@@ -4,6 +4,7 @@
 #include "session/exit.h"
 #include "session/final_signal.h"
 #include "session/interrupted.h"
+#include "session/limits.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/signal_functions.h"
@@ -82,6 +83,7 @@ static void start_last_check(int signal, undead_check *check) {
   check->in_session = true;
   check->unattended = true;
   check->final_signal = signal;
+  undead_limits_lift(&(undead_lifted_limits){0});   // for good: the process ends
   if (undead_check_start(check)) return;
   die_unchecked(signal, check->message);
   undead_check_release(check);

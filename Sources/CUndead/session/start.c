@@ -9,6 +9,7 @@
 #include "session/exec.h"
 #include "session/exit.h"
 #include "session/interrupted.h"
+#include "session/limits.h"
 #include "session/relay.h"
 #include "session/sandbox.h"
 #include "session/session.h"
@@ -182,6 +183,7 @@ static const char *begin_recording(void) {
   static bool registered;
   if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
     __register_atfork(before_fork, after_fork_in_parent, after_fork, NULL);
+  undead_limits_begin();
   undead_session_set_reason("");
   return NULL;
 }
@@ -253,6 +255,7 @@ void undead_session_before_main(void) {
   undead_signal_find_next();
   undead_exec_find_next();
   undead_sandbox_find_next();
+  undead_limits_find_next();
   undead_interrupted_prepare();
   undead_exit_register();
   undead_signals_begin();

@@ -10,6 +10,7 @@
 
 typedef struct {
   uintptr_t low, high;
+  bool is_data;      // writable, and of this process alone
 } memory_range;
 
 // Read without a lock in a stopped world: an entry counts while its `high` is set. Slots given back are used again.
@@ -21,18 +22,19 @@ static uint32_t used_ranges(void) {
   return count < RANGE_LIMIT ? count : RANGE_LIMIT;
 }
 
-static bool take_slot(uint32_t index, uintptr_t address, size_t bytes) {
+static bool take_slot(uint32_t index, uintptr_t address, size_t bytes, bool is_data) {
   uintptr_t free_slot = 0;
   if (!__atomic_compare_exchange_n(&ranges[index].low, &free_slot, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return false;
+  ranges[index].is_data = is_data;
   __atomic_store_n(&ranges[index].high, address + bytes, __ATOMIC_RELEASE);
   return true;
 }
 
-bool undead_own_memory(const void *address, size_t bytes) {
+static bool own(const void *address, size_t bytes, bool is_data) {
   uint32_t count = used_ranges();
   for (uint32_t index = 0; index < count; index++)
-    if (ranges[index].low == 0 && take_slot(index, (uintptr_t)address, bytes)) return true;
+    if (ranges[index].low == 0 && take_slot(index, (uintptr_t)address, bytes, is_data)) return true;
   for (;;) {
     uint32_t index = __atomic_fetch_add(&range_count, 1, __ATOMIC_ACQ_REL);
     if (index >= RANGE_LIMIT) {
@@ -40,33 +42,59 @@ bool undead_own_memory(const void *address, size_t bytes) {
       return false;
     }
     // Another thread may have found the new slot free in its search.
-    if (take_slot(index, (uintptr_t)address, bytes)) return true;
+    if (take_slot(index, (uintptr_t)address, bytes, is_data)) return true;
   }
 }
 
-static void *map(size_t bytes, int sharing) {
+bool undead_own_memory(const void *address, size_t bytes) { return own(address, bytes, false); }
+
+static undead_own_sizes sizes;
+undead_before_map_function volatile undead_before_map;
+
+undead_own_sizes undead_own_memory_sizes(void) {
+  return (undead_own_sizes){__atomic_load_n(&sizes.addresses, __ATOMIC_RELAXED),
+                            __atomic_load_n(&sizes.data, __ATOMIC_RELAXED)};
+}
+
+void undead_count_data(size_t bytes) { __atomic_add_fetch(&sizes.data, bytes, __ATOMIC_RELAXED); }
+
+void undead_make_room(size_t bytes) {
+  undead_before_map_function function = undead_before_map;
+  if (function) function(bytes);
+}
+
+static void *map(size_t bytes, int protection, int sharing) {
   int saved = errno;
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  undead_make_room(bytes);
+  void *memory = mmap(NULL, bytes, protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     errno = saved;
     return NULL;
   }
   // The tables are touched sparsely: huge pages would multiply their size.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
-  if (!undead_own_memory(memory, bytes)) {
+  bool is_data = protection != PROT_NONE && sharing == MAP_PRIVATE;
+  if (!own(memory, bytes, is_data)) {
     munmap(memory, bytes);
-    memory = NULL;
+    errno = saved;
+    return NULL;
   }
+  __atomic_add_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
+  if (is_data) undead_count_data(bytes);
   errno = saved;
   return memory;
 }
 
 void *undead_map(size_t bytes) {
-  return map(bytes, MAP_PRIVATE);
+  return map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 }
 
 void *undead_map_shared(size_t bytes) {
-  return map(bytes, MAP_SHARED);
+  return map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+
+void *undead_map_unused(size_t bytes) {
+  return map(bytes, PROT_NONE, MAP_PRIVATE);
 }
 
 void undead_unmap(void *address, size_t bytes) {
@@ -75,11 +103,25 @@ void undead_unmap(void *address, size_t bytes) {
   uint32_t count = used_ranges();
   for (uint32_t index = 0; index < count; index++) {
     if (ranges[index].low != (uintptr_t)address) continue;
+    __atomic_sub_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
+    if (ranges[index].is_data) __atomic_sub_fetch(&sizes.data, bytes, __ATOMIC_RELAXED);
+    ranges[index].is_data = false;
     __atomic_store_n(&ranges[index].high, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&ranges[index].low, 0, __ATOMIC_RELEASE);
     break;
   }
   munmap(address, bytes);
+  errno = saved;
+}
+
+void undead_unmap_tail(void *address, size_t bytes, size_t kept) {
+  int saved = errno;
+  uint32_t count = used_ranges();
+  for (uint32_t index = 0; index < count; index++)
+    if (ranges[index].low == (uintptr_t)address)
+      __atomic_store_n(&ranges[index].high, (uintptr_t)address + kept, __ATOMIC_RELEASE);
+  munmap((char *)address + kept, bytes - kept);
+  __atomic_sub_fetch(&sizes.addresses, bytes - kept, __ATOMIC_RELAXED);
   errno = saved;
 }
 

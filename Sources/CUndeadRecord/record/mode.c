@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "platform/boundaries.h"
 #include "platform/environment.h"
 #include "record/gate.h"
 #include "record/reach.h"
 #include "unwind/backtrace.h"
+#include "unwind/pc_table.h"
+#include "unwind/store.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -63,6 +66,12 @@ void undead_record_start(undead_mode mode) {
 
 void undead_record_stop(void) {
   __atomic_store_n(&undead_record_mode, UNDEAD_RECORD_OFF, __ATOMIC_RELEASE);
+}
+
+void undead_record_limit_addresses(uint64_t limit) {
+  undead_release_boundaries();
+  undead_pc_table_limit();
+  undead_store_limit(limit);
 }
 
 void undead_record_after_fork_in_child(void) {

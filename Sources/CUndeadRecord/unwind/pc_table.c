@@ -1,5 +1,5 @@
 #include "unwind/pc_table.h"
-#include "platform/memory.h"
+#include "platform/reserve.h"
 
 undead_pc_entry *undead_pcs;
 
@@ -9,21 +9,25 @@ static const uint32_t tier_start[TIERS] = {
     0, 1u << UNDEAD_PC_FIRST_BITS, (1u << UNDEAD_PC_FIRST_BITS) + (1u << UNDEAD_PC_SECOND_BITS)};
 static uint32_t tier_used[TIERS];
 
-#define TABLE_ENTRIES \
-  ((1ull << UNDEAD_PC_FIRST_BITS) + (1ull << UNDEAD_PC_SECOND_BITS) + (1ull << UNDEAD_PC_THIRD_BITS))
+static undead_reserve reserve;
+
+// Bytes of the table up to the end of a tier. The last tier is large, and few programs need it.
+static size_t end_of(int tier) { return (tier_start[tier] + (1ull << tier_bits[tier])) * sizeof(undead_pc_entry); }
 
 bool undead_pc_table_prepare(void) {
   if (__atomic_load_n(&undead_pcs, __ATOMIC_ACQUIRE)) return true;
-  undead_pc_entry *fresh = undead_map(TABLE_ENTRIES * sizeof(undead_pc_entry)), *expected = 0;
-  if (!fresh) return false;
-  if (!__atomic_compare_exchange_n(&undead_pcs, &expected, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    undead_unmap(fresh, TABLE_ENTRIES * sizeof(undead_pc_entry));
+  if (!undead_reserve_open(&reserve, end_of(TIERS - 1), end_of(1))) return false;
+  if (!undead_reserve_grow(&reserve, end_of(1))) return false;
+  __atomic_store_n(&undead_pcs, (undead_pc_entry *)reserve.base, __ATOMIC_RELEASE);
   return true;
 }
+
+void undead_pc_table_limit(void) { undead_reserve_trim(&reserve, 0); }
 
 // The entry of `pc` in one table, claimed if it is not there; UNDEAD_PC_NONE if the table takes no more.
 static uint32_t find_in_tier(int tier, uintptr_t pc) {
   uint32_t size = 1u << tier_bits[tier], start = tier_start[tier];
+  if (!undead_reserve_grow(&reserve, end_of(tier))) return UNDEAD_PC_NONE;
   uint32_t at = (uint32_t)(undead_pc_hash(pc) >> (64 - tier_bits[tier]));
   for (;; at = (at + 1) & (size - 1)) {
     uintptr_t *slot = &undead_pcs[start + at].pc;

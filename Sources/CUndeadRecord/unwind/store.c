@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "unwind/store.h"
-#include "platform/memory.h"
+#include "platform/reserve.h"
 #include <assert.h>
 #include <sys/resource.h>
 
@@ -14,41 +14,34 @@ uint32_t *undead_trie;
 #define RUN_NODE_WORDS (NODE_WORDS - 1)
 #define FAN_LEVELS 8u
 
-#define DEFAULT_BYTES (1ull << 30)
+#define MOST_BYTES (1ull << 30)
+#define LEAST_BYTES (1ull << 16)
+static undead_reserve reserve;
 static uint32_t next_word = UNDEAD_TRIE_RUNS + NODE_WORDS;
-static uint32_t word_limit;
 
 // Under a limit of the address space most of it belongs to the program.
-static uint64_t bytes_allowed(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return DEFAULT_BYTES;
-  uint64_t share = limit.rlim_cur / 16;
-  return share < DEFAULT_BYTES ? share : DEFAULT_BYTES;
+static uint64_t share_of(uint64_t limit, uint64_t part) {
+  return limit == RLIM_INFINITY || limit / part > MOST_BYTES ? MOST_BYTES : limit / part;
 }
 
 bool undead_store_prepare(void) {
   if (__atomic_load_n(&undead_trie, __ATOMIC_ACQUIRE)) return true;
-  uint32_t *fresh = 0, *expected = 0;
-  uint64_t bytes = bytes_allowed();
-  while (!(fresh = undead_map(bytes)))
-    if ((bytes /= 2) < 1 << 16) return false;
-  if (__atomic_compare_exchange_n(&undead_trie, &expected, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    __atomic_store_n(&word_limit, (uint32_t)(bytes / sizeof(uint32_t)), __ATOMIC_RELEASE);
-  else
-    undead_unmap(fresh, bytes);
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0) limit.rlim_cur = RLIM_INFINITY;
+  if (!undead_reserve_open(&reserve, share_of(limit.rlim_cur, 16), LEAST_BYTES)) return false;
+  if (!undead_reserve_grow(&reserve, LEAST_BYTES)) return false;
+  __atomic_store_n(&undead_trie, (uint32_t *)reserve.base, __ATOMIC_RELEASE);
   return true;
 }
 
-uint32_t undead_store_count(void) {
-  uint32_t count = __atomic_load_n(&next_word, __ATOMIC_ACQUIRE);
-  return count < word_limit ? count : word_limit;
-}
+void undead_store_limit(uint64_t limit) { undead_reserve_trim(&reserve, share_of(limit, 64)); }
+
+uint32_t undead_store_count(void) { return __atomic_load_n(&next_word, __ATOMIC_ACQUIRE); }
 
 static uint32_t take_words(uint32_t count) {
-  uint32_t limit = __atomic_load_n(&word_limit, __ATOMIC_ACQUIRE);
   uint32_t first = __atomic_load_n(&next_word, __ATOMIC_RELAXED);
   do {
-    if (first + count > limit) return 0;
+    if (!undead_reserve_grow(&reserve, ((size_t)first + count) * sizeof(uint32_t))) return 0;
   } while (!__atomic_compare_exchange_n(&next_word, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   return first;
 }

@@ -44,6 +44,9 @@ static inline __attribute__((always_inline)) uint32_t undead_store_child(uint32_
 // Maps the store; false without memory. Any thread, any number of times.
 bool undead_store_prepare(void);
 
+// The process may not have more than `limit` bytes of addresses from now on: gives back most of what is only reserved.
+void undead_store_limit(uint64_t limit);
+
 // Adds a whole backtrace, given innermost first; its id, or 0 if the store is full.
 uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count);
 

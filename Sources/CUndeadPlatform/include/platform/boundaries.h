@@ -8,4 +8,7 @@
 // leaked in it. So the next of these places are reserved, without memory behind them. Call it before threads have heaps.
 void undead_reserve_boundaries(void);
 
+// Gives them back, if addresses become scarce.
+void undead_release_boundaries(void);
+
 #pragma GCC visibility pop

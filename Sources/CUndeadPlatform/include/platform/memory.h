@@ -8,7 +8,23 @@
 
 void *undead_map(size_t bytes);                  // zeroed, NULL if there is none; not committed until touched
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
+void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)
 void undead_unmap(void *address, size_t bytes);
+// Keeps the first `kept` of `bytes` bytes that were mapped at once.
+void undead_unmap_tail(void *address, size_t bytes, size_t kept);
+
+// How much was obtained here: addresses, and writable memory of this process alone (what RLIMIT_DATA counts).
+typedef struct {
+  size_t addresses, data;
+} undead_own_sizes;
+
+undead_own_sizes undead_own_memory_sizes(void);
+void undead_count_data(size_t bytes);   // what was only reserved has become usable
+
+// Called before so many bytes more are used, so that limits of the process can make room. NULL: nobody is.
+typedef void (*undead_before_map_function)(size_t bytes);
+extern undead_before_map_function volatile undead_before_map;
+void undead_make_room(size_t bytes);
 
 // True if `address` lies in memory obtained here: the scan must not take it for a root.
 int undead_owns_memory(uintptr_t address);

@@ -32,6 +32,9 @@ int32_t undead_record_decide(void);
 void undead_record_start(undead_mode mode);
 void undead_record_stop(void);
 
+// The process may not have more than `limit` bytes of addresses from now on: gives back what is only reserved.
+void undead_record_limit_addresses(uint64_t limit);
+
 // Call in the child of a fork: forgets what belonged to the threads that the child does not have.
 void undead_record_after_fork_in_child(void);
 

@@ -40,6 +40,8 @@ static inline __attribute__((always_inline)) uint32_t undead_pc_find(uintptr_t p
 
 // Maps the table; false without memory. Any thread, any number of times.
 bool undead_pc_table_prepare(void);
+// Gives back addresses that are only reserved, as undead_store_limit does.
+void undead_pc_table_limit(void);
 void undead_pc_table_forget_rules(void);
 uint64_t undead_pc_table_bytes(void);
 
