@@ -13,6 +13,17 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
+  @Test(arguments: ["-O0", "-O2"])
+  func signalHandlersMayJumpOutOfTheAllocator(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/jumps.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
+  @Test func thousandsOfThreadsAreRecordedAtABoundedCost() throws {
+    let program = try Recorder.linkProgram("record/threads.c", optimization: "-O2")
+    try Recorder.run(program, []).expectSuccess()
+  }
+
   @Test func nothingIsRecordedWhereItIsSwitchedOff() throws {
     let library = try Recorder.buildLibrary(optimization: "-O2")
     let outcome = try Recorder.run(

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/guard.h"
 #include "platform/memory.h"
+#include "record/abandoned.h"
 #include "session/signal_functions.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -78,7 +79,15 @@ static void set_mask(int how) {
   pthread_sigmask(how, &set, NULL);
 }
 
+// Hooks that it crashed in are never left.
+static void forget_hooks(uint32_t ignored) {
+  const uintptr_t *own = __builtin_frame_address(0);
+  undead_hook_settle((undead_frame){own[1], (uintptr_t)(own + 2), own[0]});
+  undead_thread.ignored = ignored;
+}
+
 int undead_guarded(void (*work)(void *), void *context) {
+  uint32_t ignored = undead_thread.ignored;
   void *room = undead_map(STACK_BYTES);   // for a handler after the thread's stack overflowed
   stack_t stack = {.ss_sp = room, .ss_size = STACK_BYTES}, before = {.ss_flags = SS_DISABLE};
   if (room) sigaltstack(&stack, &before);
@@ -92,6 +101,7 @@ int undead_guarded(void (*work)(void *), void *context) {
     work(context);
   }
   guarded_thread = 0;
+  if (crash != 0) forget_hooks(ignored);
   set_mask(SIG_BLOCK);
   give_back();
   if (room) sigaltstack(&before, NULL);

@@ -2,6 +2,7 @@
 #include "session/interrupted.h"
 #include "platform/memory.h"
 #include "platform/system_calls.h"
+#include "record/abandoned.h"
 #include "record/thread.h"
 #include <dlfcn.h>
 #include <link.h>
@@ -81,7 +82,10 @@ static bool is_safe_at(uintptr_t pc) {
 
 bool undead_interrupted_safely(const void *context) {
   const ucontext_t *interrupted = context;
-  if (undead_thread.in_hook > 0 || undead_thread.ignored > 0 || forking) return false;
+  // A frame's address is that of the next instruction.
+  const greg_t *registers = interrupted->uc_mcontext.gregs;
+  undead_frame at = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]};
+  if (undead_hook_settle(at) || undead_thread.held || undead_thread.ignored > 0 || forking) return false;
   return is_safe_at((uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP]);
 }
 
@@ -142,7 +146,8 @@ static bool is_in_unsafe_handler(uintptr_t sp) {
 }
 
 const char *undead_exit_obstacle(void) {
-  if (undead_thread.in_hook > 0)
+  const uintptr_t *own = __builtin_frame_address(0);
+  if (undead_hook_settle((undead_frame){own[1], (uintptr_t)(own + 2), own[0]}))
     return "exit() was called in a signal handler that interrupted the allocator: no check is possible there";
   if (forking) return "exit() was called in a signal handler that interrupted fork(): no check is possible there";
   if (is_in_unsafe_handler((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7))

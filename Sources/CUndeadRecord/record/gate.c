@@ -34,7 +34,7 @@ static time_t seconds(void) {
 }
 
 void undead_gate_wait(void) {
-  if (undead_thread.in_hook > 0) return;
+  if (undead_thread.in_hook || undead_thread.held) return;
   int saved = errno;
   int32_t process = (int32_t)syscall(SYS_getpid);
   time_t end = seconds() + PATIENCE_SECONDS;

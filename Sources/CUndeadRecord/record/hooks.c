@@ -55,8 +55,14 @@ typedef struct {
 } hook_frame;
 #define HOOK_FRAME ((const hook_frame *)__builtin_frame_address(0))
 
+// What malloc hands out lies in the lower half; of what it is given back by mistake only a part of the address counts.
+UNDEAD_INLINE undead_leaf *leaf_of(const void *block) {
+  uintptr_t index = (uintptr_t)block >> UNDEAD_LEAF_SHIFT & (UNDEAD_LEAF_COUNT - 1);
+  return __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+}
+
 UNDEAD_INLINE void set_word(void *block, uint32_t word) {
-  undead_leaf *leaf = undead_registry_leaf((uintptr_t)block);
+  undead_leaf *leaf = leaf_of(block);
   if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
   uintptr_t granule = (uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
   uint8_t *touched = &leaf->touched[granule >> UNDEAD_TOUCH_SHIFT];
@@ -67,6 +73,13 @@ UNDEAD_INLINE void set_word(void *block, uint32_t word) {
 
 UNDEAD_INLINE undead_frame caller_of(const hook_frame *frame) {
   return (undead_frame){frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer};
+}
+
+static __attribute__((noinline)) uint32_t add_extras(uint32_t word, const hook_frame *frame) {
+  if (undead_record_mode == UNDEAD_RECORD_COMPARE) undead_compare(word, frame->return_address);
+  if (undead_async_wanted && undead_record_mode >= UNDEAD_RECORD_BACKTRACES)
+    word = undead_async_tag(word, caller_of(frame));
+  return undead_open_scopes ? undead_scope_tag(word) : word;
 }
 
 // Registers a new block; false if recording is off or the thread is the tool's own.
@@ -80,19 +93,17 @@ UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
   uint32_t word = UNDEAD_BACKTRACE_NONE;
   if (LIKELY(mode >= UNDEAD_RECORD_BACKTRACES)) {
     word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
-    if (UNLIKELY(mode == UNDEAD_RECORD_COMPARE)) undead_compare(word, frame->return_address);
-    if (UNLIKELY(undead_async_wanted)) word = undead_async_tag(word, caller_of(frame));
   }
-  if (UNLIKELY(undead_open_scopes)) word = undead_scope_tag(word);
+  if (UNLIKELY(undead_record_extras)) word = add_extras(word, frame);
   set_word(block, word);
   return true;
 }
 
 // Takes the block out of the registry; returns its word, 0 if it was unknown.
 UNDEAD_INLINE uint32_t forget(void *block) {
-  uint32_t *slot = undead_registry_slot((uintptr_t)block);
-  if (UNLIKELY(!slot)) return 0;
-  uint32_t word = *slot;
+  undead_leaf *leaf = leaf_of(block);
+  if (UNLIKELY(!leaf)) return 0;
+  uint32_t *slot = &leaf->word[(uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1)], word = *slot;
   if (LIKELY(word)) __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
   return word;
 }
@@ -165,22 +176,28 @@ UNDEAD_HOOK void *malloc(size_t size) {
   return block;
 }
 
-UNDEAD_HOOK void free(void *block) {
-  if (!block) return;
-  undead_free_filter_function filter = undead_free_filter;
-  if (is_off() && !filter) {
-    forget(block);   // recording may have been on before
-    __libc_free(block);
-    return;
-  }
+static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame caller) {
   undead_hook_enter();
-  const hook_frame *frame = HOOK_FRAME;
-  if (LIKELY(!filter) ||
-      !filter(block, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer)) {
+  undead_free_filter_function filter = undead_free_filter;
+  if (!block || !filter || !filter(block, caller.pc, caller.sp, caller.bp)) {
     forget(block);
     __libc_free(block);
   }
   undead_hook_leave();
+}
+
+UNDEAD_HOOK void free(void *block) {
+  if (UNLIKELY(undead_free_filter != NULL)) {
+    free_unless_kept(block, caller_of(HOOK_FRAME));
+  } else if (is_off()) {
+    forget(block);   // recording may have been on before
+    __libc_free(block);
+  } else {
+    undead_hook_enter();
+    forget(block);
+    __libc_free(block);
+    undead_hook_leave();
+  }
 }
 
 UNDEAD_HOOK void *calloc(size_t count, size_t size) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
+bool undead_record_extras;
 uint32_t undead_record_depth = UNDEAD_DEPTH_DEFAULT;
 
 static bool is_zero(const char *text) {
@@ -52,6 +53,7 @@ int32_t undead_record_decide(void) {
   else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
+  if (decided == UNDEAD_RECORD_COMPARE) undead_record_extras = true;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return expected;
   return decided;
@@ -61,6 +63,7 @@ void undead_record_start(undead_mode mode) {
   undead_record_decide();
   // Libraries may have come and gone unseen while recording was off.
   undead_backtrace_forget_images();
+  if (mode == UNDEAD_RECORD_COMPARE) undead_record_extras = true;
   __atomic_store_n(&undead_record_mode, mode, __ATOMIC_RELEASE);
 }
 

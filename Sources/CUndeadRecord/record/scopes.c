@@ -2,6 +2,7 @@
 #include "record/scopes.h"
 #include "undead_scopes.h"
 #include "record/avoid.h"
+#include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
 #include "unwind/store.h"
@@ -47,6 +48,8 @@ static void count_open_scope(void) {
     holder = 0;
   }
   if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE) == 0) undead_registry_age();
+  // Stays so: who closes the last one does not know of the next one.
+  undead_record_extras = true;
   __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_SEQ_CST);
   __atomic_store_n(&opening_process, 0, __ATOMIC_RELEASE);
 }

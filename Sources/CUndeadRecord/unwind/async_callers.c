@@ -4,6 +4,7 @@
 bool undead_async_wanted;
 
 #if defined(__x86_64__)
+#include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"
@@ -31,6 +32,7 @@ void undead_async_begin(void) {
   current_task = (void *(*)(void))dlsym(RTLD_DEFAULT, "swift_task_getCurrent");
   dlerror();
   undead_async_wanted = current_task != NULL;
+  if (undead_async_wanted) undead_record_extras = true;
 }
 
 // The first question of a thread may allocate.

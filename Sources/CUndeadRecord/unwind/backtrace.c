@@ -65,7 +65,7 @@ static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cach
 static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame) {
   undead_unwind_cache *cache = thread->unwind_cache;
   bool borrowed = !cache || (cache->state & UNDEAD_CACHE_BUSY);
-  undead_unwind_cache *scratch = borrowed ? undead_cache_claim() : cache;
+  undead_unwind_cache *scratch = borrowed ? undead_cache_borrow() : cache;
   if (!scratch) {
     count(&dropped);
     return UNDEAD_BACKTRACE_NONE;
@@ -73,7 +73,7 @@ static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame 
   scratch->state |= UNDEAD_CACHE_BUSY;
   uint32_t id = capture_uncached(thread, scratch, frame);
   scratch->state &= ~UNDEAD_CACHE_BUSY;
-  if (borrowed) undead_cache_release(scratch);
+  if (borrowed) undead_cache_return(scratch);
   return id;
 }
 
@@ -103,6 +103,10 @@ void undead_backtrace_forget_images(void) {
   undead_pc_table_forget_rules();
   undead_libunwind_images_unloaded();
   __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);
+}
+
+void undead_backtrace_abandoned(void) {
+  undead_cache_abandoned(&undead_thread);
 }
 
 void undead_backtrace_after_fork_in_child(void) {
@@ -135,6 +139,7 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
 }
 
 void undead_backtrace_forget_images(void) {}
+void undead_backtrace_abandoned(void) {}
 
 void undead_backtrace_after_fork_in_child(void) {
   undead_libunwind_forbid();

@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 #define MAX_FRAME_BYTES (64ull << 20)
+#define MAX_SIGNALS 64u   // handlers that interrupt each other
 
 typedef struct {
   undead_thread_state *thread;
@@ -55,29 +56,59 @@ static bool step_plain(reader *r, undead_frame *frame, undead_rule rule) {
   return true;
 }
 
+typedef struct {
+  reader reader;
+  undead_frame frame;
+  uint32_t pc_index;
+  undead_rule rule;   // of `frame.pc`
+  bool guessed;       // how `frame` was found
+} walk;
+
+// What stands at the current frame: its rule; false if nothing is known of it.
+static bool look(walk *w) {
+  undead_image image;
+  if (w->guessed && !undead_image_find(w->frame.pc, &image)) return false;
+  w->pc_index = undead_pc_find(w->frame.pc, &w->rule);
+  return w->pc_index != UNDEAD_PC_NONE;
+}
+
+static bool step(walk *w) {
+  w->guessed = w->rule & UNDEAD_RULE_GUESS;
+  switch ((int)undead_rule_kind(w->rule)) {
+  case UNDEAD_RULE_SIGNAL: return step_signal(&w->reader, &w->frame);
+  case UNDEAD_RULE_DEREF: return step_realigned(&w->reader, &w->frame, w->rule);
+  case 0: return step_plain(&w->reader, &w->frame, w->rule);
+  default: return false;
+  }
+}
+
 undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uint32_t *indices, uint32_t max,
                             uint32_t *count) {
-  reader r = {thread, 0};
-  bool guessed = false;
+  walk w = {.reader = {thread, 0}, .frame = frame};
   for (*count = 0; *count < max;) {
-    if (!frame.pc) return UNDEAD_WALK_COMPLETE;
-    undead_image image;
-    if (guessed && !undead_image_find(frame.pc, &image)) return UNDEAD_WALK_LOST;
-    undead_rule rule;
-    uint32_t index = undead_pc_find(frame.pc, &rule);
-    if (index == UNDEAD_PC_NONE) return UNDEAD_WALK_LOST;
-    indices[(*count)++] = index;
-    bool ok = false;
-    switch ((int)undead_rule_kind(rule)) {
-    case UNDEAD_RULE_STOP: return UNDEAD_WALK_COMPLETE;
-    case UNDEAD_RULE_SIGNAL: ok = step_signal(&r, &frame); break;
-    case UNDEAD_RULE_DEREF: ok = step_realigned(&r, &frame, rule); break;
-    case 0: ok = step_plain(&r, &frame, rule); break;
-    default: break;
-    }
-    if (!ok) return UNDEAD_WALK_LOST;
-    guessed = rule & UNDEAD_RULE_GUESS;
+    if (!w.frame.pc) return UNDEAD_WALK_COMPLETE;
+    if (!look(&w)) return UNDEAD_WALK_LOST;
+    indices[(*count)++] = w.pc_index;
+    if (undead_rule_kind(w.rule) == UNDEAD_RULE_STOP) return UNDEAD_WALK_COMPLETE;
+    if (!step(&w)) return UNDEAD_WALK_LOST;
   }
   return UNDEAD_WALK_DEEP;
+}
+
+undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp) {
+  walk w = {.reader = {thread, 0}, .frame = frame};
+  for (unsigned signals = 0; signals < MAX_SIGNALS;) {
+    if (!w.frame.pc) return UNDEAD_FRAME_GONE;
+    if (!look(&w)) return UNDEAD_FRAME_UNCERTAIN;
+    undead_rule_special kind = undead_rule_kind(w.rule);
+    if (kind == UNDEAD_RULE_STOP) return UNDEAD_FRAME_GONE;
+    uintptr_t inner = w.frame.sp;
+    if (!step(&w)) return UNDEAD_FRAME_UNCERTAIN;
+    if (w.frame.sp == sp) return UNDEAD_FRAME_FOUND;
+    // One frame covers the place. Frames only go up, but for signals.
+    if (kind == UNDEAD_RULE_SIGNAL) signals++;
+    else if (inner < sp && sp < w.frame.sp) return UNDEAD_FRAME_GONE;
+  }
+  return UNDEAD_FRAME_UNCERTAIN;
 }
 #endif

@@ -69,7 +69,9 @@ static void answer(const ucontext_t *context) {
   if (!thread || thread->phase != UNDEAD_THREAD_RUNNING) return;
   thread->asked = 0;
   // Inside the allocator it goes on to the gate, and is asked again a little later.
-  if (undead_thread.in_hook == 0) park(thread, context);
+  const greg_t *registers = context->uc_mcontext.gregs;
+  undead_frame at = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]};
+  if (!undead_thread.held && !undead_hook_is_under_way(&undead_thread, at)) park(thread, context);
 }
 
 static void forward(int number, siginfo_t *info, void *context) {

@@ -136,12 +136,13 @@ char undead_thread_letter(int32_t process, int32_t tid) {
 
 bool undead_thread_in_hook(const undead_stopped_thread *thread) {
   if (!thread->tp) return false;
-  const undead_thread_state *state = undead_thread_of(thread->tp);
+  undead_thread_state *state = undead_thread_of(thread->tp);
   // The thread may be younger than the memory map that was read.
   if (!undead_is_readable((uintptr_t)state, sizeof *state) && undead_maps_refresh()
       && !undead_is_readable((uintptr_t)state, sizeof *state))
     return false;
-  return state->in_hook > 0;
+  undead_frame at = {thread->pc + 1, thread->sp, thread->general[UNDEAD_GENERAL_RBP]};
+  return state->held || undead_hook_is_under_way(state, at);
 }
 
 // glibc's functions treat vector registers and the red zone as lost across a system call. Other code with a `syscall`

@@ -49,7 +49,8 @@ static void unregister_side_table(uint64_t refcount) {
   unregister(undead_registry_slot((refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3));
 }
 
-static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame) {
+static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame,
+                 undead_evicted *evicted) {
   const uint64_t *header = (const uint64_t *)object;
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
   if (!class || !class->keep) {
@@ -76,7 +77,7 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
   // Before others may free it for good.
   if (guarded) undead_guard_close(object);
   unregister_side_table(refcount);
-  if (LIKELY(undead_quarantine_add(&dead))) return true;
+  if (LIKELY(undead_quarantine_add(&dead, evicted))) return true;
   if (guarded) undead_guard_open(object);
   if (word) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
   return false;
@@ -84,16 +85,16 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
 
 static inline __attribute__((always_inline)) void died(undead_swift_function function, uintptr_t object, size_t size,
                                                        size_t align_mask, const entry_frame *frame) {
-  undead_zombie_thread *self = &undead_zombie_self;
+  undead_evicted evicted = {.count = 0};
   bool kept = false;
   // In a signal handler that interrupted this very function, objects go at once. So do immediates and null.
-  if (LIKELY((intptr_t)object > 0) && LIKELY(!self->inside)) {
+  if (LIKELY((intptr_t)object > 0) && LIKELY(undead_zombie_enter())) {
     undead_hook_enter();
-    self->inside++;
-    kept = bury(object, size, align_mask, frame);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->inside--;
+    kept = bury(object, size, align_mask, frame, &evicted);
+    undead_zombie_leave();
     undead_hook_leave();
+    // Outside of the hook, as the runtime calls free().
+    undead_quarantine_free(&evicted);
   }
   if (!kept) UNDEAD_CALL_REAL_DEALLOC(function, (void *)object, size, align_mask);
 }
@@ -111,12 +112,11 @@ bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintp
 
 bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const uint64_t *header = block;
-  undead_zombie_thread *self = &undead_zombie_self;
   if (undead_zombie_filter_guarded(block, pc, sp, bp)) return true;
   if (header[1] != FREED && header[1] != FREED_BY_UNOWNED) return false;
   uint32_t *slot = undead_registry_slot((uintptr_t)block);
-  if (self->inside || !slot || !*slot) return false;
-  self->inside++;
+  if (!slot || !*slot || !undead_zombie_enter()) return false;
+  undead_evicted evicted = {.count = 0};
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
   bool kept = false;
   if (class && class->keep && !class->is_context) {
@@ -130,10 +130,11 @@ bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t
         .flags = UNDEAD_DEAD_IS_FREED | (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0),
     };
     uint32_t word = unregister(slot);
-    kept = undead_quarantine_add(&dead);
+    kept = undead_quarantine_add(&dead, &evicted);
     if (!kept) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
   }
-  self->inside--;
+  undead_zombie_leave();
+  undead_quarantine_free(&evicted);
   return kept;
 }
 
@@ -152,18 +153,16 @@ void undead_object_died(uintptr_t object, size_t size, size_t align_mask) {
 HIDDEN void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintptr_t pc, uintptr_t sp,
                                   uintptr_t bp);
 void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  undead_zombie_thread *self = &undead_zombie_self;
-  if (self->inside) return NULL;
   uint64_t *object = NULL;
+  if (!undead_zombie_enter()) return NULL;
   undead_hook_enter();
-  self->inside++;
   undead_zombie_class *class = undead_zombie_class_of(isa);
   if (class && class->guard) object = undead_guard_allocate(size, align_mask, undead_backtrace_capture(pc, sp, bp));
   if (object) {
     object[0] = isa;
     object[1] = ABI_REFCOUNT_NEW;
   }
-  self->inside--;
+  undead_zombie_leave();
   undead_hook_leave();
   return object;
 }

@@ -110,10 +110,17 @@ static void tombstone_fault(int signal, const ucontext_t *context) {
   }
 }
 
+static bool is_our_own(const ucontext_t *context) {
+  const greg_t *registers = context->uc_mcontext.gregs;
+  return undead_zombie_self.inside &&
+         undead_zombie_is_inside((undead_frame){(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP],
+                                                (uintptr_t)registers[REG_RBP]});
+}
+
 // True if the program can go on.
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of whoever tells the story of the crash, who reads all memory.
-  if (info->si_code <= 0 || undead_zombie_self.inside || undead_zombies.dying) return false;
+  if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
   // Another thread has opened the page since.

@@ -8,23 +8,32 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct {
-  uint32_t taken;
+  uintptr_t taken;   // by the function whose frame pointer is here; 0: nobody
 } undead_bounded_lock;
 
-// False if the holder does not let go: it was interrupted by the caller, or is gone (a fork). Async-signal-safe.
-bool undead_lock_wait(undead_bounded_lock *lock);
+// For a lock that is released by another function than the one that takes it.
+#define UNDEAD_LOCK_HELD 1u
 
-static inline __attribute__((always_inline)) bool undead_lock_try(undead_bounded_lock *lock) {
-  return !__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE);
+// False if the holder does not let go: it was interrupted by the caller, or is gone (a fork). Takes the lock away from a
+// function that this thread has jumped out of. Async-signal-safe.
+bool undead_lock_wait(undead_bounded_lock *lock, uintptr_t holder);
+
+static inline __attribute__((always_inline)) bool undead_lock_try(undead_bounded_lock *lock, uintptr_t holder) {
+  uintptr_t nobody = 0;
+  return __atomic_compare_exchange_n(&lock->taken, &nobody, holder, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline __attribute__((always_inline)) bool undead_lock_take_for(undead_bounded_lock *lock, uintptr_t holder) {
+  // With one thread there is only a signal handler to race with, and that finds the lock taken or leaves it free.
+  if (__libc_single_threaded && !__atomic_load_n(&lock->taken, __ATOMIC_RELAXED)) {
+    __atomic_store_n(&lock->taken, holder, __ATOMIC_RELAXED);
+    return true;
+  }
+  return __builtin_expect(undead_lock_try(lock, holder), 1) || undead_lock_wait(lock, holder);
 }
 
 static inline __attribute__((always_inline)) bool undead_lock_take(undead_bounded_lock *lock) {
-  // With one thread there is only a signal handler to race with, and that finds the lock taken or leaves it free.
-  if (__libc_single_threaded && !__atomic_load_n(&lock->taken, __ATOMIC_RELAXED)) {
-    __atomic_store_n(&lock->taken, 1, __ATOMIC_RELAXED);
-    return true;
-  }
-  return __builtin_expect(undead_lock_try(lock), 1) || undead_lock_wait(lock);
+  return undead_lock_take_for(lock, (uintptr_t)__builtin_frame_address(0));
 }
 
 static inline __attribute__((always_inline)) void undead_lock_release(undead_bounded_lock *lock) {

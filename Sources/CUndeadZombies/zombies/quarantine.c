@@ -158,8 +158,7 @@ static void write_entry(volatile undead_dead *entry, const undead_dead *dead) {
   entry->flags = dead->flags;
 }
 
-bool undead_quarantine_add(undead_dead *dead) {
-  undead_dead evicted;
+bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted) {
   uint64_t *reason = NULL, cost = cost_of(dead);
   dead->death = now();
   if (!undead_lock_take(&lock)) {
@@ -179,17 +178,20 @@ bool undead_quarantine_add(undead_dead *dead) {
   __builtin_prefetch(entry + NEAR, 1);
   kept_bytes += cost;
   counters.deaths++;
-  bool evict = is_over_budget(dead->death, &reason), more = false;
-  if (evict) {
+  if (is_over_budget(dead->death, &reason)) {
     ++*reason;
-    take_oldest(&evicted);
-    more = is_over_budget(dead->death, &reason);
+    take_oldest(&evicted->first);
+    evicted->count = is_over_budget(dead->death, &reason) ? 2 : 1;
   }
   undead_lock_release(&lock);
-  if (evict) free_for_good(&evicted);
-  // A large one may need the room of many.
-  while (more) more = evict_one(dead->death);
   return true;
+}
+
+void undead_quarantine_free(const undead_evicted *evicted) {
+  if (!evicted->count) return;
+  free_for_good(&evicted->first);
+  // A large one may need the room of many.
+  if (evicted->count > 1) undead_quarantine_trim();
 }
 
 void undead_quarantine_trim(void) {
@@ -297,7 +299,12 @@ void undead_quarantine_read_counters(undead_zombie_counters *result) {
 }
 
 static bool locked_for_fork;
-void undead_quarantine_before_fork(void) { locked_for_fork = undead_lock_take_in_hook(&lock); }
+void undead_quarantine_before_fork(void) {
+  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
+  if (locked_for_fork) undead_hook_hold();
+}
 void undead_quarantine_after_fork(void) {
-  if (locked_for_fork) undead_lock_release_in_hook(&lock);
+  if (!locked_for_fork) return;
+  undead_lock_release(&lock);
+  undead_hook_let_go();
 }

@@ -38,9 +38,18 @@ enum {
 
 void undead_quarantine_set_budget(const undead_zombie_budget *budget);
 
+// What went for good when another object came.
+typedef struct {
+  uint32_t count;   // 0, 1, or 2: this one, and more are to go
+  undead_dead first;
+} undead_evicted;
+
 // Takes an object, of which its refcount and the time are found here. Its header and body are changed. False if it
-// cannot be kept: nothing is changed then. Called inside of a hook.
-bool undead_quarantine_add(undead_dead *dead);
+// cannot be kept: nothing is changed then. Called inside of a hook; `evicted` is to be freed outside of it.
+bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted);
+
+// Frees what had to make room.
+void undead_quarantine_free(const undead_evicted *evicted);
 
 // Frees what is over the budget, or everything.
 void undead_quarantine_trim(void);

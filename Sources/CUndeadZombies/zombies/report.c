@@ -145,11 +145,9 @@ void undead_zombie_finding_deliver(undead_zombie_finding *made, bool in_signal) 
 void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }
 
 void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
-  undead_zombie_thread *self = &undead_zombie_self;
-  // A zombie in our own code, or in that of a handler which reports one, is not the program's.
-  if (self->inside) return;
   int saved = errno;
-  self->inside++;
+  // A zombie in our own code, or in that of a handler which reports one, is not the program's.
+  if (!undead_zombie_enter()) return;
   uint64_t count = 0;
   undead_zombie_explained(use->object);
   bool wanted = undead_site_count(use, &count);
@@ -159,6 +157,6 @@ void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
     undead_zombie_finding_deliver(made, in_signal);
     undead_zombie_finding_drop(made);
   }
-  self->inside--;
+  undead_zombie_leave();
   errno = saved;
 }

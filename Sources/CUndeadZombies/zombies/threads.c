@@ -31,6 +31,15 @@ static entry *entries(void) {
   return now;
 }
 
+bool undead_zombie_is_inside(undead_frame at) {
+  uintptr_t function = undead_zombie_self.inside;
+  // The caller stands where that function stood: it is not there any more.
+  bool replaced = function && at.sp == function + 2 * sizeof(uintptr_t);
+  bool is = function && !replaced && undead_is_under_way(&undead_thread, function, at);
+  if (!is) undead_zombie_self.inside = 0;
+  return is;
+}
+
 uint32_t undead_thread_register(void) {
   undead_zombie_thread *self = &undead_zombie_self;
   entry *all = entries();

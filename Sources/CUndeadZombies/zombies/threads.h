@@ -1,5 +1,6 @@
 // Threads that freed or used objects, by a number that stays valid when they have ended.
 #pragma once
+#include "record/abandoned.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,7 +9,7 @@
 typedef struct {
   uint32_t place;        // in the table, from 1; 0: none yet
   uint32_t deaths;       // since its name was asked for
-  volatile uint32_t inside;   // > 0: in code of the zombies that must not be entered again
+  volatile uintptr_t inside;   // frame of the function that runs code which must not be entered again; 0: none
 } undead_zombie_thread;
 
 extern __thread undead_zombie_thread undead_zombie_self __attribute__((tls_model("initial-exec")));
@@ -16,6 +17,24 @@ extern __thread undead_zombie_thread undead_zombie_self __attribute__((tls_model
 enum { UNDEAD_THREAD_NAME_BYTES = 16 };
 
 uint32_t undead_thread_register(void);
+
+// Asked where `inside` is set: false, and it is forgotten, if a signal handler has jumped out of that function.
+bool undead_zombie_is_inside(undead_frame at);
+
+// False in such code. Otherwise it begins here, and ends with undead_zombie_leave in the same function.
+static inline __attribute__((always_inline)) bool undead_zombie_enter(void) {
+  const uintptr_t *frame = __builtin_frame_address(0);
+  undead_frame caller = {frame[1], (uintptr_t)(frame + 2), frame[0]};
+  if (__builtin_expect(undead_zombie_self.inside != 0, 0) && undead_zombie_is_inside(caller)) return false;
+  undead_zombie_self.inside = (uintptr_t)frame;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return true;
+}
+
+static inline __attribute__((always_inline)) void undead_zombie_leave(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  undead_zombie_self.inside = 0;
+}
 
 // Number of the calling thread. Async-signal-safe.
 static inline __attribute__((always_inline)) uint32_t undead_thread_place(void) {

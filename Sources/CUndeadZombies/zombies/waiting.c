@@ -115,18 +115,16 @@ static bool look_at(event event, const undead_zombie_use *use, waiting *due, boo
 }
 
 static bool happened(event event, const undead_zombie_use *use) {
-  undead_zombie_thread *self = &undead_zombie_self;
-  if (self->inside) return false;
   int saved = errno;
   waiting due;
   bool is_due = false, done = false;
-  self->inside++;
+  if (!undead_zombie_enter()) return false;
   if (undead_lock_take(&lock)) {
     done = look_at(event, use, &due, &is_due);
     undead_lock_release(&lock);
   }
   if (is_due) deliver(&due, false);
-  self->inside--;
+  undead_zombie_leave();
   errno = saved;
   if (!done && use) undead_zombie_used(use, false);
   return is_due || (!done && use);
@@ -155,12 +153,10 @@ void undead_zombie_explained(uintptr_t object) {
 }
 
 bool undead_zombie_settle(bool all_threads, bool in_signal) {
-  undead_zombie_thread *self = &undead_zombie_self;
-  if (!in_use || self->inside) return false;
   int saved = errno;
   bool any = false;
   int32_t thread = own_thread();
-  self->inside++;
+  if (!in_use || !undead_zombie_enter()) return false;
   for (uint32_t i = 0; i < PLACES; i++) {
     waiting taken = {0};
     if (!undead_lock_take(&lock)) break;
@@ -169,7 +165,7 @@ bool undead_zombie_settle(bool all_threads, bool in_signal) {
     if (taken.used) deliver(&taken, in_signal);
     any = any || taken.used;
   }
-  self->inside--;
+  undead_zombie_leave();
   errno = saved;
   return any;
 }

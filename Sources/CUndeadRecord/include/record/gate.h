@@ -1,6 +1,7 @@
 // Entering and leaving the allocator's hooks, and a gate behind them. While it is closed, whoever comes out of a hook
 // waits there: a thread that must not be stopped inside only has to be given time, however little it gets to run.
 #pragma once
+#include "record/abandoned.h"
 #include "record/thread.h"
 
 #pragma GCC visibility push(hidden)
@@ -16,15 +17,27 @@ void undead_gate_open(void);
 // Called outside of all hooks while the gate is closed.
 void undead_gate_wait(void);
 
+// A hook is known by the frame of the function that enters it, so that one which a signal handler has jumped out of
+// is told from one that is under way. Not twice in one function; leave it in the function that entered it.
 static inline __attribute__((always_inline)) void undead_hook_enter(void) {
-  undead_thread.in_hook++;
+  const uintptr_t *frame = __builtin_frame_address(0);
+  if (__builtin_expect(undead_thread.in_hook != 0, 0)) undead_hook_enter_again(frame);
+  else undead_thread.in_hook = (uintptr_t)frame;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static inline __attribute__((always_inline)) void undead_hook_leave(void) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  undead_thread.in_hook--;
+  if (__builtin_expect(undead_thread.in_hook != (uintptr_t)__builtin_frame_address(0), 0)) return;
+  undead_thread.in_hook = 0;
   if (__builtin_expect(undead_gate != 0, 0)) undead_gate_wait();
+}
+
+// For locks that are taken in one function and released in another: like a hook that is entered and left.
+static inline void undead_hook_hold(void) { undead_thread.held++; }
+static inline void undead_hook_let_go(void) {
+  undead_thread.held--;
+  if (undead_gate != 0) undead_gate_wait();
 }
 
 #pragma GCC visibility pop

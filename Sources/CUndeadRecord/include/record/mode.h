@@ -20,6 +20,8 @@ typedef enum {
 extern const int undead_is_preload __attribute__((weak));
 
 extern volatile int32_t undead_record_mode;
+// Not 0 if more than that is done at an allocation: it is compared, or belongs to an asynchronous caller or to a scope.
+extern bool undead_record_extras;
 extern uint32_t undead_record_depth;   // frames kept of each backtrace
 
 // False where the hooks are compiled out because a sanitizer owns the allocator.

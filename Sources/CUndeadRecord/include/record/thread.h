@@ -4,11 +4,18 @@
 
 #pragma GCC visibility push(hidden)
 
+enum {
+  UNDEAD_CACHE_BEING_MADE = 1,   // what is called for it may allocate
+  UNDEAD_CACHE_GIVEN_BACK = 2,   // the thread is about to end
+};
+
 typedef struct {
-  volatile uint32_t in_hook;   // > 0 while the thread is inside an allocator hook: it must not be kept stopped there
+  uintptr_t in_hook;           // frame of the outermost allocator hook that was entered and not left, 0: none (gate.h)
+  volatile uint32_t held;      // > 0: the thread holds locks of ours between one call and another, like inside a hook
   volatile uint32_t ignored;   // > 0: allocations of this thread are the tool's own and are not registered
   void *unwind_cache;          // undead_unwind_cache; NULL until the first backtrace
-  uint32_t without_cache;      // the thread is about to end, or there was no room: capture without a cache
+  uint32_t without_cache;      // captures go without a cache: UNDEAD_CACHE_...
+  uint32_t abandoned_hooks;    // how many hooks a signal handler jumped out of
   uint32_t asks_scope;         // the thread is finding out its allocation scope
   uintptr_t stack_low, stack_high, stack_barrier;   // see unwind/stack.h
 } undead_thread_state;

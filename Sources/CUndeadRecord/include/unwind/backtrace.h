@@ -31,6 +31,9 @@ bool undead_backtrace_load_libunwind(void);
 // Forgets unwind rules because images may have been unloaded. Any thread.
 void undead_backtrace_forget_images(void);
 
+// The calling thread has left a capture in the middle, for good.
+void undead_backtrace_abandoned(void);
+
 // In the child of a fork: frees the caches of threads that are gone, and stops using libunwind, whose locks one of
 // them may have held.
 void undead_backtrace_after_fork_in_child(void);

@@ -21,4 +21,10 @@ typedef enum {
 undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uint32_t *indices, uint32_t max,
                             uint32_t *count);
 
+// What became of a function, known by the stack pointer after its return: UNCERTAIN if the stack cannot be unwound.
+typedef enum { UNDEAD_FRAME_FOUND, UNDEAD_FRAME_GONE, UNDEAD_FRAME_UNCERTAIN } undead_frame_fate;
+
+// Looks for the frame that ends at `sp` among those that `frame` was called from, itself not included.
+undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp);
+
 #pragma GCC visibility pop

@@ -11,6 +11,7 @@ typedef enum {
 } undead_thread_phase;
 
 #define UNDEAD_GENERAL_REGISTERS 15   // without the stack pointer
+#define UNDEAD_GENERAL_RBP 6
 
 typedef struct {
   int32_t tid;
