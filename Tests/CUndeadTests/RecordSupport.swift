@@ -8,7 +8,7 @@ enum Recorder {
 
   /// The sources, with the definition that makes recording begin at the first allocation.
   static let sources: [String] =
-    InstrumentSources.Layer.platform.files.filter { $0.hasSuffix("/memory.c") } + InstrumentSources.Layer.record.files
+    InstrumentSources.Layer.platform.files + InstrumentSources.Layer.record.files
     + [fixtures.appending(path: "record/preload.c").path]
 
   /// Compiles a C program of the fixtures together with the instrument.

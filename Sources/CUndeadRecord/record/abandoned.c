@@ -10,6 +10,8 @@
 // A frame is known by its pointer; what stands above that: the saved frame pointer and the return address.
 static uintptr_t end_of(uintptr_t frame) { return frame + 2 * sizeof(uintptr_t); }
 
+bool undead_is_on_own_stack(uintptr_t address) { return undead_stack_covers(&undead_thread, address); }
+
 static bool is_on_alternate_stack(void) {
   stack_t stack;
   int saved = errno;

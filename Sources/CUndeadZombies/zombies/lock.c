@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "zombies/lock.h"
 #include "record/abandoned.h"
-#include "unwind/stack.h"
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
@@ -17,7 +16,7 @@ static int64_t seconds(void) {
 // True if the lock was left behind by a function of this thread that is not on its stack any more.
 static __attribute__((noinline)) bool was_left(uintptr_t holder, uintptr_t taker) {
   const uintptr_t *own = __builtin_frame_address(0);
-  if (holder <= UNDEAD_LOCK_HELD || !undead_stack_covers(&undead_thread, holder)) return false;
+  if (holder <= UNDEAD_LOCK_HELD || !undead_is_on_own_stack(holder)) return false;
   undead_frame caller = {own[1], (uintptr_t)(own + 2), own[0]};
   // Whoever stands at the very place of the holder has replaced it.
   return holder == taker || !undead_is_under_way(&undead_thread, holder, caller);

@@ -21,4 +21,7 @@ bool undead_hook_settle(undead_frame at);
 // Called where a hook is entered while one was not left: forgets that one if it is no more.
 void undead_hook_enter_again(const uintptr_t *frame);
 
+// True if `address` lies in the calling thread's stack, the one that it was made with.
+bool undead_is_on_own_stack(uintptr_t address);
+
 #pragma GCC visibility pop
