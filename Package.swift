@@ -35,8 +35,11 @@ let package = Package(
       name: "UndeadPreload",
       dependencies: ["CUndead"],
       // A preloaded library must not drag the Swift runtime into bash or into a static program.
-      // Its functions must not be replaced by those of a copy that is linked into the program.
-      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic"])]),
+      // Its functions must not be replaced by those of a copy that is linked into the program. Their own calls are bound
+      // at once: the loader would need more of a small stack than they do.
+      linkerSettings: [
+        .unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"])
+      ]),
     .target(name: "UndeadReport"),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport"]),

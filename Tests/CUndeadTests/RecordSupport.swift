@@ -16,7 +16,7 @@ enum Recorder {
     let program = try temporaryPath("program")
     try run(
       "clang",
-      [optimization, "-g", "-fno-builtin", "-pthread", fixtures.appending(path: source).path]
+      [optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now", fixtures.appending(path: source).path]
         + InstrumentSources.includeOptions + sources + ["-o", program]
     ).expectSuccess()
     return program

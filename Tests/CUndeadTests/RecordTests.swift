@@ -19,6 +19,12 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
+  /// The instrument is optimised in every build.
+  @Test func allocationsNeedLittleStack() throws {
+    let program = try Recorder.linkProgram("record/stacks.c", optimization: "-O2")
+    try Recorder.run(program, []).expectSuccess()
+  }
+
   @Test func thousandsOfThreadsAreRecordedAtABoundedCost() throws {
     let program = try Recorder.linkProgram("record/threads.c", optimization: "-O2")
     try Recorder.run(program, []).expectSuccess()

@@ -5,6 +5,7 @@
 #include "unwind/cache_pool.h"
 #include "unwind/images.h"
 #include "unwind/libunwind.h"
+#include "unwind/room_x86_64.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
 #include <assert.h>
@@ -53,13 +54,26 @@ static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cach
   uint32_t frames = 0;
   undead_walk_end end = undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   if (end == UNDEAD_WALK_LOST) {
-    // libunwind needs some KiB of stack, which an alternate signal stack may not have.
+    // libunwind may read what is none of a stack, if it is not the thread's own.
     uint32_t better = undead_stack_covers(thread, frame.sp) ? walk_with_libunwind(scratch, frame.pc) : 0;
     if (better) return store(scratch->indices, better);
     undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   }
   if (end != UNDEAD_WALK_COMPLETE) count(&truncated);
   return store(scratch->indices, frames);
+}
+
+// A capture, and its result.
+typedef struct {
+  undead_thread_state *thread;
+  undead_unwind_cache *cache;
+  undead_frame frame;
+  uint32_t id;
+} capture;
+
+static void capture_in_room(void *context) {
+  capture *wanted = context;
+  wanted->id = capture_uncached(wanted->thread, wanted->cache, wanted->frame);
 }
 
 static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame) {
@@ -71,10 +85,36 @@ static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame 
     return UNDEAD_BACKTRACE_NONE;
   }
   scratch->state |= UNDEAD_CACHE_BUSY;
-  uint32_t id = capture_uncached(thread, scratch, frame);
+  capture wanted = {.thread = thread, .cache = scratch, .frame = frame};
+  undead_run_with_cache(scratch, capture_in_room, &wanted);
   scratch->state &= ~UNDEAD_CACHE_BUSY;
   if (borrowed) undead_cache_return(scratch);
-  return id;
+  return wanted.id;
+}
+
+static void capture_cached_in_room(void *context) {
+  capture *wanted = context;
+  wanted->id = undead_capture_cached(wanted->cache, wanted->thread->stack_high, wanted->frame, true);
+}
+
+typedef struct {
+  undead_known_pc *entry;
+  uintptr_t pc;
+  bool done;
+} lesson;
+
+static void learn_in_room(void *context) {
+  lesson *wanted = context;
+  undead_rule rule;
+  uint32_t index = undead_pc_find(wanted->pc, &rule);
+  wanted->done = index != UNDEAD_PC_NONE;
+  if (wanted->done) *wanted->entry = (undead_known_pc){wanted->pc, rule, index};
+}
+
+const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_pc *entry, uintptr_t pc) {
+  lesson wanted = {entry, pc, false};
+  undead_run_with_cache(cache, learn_in_room, &wanted);
+  return wanted.done ? entry : NULL;
 }
 
 // Whatever the fast way does not do: the first capture of a thread, odd stacks, odd frames, captures within captures.
@@ -90,9 +130,10 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
     if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
       uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
       if (cache->state != epoch) undead_capture_reset(cache, epoch);
-      uint32_t id = undead_capture_cached(cache, thread->stack_high, frame, true);
-      if (cache->cut && id) count(&truncated);
-      if (id) return id;
+      capture wanted = {.thread = thread, .cache = cache, .frame = frame};
+      undead_run_with_cache(cache, capture_cached_in_room, &wanted);
+      if (cache->cut && wanted.id) count(&truncated);
+      if (wanted.id) return wanted.id;
     }
   }
   return capture_without_chain(thread, frame);

@@ -85,6 +85,8 @@ _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
 #define UNDEAD_CACHE_BUSY 1u    // a capture is under way: one in a signal handler must not touch the cache
 #define UNDEAD_EPOCH_STEP 2u
 
+#define UNDEAD_ROOM_BYTES (128u << 10)
+
 typedef struct {
   volatile uint32_t state;   // the epoch of the unwind rules that it was filled under, and UNDEAD_CACHE_BUSY
   uint32_t count;            // frames of the chain
@@ -106,6 +108,7 @@ typedef struct {
     uint32_t indices[UNDEAD_CACHED_FRAMES];
     uintptr_t addresses[UNDEAD_CACHED_FRAMES];
   };
+  _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/room_x86_64.h); the last, so that its end is far from here
 } undead_unwind_cache;
 
 // Counts how often rules were forgotten, in steps of UNDEAD_EPOCH_STEP.
@@ -118,6 +121,9 @@ uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high,
 
 // Forgets everything that depends on unwind rules; `state` is the new state.
 void undead_capture_reset(undead_unwind_cache *cache, uint32_t state);
+
+// Puts what is known of `pc` into an entry of the cache: `entry`, or NULL if there is no room for new addresses.
+const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_pc *entry, uintptr_t pc);
 
 // Captures without the cache, or prepares it and uses it; never 0.
 uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame);

@@ -18,11 +18,7 @@ INLINE uint32_t near_hash(uintptr_t pc) {
 INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
   undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
   if (LIKELY(known->pc == pc)) return known;
-  undead_rule rule;
-  uint32_t index = undead_pc_find(pc, &rule);
-  if (UNLIKELY(index == UNDEAD_PC_NONE)) return NULL;
-  *known = (undead_known_pc){pc, rule, index};
-  return known;
+  return undead_learn_pc(cache, known, pc);
 }
 
 // Like undead_store_child.

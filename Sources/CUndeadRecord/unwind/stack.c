@@ -14,6 +14,17 @@ static uintptr_t outer_end(uintptr_t sp) {
   return sp < descriptor ? descriptor : (uintptr_t)__libc_stack_end;
 }
 
+// The last bytes of a stack do not count as covered: there is no room for the fast way there.
+#define END_MARGIN 2048u
+
+// Not for the main thread's stack, which grows.
+static void look_for_end(undead_thread_state *thread) {
+  bool grows = thread->stack_high == (uintptr_t)__libc_stack_end;
+  if (grows || thread->stack_barrier || undead_page_is_readable(thread->stack_low - PAGE)) return;
+  thread->stack_barrier = thread->stack_low + END_MARGIN;
+  thread->stack_low += END_MARGIN;
+}
+
 bool undead_stack_extend(undead_thread_state *thread, uintptr_t sp) {
   if (!thread->stack_high) {
     uintptr_t high = outer_end(sp);
@@ -29,6 +40,18 @@ bool undead_stack_extend(undead_thread_state *thread, uintptr_t sp) {
       thread->stack_barrier = page + PAGE;
       return false;
     }
+    thread->stack_low = page;
+  }
+  look_for_end(thread);
+  return sp >= thread->stack_low;
+}
+
+bool undead_stack_has_room(undead_thread_state *thread, uintptr_t bytes) {
+  uintptr_t sp = (uintptr_t)__builtin_frame_address(0), low = sp - bytes;
+  if (!undead_stack_covers(thread, sp)) return false;
+  while (low < thread->stack_low) {
+    uintptr_t page = (thread->stack_low - 1) & ~(uintptr_t)(PAGE - 1);
+    if (page < thread->stack_barrier || !undead_page_is_readable(page)) return false;
     thread->stack_low = page;
   }
   return true;

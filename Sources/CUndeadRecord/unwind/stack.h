@@ -16,4 +16,7 @@ static inline __attribute__((always_inline)) bool undead_stack_covers(undead_thr
   return undead_stack_extend(thread, sp);
 }
 
+// True if the calling function has so many bytes left for sure, on the thread's own stack.
+bool undead_stack_has_room(undead_thread_state *thread, uintptr_t bytes);
+
 #pragma GCC visibility pop

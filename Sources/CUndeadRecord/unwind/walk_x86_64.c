@@ -3,6 +3,7 @@
 #include "unwind/walk_x86_64.h"
 #include "platform/memory.h"
 #include "unwind/images.h"
+#include "unwind/room_x86_64.h"
 #include "unwind/stack.h"
 #include <ucontext.h>
 
@@ -44,10 +45,13 @@ static bool step_realigned(reader *r, undead_frame *frame, undead_rule rule) {
   return true;
 }
 
+static bool changes_stack(uintptr_t pc) { return pc == (uintptr_t)undead_room_return; }
+
 static bool step_plain(reader *r, undead_frame *frame, undead_rule rule) {
   uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
   uintptr_t saved = undead_rule_saved(rule), bp = frame->bp;
-  if (cfa <= frame->sp || cfa - frame->sp > MAX_FRAME_BYTES || !is_readable(r, cfa - 8, 8)) return false;
+  bool is_odd = cfa <= frame->sp || cfa - frame->sp > MAX_FRAME_BYTES;
+  if ((is_odd && !changes_stack(frame->pc)) || !is_readable(r, cfa - 8, 8)) return false;
   if (saved) {
     if (!is_readable(r, cfa - saved, 8)) return false;
     bp = *(const uintptr_t *)(cfa - saved);
@@ -103,10 +107,11 @@ undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_fram
     undead_rule_special kind = undead_rule_kind(w.rule);
     if (kind == UNDEAD_RULE_STOP) return UNDEAD_FRAME_GONE;
     uintptr_t inner = w.frame.sp;
+    bool jumps = kind == UNDEAD_RULE_SIGNAL || changes_stack(w.frame.pc);
     if (!step(&w)) return UNDEAD_FRAME_UNCERTAIN;
     if (w.frame.sp == sp) return UNDEAD_FRAME_FOUND;
-    // One frame covers the place. Frames only go up, but for signals.
-    if (kind == UNDEAD_RULE_SIGNAL) signals++;
+    // One frame covers the place. Frames only go up, but from one stack to another.
+    if (jumps) signals++;
     else if (inner < sp && sp < w.frame.sp) return UNDEAD_FRAME_GONE;
   }
   return UNDEAD_FRAME_UNCERTAIN;

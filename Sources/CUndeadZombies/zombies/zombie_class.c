@@ -5,6 +5,7 @@
 #include "runtime/descriptors.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
+#include "unwind/room.h"
 #include "zombies/lock.h"
 #include "zombies/metadata.h"
 #include "zombies/stubs_x86_64.h"
@@ -178,12 +179,25 @@ static undead_zombie_class *make(uintptr_t isa) {
   return class;
 }
 
+// The runtime needs more stack to name a type than a thread may have that lets an object go.
+typedef struct {
+  uintptr_t isa;
+  undead_zombie_class *class;
+} class_request;
+
+static void make_requested(void *context) {
+  class_request *request = context;
+  request->class = make(request->isa);
+}
+
 undead_zombie_class *undead_zombie_class_find(uintptr_t isa) {
   if (isa < 4096 || isa >> 47 || undead_is_zombie_isa(isa) || !undead_lock_take_in_hook(&lock)) return NULL;
   uintptr_t known = 0;
   undead_thread.ignored++;   // naming allocates
   if (!undead_word_map_get(&classes, isa, &known)) {
-    known = (uintptr_t)make(isa);
+    class_request request = {isa, NULL};
+    undead_run_with_room(make_requested, &request);
+    known = (uintptr_t)request.class;
     undead_word_map_set(&classes, isa, known);
   }
   undead_thread.ignored--;
