@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -123,6 +124,7 @@ static long call_kernel(long number, word a, word b, word c, word d, word e, wor
 __attribute__((visibility("hidden"))) long undead_syscall_called(
     long number, word a, word b, word c, word d, word e, word f);
 long undead_syscall_called(long number, word a, word b, word c, word d, word e, word f) {
+  if (number == SYS_mlockall) return mlockall((int)a);
   if (number == SYS_setrlimit) return setrlimit((__rlimit_resource_t)a, (const struct rlimit *)b);
   if (number == SYS_getrlimit) return getrlimit((__rlimit_resource_t)a, (struct rlimit *)b);
   if (number == SYS_prlimit64)

@@ -10,6 +10,7 @@
 #include "session/exit.h"
 #include "session/interrupted.h"
 #include "session/limits.h"
+#include "session/memory_locks.h"
 #include "session/relay.h"
 #include "session/sandbox.h"
 #include "session/session.h"
@@ -256,6 +257,7 @@ void undead_session_before_main(void) {
   undead_exec_find_next();
   undead_sandbox_find_next();
   undead_limits_find_next();
+  undead_locks_find_next();
   undead_interrupted_prepare();
   undead_exit_register();
   undead_signals_begin();

@@ -4,7 +4,8 @@
 #include <sys/syscall.h>
 
 #if defined(__x86_64__)
-_Static_assert(SYS_seccomp == 317 && SYS_prctl == 157 && SYS_setrlimit == 160 && SYS_getrlimit == 97 && SYS_prlimit64 == 302, "used below");
+_Static_assert(SYS_seccomp == 317 && SYS_prctl == 157 && SYS_mlockall == 151, "used below");
+_Static_assert(SYS_setrlimit == 160 && SYS_getrlimit == 97 && SYS_prlimit64 == 302, "used below");
 _Static_assert(offsetof(undead_call_site, sp) == 48 && offsetof(undead_call_site, return_address) == 56, "used below");
 
 // The call site is built on the stack: 64 bytes, the argument of exit at 64, and padding to align the call.
@@ -48,6 +49,8 @@ __asm__(
     "  cmpq $157, %rdi\n"   // prctl
     "  je 1f\n"
     "  cmpq $160, %rdi\n"   // setrlimit
+    "  je 1f\n"
+    "  cmpq $151, %rdi\n"   // mlockall
     "  je 1f\n"
     "  cmpq $97, %rdi\n"   // getrlimit
     "  je 1f\n"

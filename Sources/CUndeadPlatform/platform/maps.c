@@ -240,6 +240,20 @@ bool undead_is_executable(uintptr_t address) {
 }
 
 typedef struct {
+  bool (*visit)(void *context, const undead_mapping *mapping);
+  void *context;
+} mapping_visit;
+
+static bool visit_mapping(void *context, const maps_line *line) {
+  const mapping_visit *wanted = context;
+  return wanted->visit(wanted->context, &line->mapping);
+}
+
+bool undead_maps_each(bool (*visit)(void *context, const undead_mapping *mapping), void *context) {
+  return each_line(visit_mapping, &(mapping_visit){visit, context});
+}
+
+typedef struct {
   uintptr_t address;
   char *text;
   size_t size;

@@ -63,10 +63,23 @@ void undead_make_room(size_t bytes) {
   if (function) function(bytes);
 }
 
+volatile bool undead_memory_is_locked;
+
+// Locked memory is filled when it is mapped with access, or gets access, but not if it is unlocked in between.
+static void *map_pages(size_t bytes, int protection, int flags) {
+  if (!undead_memory_is_locked) return mmap(NULL, bytes, protection, flags, -1, 0);
+  void *memory = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+  if (memory == MAP_FAILED) return memory;
+  munlock(memory, bytes);
+  if (mprotect(memory, bytes, protection) == 0) return memory;
+  munmap(memory, bytes);
+  return MAP_FAILED;
+}
+
 static void *map(size_t bytes, int protection, int sharing) {
   int saved = errno;
   undead_make_room(bytes);
-  void *memory = mmap(NULL, bytes, protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory = map_pages(bytes, protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE);
   if (memory == MAP_FAILED) {
     errno = saved;
     return NULL;
@@ -95,6 +108,18 @@ void *undead_map_shared(size_t bytes) {
 
 void *undead_map_unused(size_t bytes) {
   return map(bytes, PROT_NONE, MAP_PRIVATE);
+}
+
+bool undead_reserve_at(void *address, size_t bytes) {
+  int saved = errno;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  void *memory = mmap(address, bytes, PROT_NONE, flags, -1, 0);
+  // Kernels before 4.17 take the address for a wish.
+  bool there = memory == address && own(memory, bytes, false);
+  if (there) __atomic_add_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
+  else if (memory != MAP_FAILED) munmap(memory, bytes);
+  errno = saved;
+  return there;
 }
 
 void undead_unmap(void *address, size_t bytes) {

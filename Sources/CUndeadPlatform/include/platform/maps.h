@@ -30,6 +30,8 @@ size_t undead_mapping_count(void);
 const undead_mapping *undead_mapping_at(size_t index);   // in address order
 bool undead_is_readable(uintptr_t address, size_t size);
 bool undead_is_executable(uintptr_t address);
+// Calls `visit` for each mapping as it is now, until it returns false; false if /proc cannot be read. Any thread.
+bool undead_maps_each(bool (*visit)(void *context, const undead_mapping *mapping), void *context);
 // Path of the file mapped at `address`, as the kernel tells it (" (deleted)" included); false if there is none.
 bool undead_mapping_path(uintptr_t address, char *text, size_t size);
 

@@ -9,6 +9,7 @@
 void *undead_map(size_t bytes);                  // zeroed, NULL if there is none; not committed until touched
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
 void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)
+bool undead_reserve_at(void *address, size_t bytes);   // likewise, at this place; false if something is there
 void undead_unmap(void *address, size_t bytes);
 // Keeps the first `kept` of `bytes` bytes that were mapped at once.
 void undead_unmap_tail(void *address, size_t bytes, size_t kept);
@@ -25,6 +26,9 @@ void undead_count_data(size_t bytes);   // what was only reserved has become usa
 typedef void (*undead_before_map_function)(size_t bytes);
 extern undead_before_map_function volatile undead_before_map;
 void undead_make_room(size_t bytes);
+
+// The program has all memory that is mapped from now on locked (mlockall): ours is not to be.
+extern volatile bool undead_memory_is_locked;
 
 // True if `address` lies in memory obtained here: the scan must not take it for a root.
 int undead_owns_memory(uintptr_t address);
