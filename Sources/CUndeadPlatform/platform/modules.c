@@ -148,9 +148,8 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context) {
   return 0;
 }
 
-void undead_modules_refresh(void) {
+void undead_modules_list(void) {
   int saved = errno;
-  undead_symbols_forget();
   module_count = 0;
   last_hit = 0;
   dl_iterate_phdr(add_module, NULL);

@@ -244,7 +244,7 @@ const char *undead_symbol_name(uintptr_t address, uintptr_t *start) {
   return "";
 }
 
-void undead_symbols_forget(void) {
+static void forget(void) {
   for (size_t i = 0; i < table_count; i++) {
     symbol_table *table = &tables[i];
     if (table->file) munmap((void *)table->file, table->file_size);
@@ -252,4 +252,10 @@ void undead_symbols_forget(void) {
     if (table->by_name) undead_unmap(table->by_name, table->by_name_size * sizeof(uint32_t));
   }
   table_count = 0;
+}
+
+// The tables point to the modules of the list before.
+void undead_modules_refresh(void) {
+  forget();
+  undead_modules_list();
 }

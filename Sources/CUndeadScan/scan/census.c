@@ -1,5 +1,6 @@
 #include "scan/census.h"
 #include "record/scopes.h"
+#include "scan/body.h"
 
 typedef struct {
   undead_census *census;

@@ -1,5 +1,6 @@
 #include "scan/collect.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 #include "runtime/abi.h"
 #include <assert.h>
 
@@ -73,26 +74,6 @@ void undead_collect_unreached(undead_storage *storage, undead_bodies *bodies) {
   undead_heap_each(bodies->heap, visit, &self);
 }
 
-static void sift_down(undead_node *nodes, uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && nodes[child + 1].address > nodes[child].address) child++;
-    if (nodes[root].address >= nodes[child].address) return;
-    undead_node swapped = nodes[root];
-    nodes[root] = nodes[child];
-    nodes[child] = swapped;
-  }
-}
-
-static void sort(undead_node *nodes, uint32_t count) {
-  for (uint32_t root = count / 2; root-- > 0;) sift_down(nodes, root, count);
-  for (uint32_t last = count; last-- > 1;) {
-    undead_node largest = nodes[0];
-    nodes[0] = nodes[last];
-    nodes[last] = largest;
-    sift_down(nodes, 0, last);
-  }
-}
-
 bool undead_collect_sort(undead_storage *storage, uint32_t sorted) {
   undead_scan_result *result = &storage->result;
   uint32_t added = result->node_count - sorted;
@@ -100,7 +81,7 @@ bool undead_collect_sort(undead_storage *storage, uint32_t sorted) {
   undead_node *tail = undead_map(added * sizeof *tail);
   if (!tail) return false;
   uint32_t count = 0;
-  sort(result->nodes + sorted, added);
+  undead_sort(result->nodes + sorted, added, sizeof *tail);   // by address
   for (uint32_t i = 0; i < added; i++) {
     const undead_node *node = &result->nodes[sorted + i];
     if (!count || tail[count - 1].address != node->address) tail[count++] = *node;

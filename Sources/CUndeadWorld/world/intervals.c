@@ -1,5 +1,6 @@
 #include "world/intervals.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 
 bool undead_intervals_open(undead_intervals *intervals, uint32_t capacity) {
   *intervals = (undead_intervals){.capacity = capacity};
@@ -21,25 +22,9 @@ void undead_intervals_add(undead_intervals *intervals, uintptr_t low, uintptr_t 
   intervals->list[intervals->count++] = (undead_interval){low, high};
 }
 
-static void sift_down(undead_interval *list, uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && list[child + 1].low > list[child].low) child++;
-    if (list[root].low >= list[child].low) return;
-    undead_interval swapped = list[root];
-    list[root] = list[child];
-    list[child] = swapped;
-  }
-}
-
 void undead_intervals_sort(undead_intervals *intervals) {
   undead_interval *list = intervals->list;
-  for (uint32_t root = intervals->count / 2; root-- > 0;) sift_down(list, root, intervals->count);
-  for (uint32_t last = intervals->count; last-- > 1;) {
-    undead_interval largest = list[0];
-    list[0] = list[last];
-    list[last] = largest;
-    sift_down(list, 0, last);
-  }
+  undead_sort(list, intervals->count, sizeof *list);   // by the low end
   uint32_t kept = 0;
   for (uint32_t i = 0; i < intervals->count; i++) {
     if (kept && list[i].low <= list[kept - 1].high) {

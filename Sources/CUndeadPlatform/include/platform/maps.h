@@ -43,7 +43,7 @@ typedef struct {
   bool toolchain;           // part of the Swift toolchain or of the system's C libraries, not of the program
 } undead_module;
 
-// Lists the loaded images again (dl_iterate_phdr). The scan's thread only.
+// Lists the loaded images again (dl_iterate_phdr), and forgets their symbols. The scan's thread only.
 void undead_modules_refresh(void);
 size_t undead_module_count(void);
 const undead_module *undead_module_at(size_t index);

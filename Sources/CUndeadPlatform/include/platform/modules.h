@@ -1,4 +1,4 @@
-// What modules.c and symbols.c share.
+// What the list of loaded images tells those that read the images' files.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -6,5 +6,5 @@
 // The build id among the ELF notes at `notes` (`size` bytes), or NULL.
 const uint8_t *undead_build_id_note(const char *notes, size_t size, size_t *length);
 
-// Unmaps the files and indexes of all images: they are listed again.
-void undead_symbols_forget(void);
+// Lists the loaded images again. Only undead_modules_refresh calls it: symbols refer to the list.
+void undead_modules_list(void);

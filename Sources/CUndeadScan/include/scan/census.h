@@ -1,7 +1,6 @@
 // Counts the live Swift objects by type, and for each type those that were born in given allocation scopes.
 #pragma once
 #include "undead_census.h"
-#include "scan/body.h"
 
 #define UNDEAD_CENSUS_TYPES (1u << 14)   // distinct types; a power of two
 
@@ -13,5 +12,7 @@ typedef struct undead_census {
   uint64_t dropped;            // objects of types for which there was no place
 } undead_census;
 
+struct undead_bodies;   // scan/body.h
+
 // Fills in the table. The blocks that are reached must be marked; only while the world is stopped.
-void undead_census_count(undead_census *census, undead_bodies *bodies);
+void undead_census_count(undead_census *census, struct undead_bodies *bodies);

@@ -23,7 +23,7 @@ typedef struct {
   undead_elements elements; // in use, if that is known for certain
 } undead_body;
 
-typedef struct {
+typedef struct undead_bodies {
   const undead_heap *heap;
   const undead_stale *stale;
   bool exact;     // leave out the unused elements of all collections: for explanations only
