@@ -130,21 +130,23 @@ struct Verdict {
         }
         if entry.fate == Fate.leaked.rawValue {
           if moment == .last { Misses.count(id, isFound: index != nil) }
+        } else if entry.fate == Fate.dropped.rawValue, index != nil, !Check.isInFork {
+          Truth.entries[Int(id)].wasReported = true
         } else if index != nil, !(Check.isInFork && Truth.isLostInFork(id)) {
           wrong.insert(id)
         }
       }
       // What lies in another one that was reported is told with it.
       for id in wrong where !Truth.hasAncestor(id, among: wrong) {
-        let isDropped = Truth.entries[Int(id)].fate == Fate.dropped.rawValue
-        lines.append("FALSE REPORT: \(isDropped ? "dropped " : "")\(Truth.describe(id))")
+        lines.append("FALSE REPORT: \(Truth.describe(id))")
       }
       for (index, node) in reported.enumerated() where !isOwn[index] && !explained.contains(node.component) {
         guard !Strangers.isKnown(node.type) else { continue }
         lines.append("FALSE REPORT: \(Truth.describeDead(node.scrambled) ?? "stranger \(node.type)")")
       }
     }
-    for line in lines { note("\(line) [\(place)]") }
+    let child = Check.isInFork ? "forked child of " : ""
+    for line in lines { note("\(line) [\(child)\(place)]") }
     return max(lines.count, wrong.count)
   }
 }

@@ -72,7 +72,7 @@ _ = onThread {
 }
 looked.wait()
 
-Truth.complainOfSurvivors()
+Truth.tellOfSurvivors()
 Misses.print()
 note(
   "seed \(options.seed): \(Counters.falseReports) false reports, \(Counters.objectsChecked) objects checked in "

@@ -208,26 +208,26 @@ private let regions: [(name: String, make: @Sendable () -> Memory)] = [
   ("global", { Globals() }),
   ("sbrk", { Break() }),
   ("private", { Mapping(Mapping.anonymous()) }),
-  ("shared", { Mapping(Mapping.anonymous(MAP_SHARED)) }),
-  ("memoryFile", { Mapping(Mapping.ofMemoryFile()) }),
-  ("mappedAgain", { Mapping(Mapping.ofMemoryFile(views: 3)) }),
-  ("onlyInTheFile", { Views() }),
   ("fixed", { Mapping(Mapping.inTheMiddle()) }),
   ("moved", { Mapping(Mapping.moved()) }),
   ("sparse", { Mapping(Mapping.anonymous(MAP_PRIVATE | MAP_NORESERVE, length: 1 << 28), length: 1 << 28) }),
   ("growsDown", { Mapping(Mapping.anonymous(MAP_PRIVATE | Int32(MAP_STACK | MAP_GROWSDOWN))) }),
   ("noAccess", { Mapping(Mapping.anonymous(), idle: PROT_NONE) }),
   ("readOnly", { Mapping(Mapping.anonymous(), idle: PROT_READ) }),
-  ("sharedReadOnly", { Mapping(Mapping.anonymous(MAP_SHARED), idle: PROT_READ) }),
-  ("sharedNoAccess", { Mapping(Mapping.anonymous(MAP_SHARED), idle: PROT_NONE) }),
   ("cold", { Mapping(Mapping.advised(MADV_COLD)) }),
   ("notDumped", { Mapping(Mapping.advised(MADV_DONTDUMP)) }),
 ]
 
-/// What the kernel takes away from a forked child is lost there.
+/// What the kernel takes away from a forked child, or the parent changes under its eyes, is lost there.
 private let lostInFork: [(name: String, make: @Sendable () -> Memory)] = [
   ("wipedOnFork", { Mapping(Mapping.advised(MADV_WIPEONFORK)) }),
   ("notForked", { Mapping(Mapping.advised(MADV_DONTFORK)) }),
+  ("shared", { Mapping(Mapping.anonymous(MAP_SHARED)) }),
+  ("memoryFile", { Mapping(Mapping.ofMemoryFile()) }),
+  ("mappedAgain", { Mapping(Mapping.ofMemoryFile(views: 3)) }),
+  ("onlyInTheFile", { Views() }),
+  ("sharedReadOnly", { Mapping(Mapping.anonymous(MAP_SHARED), idle: PROT_READ) }),
+  ("sharedNoAccess", { Mapping(Mapping.anonymous(MAP_SHARED), idle: PROT_NONE) }),
 ]
 
 let memoryKinds: [Kind] = Writing.all.flatMap { writing in

@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+import UndeadTestSupport
+
+/// A program that knows which of its objects are alive: nothing that is alive is reported, most of what leaked is.
+@Suite struct HeapTruthTests {
+  @Test(.timeLimit(.minutes(5))) func nothingAliveIsReported() async throws {
+    try await Tool.gate.pass {
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let script = root.appending(path: "scripts/heap-truth").path
+      let library = try BuildProducts.preloadLibrary()
+      let outcome = try await runShell(
+        "\(quoted(script)) --library \(quoted(library)) --seeds 8", deadline: .seconds(280))
+      #expect(outcome.ending == .exit(0), "\(outcome.output)\(outcome.errors)")
+      let told = try #require(outcome.output.firstMatch(of: /(\d+) of (\d+) leaked objects told/))
+      #expect(Int(told.1)! * 10 > Int(told.2)! * 8, "\(outcome.output)")
+    }
+  }
+}
