@@ -43,6 +43,28 @@ import UndeadReport
     #expect((parsed?["new"] as? [Any])?.count == 1)
   }
 
+  @Test func differenceFailsOnWhatItIsAskedFor() throws {
+    try sandbox.write(SampleSnapshot.leaking([String](repeating: "App.Owner", count: 1000)), to: "many.undead")
+    let grown = try sandbox.undead("diff", "one.undead", "many.undead")
+    #expect(grown.status == 23 && grown.out.contains(": 1 -> 1000\n"), "\(grown.out)")
+    #expect(try sandbox.undead("diff", "many.undead", "one.undead").status == 0)
+    #expect(try sandbox.undead("diff", "--fail-on", "none", "one.undead", "many.undead").status == 0)
+    #expect(try sandbox.undead("diff", "--fail-on", "suspects", "one.undead", "many.undead").status == 0)
+    #expect(try sandbox.undead("diff", "--fail-on", "none", "one.undead", "two.undead").status == 0)
+    #expect(try sandbox.undead("diff", "--exit-code", "0", "one.undead", "many.undead").status == 0)
+  }
+
+  @Test func differenceOfAnIncompleteCheckIsNoSilentSuccess() throws {
+    var cut = SampleSnapshot.clean()
+    cut.isComplete = false
+    try sandbox.write(cut, to: "cut-short.undead")
+    let unknown = try sandbox.undead("diff", "one.undead", "cut-short.undead")
+    #expect(unknown.status == 70 && unknown.out.contains("note: the new report is incomplete"), "\(unknown.out)")
+    #expect(try sandbox.undead("diff", "cut-short.undead", "clean.undead").status == 70)
+    #expect(try sandbox.undead("diff", "cut-short.undead", "one.undead").status == 23)
+    #expect(try sandbox.undead("diff", "--fail-on", "incomplete", "clean.undead", "cut-short.undead").status == 23)
+  }
+
   @Test(arguments: ["missing", "directory", "empty", "text", "broken.json", "cut.undead", "future.undead"])
   func refusesWhatItCannotRead(_ name: String) throws {
     try FileManager.default.createDirectory(

@@ -175,6 +175,63 @@ import Testing
         """)
     let same = ReportDiff(from: try old.report(), to: try old.report())
     #expect(DiffRenderer.text(same) == "undead: 0 new, 0 grown, 0 less, 0 gone, 2 unchanged\n")
+    #expect(diff.fails() && !same.fails(on: Set(FailureCondition.allCases)))
+  }
+
+  @Test func differenceOfOtherFindings() throws {
+    func report(suspects: Int, zombies: Int, known: Int = 0) -> LeakReport {
+      func suspect(_ number: Int) -> Suspect {
+        Suspect(
+          kind: .timer, signature: "s\(number)", count: suspects, totalBytes: 32,
+          objects: [LeakedObject(type: "App.Clock", address: "0x1\(number)", size: 32)])
+      }
+      let zombie = Zombie(
+        kind: "method", type: "App.Poller", message: "App.Poller.tick() was called on a dead App.Poller",
+        address: "0x10", thread: "main", count: zombies, signature: "z")
+      let leak = Leak(signature: "k", kind: .unreferenced, totalBytes: 16, reason: "the toolchain's")
+      return LeakReport(
+        leaks: [], suspects: suspects == 0 ? [] : [suspect(1)], knownLeaks: known == 0 ? [] : [leak],
+        zombies: zombies == 0 ? [] : [zombie])
+    }
+    let worse = ReportDiff(from: report(suspects: 0, zombies: 1), to: report(suspects: 2, zombies: 3, known: 1))
+    #expect(worse.suspects.new.count == 1 && worse.zombies.grown.map(\.newCount) == [3])
+    #expect(worse.fails() && worse.fails(on: [.suspects]))
+    #expect(worse.fails(on: [.known]) && !worse.fails(on: [.leaks]))
+    let text = DiffRenderer.text(worse)
+    #expect(text.contains("NEW SUSPECT 1 of 1  App.Clock held only by a timer that it holds itself, 2 times"))
+    #expect(text.contains("GROWN  zombie: App.Poller.tick() was called on a dead App.Poller: 1 -> 3\n"))
+    #expect(text.contains("NEW    known unreferenced object: 0 -> 1\n"))
+    #expect(
+      text.hasSuffix("undead: 0 new, 0 grown, 0 less, 0 gone, 0 unchanged, zombies: 1 grown, suspects: 1 new\n"))
+    let better = ReportDiff(from: report(suspects: 2, zombies: 3, known: 1), to: report(suspects: 1, zombies: 0))
+    #expect(!better.fails(on: Set(FailureCondition.allCases)))
+    #expect(
+      DiffRenderer.text(better) == """
+        GONE   zombie: App.Poller.tick() was called on a dead App.Poller: 3 -> 0
+        LESS   suspect App.Clock held only by a timer that it holds itself: 2 -> 1
+        GONE   known unreferenced object: 1 -> 0
+
+        undead: 0 new, 0 grown, 0 less, 0 gone, 0 unchanged, zombies: 1 gone, suspects: 1 less
+
+        """)
+    let few = ReportDiff(
+      from: report(suspects: 1, zombies: 0), to: report(suspects: 2, zombies: 0), minCount: 2)
+    #expect(few.suspects.grown.map(\.oldCount) == [1], "what had been too few before is more now, not new")
+    let none = ReportDiff(from: report(suspects: 0, zombies: 0), to: report(suspects: 1, zombies: 0), minCount: 2)
+    #expect(!none.suspects.isWorse)
+  }
+
+  @Test func differenceOfIncompleteReports() throws {
+    var cut = SyntheticHeap()
+    cut.setIncomplete()
+    cut.note("a thread escaped")
+    let diff = ReportDiff(from: try Scenario.pair().report(), to: try cut.report())
+    #expect(!diff.complete && !diff.fails() && diff.fails(on: [.incomplete]))
+    #expect(diff.notes.first == "the new report is incomplete: what is gone may be there still")
+    #expect(diff.notes.contains("new report: a thread escaped"))
+    let text = DiffRenderer.text(diff)
+    #expect(text.contains("note: the new report is incomplete"))
+    #expect(text.hasSuffix("undead: 0 new, 0 grown, 0 less, 1 gone, 0 unchanged, check incomplete\n"))
   }
 }
 

@@ -1,6 +1,35 @@
 /// What changed between two reports of a program, by the signatures of the groups.
 public struct ReportDiff: Codable, Sendable, Equatable {
+  /// What changed in one kind of findings.
+  public struct Findings<Finding: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+    /// Groups only of the new report, in its order.
+    public var new: [Finding] = []
+    /// Groups only of the old report, in its order.
+    public var gone: [Finding] = []
+    /// Groups with more objects or uses than before.
+    public var grown: [Growth<Finding>] = []
+    /// Groups with fewer than before.
+    public var shrunk: [Growth<Finding>] = []
+    /// Number of groups with as many as before.
+    public var unchanged = 0
+
+    /// True if there is anything that the old report did not have.
+    public var isWorse: Bool { !new.isEmpty || !grown.isEmpty }
+  }
+
   /// A group that both reports have.
+  public struct Growth<Finding: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+    /// Signature of the group.
+    public var signature: String
+    /// How many there are in the old report.
+    public var oldCount: Int
+    /// How many there are in the new report.
+    public var newCount: Int
+    /// The group of the new report.
+    public var finding: Finding
+  }
+
+  /// A group of leaks that both reports have.
   public struct Change: Codable, Sendable, Equatable {
     /// Signature of the group.
     public var signature: String
@@ -18,13 +47,18 @@ public struct ReportDiff: Codable, Sendable, Equatable {
       self.newCount = newCount
       self.leak = leak
     }
+
+    fileprivate init(_ growth: Growth<Leak>) {
+      self.init(
+        signature: growth.signature, oldCount: growth.oldCount, newCount: growth.newCount, leak: growth.finding)
+    }
   }
 
   /// The version of the JSON schema of the groups.
   public var schemaVersion = LeakReport.schemaVersion
-  /// Groups only of the new report, the worst first.
+  /// Groups of leaks only of the new report, the worst first.
   public var new: [Leak]
-  /// Groups only of the old report, the worst first.
+  /// Groups of leaks only of the old report, the worst first.
   public var gone: [Leak]
   /// Groups with more leaks than before.
   public var grown: [Change]
@@ -32,20 +66,71 @@ public struct ReportDiff: Codable, Sendable, Equatable {
   public var shrunk: [Change]
   /// Number of groups with as many leaks as before.
   public var unchanged: Int
+  /// What changed in the suspects.
+  public var suspects: Findings<Suspect>
+  /// What changed in the zombies.
+  public var zombies: Findings<Zombie>
+  /// What changed in the leaks of the toolchain.
+  public var knownLeaks: Findings<Leak>
+  /// False if one of the checks was incomplete: what is missing in a report may be there all the same.
+  public var complete: Bool
+  /// What the reader must know, one sentence each.
+  public var notes: [String]
 
   /// Compares two reports; their order and the addresses in them do not matter.
-  public init(from old: LeakReport, to new: LeakReport) {
-    let before = Dictionary(old.leaks.map { ($0.signature, $0) }) { first, _ in first }
-    let after = Set(new.leaks.map(\.signature))
-    self.new = new.leaks.filter { before[$0.signature] == nil }
-    gone = old.leaks.filter { !after.contains($0.signature) }
-    let changes = new.leaks.compactMap { leak in
-      before[leak.signature].map {
-        Change(signature: leak.signature, oldCount: $0.count, newCount: leak.count, leak: leak)
+  ///
+  /// - Parameter minCount: groups that have fewer in both reports are left out.
+  public init(from old: LeakReport, to new: LeakReport, minCount: Int = 1) {
+    let leaks = Findings(from: old.leaks, to: new.leaks, minCount, count: \.count, signature: \.signature)
+    (self.new, gone, unchanged) = (leaks.new, leaks.gone, leaks.unchanged)
+    grown = leaks.grown.map { Change($0) }
+    shrunk = leaks.shrunk.map { Change($0) }
+    suspects = Findings(from: old.suspects, to: new.suspects, minCount, count: \.count, signature: \.signature)
+    zombies = Findings(from: old.zombies, to: new.zombies, 1, count: \.count, signature: \.signature)
+    knownLeaks = Findings(from: old.knownLeaks, to: new.knownLeaks, 1, count: \.count, signature: \.signature)
+    complete = old.summary.complete && new.summary.complete
+    notes = Self.notes(on: old, "old", "what is new may have been there before")
+    notes += Self.notes(on: new, "new", "what is gone may be there still")
+  }
+
+  private static func notes(on report: LeakReport, _ name: String, _ consequence: String) -> [String] {
+    guard !report.summary.complete else { return [] }
+    return ["the \(name) report is incomplete: \(consequence)"] + report.summary.notes.map { "\(name) report: \($0)" }
+  }
+
+  /// True if the new report holds more than the old one of what the given conditions call a failure.
+  public func fails(on conditions: Set<FailureCondition> = FailureCondition.standard) -> Bool {
+    conditions.contains { condition in
+      switch condition {
+      case .leaks: !new.isEmpty || !grown.isEmpty
+      case .suspects: suspects.isWorse
+      case .known: knownLeaks.isWorse
+      case .zombies: zombies.isWorse
+      case .incomplete: !complete
       }
     }
-    grown = changes.filter { $0.newCount > $0.oldCount }
-    shrunk = changes.filter { $0.newCount < $0.oldCount }
-    unchanged = changes.count - grown.count - shrunk.count
+  }
+}
+
+extension ReportDiff.Findings {
+  fileprivate init(
+    from old: [Finding], to new: [Finding], _ minCount: Int, count: (Finding) -> Int, signature: (Finding) -> String
+  ) {
+    let before = Dictionary(old.map { (signature($0), count($0)) }) { $0.addingReportingOverflow($1).partialValue }
+    let after = Set(new.map(signature))
+    for finding in new {
+      let (signature, newCount) = (signature(finding), count(finding))
+      let oldCount = before[signature] ?? 0
+      guard max(oldCount, newCount) >= minCount else { continue }
+      let growth = ReportDiff.Growth(
+        signature: signature, oldCount: oldCount, newCount: newCount, finding: finding)
+      switch oldCount {
+      case 0: self.new.append(finding)
+      case newCount: unchanged += 1
+      case ..<newCount: grown.append(growth)
+      default: shrunk.append(growth)
+      }
+    }
+    gone = old.filter { !after.contains(signature($0)) && count($0) >= minCount }
   }
 }

@@ -8,23 +8,27 @@ public enum DiffRenderer {
     for (number, leak) in diff.new.enumerated() {
       lines += TextRenderer.block(leak, title: "NEW \(number + 1) of \(diff.new.count)", options: options)
     }
-    for change in diff.grown {
-      lines.append(
-        "\(TextStyle.alarm.apply("GROWN", options))  \(line(change.leak)): \(change.oldCount) -> \(change.newCount)")
+    for zombie in diff.zombies.new {
+      let block = ZombieText.block(zombie, options)
+      lines += [TextStyle.alarm.apply("NEW", options) + "  \(block[0])"] + block.dropFirst()
     }
-    for change in diff.shrunk {
-      lines.append(
-        "\(TextStyle.good.apply("LESS", options))   \(line(change.leak)): \(change.oldCount) -> \(change.newCount)")
+    for (number, suspect) in diff.suspects.new.enumerated() {
+      let title = "NEW SUSPECT \(number + 1) of \(diff.suspects.new.count)"
+      lines += TextRenderer.block(suspect, title: title, options: options)
     }
-    for leak in diff.gone {
-      lines.append("\(TextStyle.good.apply("GONE", options))   \(line(leak)): \(leak.count) -> 0")
+    for change in diff.grown { lines.append(grown(line(change.leak), change.oldCount, change.newCount, options)) }
+    for change in diff.shrunk { lines.append(shrunk(line(change.leak), change.oldCount, change.newCount, options)) }
+    for leak in diff.gone { lines.append(gone(line(leak), leak.count, options)) }
+    lines += changes(diff.zombies, options, line: { "zombie: \($0.message)" }, count: \.count)
+    lines += changes(diff.suspects, options, line: line, count: \.count)
+    for leak in diff.knownLeaks.new {
+      lines.append(TextStyle.warning.apply("NEW", options) + "    known \(line(leak)): 0 -> \(leak.count)")
     }
+    lines += changes(diff.knownLeaks, options, line: { "known \(line($0))" }, count: \.count)
     if !lines.isEmpty, lines.last != "" { lines.append("") }
-    let counts =
-      "\(diff.new.count) new, \(diff.grown.count) grown, \(diff.shrunk.count) less, \(diff.gone.count) gone, "
-      + "\(diff.unchanged) unchanged"
-    let style: TextStyle = diff.new.isEmpty && diff.grown.isEmpty ? .good : .alarm
-    lines.append(style.apply("undead: \(counts)", options))
+    lines += diff.notes.map { "note: \($0)" }
+    if !diff.notes.isEmpty { lines.append("") }
+    lines.append(summary(diff, options))
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -33,10 +37,66 @@ public enum DiffRenderer {
     try JSONRenderer.encode(diff)
   }
 
+  // MARK: Lines
+
+  private static func grown(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> String {
+    "\(TextStyle.alarm.apply("GROWN", options))  \(line): \(old) -> \(new)"
+  }
+
+  private static func shrunk(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> String {
+    "\(TextStyle.good.apply("LESS", options))   \(line): \(old) -> \(new)"
+  }
+
+  private static func gone(_ line: String, _ old: Int, _ options: TextOptions) -> String {
+    "\(TextStyle.good.apply("GONE", options))   \(line): \(old) -> 0"
+  }
+
+  /// What is not new, in a line each.
+  private static func changes<Finding>(
+    _ findings: ReportDiff.Findings<Finding>, _ options: TextOptions, line: (Finding) -> String,
+    count: (Finding) -> Int
+  ) -> [String] {
+    findings.grown.map { grown(line($0.finding), $0.oldCount, $0.newCount, options) }
+      + findings.shrunk.map { shrunk(line($0.finding), $0.oldCount, $0.newCount, options) }
+      + findings.gone.map { gone(line($0), count($0), options) }
+  }
+
+  private static func summary(_ diff: ReportDiff, _ options: TextOptions) -> String {
+    var parts = [
+      "\(diff.new.count) new", "\(diff.grown.count) grown", "\(diff.shrunk.count) less", "\(diff.gone.count) gone",
+      "\(diff.unchanged) unchanged",
+    ]
+    if let zombies = counts(diff.zombies) { parts.append("zombies: \(zombies)") }
+    if let suspects = counts(diff.suspects) { parts.append("suspects: \(suspects)") }
+    if !diff.complete { parts.append("check incomplete") }
+    let isWorse = !diff.new.isEmpty || !diff.grown.isEmpty || diff.zombies.isWorse
+    let style: TextStyle = isWorse ? .alarm : diff.complete && !diff.suspects.isWorse ? .good : .warning
+    return style.apply("undead: " + parts.joined(separator: ", "), options)
+  }
+
+  /// What changed, in a few words; nil if nothing did.
+  private static func counts<Finding>(_ findings: ReportDiff.Findings<Finding>) -> String? {
+    let counts = [
+      (findings.new.count, "new"), (findings.grown.count, "grown"), (findings.shrunk.count, "less"),
+      (findings.gone.count, "gone"),
+    ]
+    let words = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return words.isEmpty ? nil : words.joined(separator: " ")
+  }
+
   private static func line(_ leak: Leak) -> String {
     let type = leak.objects.first?.type ?? "object"
     let kind = leak.kind == .retainCycle ? "retain cycle of \(type)" : "\(leak.kind.rawValue) \(type)"
-    let site = leak.allocation.firstOwnFrame.map { " from " + SymbolText.short($0.symbol) } ?? ""
-    return kind + site
+    return kind + site(leak.allocation)
+  }
+
+  private static func line(_ suspect: Suspect) -> String {
+    var one = suspect
+    one.count = 1
+    return "suspect \(TextRenderer.heading(one))" + site(suspect.allocation)
+  }
+
+  private static func site(_ allocation: Backtrace) -> String {
+    allocation.firstOwnFrame.map { " from " + SymbolText.short($0.symbol) } ?? ""
   }
 }

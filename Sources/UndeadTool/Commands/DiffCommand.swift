@@ -6,10 +6,11 @@ import UndeadReport
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Show which leaks are new, gone or grown between two snapshots or JSON reports.",
+    abstract: "Show which findings are new, gone or grown between two snapshots or JSON reports.",
     discussion: """
-      Exit status: 23 if there are new leaks (see --exit-code), else 0. 64: the command line is wrong, or a file \
-      cannot be read.
+      Exit status: 23 if leaks or zombies are new or more than before (see --exit-code, and --fail-on for other \
+      findings), else 0. 64: the command line is wrong, or a file cannot be read. 70: one of the checks was \
+      incomplete, and nothing that is worse was found.
       """)
 
   @OptionGroup(title: "Report") var report: DisplayOptions

@@ -55,7 +55,7 @@ struct ReportPipeline {
     _ snapshots: [Snapshot], of process: LeakReport.Process? = nil, zombies: ZombieLogs = ZombieLogs(),
     notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
-    var (report, named) = analyze(snapshots, zombies: zombies.findings, progress: progress)
+    var (report, named) = analyze(snapshots, options, zombies: zombies.findings, progress: progress)
     if let process { report.process = process }
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
@@ -69,7 +69,7 @@ struct ReportPipeline {
 
   /// Analyses snapshots and names their code; gives back the first one, which is the program's, with its symbols.
   private func analyze(
-    _ snapshots: [Snapshot], zombies: ZombieFindings = ZombieFindings(), progress: Progress
+    _ snapshots: [Snapshot], _ options: ReportOptions, zombies: ZombieFindings = ZombieFindings(), progress: Progress
   ) -> (report: LeakReport, first: Snapshot) {
     var snapshots = snapshots
     if !zombies.isEmpty {
@@ -173,11 +173,11 @@ struct ReportPipeline {
 
   /// Shows what changed between two saved reports.
   ///
-  /// - Returns: the exit status: that for a failure if there are new leaks.
+  /// - Returns: the exit status: that for a failure if there is more than before of what counts as one.
   func emitDifference(
     from old: SavedReport, to new: SavedReport, sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
-    let difference = ReportDiff(from: report(old, progress), to: report(new, progress))
+    let difference = ReportDiff(from: report(old, progress), to: report(new, progress), minCount: options.minCount)
     switch display.format {
     case .text: try sink.write(DiffRenderer.text(difference, options: textOptions(sink)).utf8)
     case .junit, .github: throw .misuse("undead diff writes text or json; choose one of them with --format")
@@ -190,13 +190,20 @@ struct ReportPipeline {
         throw .failure("cannot write the difference as JSON: \(error)")
       }
     }
-    return difference.new.isEmpty ? 0 : verdict.exitCode
+    if difference.fails(on: verdict.failOn) { return verdict.exitCode }
+    let isWorse = !difference.new.isEmpty || !difference.grown.isEmpty
+    return difference.complete || isWorse ? 0 : ExitStatus.toolFailure
   }
 
+  /// A report to be compared: a group that is too small in one of them may be the one that grew.
   private func report(_ saved: SavedReport, _ progress: Progress) -> LeakReport {
+    var options = options
+    options.minCount = 1
     switch saved {
-    case .report(let report): applying(report)
-    case .snapshot(let snapshot, _): analyze([snapshot], progress: progress).report
+    case .report(var report):
+      report.apply(options)
+      return report
+    case .snapshot(let snapshot, _): return analyze([snapshot], options, progress: progress).report
     }
   }
 
