@@ -90,7 +90,7 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     }
     let isCheckedWithClass = !moments.contains(.eachTest)
     if isCheckedWithClass { beginClass(of: testCase) }
-    guard TestCaseChecks.begin(testCase) else { return }
+    guard TestCaseChecks.begin(testCase) else { return testCase.skipLeakCheck(TestCaseChecks.foreignRun) }
     let scope = AllocationScope(testCase.name)
     TestCaseChecks.update(testCase) {
       $0.scope = scope

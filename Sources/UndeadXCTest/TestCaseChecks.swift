@@ -33,6 +33,10 @@ struct TestCaseChecks: Sendable {
     CheckedTestCaseRun.replaceRun(of: testCase)
   }
 
+  /// Why a test case that overrides `testRunClass` is not checked.
+  static let foreignRun =
+    "its run is of a class of its own (`testRunClass`), and only the end of an XCTestCaseRun is seen in time"
+
   static func update(_ testCase: XCTestCase, _ change: (inout TestCaseChecks) -> Void) {
     running.withLock { change(&$0[ObjectIdentifier(testCase), default: TestCaseChecks()]) }
   }

@@ -28,7 +28,7 @@ extension XCTestCase {
     let tracked = TrackedObject(object)
     guard TestCaseChecks.begin(self) else {
       return Site(file: file, line: line)
-        .skip("only a running test whose run is an XCTestCaseRun can be checked when it ends")
+        .skip(testRun == nil ? "only a running test can be checked when it ends" : TestCaseChecks.foreignRun)
     }
     let place = TestCaseChecks.Place(file: "\(file)", line: Int(line))
     TestCaseChecks.update(self) { $0.objects.append(.init(place: place, object: tracked, grace: grace)) }

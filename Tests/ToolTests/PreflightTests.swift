@@ -93,21 +93,4 @@ import Testing
     try sandbox.write("echo no first line\n", to: "bare", mode: 0o755)
     #expect(try obstacle("bare") == nil)
   }
-
-  @Test func survivesDamagedFiles() throws {
-    try sandbox.compile("int main() { return 0; }", to: "whole", "-g")
-    let whole = try Data(contentsOf: sandbox.directory.appending(path: "whole"))
-    var random = SystemRandomNumberGenerator()
-    for round in 0..<300 {
-      var damaged = whole
-      for _ in 0..<8 {
-        // Most of what is read is at both ends: the headers, the dynamic section, the section table.
-        let position = Bool.random(using: &random) ? Int.random(in: 16..<1024) : Int.random(in: 0..<damaged.count)
-        damaged[position] = UInt8.random(in: 0...255)
-      }
-      if round % 3 == 0 { damaged = damaged.prefix(Int.random(in: 0..<damaged.count)) }
-      try damaged.write(to: sandbox.directory.appending(path: "damaged"))
-      _ = try? obstacle("damaged")
-    }
-  }
 }

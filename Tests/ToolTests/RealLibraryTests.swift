@@ -54,6 +54,40 @@ import UndeadReport
     #expect(!output.error.contains("/leaky.swift:"))
   }
 
+  /// The caches of libdispatch and of the runtime are no loss of anybody's; what the program's own C code lost is told.
+  @Test func onlyBlocksOfTheProgramsCCodeAreCounted() throws {
+    try sandbox.write(
+      """
+      #include <stdlib.h>
+      void lose(int count) { for (int i = 0; i < count; i++) ((char *volatile)malloc(100))[0] = 1; }
+      """, to: "lose.c")
+    let source = """
+      import Dispatch
+      @_silgen_name("lose") func lose(_ count: CInt)
+      func overwrite(_ depth: Int) -> Int { depth == 0 ? 0 : 1 + overwrite(depth - 1) }
+      let group = DispatchGroup()
+      for number in 0..<3000 { DispatchQueue.global().async(group: group) { _ = number } }
+      group.wait()
+      await withTaskGroup(of: Int.self) { tasks in
+        for number in 0..<2000 { tasks.addTask { number } }
+        for await _ in tasks {}
+      }
+      lose(CommandLine.argc == 1 ? 0 : 700)
+      _ = overwrite(200)
+      """
+    let input = try sandbox.write(source, to: "storm.swift")
+    let object = try sandbox.command(["cc", "-c", "-O0", "lose.c", "-o", sandbox.path("lose.o")])
+    try #require(object.status == 0, "\(object.error)")
+    let built = try sandbox.command(["swiftc", "-g", "-o", sandbox.path("storm"), input, sandbox.path("lose.o")])
+    try #require(built.status == 0, "\(built.error)")
+    let clean = try run("./storm")
+    #expect(clean.status == 0 && !clean.error.contains("C code"), "\(clean.error)")
+    let lossy = try run("./storm", "x")
+    // A word on a stack may still name one or two of them.
+    let counted = lossy.error.firstMatch(of: /not listed: (\d+) unreachable blocks of C code/).flatMap { Int($0.1) }
+    #expect((690...700).contains(counted ?? 0), "\(lossy.error)")
+  }
+
   @Test func ofAShellAreCheckedWithTheirNames() throws {
     try compileLeaky()
     let direct = try run("bash", "-c", "exec ./leaky")

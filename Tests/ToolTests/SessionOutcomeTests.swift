@@ -9,7 +9,8 @@ import Testing
 
   /// A state as the library writes it.
   private func state(
-    _ pid: Int32, _ stage: ProcessState.Stage, flags: UInt32 = 0, message: String = "", snapshot: String = ""
+    _ pid: Int32, _ stage: ProcessState.Stage, flags: UInt32 = 0, message: String = "", snapshot: String = "",
+    parent: UInt32 = 1, executable: String? = nil
   ) throws -> ProcessState {
     var bytes = [UInt8](repeating: 0, count: ProcessState.size)
     func set(_ number: UInt32, at offset: Int) {
@@ -19,12 +20,12 @@ import Testing
       bytes.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8)
     }
     set("UNDEADST", at: 0)
-    for (offset, number) in [(8, 1), (12, UInt32(pid)), (16, 1), (20, 2), (24, stage.rawValue), (28, flags)] {
+    for (offset, number) in [(8, 1), (12, UInt32(pid)), (16, parent), (20, 2), (24, stage.rawValue), (28, flags)] {
       set(number, at: offset)
     }
     set(message, at: 128)
     set(snapshot, at: 640)
-    set("/bin/p\(pid)", at: 1152)
+    set(executable ?? "/bin/p\(pid)", at: 1152)
     return try #require(ProcessState(bytes))
   }
 
@@ -89,10 +90,44 @@ import Testing
         try state(15, .stoodAside, message: "MESSAGE"),
       ], running: [11])
     #expect(result.failure == nil)
-    #expect(result.notes.count == 3)
+    #expect(result.notes.count == 2)
     #expect(result.notes.first?.contains("process 11 (/bin/p11) still runs") == true)
-    #expect(result.notes.dropFirst().first?.contains("process 12") == true)
     #expect(result.notes.last?.contains("MESSAGE") == true)
+    #expect(result.deaths == "not checked: 1 process that the program started and that died: /bin/p12")
+  }
+
+  /// The program's own status decides what the death of a child means.
+  @Test func deathsOfChildrenAreToldInOneNote() throws {
+    let main = try state(10, .snapshotWritten, flags: Self.swift, snapshot: "10")
+    let result = outcome(try [main] + (11...15).map { try state($0, .recording, flags: Self.swift) })
+    #expect(result.notes.isEmpty && result.failure == nil)
+    #expect(
+      result.deaths
+        == "not checked: 5 processes that the program started and that died: /bin/p11, /bin/p12, /bin/p13 and 2 more")
+  }
+
+  /// A test that is to end its process runs in a process of its own, which the test process starts.
+  @Test func testsThatEndTheirProcess() throws {
+    func test(_ pid: Int32, parent: UInt32, _ stage: ProcessState.Stage, snapshot: String = "") throws -> ProcessState {
+      try state(pid, stage, flags: Self.swift, snapshot: snapshot, parent: parent, executable: "/b/AppTests.xctest")
+    }
+    let shell = try state(11, .recording, parent: 10, executable: "/bin/sh")
+    func outcome(_ states: [ProcessState], running: Set<Int32> = []) -> TestOutcome {
+      TestOutcome(states: states, isFinal: { _ in true }, isRunning: running.contains)
+    }
+    let main = try test(10, parent: 1, .snapshotWritten, snapshot: "10")
+    let dead = [try test(12, parent: 10, .recording), try test(13, parent: 11, .exitedWithoutCheck)]
+    let result = outcome([main, shell] + dead)
+    #expect(result.unchecked.isEmpty && result.snapshots == ["10"] && result.testProcesses == 1)
+    #expect(
+      result.notes == [
+        "checked: 1 of 1 test process",
+        "not checked: 2 processes that tests started and that died: /b/AppTests.xctest, /b/AppTests.xctest",
+      ])
+    #expect(outcome([main, shell] + dead, running: [12]).unchecked.count == 1)
+    let other = try test(14, parent: 1, .recording)
+    #expect(outcome([main, other]).unchecked.count == 1, "a test process of its own that died is not checked")
+    #expect(outcome([main, try test(15, parent: 10, .snapshotFailed)]).unchecked.count == 1)
   }
 
   @Test func isAFailureIfOnlyUncheckedChildrenHadSwift() throws {

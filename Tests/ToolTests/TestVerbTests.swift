@@ -94,6 +94,38 @@ import Testing
     #expect(output.error.contains("UNDEAD=0"))
   }
 
+  /// A test that is to end its process runs in one of its own.
+  @Test func aChildOfATestThatDiesIsToldAndNoFailure() throws {
+    try sandbox.compile(
+      """
+      #include <stdlib.h>
+      #include <sys/wait.h>
+      #include <unistd.h>
+      int main(int n, char **a) {
+        if (n > 1) abort();
+        if (fork() == 0) { execl("/proc/self/exe", a[0], "x", (char *)0); _exit(1); }
+        int status; wait(&status);
+        return !WIFSIGNALED(status);
+      }
+      """, to: "AppTests.xctest")
+    var environment = try installSwift("./AppTests.xctest; exit $?")
+    environment["FAKE_SNAPSHOT"] = try sandbox.write(SampleSnapshot.clean(), to: "clean.undead")
+    let output = try sandbox.undead("test", environment: environment)
+    #expect(output.status == 0, "\(output.error)")
+    #expect(output.error.contains("not checked: 1 process that tests started and that died"), "\(output.error)")
+    #expect(output.error.contains("undead: no leaks"), "\(output.error)")
+  }
+
+  @Test func looksForZombiesWhenAsked() throws {
+    let environment = try installSwift("echo $UNDEAD_ZOMBIES $UNDEAD_ZOMBIE_POLICY; exit 3")
+    #expect(try sandbox.undead("test", environment: environment).out == "\n")
+    let arguments = ["test", "--zombies=guard", "--zombie-policy", "report"]
+    let output = try sandbox.command([sandbox.path("bin/undead")] + arguments, environment: environment)
+    #expect(output.out == "guard report\n", "\(output.error)")
+    let alone = try sandbox.undead("test", "--zombie-policy", "report", environment: environment)
+    #expect(alone.status == 64 && alone.error.contains("no effect without --zombies"))
+  }
+
   // MARK: Reports
 
   @Test func furtherReportsNeedAKnownFormAndAFile() throws {

@@ -16,6 +16,23 @@ import XCTest
     #expect(CaseRunner.failures { (_: OtherCase) in makeCycle() } == [])
   }
 
+  final class OwnRun: XCTestCaseRun {}
+  final class OwnRunCase: XCTestCase {
+    override var testRunClass: AnyClass? { OwnRun.self }
+  }
+
+  /// Nobody may take a test that was not checked for a clean one.
+  @Test func aRunOfAClassOfItsOwnIsToldOf() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      await MainActor.run {
+        OwnRunCase.checkForLeaks(after: .eachTest)
+        #expect(CaseRunner.failures { (_: OwnRunCase) in makeCycle() } == [])
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("was not checked for leaks: its run is of a class of its own (`testRunClass`)"), "\(text)")
+  }
+
   @Test func aTestCanBeLeftOut() {
     EachTestCase.checkForLeaks(after: .eachTest)
     let failures = CaseRunner.failures { (test: EachTestCase) in

@@ -51,11 +51,7 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
   // Its deinit has run: unowned references keep the memory, which is no leak.
   if (kind != UNDEAD_KIND_OTHER && undead_is_deiniting(self->bodies->heap, block)) return true;
   bool swift = kind != UNDEAD_KIND_OTHER;
-  if (!swift && self->swift_only) {
-    result->unreachable_c_blocks++;
-    result->unreachable_c_bytes += size;
-    return true;
-  }
+  if (!swift && self->swift_only) return true;
   if (result->node_count == self->storage->node_limit && !self->swift_only) {
     self->full = true;
     return true;

@@ -6,7 +6,10 @@
 #include "unwind/backtrace.h"
 #include <string.h>
 
-enum { MAX_FRAMES = 8 };
+enum { MAX_FRAMES = 16 };
+
+// Whose an unreachable block is that is no Swift object.
+typedef enum { OF_C_CODE, OF_SWIFT_CODE, OF_TOOLCHAIN } owner;
 
 // Functions that return memory which then belongs to their caller; entered from Swift code they count as its own.
 static const char *const allocators[] = {
@@ -48,47 +51,86 @@ static bool is_swift_of_program(uintptr_t address, bool called_swift_allocator) 
   return (has_prefix(name, "$s") || has_prefix(name, "$S")) && !is_of_toolchain(name);
 }
 
-static bool is_own_memory_of_swift(uint32_t backtrace) {
-  uintptr_t frames[MAX_FRAMES];
-  uint32_t count = undead_backtrace_frames(backtrace, frames, MAX_FRAMES);
-  bool called_swift_allocator = false;
-  for (uint32_t i = 0; i < count; i++) {
-    uintptr_t start, address = frames[i] - 1;
-    if (is_allocator(undead_symbol_name(address, &start), &called_swift_allocator)) continue;
-    return is_swift_of_program(address, called_swift_allocator);
-  }
+static const char *file_name(const undead_module *module) {
+  const char *slash = strrchr(module->path, '/');
+  return slash ? slash + 1 : module->path;
+}
+
+// Code of the toolchain that is linked into a program.
+static bool is_runtime_function(const char *name) {
+  static const char *const prefixes[] = {"swift_", "_swift_", "dispatch_", "_dispatch_", "_CF", "__CF"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (has_prefix(name, prefixes[i])) return true;
+  return (has_prefix(name, "_Z") && strstr(name, "5swift")) || is_of_toolchain(name);
+}
+
+// What these take they keep for themselves, and lose only what they mean to: caches, continuations, dead threads' tables.
+static bool is_of_runtime(uintptr_t address, const undead_module *module) {
+  static const char *const libraries[] = {"libFoundation", "lib_Foundation", "libdispatch.", "libBlocksRuntime.",
+                                          "libXCTest.", "libTesting.", "lib_Testing", "lib_Internal", "ld-linux",
+                                          "libUndeadPreload."};
+  const char *file = file_name(module);
+  if (has_prefix(file, "libswift") && module->toolchain) return true;
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    if (has_prefix(file, libraries[i])) return true;
+  uintptr_t start;
+  return !module->toolchain && is_runtime_function(undead_symbol_name(address, &start));
+}
+
+// What these take is their callers'.
+static bool is_helper(const undead_module *module) {
+  static const char *const libraries[] = {"libc.so", "libpthread.so", "libstdc++.", "libgcc_s.", "libc++", "libm.so"};
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    if (has_prefix(file_name(module), libraries[i])) return true;
   return false;
 }
 
-// Verdicts by backtrace: blocks from the same place are many.
-typedef struct {
-  uint32_t *slots;   // backtrace << 1 | verdict; 0 is free
-  uint32_t size;
-} verdicts;
-
-static bool verdict_of(verdicts *known, uint32_t backtrace) {
-  uint32_t slot = (backtrace * 0x9E3779B1u) & (known->size - 1);
-  for (; known->slots[slot]; slot = (slot + 1) & (known->size - 1))
-    if (known->slots[slot] >> 1 == backtrace) return known->slots[slot] & 1;
-  bool own = is_own_memory_of_swift(backtrace);
-  known->slots[slot] = backtrace << 1 | own;
-  return own;
+static owner owner_of(uint32_t backtrace) {
+  uintptr_t frames[MAX_FRAMES];
+  uint32_t count = undead_backtrace_frames(backtrace, frames, MAX_FRAMES), i = 0;
+  bool called_swift_allocator = false;
+  for (uintptr_t start; i < count; i++)
+    if (!is_allocator(undead_symbol_name(frames[i] - 1, &start), &called_swift_allocator)) break;
+  if (i < count && is_swift_of_program(frames[i] - 1, called_swift_allocator)) return OF_SWIFT_CODE;
+  for (; i < count; i++) {
+    const undead_module *module = undead_module_of(frames[i] - 1);
+    if (module && is_helper(module)) continue;
+    return module && is_of_runtime(frames[i] - 1, module) ? OF_TOOLCHAIN : OF_C_CODE;
+  }
+  // Of the C library itself, or of nobody who is known.
+  return OF_TOOLCHAIN;
 }
 
-static bool decide_raw(undead_scan_result *result) {
+// Owners by backtrace: blocks from the same place are many.
+typedef struct {
+  uint64_t *slots;   // backtrace << 2 | owner + 1; 0 is free
+  uint32_t size;
+} owners;
+
+static owner known_owner(owners *known, uint32_t backtrace) {
+  uint32_t slot = (backtrace * 0x9E3779B1u) & (known->size - 1);
+  for (; known->slots[slot]; slot = (slot + 1) & (known->size - 1))
+    if (known->slots[slot] >> 2 == backtrace) return (owner)((known->slots[slot] & 3) - 1);
+  owner found = owner_of(backtrace);
+  known->slots[slot] = (uint64_t)backtrace << 2 | ((uint64_t)found + 1);
+  return found;
+}
+
+static bool open_owners(owners *known, const undead_scan_result *result) {
   uint32_t undecided = 0;
   for (uint32_t i = 0; i < result->node_count; i++) undecided += result->nodes[i].state == UNDEAD_STATE_UNDECIDED;
-  if (!undecided) return true;
-  verdicts known = {.size = 64};
-  while (known.size < undecided * 2) known.size *= 2;
-  known.slots = undead_map(known.size * sizeof *known.slots);
-  if (!known.slots) return false;
+  known->size = 64;
+  while (known->size < (uint64_t)undecided * 2) known->size *= 2;
+  known->slots = undead_map(known->size * sizeof *known->slots);
+  return known->slots;
+}
+
+static void decide_raw(undead_scan_result *result, owners *known) {
   for (uint32_t i = 0; i < result->node_count; i++) {
     undead_node *node = &result->nodes[i];
-    if (node->state == UNDEAD_STATE_UNDECIDED && verdict_of(&known, node->backtrace)) node->state = UNDEAD_STATE_RAW;
+    if (node->state == UNDEAD_STATE_UNDECIDED && known_owner(known, node->backtrace) == OF_SWIFT_CODE)
+      node->state = UNDEAD_STATE_RAW;
   }
-  undead_unmap(known.slots, known.size * sizeof *known.slots);
-  return true;
 }
 
 // Undecided blocks from which a leaked one can be reached, by walking the edges backwards.
@@ -118,13 +160,19 @@ static bool decide_support(undead_scan_result *result) {
   return true;
 }
 
-static void renumber(undead_scan_result *result, uint32_t *node_to, uint32_t *edge_to) {
+// Blocks that stay undecided: those of C code are counted, the toolchain's own are its own business.
+static void count_block(undead_scan_result *result, const undead_node *node, owners *known) {
+  if (known_owner(known, node->backtrace) != OF_C_CODE) return;
+  result->unreachable_c_blocks++;
+  result->unreachable_c_bytes += node->size;
+}
+
+static void renumber(undead_scan_result *result, owners *known, uint32_t *node_to, uint32_t *edge_to) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < result->node_count; i++) {
     const undead_node *node = &result->nodes[i];
     if (node->state == UNDEAD_STATE_UNDECIDED) {
-      result->unreachable_c_blocks++;
-      result->unreachable_c_bytes += node->size;
+      count_block(result, node, known);
       node_to[i] = UINT32_MAX;
       continue;
     }
@@ -143,13 +191,8 @@ static void renumber(undead_scan_result *result, uint32_t *node_to, uint32_t *ed
   result->edge_count = kept_edges;
 }
 
-bool undead_collect_decide(undead_storage *storage) {
-  undead_scan_result *result = &storage->result;
-  if (!decide_raw(result) || !decide_support(result)) return false;
-  size_t bytes = ((size_t)result->node_count + result->edge_count + 1) * sizeof(uint32_t);
-  uint32_t *node_to = undead_map(bytes), *edge_to = node_to + result->node_count;
-  if (!node_to) return false;
-  renumber(result, node_to, edge_to);
+// Paths, suspects and what was asked for by the new numbers.
+static void renumber_findings(undead_scan_result *result, const uint32_t *node_to, const uint32_t *edge_to) {
   for (uint32_t i = 0; i < result->path_count; i++) {
     result->paths[i].first_node = node_to[result->paths[i].first_node];
     result->paths[i].end_node = node_to[result->paths[i].end_node];
@@ -163,6 +206,24 @@ bool undead_collect_decide(undead_storage *storage) {
     if (result->watched[i].node != UINT32_MAX) result->watched[i].node = node_to[result->watched[i].node];
   for (uint32_t i = 0; i < result->item_count; i++)
     if (result->item_nodes[i] != UINT32_MAX) result->item_nodes[i] = node_to[result->item_nodes[i]];
+}
+
+static bool decide(undead_scan_result *result, owners *known) {
+  decide_raw(result, known);
+  if (!decide_support(result)) return false;
+  size_t bytes = ((size_t)result->node_count + result->edge_count + 1) * sizeof(uint32_t);
+  uint32_t *node_to = undead_map(bytes), *edge_to = node_to + result->node_count;
+  if (!node_to) return false;
+  renumber(result, known, node_to, edge_to);
+  renumber_findings(result, node_to, edge_to);
   undead_unmap(node_to, bytes);
   return true;
+}
+
+bool undead_collect_decide(undead_storage *storage) {
+  owners known;
+  if (!open_owners(&known, &storage->result)) return false;
+  bool done = decide(&storage->result, &known);
+  undead_unmap(known.slots, known.size * sizeof *known.slots);
+  return done;
 }

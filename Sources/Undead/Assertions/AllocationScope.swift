@@ -141,7 +141,7 @@ package final class AllocationScope: Sendable {
     while let look = looks.next {
       let findings = try await LeakSearch.run { look.findings(on: $0, options) }
       guard let pause = looks.take(findings) else { break }
-      try? await Task.sleep(for: pause)
+      await Patience.sleep(pause)
     }
     return looks.reports
   }

@@ -63,13 +63,30 @@ package enum ProcessEnd {
     if status == EXIT_SUCCESS, EndSite.hasFailed { exit(EXIT_FAILURE) }
   }
 
+  /// What the last search found.
+  private struct Findings: Sendable {
+    var missed: [(scope: UInt32, report: LeakReport)]
+    var rest: LeakReport
+  }
+
+  /// Says that there was no last search; a failure if checks are required.
+  package static func tellFailure(_ error: UndeadError) {
+    let text = "the last search, for leaks that the checks of the tests did not see, could not be made: \(error)"
+    StandardError.write("undead: \(text)\n")
+    if Availability.isRequired { EndSite.noteFailure() }
+  }
+
   private static func checkScopes(_ sites: [UInt32: EndSite]) {
     let functions = sites.mapValues(\.function)
-    let found = try? LeakSearch.run { snapshot in
-      let search = ScopeSearch(copy snapshot)
-      return (missed: search.missed(by: functions), rest: search.unattributed())
+    let found: Findings
+    do {
+      found = try LeakSearch.run { snapshot in
+        let search = ScopeSearch(copy snapshot)
+        return Findings(missed: search.missed(by: functions), rest: search.unattributed())
+      }
+    } catch {
+      return tellFailure(error)
     }
-    guard let found else { return }
     for (scope, report) in found.missed {
       for leak in report.leaks { sites[scope]?.tellMissed(leak) }
     }
@@ -91,10 +108,12 @@ private struct EndSite: AssertionSite {
 
   private static let failures = Atomic(0)
 
+  static func noteFailure() { failures.add(1, ordering: .relaxed) }
+
   static var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
 
   func record(_ outcome: AssertionOutcome, _ text: String) {
-    if outcome == .failure { Self.failures.add(1, ordering: .relaxed) }
+    if outcome == .failure { Self.noteFailure() }
     let kind = outcome == .failure ? "error" : outcome.rawValue
     StandardError.write("\(place): \(kind): \(test): \(text)\n")
   }

@@ -39,7 +39,8 @@ enum Patience {
     return true
   }
 
-  private static func sleep(_ duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
+  /// Suspends the task for that long, also if it is cancelled: a check must see the same whoever gave it up.
+  static func sleep(_ duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
     let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))
     await withUnsafeContinuation { continuation in
       DispatchQueue.global().asyncAfter(deadline: deadline) { continuation.resume() }

@@ -61,13 +61,19 @@ package final class ELFFile {
     sections = elfClass == 2 ? Self.readSections(file) : []
   }
 
+  /// Where an entry of a table is; nil if it does not lie in the file as a whole.
+  private static func entry(_ index: UInt64, of table: UInt64, _ size: UInt16, _ file: MappedFile) -> UInt64? {
+    // Both factors are small, but the table may be said to be anywhere.
+    let (start, overflow) = table.addingReportingOverflow(index * UInt64(size))
+    return !overflow && file.slice(at: start, size: UInt64(size)) != nil ? start : nil
+  }
+
   private static func readSegments(_ file: MappedFile) -> [Segment] {
     guard let table = file.read(UInt64.self, at: 32), let size = file.read(UInt16.self, at: 54),
       let count = file.read(UInt16.self, at: 56), size >= 56
     else { return [] }
     return (0..<UInt64(count)).compactMap { index in
-      let (start, overflow) = table.addingReportingOverflow(index * UInt64(size))
-      guard !overflow, let type = file.read(UInt32.self, at: start),
+      guard let start = entry(index, of: table, size, file), let type = file.read(UInt32.self, at: start),
         let flags = file.read(UInt32.self, at: start + 4), let offset = file.read(UInt64.self, at: start + 8),
         let address = file.read(UInt64.self, at: start + 16), let fileSize = file.read(UInt64.self, at: start + 32),
         let memorySize = file.read(UInt64.self, at: start + 40)
@@ -85,8 +91,7 @@ package final class ELFFile {
     // No section may be left out: symbol tables refer to their strings by number.
     var sections: [Section] = []
     for index in 0..<UInt64(count) {
-      let (start, overflow) = table.addingReportingOverflow(index * UInt64(size))
-      guard !overflow, let type = file.read(UInt32.self, at: start + 4),
+      guard let start = entry(index, of: table, size, file), let type = file.read(UInt32.self, at: start + 4),
         let offset = file.read(UInt64.self, at: start + 24),
         let length = file.read(UInt64.self, at: start + 32), let link = file.read(UInt32.self, at: start + 40),
         let entrySize = file.read(UInt64.self, at: start + 56)

@@ -69,7 +69,8 @@ final class ProgramRun {
       (outcome.failure.map { ["the program itself was not checked: \($0)"] } ?? []) + outcome.notes + zombies.problems
     let omission = ToolchainProcesses.leaveOut(of: &snapshots)
     let verdict = try pipeline.emit(
-      snapshots, zombies: zombies, notes: gaps + [omission].compactMap(\.self), isComplete: gaps.isEmpty,
+      snapshots, zombies: zombies, notes: gaps + [outcome.deaths, omission].compactMap(\.self),
+      isComplete: gaps.isEmpty,
       save: options.save, to: sink, progress: run.progress)
     // Without findings, a program that was not looked at itself is not known to be clean.
     let isUnknown = outcome.failure != nil || !zombies.problems.isEmpty

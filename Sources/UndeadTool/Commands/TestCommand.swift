@@ -22,6 +22,7 @@ struct TestCommand: ParsableCommand {
 
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+  @OptionGroup(title: "Zombies") var zombies: ZombieOptions
 
   @Argument(
     parsing: .captureForPassthrough,
@@ -39,7 +40,7 @@ struct TestCommand: ParsableCommand {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
     let pipeline = try ReportPipeline(options: report, verdict: verdict, groupsByTest: true)
     let run = try TestRun(
-      swift: try Self.findSwift(), arguments: System.lastArguments(max(arguments.count - 1, 0)), options: report,
+      swift: try Self.findSwift(), arguments: System.lastArguments(max(arguments.count - 1, 0)), options: self,
       pipeline: pipeline, sink: sink)
     throw ExitCode(try run.finish())
   }

@@ -3,6 +3,7 @@ import UndeadReport
 
 /// `undead test`: `swift test` under the tool, and the report on it.
 final class TestRun {
+  private let options: TestCommand
   private let pipeline: ReportPipeline
   private let sink: OutputSink
   private let swift: String
@@ -15,16 +16,19 @@ final class TestRun {
   ///   - arguments: what comes after `swift test`, byte for byte.
   /// - Throws: `ToolError`; then nothing was started.
   init(
-    swift: String, arguments: [[UInt8]], options: DisplayOptions, pipeline: ReportPipeline, sink: OutputSink
+    swift: String, arguments: [[UInt8]], options: TestCommand, pipeline: ReportPipeline, sink: OutputSink
   ) throws(ToolError) {
     self.swift = swift
+    self.options = options
     self.pipeline = pipeline
     self.sink = sink
     var instrument: SupervisedRun.Instrument?
     if !isTurnedOff {
       instrument = SupervisedRun.Instrument(
-        library: try .ofThisTool(), settings: options.settings.merging(["UNDEAD_ONLY": "tests"]) { $1 }
-      ) { options.note("loading \($0) into the test programs of \(swift), session \($1)") }
+        library: try .ofThisTool(),
+        settings: options.report.settings.merging(options.zombies.settings) { $1 }
+          .merging(["UNDEAD_ONLY": "tests"]) { $1 }
+      ) { options.report.note("loading \($0) into the test programs of \(swift), session \($1)") }
     }
     run = try SupervisedRun(
       executable: swift, arguments: [Array("swift".utf8), Array("test".utf8)] + arguments, instrument: instrument)
@@ -39,29 +43,27 @@ final class TestRun {
 
   private func report(_ ending: Ending) throws(ToolError) -> Int32 {
     if isTurnedOff {
-      return try unchecked(ending, "UNDEAD=0 in the environment turns the instrument off", status: 0)
+      let reason = "UNDEAD=0 in the environment turns the instrument off"
+      _ = try pipeline.emitUnchecked(run.process(ending), reason: reason, to: sink)
+      return 0
     }
     let found = SessionSnapshots(session: run.session.path)
     let outcome = TestOutcome(
       states: run.session.states(), isFinal: found.isFinal, isRunning: ProcessFacts.isRunning)
     let snapshots = try found.snapshots(outcome.snapshots)
+    let zombies = options.zombies.isOn ? ZombieLogs(session: run.session.path, program: run.pid) : ZombieLogs()
     guard !snapshots.isEmpty else {
       let reasons = outcome.unchecked + outcome.notes
-      return try unchecked(
-        ending, reasons.isEmpty ? reasonForNothing(ending) : reasons.joined(separator: "; "),
-        status: ExitStatus.toolFailure)
+      return try pipeline.emitUnchecked(
+        run.process(ending), reason: reasons.isEmpty ? reasonForNothing(ending) : reasons.joined(separator: "; "),
+        zombies: zombies, to: sink)
     }
+    let gaps = outcome.unchecked + zombies.problems
     let verdict = try pipeline.emit(
-      snapshots, of: run.process(ending), notes: outcome.unchecked + outcome.notes,
-      isComplete: outcome.unchecked.isEmpty,
+      snapshots, of: run.process(ending), zombies: zombies, notes: gaps + outcome.notes, isComplete: gaps.isEmpty,
       save: nil, to: sink, progress: run.progress)
     // Without findings, a test process that was not looked at is not known to be clean.
-    return verdict == 0 && !outcome.unchecked.isEmpty ? ExitStatus.toolFailure : verdict
-  }
-
-  private func unchecked(_ ending: Ending, _ reason: String, status: Int32) throws(ToolError) -> Int32 {
-    _ = try pipeline.emitUnchecked(run.process(ending), reason: reason, to: sink)
-    return status
+    return verdict == 0 && !gaps.isEmpty ? ExitStatus.toolFailure : verdict
   }
 
   /// Why no test process was seen.

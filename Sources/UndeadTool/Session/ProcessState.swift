@@ -58,6 +58,12 @@ struct ProcessState: Equatable {
     arguments = text(2176, 1024)
   }
 
+  /// True if the process, once it has ended, was killed or crashed before its exit handlers could make the check.
+  var wasKilled: Bool { stage == .loaded || stage == .recording || stage == .scanning }
+
+  /// True if it ended in a way that allows no check.
+  var diedUnchecked: Bool { wasKilled || stage == .exitedWithoutCheck || stage == .aboutToExec }
+
   /// The executable and its arguments, shortened to read well in a sentence.
   var commandLine: String {
     let words = arguments.split(separator: " ").dropFirst()

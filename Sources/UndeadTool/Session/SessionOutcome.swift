@@ -8,8 +8,10 @@ struct SessionOutcome: Equatable {
   var failure: String?
   /// True if no process of the session had a Swift runtime.
   var isWithoutSwift = false
-  /// What else the reader of the report must know.
+  /// Processes that should have been checked and were not, one sentence each.
   var notes: [String] = []
+  /// What else the reader of the report must know: children that died before anything could be checked.
+  var deaths: String?
 
   /// Judges a session by the states that its processes left.
   ///
@@ -35,15 +37,36 @@ struct SessionOutcome: Equatable {
         "the instrument was not loaded into the program: the dynamic loader refused it (it says so above), "
         + "or the program's file has capabilities, with which the loader ignores preloaded libraries"
     }
+    var died: [ProcessState] = []
     for child in relevant where child.pid != program {
       if Self.hasFinalSnapshot(child, isFinal) {
         snapshots.append(child.newestSnapshot)
       } else if !child.forkedWithoutExec || child.stage == .stoodAside {
-        notes.append(Self.note(child, isRunning: isRunning(child.pid)))
+        if child.wasKilled, !isRunning(child.pid) {
+          died.append(child)
+        } else {
+          notes.append(Self.note(child, isRunning: isRunning(child.pid)))
+        }
       }
+    }
+    if snapshots.isEmpty {
+      notes += died.map { Self.note($0, isRunning: false) }
+    } else {
+      deaths = Self.note(onDead: died.map(\.commandLine), "that the program started")
     }
     // A shell, say, whose Swift children all were killed: that is not "no leaks".
     if snapshots.isEmpty && failure == nil && !notes.isEmpty { failure = notes.removeFirst() }
+  }
+
+  private static let namedProcessLimit = 3
+
+  /// Tells of children that died before they could be checked, as a death test wants it; nil if there were none.
+  static func note(onDead commands: [String], _ origin: String) -> String? {
+    guard !commands.isEmpty else { return nil }
+    let named = commands.prefix(namedProcessLimit).joined(separator: ", ")
+    let more = commands.count - namedProcessLimit
+    return "not checked: \(commands.count) process\(commands.count == 1 ? "" : "es") \(origin) and that died: \(named)"
+      + (more > 0 ? " and \(more) more" : "")
   }
 
   static func hasFinalSnapshot(_ state: ProcessState, _ isFinal: (String) -> Bool) -> Bool {
