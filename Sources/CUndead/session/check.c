@@ -6,6 +6,7 @@
 #include "session/calls.h"
 #include "session/final_signal.h"
 #include "session/guard.h"
+#include "session/namespaces.h"
 #include "session/sandbox.h"
 #include "session/session.h"
 #include "session/settings.h"
@@ -241,6 +242,16 @@ static int create_thread(undead_check *check) {
   return error;
 }
 
+// glibc says EINVAL where the kernel would have to make the thread in another PID namespace than its process.
+static int create_thread_here(undead_check *check) {
+  int error = create_thread(check), before;
+  bool is_last = check->final_signal || strcmp(check->trigger, "exit") == 0;
+  if (error != EINVAL || !undead_namespace_enter_own(&before, is_last)) return error;
+  error = create_thread(check);
+  undead_namespace_leave_own(before);
+  return error;
+}
+
 bool undead_check_start(undead_check *check) {
   if (check->in_session && undead_sandbox_is_unknown()) {
     undead_text_copy(check->message, sizeof(check->message), "the program is in a sandbox (seccomp) that may not allow it");
@@ -251,7 +262,7 @@ bool undead_check_start(undead_check *check) {
   pthread_sigmask(SIG_SETMASK, &all, &before);   // the new thread inherits it
   undead_thread.ignored++;
   __atomic_store_n(&phase, RUNNING, __ATOMIC_RELEASE);
-  int error = create_thread(check);
+  int error = create_thread_here(check);
   undead_thread.ignored--;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error == 0) return true;

@@ -24,7 +24,7 @@ static void fail(undead_check *check, const char *what, const char *path, int er
 static void numbered_name(char *name, size_t size) {
   const undead_state_file *state = undead_state_get();
   undead_text text = undead_text_in(name, size);
-  undead_text_number(&text, undead_session_pid());
+  undead_text_number(&text, state->pid);
   undead_text_add(&text, ".");
   undead_text_number(&text, state->generation);
   undead_text_add(&text, ".");

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/state_file.h"
 #include "session/text.h"
+#include "world/proc_ids.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,7 +51,7 @@ static void begin(undead_state_file *file, bool forked, bool same_image, uint64_
   if (!same_image || generation == 0) generation += 1;
   memset(file, 0, sizeof(*file));
   file->version = 1;
-  file->pid = (uint32_t)getpid();
+  file->pid = (uint32_t)undead_proc_self();
   file->parent_pid = (uint32_t)getppid();
   file->generation = generation;
   file->flags = forked ? UNDEAD_STATE_FORKED : 0;
@@ -68,7 +69,7 @@ static void path_of(char *path, size_t size, const char *directory) {
   undead_text text = undead_text_in(path, size);
   undead_text_add(&text, directory);
   undead_text_add(&text, "/");
-  undead_text_number(&text, getpid());
+  undead_text_number(&text, undead_proc_self());
   undead_text_add(&text, ".state");
 }
 

@@ -6,6 +6,7 @@
 #include "scan/roots_internal.h"
 #include "world/images.h"
 #include "world/intervals.h"
+#include "world/proc_ids.h"
 #include <string.h>
 
 #define FIRST_ROOTS (1u << 20)
@@ -142,7 +143,7 @@ bool undead_roots_open(undead_roots *roots, const undead_world *world, const und
   undead_root_search search = {.roots = roots, .world = world, .heap = heap, .stale = stale, .options = options};
   *roots = (undead_roots){.capacity = FIRST_ROOTS};
   roots->roots = undead_map(FIRST_ROOTS * sizeof *roots->roots);
-  bool ok = roots->roots && undead_pages_open(&search.pages, world->process)
+  bool ok = roots->roots && undead_pages_open(&search.pages, undead_proc_process())
     && undead_intervals_open(&search.excluded, EXCLUDED_CAPACITY);
   if (ok) {
     undead_roots_add_threads(&search);

@@ -40,7 +40,7 @@ typedef struct {
 } scan_job;
 
 // What the helper's work returns.
-typedef enum { WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAILED } work_end;
+typedef enum { WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAILED, WORK_UNSEEN } work_end;
 
 // Marks of a scan whose helper was killed are still in the registry.
 static bool marks_left;
@@ -239,10 +239,11 @@ static work_end scan_copy(scan_job *job) {
 
 static int stopped_work(void *context) {
   scan_job *job = context;
-  if (!undead_maps_refresh()) return WORK_NO_MEMORY;
+  if (!undead_maps_refresh()) return WORK_UNSEEN;
   undead_stop_result stop = undead_world_stop(&job->world);
   if (stop == UNDEAD_STOP_DENIED) return WORK_DENIED;
   if (stop == UNDEAD_STOP_STUCK) return WORK_STUCK;
+  if (stop == UNDEAD_STOP_UNSEEN) return WORK_UNSEEN;
   if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
   note_stop(job);
   if (look_around(job)) return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
@@ -285,6 +286,9 @@ static void fail_by_work(scan_job *job, work_end end) {
   case WORK_DENIED:
   case WORK_STUCK:
     fail(job, UNDEAD_SCAN_NOT_STOPPED, job->world.message);
+    return;
+  case WORK_UNSEEN:
+    fail(job, UNDEAD_SCAN_NOT_STOPPED, "/proc is not there, or hides this process: its threads and memory are unknown");
     return;
   case WORK_COPY_FAILED:
     fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program could not be made, or ended early");

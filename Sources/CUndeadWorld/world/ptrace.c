@@ -180,8 +180,8 @@ static undead_stop_result stop_once(undead_world *world) {
   undead_gate_close(world->process, world->scanner);
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, seize, world)) {
-      snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
-      return UNDEAD_STOP_STUCK;
+      snprintf(world->message, sizeof world->message, "/proc does not show this process, so its threads are unknown");
+      return UNDEAD_STOP_UNSEEN;
     }
     if (stop_result != UNDEAD_STOP_OK) return stop_result;
     if (!wait_until_stopped(world)) return UNDEAD_STOP_STUCK;

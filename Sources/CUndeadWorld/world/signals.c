@@ -6,6 +6,7 @@
 #include "record/gate.h"
 #include "world/clock.h"
 #include "world/images.h"
+#include "world/proc_ids.h"
 #include "world/sigaction_x86_64.h"
 #include "world/world.h"
 #include <errno.h>
@@ -132,9 +133,9 @@ void undead_signals_finish(undead_world *world) {
 
 // True if the thread blocks SIGPROF at the moment.
 static bool blocks_signal(const undead_world *world, int32_t tid) {
-  char path[64], text[4096];
-  snprintf(path, sizeof path, "/proc/%d/task/%d/status", world->process, tid);
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  (void)world;
+  char text[4096];
+  long file = undead_proc_open_thread(tid, "status");
   if (file < 0) return false;
   long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
   undead_raw3(SYS_close, file, 0, 0);
@@ -204,8 +205,8 @@ static undead_stop_result stop_once(undead_world *world, uint64_t deadline) {
   undead_gate_close(world->process, world->scanner);
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, note_thread, world)) {
-      snprintf(world->message, sizeof world->message, "the threads in /proc/%d/task cannot be listed", world->process);
-      return UNDEAD_STOP_STUCK;
+      snprintf(world->message, sizeof world->message, "/proc does not show this process, so its threads are unknown");
+      return UNDEAD_STOP_UNSEEN;
     }
     if (world->threads_lost) return UNDEAD_STOP_NO_MEMORY;
     if (!wait_until_parked(world, deadline)) return UNDEAD_STOP_STUCK;

@@ -5,9 +5,9 @@
 #include "platform/memory.h"
 #include "record/gate.h"
 #include "world/images.h"
+#include "world/proc_ids.h"
 #include "platform/raw_x86_64.h"
 #include <assert.h>
-#include <fcntl.h>
 #include <string.h>
 
 static int preference;
@@ -29,6 +29,7 @@ void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};
+  undead_proc_ids_refresh();
   world->process = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
   world->scanner = (int32_t)undead_raw3(SYS_gettid, 0, 0, 0);
   world->threads = undead_map(UNDEAD_MAX_THREADS * sizeof *world->threads);
@@ -72,59 +73,31 @@ undead_stopped_thread *undead_world_add(undead_world *world, int32_t tid) {
   return thread;
 }
 
-static char *append_number(char *text, uint32_t number) {
-  char digits[12];
-  int count = 0;
-  do digits[count++] = (char)('0' + number % 10);
-  while (number /= 10);
-  while (count) *text++ = digits[--count];
-  return text;
-}
+typedef struct {
+  const undead_world *world;
+  void (*visit)(undead_world *, int32_t tid);
+  undead_world *context;
+} thread_visit;
 
-static char *append(char *text, const char *more) {
-  while (*more) *text++ = *more++;
-  *text = 0;
-  return text;
+static bool visit_entry(void *context, int32_t entry) {
+  const thread_visit *visit = context;
+  int32_t tid = undead_proc_thread_id(entry);
+  if (tid && tid != visit->world->scanner) visit->visit(visit->context, tid);
+  return true;
 }
-
-// The helper is a process of its own, so "/proc/self" would be the wrong one.
-static char *task_path(char *text, int32_t process) {
-  return append(append_number(append(text, "/proc/"), (uint32_t)process), "/task");
-}
-
-struct directory_entry {
-  uint64_t inode;
-  int64_t offset;
-  uint16_t length;
-  uint8_t type;
-  char name[];
-};
 
 bool undead_each_thread(const undead_world *world, void (*visit)(undead_world *, int32_t tid), undead_world *context) {
-  char path[64];
-  task_path(path, world->process);
-  long directory = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  long directory = undead_proc_open_threads();
   if (directory < 0) return false;
-  _Alignas(8) char buffer[8192];
-  long length;
-  while ((length = undead_raw3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0) {
-    for (long offset = 0; offset < length;) {
-      const struct directory_entry *entry = (const void *)(buffer + offset);
-      offset += entry->length;
-      int32_t tid = 0;
-      for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++) tid = tid * 10 + (*digit - '0');
-      if (tid && tid != world->scanner) visit(context, tid);
-    }
-  }
+  bool listed = undead_proc_each_number(directory, visit_entry, &(thread_visit){world, visit, context});
   undead_raw3(SYS_close, directory, 0, 0);
-  return length == 0;
+  return listed;
 }
 
 char undead_thread_letter(int32_t process, int32_t tid) {
-  char path[64], text[256];
-  char *end = append(task_path(path, process), "/");
-  append(append_number(end, (uint32_t)tid), "/stat");
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  (void)process;
+  char text[256];
+  long file = undead_proc_open_thread(tid, "stat");
   if (file < 0) return 0;
   long length = undead_raw3(SYS_read, file, (long)text, sizeof text);
   undead_raw3(SYS_close, file, 0, 0);

@@ -31,6 +31,7 @@ typedef enum {
   UNDEAD_STOP_DENIED,        // the system does not allow this method: try the other one
   UNDEAD_STOP_STUCK,         // a thread did not stop in time
   UNDEAD_STOP_NO_MEMORY,
+  UNDEAD_STOP_UNSEEN,        // /proc is not there, or hides the process
 } undead_stop_result;
 
 #define UNDEAD_MAX_THREADS 65536u
