@@ -139,7 +139,7 @@ private final class ToolchainValues {
   }
 
   @Test func enumsOfManyShapes() {
-    #expect(evidence(of: opaque(WeakEnums(item))) == "n--rn--rrrrr")
+    #expect(evidence(of: opaque(WeakEnums(item))) == "n--rn--rrrrrn")
     let words = evidence(of: opaque(Enums(item)))
     #expect(words.contains("rrrrn") && !words.dropLast(7).contains("-"))
   }

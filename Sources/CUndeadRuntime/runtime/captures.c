@@ -146,7 +146,7 @@ static uintptr_t type_of_capture(const undead_mangled *name, const substitution 
 }
 
 // The compiler lays captures out in order, each aligned for its type (GenHeap.cpp, HeapLayout).
-static const undead_fields *read_captures(const capture_descriptor *captures, const substitution *generic) {
+static const undead_fields *read_captures(const capture_descriptor *captures, const substitution *generic, bool lazily) {
   if (!captures->types) return &no_captures;
   undead_fields *fields = undead_new_fields(captures->types);
   size_t next = captures->first + captures->bindings * 8ul;
@@ -159,8 +159,11 @@ static const undead_fields *read_captures(const capture_descriptor *captures, co
     field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
     field->indirect = is_box(&field->mangled);
     field->name = "";
-    field->type = type_of_capture(&field->mangled, generic);
-    if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;
+    uint32_t simple_size = 0;
+    if (lazily && !field->indirect) field->simple = (uint8_t)undead_mangled_simple(&field->mangled, &simple_size);
+    if (!field->simple) field->type = type_of_capture(&field->mangled, generic);
+    if (field->simple) align = ((size = simple_size) < 8 ? size : 8) - 1;
+    else if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;
     else if (!(size = fixed_size(&field->mangled))) certain = false;
     next = (next + align) & ~align;
     field->offset = certain ? (uint32_t)next : UINT32_MAX;
@@ -170,14 +173,23 @@ static const undead_fields *read_captures(const capture_descriptor *captures, co
   return fields ? fields : &no_captures;
 }
 
+static const undead_fields *find_captures(undead_word_map *known, uintptr_t isa, bool lazily) {
+  uintptr_t found;
+  if (undead_word_map_get(known, isa, &found)) return (const undead_fields *)found;
+  capture_descriptor captures = descriptor_of(isa);
+  const undead_fields *fields = read_captures(&captures, NULL, lazily);
+  undead_word_map_set(known, isa, (uintptr_t)fields);
+  return fields;
+}
+
 const undead_fields *undead_captures_of(uintptr_t isa) {
   static undead_word_map known;
-  uintptr_t found;
-  if (undead_word_map_get(&known, isa, &found)) return (const undead_fields *)found;
-  capture_descriptor captures = descriptor_of(isa);
-  const undead_fields *fields = read_captures(&captures, NULL);
-  undead_word_map_set(&known, isa, (uintptr_t)fields);
-  return fields;
+  return find_captures(&known, isa, false);
+}
+
+const undead_fields *undead_captures_lazily(uintptr_t isa) {
+  static undead_word_map known;
+  return find_captures(&known, isa, true);
 }
 
 const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
@@ -192,7 +204,7 @@ const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
   for (uint32_t i = 0; i < captures.bindings; i++) key = (key ^ bindings[i]) * 0x9E3779B97F4A7C15ull;
   if (undead_word_map_get(&known, key | 1, &found)) return (const undead_fields *)found;
   substitution generic;
-  if (read_substitution(&generic, &captures, bindings)) fields = read_captures(&captures, &generic);
+  if (read_substitution(&generic, &captures, bindings)) fields = read_captures(&captures, &generic, false);
   undead_word_map_set(&known, key | 1, (uintptr_t)fields);
   return fields;
 }

@@ -30,11 +30,32 @@ static uint8_t evidence_of_builtin(const undead_mangled *mangled) {
   return BYTE_NUMBER;
 }
 
+static void add_simple(undead_evidence_map *map, const undead_field *field, size_t at) {
+  switch ((undead_simple)field->simple) {
+  case UNDEAD_SIMPLE_OBJECT: undead_evidence_reference(map, at, BYTE_COUNTED); return;
+  case UNDEAD_SIMPLE_NUMBER: undead_evidence_set(map, at, field->size, BYTE_NUMBER); return;
+  case UNDEAD_SIMPLE_TEXT:
+    undead_evidence_set(map, at, 8, BYTE_NUMBER);
+    undead_evidence_reference(map, at + 8, BYTE_TEXT);
+    return;
+  case UNDEAD_SIMPLE_FUNCTION: undead_evidence_reference(map, at + 8, BYTE_COUNTED); return;
+  case UNDEAD_SIMPLE_FUNCTION_OR_NIL: {
+    undead_guard no_code = {.guard = (uint32_t)at};
+    undead_evidence_reference(map, at + 8, BYTE_COUNTED);
+    undead_evidence_guard_all(map, at, 16, &no_code);
+    return;
+  }
+  case UNDEAD_SIMPLE_NOT: return;
+  }
+}
+
 static void add_field(undead_evidence_map *map, const undead_field *field, size_t base, int depth) {
   if (field->offset == UINT32_MAX) return;
   size_t at = base + field->offset;
   undead_evidence_set(map, at, field->size, BYTE_RAW);
-  if (field->ownership == UNDEAD_WEAK || field->ownership == UNDEAD_UNOWNED) {
+  if (field->simple) {
+    add_simple(map, field, at);
+  } else if (field->ownership == UNDEAD_WEAK || field->ownership == UNDEAD_UNOWNED) {
     undead_evidence_reference(map, at, BYTE_NONE);
   } else if (field->indirect) {
     undead_evidence_reference(map, at, BYTE_COUNTED);
@@ -84,7 +105,7 @@ static void add_struct(undead_evidence_map *map, uintptr_t type, size_t base, in
   uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
   if (undead_descriptor_is_toolchain(descriptor) && add_known_struct(map, type, base, depth)) return;
   uint32_t count = read_u32(descriptor + ABI_STRUCT_DESCRIPTOR_FIELD_COUNT);
-  const undead_fields *fields = undead_fields_of(type);
+  const undead_fields *fields = undead_fields_lazily(type);
   // Raw storage and stripped records: nothing is known.
   if (count == 0 || fields->count != count) return;
   undead_evidence_pad(map, base, size_of(type));
@@ -133,6 +154,8 @@ static void add_single_payload(undead_evidence_map *map, const undead_field *pay
   add_field(map, payload, base, depth);
   // A box has no other word than the one that is null without it.
   if (empty_cases == 0 || payload->indirect) return;
+  // The one word that matters, of an object or of a string, says itself whether it is there.
+  if (payload->simple && payload->simple < UNDEAD_SIMPLE_FUNCTION) return;
   if (payload->type && find_guard(payload->type, base, empty_cases, &guard))
     undead_evidence_guard_all(map, base, payload->size, &guard);
   else
@@ -169,7 +192,7 @@ static void add_enum(undead_evidence_map *map, uintptr_t type, size_t base, int 
   uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
   uint32_t payloads = read_u32(descriptor + ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES) & ABI_ENUM_PAYLOAD_CASES_MASK;
   uint32_t empty = read_u32(descriptor + ABI_ENUM_DESCRIPTOR_EMPTY_CASES), described = 0;
-  const undead_fields *cases = undead_fields_of(type);
+  const undead_fields *cases = undead_fields_lazily(type);
   const undead_field *payload = NULL;
   for (uint32_t i = 0; i < cases->count; i++) {
     if (!cases->field[i].mangled.length) continue;
@@ -228,7 +251,7 @@ static void add_type(undead_evidence_map *map, uintptr_t type, size_t base, int 
   case ABI_KIND_STRUCT: add_struct(map, type, base, depth); return;
   case ABI_KIND_TUPLE:
     undead_evidence_pad(map, base, size);
-    add_fields(map, undead_fields_of(type), base, depth);
+    add_fields(map, undead_fields_lazily(type), base, depth);
     return;
   case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: add_enum(map, type, base, depth); return;
   case ABI_KIND_EXISTENTIAL: case ABI_KIND_EXTENDED_EXISTENTIAL: add_existential(map, type, base); return;
@@ -250,7 +273,7 @@ static void refine_storage(undead_evidence_map *map, uintptr_t isa) {
   if (!undead_descriptor_is(descriptor, "Swift", "__RawDictionaryStorage")
       && !undead_descriptor_is(descriptor, "Swift", "__RawSetStorage"))
     return;
-  const undead_fields *fields = undead_fields_of(isa);
+  const undead_fields *fields = undead_fields_lazily(isa);
   for (uint32_t i = 0; i < fields->count; i++) {
     const undead_field *field = &fields->field[i];
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
@@ -267,12 +290,12 @@ void undead_evidence_of_class(undead_evidence_map *map, uintptr_t isa) {
   size_t size = read_u32(isa + ABI_CLASS_INSTANCE_SIZE);
   for (; isa && count < MAX_CLASSES; isa = read_word(isa + ABI_CLASS_SUPER)) {
     uintptr_t descriptor = read_word(isa + ABI_CLASS_DESCRIPTOR);
-    if (undead_fields_of(isa)->count == read_u32(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_COUNT)) chain[count++] = isa;
+    if (undead_fields_lazily(isa)->count == read_u32(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_COUNT)) chain[count++] = isa;
     else complete = false;
   }
   if (complete && !isa) undead_evidence_pad(map, ABI_OBJECT_HEADER, size - ABI_OBJECT_HEADER);
   while (count > 0) {
-    add_fields(map, undead_fields_of(chain[--count]), 0, 0);
+    add_fields(map, undead_fields_lazily(chain[--count]), 0, 0);
     refine_storage(map, chain[count]);
   }
   map->end = size;
@@ -280,21 +303,21 @@ void undead_evidence_of_class(undead_evidence_map *map, uintptr_t isa) {
 
 // A captured function value whose type the runtime cannot make: "I", attributes, "_".
 static bool is_escaping_function(const undead_field *capture) {
-  if (capture->type || capture->indirect || capture->size != 16 || capture->mangled.ends_in_reference) return false;
+  if (capture->type || capture->simple || capture->indirect || capture->size != 16 || capture->mangled.ends_in_reference) return false;
   const char *end = (const char *)capture->mangled.address + capture->mangled.length - 1, *text = end;
   while (text > (const char *)capture->mangled.address && *text != 'I') text--;
   return *text == 'I' && *end == '_' && memchr(text, 'e', (size_t)(end - text)) != NULL;
 }
 
 void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
-  const undead_fields *captures = undead_captures_of(isa);
+  const undead_fields *captures = undead_captures_lazily(isa);
   size_t end = 0;
   for (uint32_t i = 0; i < captures->count && captures->field[i].offset != UINT32_MAX; i++) {
     const undead_field *capture = &captures->field[i];
     if (end && capture->offset > end) undead_evidence_pad(map, end, capture->offset - end);
     end = capture->offset + capture->size;
     add_field(map, capture, 0, 0);
-    bool object = !capture->type && !capture->indirect && capture->ownership == UNDEAD_STRONG
+    bool object = !capture->type && !capture->simple && !capture->indirect && capture->ownership == UNDEAD_STRONG
       && undead_mangled_is_one_object(&capture->mangled);
     if (object) undead_evidence_reference(map, capture->offset, BYTE_COUNTED);
     else if (is_escaping_function(capture)) undead_evidence_reference(map, capture->offset + 8, BYTE_COUNTED);

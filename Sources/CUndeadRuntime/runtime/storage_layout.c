@@ -26,8 +26,8 @@ static const uint8_t *words_of(undead_evidence_map *map, uintptr_t type, uint32_
   words[0] = UNDEAD_EVIDENCE_NUMBER;
   for (uint32_t i = 0; whole ? i < count : i * 8 < map->end; i++) {
     uint8_t word = (uint8_t)undead_evidence_word(map, i * 8ul);
-    // What guards it, or tells its type, is only looked for among an object's own words.
-    if (word == UNDEAD_EVIDENCE_GUARDED || word == UNDEAD_EVIDENCE_BUFFER) word = UNDEAD_EVIDENCE_RAW;
+    // What guards it is only looked for among an object's own words.
+    if (word == UNDEAD_EVIDENCE_GUARDED) word = UNDEAD_EVIDENCE_RAW;
     if (whole) words[i] = word;
     else if (word != UNDEAD_EVIDENCE_NUMBER) words[0] = UNDEAD_EVIDENCE_RAW;
   }

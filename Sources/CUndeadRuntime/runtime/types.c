@@ -62,10 +62,20 @@ static bool is_layout_readable(uintptr_t type, size_t *size, size_t *stride, uin
   return type && undead_maps_refresh() && undead_type_layout(type, size, stride, flags);
 }
 
+// A name that is one reference to a type without parameters: asked as the runtime would, without taking it apart.
+static uintptr_t type_of_reference(const undead_mangled *name) {
+  uintptr_t descriptor = name->length == 5 ? undead_mangled_descriptor(name) : 0;
+  if (!descriptor || read_u32(descriptor) & ABI_CONTEXT_GENERIC) return 0;
+  uintptr_t function = read_relative(descriptor + ABI_DESCRIPTOR_ACCESS);
+  return undead_is_executable(function) ? ((uintptr_t (*)(size_t))function)(0) : 0;
+}
+
 uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments) {
   if (!name->length || !undead_runtime.type_by_mangled_name) return 0;
-  uintptr_t type = (uintptr_t)undead_runtime.type_by_mangled_name(
-    (const char *)name->address, name->length, (const void *)descriptor, (const void *const *)arguments);
+  uintptr_t type = type_of_reference(name);
+  if (!type)
+    type = (uintptr_t)undead_runtime.type_by_mangled_name(
+      (const char *)name->address, name->length, (const void *)descriptor, (const void *const *)arguments);
   size_t size, stride;
   uint32_t flags;
   if (!is_layout_readable(type, &size, &stride, &flags)) return 0;
@@ -87,7 +97,7 @@ static size_t size_of_field(const undead_field *field) {
   return 8;
 }
 
-static void read_record(undead_field *field, uintptr_t record, uintptr_t descriptor, uintptr_t arguments) {
+static void read_record(undead_field *field, uintptr_t record, uintptr_t descriptor, uintptr_t arguments, bool lazily) {
   bool generic = read_u32(descriptor) & ABI_CONTEXT_GENERIC;
   const char *name = read_text(read_relative(record + ABI_FIELD_RECORD_NAME), MAX_FIELD_NAME);
   uintptr_t type = read_relative(record + ABI_FIELD_RECORD_TYPE);
@@ -96,6 +106,8 @@ static void read_record(undead_field *field, uintptr_t record, uintptr_t descrip
   if (type) {
     field->mangled = undead_mangled_at(type);
     field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
+    if (lazily && !field->indirect) field->simple = (uint8_t)undead_mangled_simple(&field->mangled, &field->size);
+    if (field->simple) return;
     field->type = undead_type_of_name(&field->mangled, descriptor, generic ? arguments : 0);
   }
   field->size = field->indirect ? 8 : type ? (uint32_t)size_of_field(field) : 0;
@@ -105,7 +117,7 @@ static void read_record(undead_field *field, uintptr_t record, uintptr_t descrip
 static void guess_sizes(undead_fields *fields, uint32_t end) {
   for (uint32_t i = 0; i < fields->count; i++) {
     undead_field *field = &fields->field[i];
-    if (field->type || field->indirect) continue;
+    if (field->type || field->indirect || field->simple) continue;
     uint32_t next = end;
     for (uint32_t k = 0; k < fields->count; k++)
       if (fields->field[k].offset > field->offset && fields->field[k].offset < next) next = fields->field[k].offset;
@@ -139,21 +151,21 @@ uintptr_t undead_class_arguments(uintptr_t isa) {
   return arguments;
 }
 
-static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor) {
+static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor, bool lazily) {
   undead_records records = undead_records_of(descriptor);
   uintptr_t vector, arguments;
   if (!records.count || !class_members(isa, descriptor, &vector, &arguments)) return &no_fields;
   undead_fields *fields = undead_new_fields(records.count);
   for (uint32_t i = 0; fields && i < records.count; i++) {
     undead_field *field = &fields->field[i];
-    read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments);
+    read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments, lazily);
     field->offset = (uint32_t)read_word(vector + i * 8ul);
   }
   if (fields) guess_sizes(fields, read_u32(isa + ABI_CLASS_INSTANCE_SIZE));
   return fields ? fields : &no_fields;
 }
 
-static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, bool is_struct) {
+static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, bool is_struct, bool lazily) {
   undead_records records = undead_records_of(descriptor);
   uint32_t vector = read_u32(descriptor + ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR);
   if (!records.count || (is_struct && !vector)) return &no_fields;
@@ -161,7 +173,7 @@ static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, boo
   for (uint32_t i = 0; fields && i < records.count; i++) {
     undead_field *field = &fields->field[i];
     read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor,
-                type + ABI_VALUE_GENERIC_ARGUMENTS);
+                type + ABI_VALUE_GENERIC_ARGUMENTS, lazily);
     field->offset = is_struct ? read_u32(type + vector * 8ul + i * 4ul) : 0;
   }
   size_t size, stride;
@@ -199,23 +211,32 @@ static const undead_fields *read_tuple(uintptr_t type) {
   return fields ? fields : &no_fields;
 }
 
-const undead_fields *undead_fields_of(uintptr_t type) {
-  static undead_word_map known;
+static const undead_fields *find_fields(undead_word_map *known, uintptr_t type, bool lazily) {
   uintptr_t found;
   if (!type) return &no_fields;
-  if (undead_word_map_get(&known, type, &found)) return (const undead_fields *)found;
+  if (undead_word_map_get(known, type, &found)) return (const undead_fields *)found;
   const undead_fields *fields = &no_fields;
   uintptr_t descriptor = undead_type_descriptor(type);
   bool described = undead_descriptor_kind(descriptor) != UINT32_MAX;
   switch (undead_type_kind(type)) {
-  case ABI_KIND_CLASS: if (described) fields = read_class(type, descriptor); break;
-  case ABI_KIND_STRUCT: if (described) fields = read_value(type, descriptor, true); break;
-  case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: if (described) fields = read_value(type, descriptor, false); break;
+  case ABI_KIND_CLASS: if (described) fields = read_class(type, descriptor, lazily); break;
+  case ABI_KIND_STRUCT: if (described) fields = read_value(type, descriptor, true, lazily); break;
+  case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: if (described) fields = read_value(type, descriptor, false, lazily); break;
   case ABI_KIND_TUPLE: fields = read_tuple(type); break;
   default: break;
   }
-  undead_word_map_set(&known, type, (uintptr_t)fields);
+  undead_word_map_set(known, type, (uintptr_t)fields);
   return fields;
+}
+
+const undead_fields *undead_fields_of(uintptr_t type) {
+  static undead_word_map known;
+  return find_fields(&known, type, false);
+}
+
+const undead_fields *undead_fields_lazily(uintptr_t type) {
+  static undead_word_map known;
+  return find_fields(&known, type, true);
 }
 
 const undead_field *undead_field_at(const undead_fields *fields, size_t offset) {

@@ -22,7 +22,9 @@ uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size
   if (size < SIDE_TABLE_LEAST || size > SIDE_TABLE_MOST) return 0;
   uintptr_t object = word_at(block);
   if (!undead_heap_starts(heap, object)) return 0;
-  return side_table_of(word_at(object + ABI_OBJECT_REFCOUNT)) == block ? object : 0;
+  if (side_table_of(word_at(object + ABI_OBJECT_REFCOUNT)) != block) return 0;
+  // Records of the program that refer to each other in this way do not begin with a type.
+  return undead_classify(word_at(object), undead_block_size(object)) ? object : 0;
 }
 
 uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
@@ -149,9 +151,9 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->low = block + ABI_OBJECT_HEADER;
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
-  if (layout->buffer_count) skip_unused(bodies, block, body);
-  if (layout->storage && (bodies->exact || !undead_is_held(bodies, block)))
-    undead_elements_of(&body->elements, layout, block, size);
+  bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
+  if (layout->buffer_count && !held) skip_unused(bodies, block, body);
+  if (layout->storage && !held) undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }
@@ -170,26 +172,38 @@ static undead_evidence evidence_of_guarded(const undead_body *body, uint32_t off
   return empty ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
 }
 
-static undead_evidence evidence_in_buffer(undead_bodies *bodies, const undead_body *body, uint32_t offset) {
-  const undead_layout *layout = body->layout;
-  uint32_t i = 0;
-  while (i < layout->buffer_count && layout->buffers[i] + ABI_EXISTENTIAL_BUFFER_BYTES <= offset) i++;
-  if (i == layout->buffer_count || layout->buffers[i] > offset) return UNDEAD_EVIDENCE_RAW;
-  undead_buffer_use use = buffer_use(bodies, word_at(body->block + layout->buffers[i] + ABI_EXISTENTIAL_TYPE));
-  if (offset - layout->buffers[i] >= use.bytes) return UNDEAD_EVIDENCE_NUMBER;
+// How the buffer is used to which the word `index` of `words`, at `at`, belongs; its bytes from the buffer on are `before`.
+static undead_buffer_use use_of_buffer(const uint8_t *words, size_t index, uintptr_t at, size_t *before) {
+  size_t first = index;
+  // Behind each buffer is its type, which is no buffer.
+  while (first > 0 && words[first - 1] == UNDEAD_EVIDENCE_BUFFER) first--;
+  *before = (index - first) * 8;
+  return undead_buffer_use_of(word_at(at - *before + ABI_EXISTENTIAL_TYPE));
+}
+
+bool undead_is_unused_in_buffer(const uint8_t *words, size_t index, uintptr_t at) {
+  size_t before;
+  undead_buffer_use use = use_of_buffer(words, index, at, &before);
+  return before >= use.bytes;
+}
+
+static undead_evidence evidence_in_buffer(const uint8_t *words, size_t index, uintptr_t at) {
+  size_t before;
+  undead_buffer_use use = use_of_buffer(words, index, at, &before);
+  if (before >= use.bytes) return UNDEAD_EVIDENCE_NUMBER;
   return use.counted ? UNDEAD_EVIDENCE_COUNTED : UNDEAD_EVIDENCE_RAW;
 }
 
-undead_evidence undead_body_evidence(undead_bodies *bodies, const undead_body *body, uintptr_t at) {
+undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {
   const undead_layout *layout = body->layout;
   if (!layout || at % 8) return UNDEAD_EVIDENCE_RAW;
-  uint32_t index = (uint32_t)((at - body->block) / 8);
-  undead_evidence evidence = index < layout->word_count ? layout->words[index] : undead_elements_evidence(&body->elements, at);
-  switch (evidence) {
-  case UNDEAD_EVIDENCE_TEXT:
-    return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
-  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(body, index * 8);
-  case UNDEAD_EVIDENCE_BUFFER: return evidence_in_buffer(bodies, body, index * 8);
-  default: return evidence;
+  size_t index = (at - body->block) / 8;
+  const uint8_t *words = index < layout->word_count ? layout->words : undead_elements_words(&body->elements, at, &index);
+  if (!words) return UNDEAD_EVIDENCE_RAW;
+  switch (words[index]) {
+  case UNDEAD_EVIDENCE_TEXT: return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
+  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(body, (uint32_t)index * 8);
+  case UNDEAD_EVIDENCE_BUFFER: return evidence_in_buffer(words, index, at);
+  default: return words[index];
   }
 }

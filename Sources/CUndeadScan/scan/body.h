@@ -49,7 +49,10 @@ typedef struct undead_bodies {
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body);
 // What is known of the word at `at` of the body (an address from `low` on), never one of the grades that are only for tables.
 // That a word counts, or does not, is true while no thread changes the object; raw is always true.
-undead_evidence undead_body_evidence(undead_bodies *bodies, const undead_body *body, uintptr_t at);
+undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at);
+// True if the word at `at`, of a value whose words are `words`, is the one at `index`, of an existential's buffer, and the
+// value in the buffer does not use it.
+bool undead_is_unused_in_buffer(const uint8_t *words, size_t index, uintptr_t at);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
 
 // What kind of object certainly starts at `block`; needs the memory map.

@@ -86,7 +86,7 @@ static void count_reference(void *context, const undead_reference *reference) {
   if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
   uintptr_t block = undead_heap_block(self->heap, reference->address);
   if (!block || block != reference->address || !(*undead_heap_word(self->heap, block) & UNDEAD_WORD_DOUBTED)) return;
-  if (undead_body_evidence(self->bodies, self->body, reference->at) != UNDEAD_EVIDENCE_COUNTED) return;
+  if (undead_body_evidence(self->body, reference->at) != UNDEAD_EVIDENCE_COUNTED) return;
   uint32_t index = undead_address_index_of(&self->index, block);
   if (index != UINT32_MAX) self->blocks[index].counted++;
 }

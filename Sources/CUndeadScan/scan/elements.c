@@ -64,15 +64,14 @@ void undead_elements_of(undead_elements *elements, const undead_layout *layout, 
   }
 }
 
-undead_evidence undead_elements_evidence(const undead_elements *elements, uintptr_t at) {
+const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index) {
   for (uint32_t i = 0; i < elements->range_count; i++) {
     const undead_element_range *range = &elements->ranges[i];
     if (at < range->low || at >= range->high) continue;
-    const uint8_t *words = elements->words[i];
-    if (!words) return UNDEAD_EVIDENCE_RAW;
-    return range->stride % 8 ? words[0] : words[(at - range->low) % range->stride / 8];
+    *index = range->stride % 8 ? 0 : (at - range->low) % range->stride / 8;
+    return elements->words[i];
   }
-  return UNDEAD_EVIDENCE_RAW;
+  return NULL;
 }
 
 bool undead_elements_skip(const undead_elements *elements, uintptr_t at) {
@@ -80,7 +79,6 @@ bool undead_elements_skip(const undead_elements *elements, uintptr_t at) {
   for (uint32_t i = 0; i < elements->range_count; i++) {
     const undead_element_range *range = &elements->ranges[i];
     if (at + 8 <= range->low || at >= range->high) continue;
-    if (undead_elements_evidence(elements, at) == UNDEAD_EVIDENCE_NONE) return true;
     if (!elements->bitmap) return false;
     // A word of two small elements is used if one of them is.
     size_t first = (at - range->low) / range->stride, last = (at + 7 - range->low) / range->stride;

@@ -20,8 +20,8 @@ typedef struct {
 } undead_elements;
 
 void undead_elements_of(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size);
-// undead_evidence of the word at `at` by its place in an element, raw if it belongs to none; only for tables as far as
-// other words of the object decide.
-undead_evidence undead_elements_evidence(const undead_elements *elements, uintptr_t at);
+// undead_evidence of the words of the element to which the word at `at` belongs, and the index of that word; NULL if nothing
+// is known of it.
+const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index);
 // True if the word at `at` belongs to no element, or to one that is not in use.
 bool undead_elements_skip(const undead_elements *elements, uintptr_t at);

@@ -14,15 +14,17 @@ static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address
 
 // Elements that are being removed from an array are behind its count while their deinits run any code, and so are those
 // that a sequence adds to a deque while it runs; those of hash tables are covered by the bitmap but for a few instructions.
+// An existential's words are written one after the other: its type may be that of the value before.
 static bool may_be_changing(const undead_layout *layout, bool running) {
-  return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING || running;
+  if (running) return layout->storage || layout->buffer_count;
+  return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING;
 }
 
 static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (!layout || !layout->storage || !may_be_changing(layout, running)) return;
+  if (!layout || !may_be_changing(layout, running)) return;
   if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }

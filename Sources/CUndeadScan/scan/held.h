@@ -1,4 +1,5 @@
-// The storage of collections that a thread may be changing: counts and bitmaps may disagree with the elements for a moment.
+// The storage of collections, and objects with existentials, that a thread may be changing: counts, bitmaps and types may
+// disagree with what is there for a moment.
 #pragma once
 #include "scan/body.h"
 #include "scan/roots.h"

@@ -117,12 +117,17 @@ UNDEAD_WALK undead_walk_memory(const undead_heap *heap, uintptr_t low, uintptr_t
 
 // The words from `low` to `high` of an object or value at `base`, of which `words` describes the first `known`.
 UNDEAD_WALK undead_walk_described(const undead_heap *heap, uintptr_t base, uintptr_t low, uintptr_t high,
-                                  const uint8_t *words, size_t known, undead_reference_visitor visit, void *context) {
+                                  const uint8_t *words, size_t known, bool elements, undead_reference_visitor visit,
+                                  void *context) {
   undead_evidence evidence, next;
   for (uintptr_t at = low; at < high; at += 8) {
     size_t index = (at - base) / 8;
     evidence = index < known ? (undead_evidence)words[index] : UNDEAD_EVIDENCE_RAW;
     if (evidence == UNDEAD_EVIDENCE_NONE) continue;
+    if (elements && evidence == UNDEAD_EVIDENCE_BUFFER
+        && undead_heap_may_hold(heap, *(const uintptr_t *)at & UNDEAD_POINTER_MASK)
+        && undead_is_unused_in_buffer(words, index, at))
+      continue;
     undead_walk_word(heap, at, evidence, visit, context);
     if (!undead_is_untyped(evidence) || at + 16 > high) continue;
     next = index + 1 < known ? (undead_evidence)words[index + 1] : UNDEAD_EVIDENCE_RAW;
@@ -139,11 +144,11 @@ UNDEAD_WALK undead_walk_fields(const undead_heap *heap, uintptr_t block, const u
     uintptr_t at = block + body->skip[i];
     if (at < low) continue;
     uintptr_t end = at < high ? at : high;
-    undead_walk_described(heap, block, low, end, layout->words, layout->word_count, visit, context);
+    undead_walk_described(heap, block, low, end, layout->words, layout->word_count, false, visit, context);
     if (weak && at < high) undead_walk_word(heap, at, UNDEAD_EVIDENCE_NONE, visit, context);
     low = at + 8;
   }
-  undead_walk_described(heap, block, low, high, layout->words, layout->word_count, visit, context);
+  undead_walk_described(heap, block, low, high, layout->words, layout->word_count, false, visit, context);
 }
 
 UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *body, uint32_t which,
@@ -157,7 +162,7 @@ UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *bod
     size_t bucket = 0;
     for (uintptr_t at = range->low; at + stride <= high; at += stride, bucket++)
       if (!bitmap || bitmap[bucket / 64] >> bucket % 64 & 1)
-        undead_walk_described(heap, at, at, at + stride, words, known, visit, context);
+        undead_walk_described(heap, at, at, at + stride, words, known, true, visit, context);
     return;
   }
   undead_evidence evidence = words ? (undead_evidence)words[0] : UNDEAD_EVIDENCE_RAW;

@@ -64,22 +64,31 @@ static bool is_source_type(const undead_suspects *suspects, uintptr_t word) {
   return word >= suspects->source_types_low && word < suspects->source_types_high;
 }
 
+// The source whose `refs` are at `refs`, 0 if there is none: only libdispatch lets the two refer to each other so. That the
+// types of sources are exported, and may be in any table of the program, does not matter.
+static uintptr_t source_of(const undead_suspects *suspects, uintptr_t refs) {
+  if (!is_source_type(suspects, word_at(refs))) return 0;
+  uintptr_t source = undead_heap_resolve(suspects->bodies->heap, ~word_at(refs + ABI_UNOTE_OWNER));
+  if (!source || undead_block_size(source) < SOURCE_BYTES || word_at(source) != suspects->source_vtable) return 0;
+  return word_at(source + ABI_SOURCE_REFS) == refs ? source : 0;
+}
+
+// The `refs` of sources on descriptors and signals follow their link in the list of all that wait for the same.
+static uintptr_t source_of_memory(const undead_suspects *suspects, uintptr_t block) {
+  if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return 0;
+  if (word_at(block) == suspects->source_vtable) return block;
+  uintptr_t source = source_of(suspects, block);
+  return source ? source : source_of(suspects, block + ABI_UNOTE_LINKAGE_BYTES);
+}
+
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
-  if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return false;
-  // The `refs` of sources on descriptors and signals follow their link in the list of all that wait for the same.
-  return word_at(block) == suspects->source_vtable || is_source_type(suspects, word_at(block))
-    || is_source_type(suspects, word_at(block + ABI_UNOTE_LINKAGE_BYTES));
+  return source_of_memory(suspects, block) != 0;
 }
 
 // A cancelled source fires no more, and lets go of its handlers when its queue has time.
 static bool is_cancelled(const undead_suspects *suspects, uintptr_t block) {
-  uintptr_t source = block;
-  if (word_at(block) != suspects->source_vtable) {
-    uintptr_t refs = is_source_type(suspects, word_at(block)) ? block : block + ABI_UNOTE_LINKAGE_BYTES;
-    source = undead_heap_resolve(suspects->bodies->heap, ~word_at(refs + ABI_UNOTE_OWNER));
-    if (!source || word_at(source) != suspects->source_vtable) return false;
-  }
-  return *(const uint32_t *)(source + ABI_SOURCE_FLAGS) & ABI_SOURCE_CANCELLED;
+  uintptr_t source = source_of_memory(suspects, block);
+  return source && *(const uint32_t *)(source + ABI_SOURCE_FLAGS) & ABI_SOURCE_CANCELLED;
 }
 
 static bool is_active_source(const undead_suspects *suspects, uintptr_t block) {

@@ -75,7 +75,7 @@ size_t undead_test_evidence(const void *object, char *text, size_t text_size) {
   uintptr_t end = body.high;
   if (!body.elements.range_count && body.layout) end = address + body.layout->word_count * 8ul;
   for (uintptr_t at = address + ABI_OBJECT_HEADER; at < end && count + 1 < text_size; at += 8)
-    text[count++] = "rcn-"[undead_body_evidence(&bodies, &body, at)];
+    text[count++] = "rcn-"[undead_body_evidence(&body, at)];
   text[count] = 0;
   return count;
 }

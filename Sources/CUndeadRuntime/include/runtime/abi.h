@@ -95,6 +95,7 @@ enum {
   ABI_CONTEXT_RESILIENT_SUPERCLASS = 1 << 29,  // TypeContextDescriptorFlags::Class_HasResilientSuperclass
   ABI_DESCRIPTOR_PARENT = 4,
   ABI_DESCRIPTOR_NAME = 8,
+  ABI_DESCRIPTOR_ACCESS = 12,                  // MetadataAccessFunction: takes a request (0: complete), yields the type
   ABI_DESCRIPTOR_FIELDS = 16,
   ABI_CLASS_DESCRIPTOR_BOUNDS = 24,            // negative size in words, or the resilient bounds
   ABI_CLASS_DESCRIPTOR_POSITIVE = 28,          // MetadataPositiveSizeInWords
@@ -159,6 +160,7 @@ enum {
 
   // libdispatch, queue_internal.h and source_internal.h: dispatch_source_s.
   ABI_SOURCE_FLAGS = 80,           // u32: dq_atomic_flags
+  ABI_SOURCE_REFS = 88,            // ds_refs
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
 
   // ABI/Task.h: AsyncContext.

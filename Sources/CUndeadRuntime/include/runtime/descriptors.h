@@ -32,6 +32,18 @@ typedef enum {
 } undead_words;
 undead_words undead_mangled_words(const undead_mangled *name, bool generic);
 
+// What a value is if its name alone tells: for these no type need be made.
+typedef enum {
+  UNDEAD_SIMPLE_NOT = 0,
+  UNDEAD_SIMPLE_OBJECT,      // a reference to an object, or none
+  UNDEAD_SIMPLE_NUMBER,
+  UNDEAD_SIMPLE_TEXT,        // a string, or none
+  UNDEAD_SIMPLE_FUNCTION,    // an escaping function of Swift: code and context
+  UNDEAD_SIMPLE_FUNCTION_OR_NIL,
+} undead_simple;
+// Its size goes to `size`.
+undead_simple undead_mangled_simple(const undead_mangled *name, uint32_t *size);
+
 uint32_t undead_descriptor_kind(uintptr_t descriptor);    // ABI_CONTEXT_*
 const char *undead_descriptor_name(uintptr_t descriptor); // "Timer", "" if it has none
 const char *undead_descriptor_module(uintptr_t descriptor);

@@ -10,6 +10,7 @@ typedef struct {
   undead_mangled mangled; // address 0 for tuples
   uint8_t ownership;     // undead_ownership
   bool indirect;         // enum case whose payload is in a box
+  uint8_t simple;        // undead_simple, if the type was left unresolved for that
 } undead_field;
 
 typedef struct {
@@ -33,6 +34,8 @@ undead_buffer_use undead_buffer_use_of(uintptr_t type);
 uintptr_t undead_class_arguments(uintptr_t isa);
 // Own fields of a class (not those of its superclass), fields of a struct or tuple, cases of an enum. Never NULL.
 const undead_fields *undead_fields_of(uintptr_t type);
+// The same, but without the types of fields that are simple by their names: making types takes time and memory.
+const undead_fields *undead_fields_lazily(uintptr_t type);
 undead_fields *undead_new_fields(uint32_t count);
 // The field that holds `offset`, or NULL.
 const undead_field *undead_field_at(const undead_fields *fields, size_t offset);
