@@ -2,6 +2,7 @@
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
 #include "platform/memory.h"
+#include "platform/raw_x86_64.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
 #include "record/thread.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -49,6 +51,18 @@ void undead_discard_stack(void) {
   }
   undead_thread.ignored--;
   undead_clear_stack();
+}
+
+// Nothing that is in use lies on a signal stack below the frame of a handler that runs there.
+__attribute__((noinline)) void undead_clear_alternate_stack(void) {
+  enum { RED_ZONE_BYTES = 128, MOST_BYTES = 256 << 10 };
+  stack_t stack;
+  uintptr_t frame = ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) - 2 * sizeof stack - RED_ZONE_BYTES;
+  if (undead_raw3(SYS_sigaltstack, 0, (long)&stack, 0) != 0 || stack.ss_flags & SS_DISABLE) return;
+  uintptr_t low = (uintptr_t)stack.ss_sp;
+  if (frame - low >= stack.ss_size) return;
+  if (frame - low > MOST_BYTES) low = frame - MOST_BYTES;
+  for (volatile uintptr_t *at = (volatile uintptr_t *)((low + 7) & ~(uintptr_t)7); (uintptr_t)at < frame; at++) *at = 0;
 }
 
 __attribute__((noinline)) uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max) {

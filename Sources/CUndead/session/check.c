@@ -116,7 +116,10 @@ void undead_check_after_fork_in_parent(void) { __atomic_sub_fetch(&forks_under_w
 static uint32_t handlers_under_way;
 
 void undead_check_handler_begins(void) { __atomic_add_fetch(&handlers_under_way, 1, __ATOMIC_ACQ_REL); }
-void undead_check_handler_ends(void) { __atomic_sub_fetch(&handlers_under_way, 1, __ATOMIC_ACQ_REL); }
+void undead_check_handler_ends(void) {
+  undead_clear_alternate_stack();
+  __atomic_sub_fetch(&handlers_under_way, 1, __ATOMIC_ACQ_REL);
+}
 
 // An interrupted thread that does not get to run for so long is scanned with the handler's frames.
 static void wait_for_handlers(void) {

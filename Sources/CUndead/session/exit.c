@@ -45,6 +45,8 @@ static void describe_caller(undead_scan_options *options) {
   if (!site) return;
   options->caller_tid = (int32_t)syscall(SYS_gettid);
   options->caller_sp = site->sp;
+  options->caller_pc = site->return_address;
+  options->caller_frame = site->sp;
   for (int i = 0; i < 6; i++) options->caller_registers[i] = site->registers[i];
 }
 

@@ -31,6 +31,10 @@ static bool run(undead_check *check, const void *frame) {
   enum { SAVED_REGISTER_BYTES = 48 };
   check->options.caller_tid = (int32_t)syscall(SYS_gettid);
   check->options.caller_sp = (uintptr_t)frame - SAVED_REGISTER_BYTES;
+  const uintptr_t *words = frame;   // the caller's rbp, then the return address
+  check->options.caller_registers[1] = words[0];
+  check->options.caller_pc = words[1];
+  check->options.caller_frame = (uintptr_t)(words + 2);
 #else
   (void)frame;
 #endif

@@ -116,4 +116,17 @@ undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_fram
   }
   return UNDEAD_FRAME_UNCERTAIN;
 }
+
+undead_step undead_walk_step(undead_frame *frame) {
+  undead_thread_state no_thread = {0};
+  reader r = {&no_thread, 0};
+  undead_rule rule = frame->pc ? undead_rule_compute(frame->pc - 1) : 0;
+  if (rule & UNDEAD_RULE_GUESS && !(rule & UNDEAD_RULE_FOLLOWED)) return UNDEAD_STEP_LOST;
+  switch ((int)undead_rule_kind(rule)) {
+  case UNDEAD_RULE_SIGNAL: return step_signal(&r, frame) ? UNDEAD_STEP_INTERRUPTED : UNDEAD_STEP_LOST;
+  case UNDEAD_RULE_DEREF: return step_realigned(&r, frame, rule) ? UNDEAD_STEP_CALLER : UNDEAD_STEP_LOST;
+  case 0: return rule && step_plain(&r, frame, rule) ? UNDEAD_STEP_CALLER : UNDEAD_STEP_LOST;
+  default: return UNDEAD_STEP_LOST;
+  }
+}
 #endif

@@ -5,6 +5,13 @@
 #include "scan/references.h"
 #include <assert.h>
 
+enum {
+  // Of what weak words of roots lead to, so much is looked at closely, and an eighth of what is alive: a program that
+  // holds all it has by variables of its main function is not to pay for each object.
+  LEAST_BUDGET = 1 << 14,
+  MOST_ROUNDS = 8,   // then numbers count as references
+};
+
 // A block that only weak evidence reaches.
 typedef struct {
   uintptr_t block;
@@ -17,7 +24,8 @@ typedef struct {
   const undead_heap *heap;
   undead_bodies *bodies;
   const undead_body *body;   // whose words are looked at
-  undead_worklist waiting, named;
+  undead_worklist named;   // blocks that weak evidence names
+  uint64_t budget;         // how much more of what roots name may be explored
   doubted_block *blocks;   // ascending
   uint32_t count, capacity;
   undead_address_index index;
@@ -32,32 +40,42 @@ static void walk(trial *self, uintptr_t block, undead_reference_visitor visit) {
   undead_walk_body(self->heap, block, &body, false, visit, self);
 }
 
-static void doubt(void *context, const undead_reference *reference) {
-  trial *self = context;
-  uintptr_t block = undead_heap_block(self->heap, reference->address);
-  if (!block || *undead_heap_word(self->heap, block) & UNDEAD_WORD_MARK) return;
+// Finds what a listed block reaches. If it is too much, the block counts as alive.
+static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
+  uintptr_t block = listed & ~(uintptr_t)UNDEAD_NAMED_BY_ROOT;
   uint32_t *word = undead_heap_word(self->heap, block);
-  if (reference->evidence == UNDEAD_EVIDENCE_NUMBER) undead_worklist_push(&self->named, block);
-  if (*word & UNDEAD_WORD_DOUBTED) return;
-  *word |= UNDEAD_WORD_DOUBTED;
-  undead_worklist_push(&self->waiting, block);
-}
-
-// Finds all that the doubted blocks reach, and fills `named`. Some were marked after they had been doubted.
-static bool reach_doubted(trial *self, undead_worklist *doubted) {
-  for (uintptr_t block; (block = undead_worklist_pop(doubted));) {
-    uint32_t *word = undead_heap_word(self->heap, block);
-    if (*word & UNDEAD_WORD_MARK) *word &= ~UNDEAD_WORD_DOUBTED;
-    else undead_worklist_push(&self->named, block);
-    if (!(*word & UNDEAD_WORD_MARK)) undead_worklist_push(&self->waiting, block);
+  *word &= ~UNDEAD_WORD_DOUBTED;
+  if (*word & UNDEAD_WORD_MARK) return true;
+  uint64_t before = explorer->blocks, limit = listed & UNDEAD_NAMED_BY_ROOT ? self->budget : UINT64_MAX;
+  if (!undead_mark_from(explorer, block, limit)) {
+    if (explorer->waiting.no_memory) return false;
+    return undead_mark_from(self->marker, block, UINT64_MAX);
   }
-  for (uintptr_t block; (block = undead_worklist_pop(&self->waiting));) walk(self, block, doubt);
-  return !self->named.no_memory && !self->waiting.no_memory;
+  if (listed & UNDEAD_NAMED_BY_ROOT) self->budget -= explorer->blocks - before;
+  undead_worklist_push(&self->named, block);
+  return !self->named.no_memory;
 }
 
+static bool explore_all(trial *self) {
+  undead_marker *explorer = undead_map(sizeof *explorer);
+  if (!explorer) return false;
+  *explorer = (undead_marker){.bodies = self->bodies, .heap = self->heap, .bit = UNDEAD_WORD_DOUBTED,
+                              .except = UNDEAD_WORD_MARK, .weak = UNDEAD_WEAK_IS_IGNORED};
+  undead_worklist listed = self->marker->doubted;
+  self->marker->doubted = (undead_worklist){0};
+  bool ok = true;
+  for (uintptr_t next; ok && (next = undead_worklist_pop(&listed));) ok = explore(self, explorer, next);
+  undead_worklist_close(&listed);
+  undead_mark_close(explorer);
+  undead_unmap(explorer, sizeof *explorer);
+  return ok;
+}
+
+// Blocks that were marked after they had been doubted are doubted no more.
 static bool count_doubted(void *context, uintptr_t block, uint32_t *word) {
   (void)block;
   trial *self = context;
+  if (*word & UNDEAD_WORD_MARK) *word &= ~UNDEAD_WORD_DOUBTED;
   self->count += (*word & UNDEAD_WORD_DOUBTED) != 0;
   return true;
 }
@@ -74,10 +92,12 @@ static bool list_blocks(trial *self) {
   self->blocks = undead_map((self->capacity + 1ull) * sizeof *self->blocks);
   if (!self->blocks) return false;
   self->count = 0;
-  undead_heap_each(self->heap, list_doubted, self);
+  if (self->capacity) undead_heap_each(self->heap, list_doubted, self);
   if (!undead_address_index_open(&self->index, self->blocks, sizeof *self->blocks, self->count)) return false;
-  for (uintptr_t block; (block = undead_worklist_pop(&self->named));)
-    self->blocks[undead_address_index_of(&self->index, block)].named = true;
+  for (uintptr_t block; (block = undead_worklist_pop(&self->named));) {
+    uint32_t index = undead_address_index_of(&self->index, block);
+    if (index != UINT32_MAX) self->blocks[index].named = true;
+  }
   return true;
 }
 
@@ -121,22 +141,28 @@ static bool is_explained(trial *self, const doubted_block *doubted) {
   return strong_count(word_at(doubted->block + ABI_OBJECT_REFCOUNT)) == doubted->counted;
 }
 
-static void close_trial(trial *self) {
-  for (uint32_t i = 0; i < self->count; i++) *undead_heap_word(self->heap, self->blocks[i].block) &= ~UNDEAD_WORD_DOUBTED;
-  undead_address_index_close(&self->index);
-  if (self->blocks) undead_unmap(self->blocks, (self->capacity + 1ull) * sizeof *self->blocks);
-  undead_worklist_close(&self->waiting);
-  undead_worklist_close(&self->named);
-}
-
-bool undead_counts_decide(undead_marker *marker, undead_worklist *doubted) {
-  trial self = {.marker = marker, .heap = marker->heap, .bodies = marker->bodies};
-  bool ok = reach_doubted(&self, doubted) && list_blocks(&self);
+static bool decide_round(undead_marker *marker, uint64_t budget) {
+  trial self = {.marker = marker, .heap = marker->heap, .bodies = marker->bodies, .budget = budget};
+  bool ok = explore_all(&self) && list_blocks(&self);
   if (ok && self.count) {
     undead_heap_each(self.heap, count_references, &self);
+    // The bit is free again for what numbers in living blocks turn out to name.
+    for (uint32_t i = 0; i < self.count; i++) *undead_heap_word(self.heap, self.blocks[i].block) &= ~UNDEAD_WORD_DOUBTED;
     for (uint32_t i = 0; i < self.count && ok; i++)
-      if (!is_explained(&self, &self.blocks[i])) ok = undead_mark_from(marker, self.blocks[i].block);
+      if (!is_explained(&self, &self.blocks[i])) ok = undead_mark_from(marker, self.blocks[i].block, UINT64_MAX);
   }
-  close_trial(&self);
+  undead_address_index_close(&self.index);
+  if (self.blocks) undead_unmap(self.blocks, (self.capacity + 1ull) * sizeof *self.blocks);
+  undead_worklist_close(&self.named);
+  return ok;
+}
+
+bool undead_counts_decide(undead_marker *marker) {
+  uint64_t budget = marker->blocks / 8 + LEAST_BUDGET;
+  bool ok = true;
+  for (int round = 0; ok && undead_worklist_has(&marker->doubted); round++) {
+    if (round == MOST_ROUNDS) marker->weak = UNDEAD_WEAK_IS_FOLLOWED;
+    ok = decide_round(marker, budget);
+  }
   return ok;
 }

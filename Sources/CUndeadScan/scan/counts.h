@@ -8,6 +8,6 @@
 #include "scan/body.h"
 #include "scan/mark.h"
 
-// Decides about the blocks on `doubted` and all that they reach. Those that are alive are marked as if a root named
-// them; the others keep no mark. Only after all roots were marked with `marker`. False without memory.
-bool undead_counts_decide(undead_marker *marker, undead_worklist *doubted);
+// Decides about the blocks that `marker` listed, and all that they reach. Those that are alive are marked as if a root
+// named them; the others keep no mark. Only after all roots were marked. False without memory.
+bool undead_counts_decide(undead_marker *marker);

@@ -11,10 +11,10 @@ static void note_scope(undead_scan_result *result, uint32_t scope) {
   result->thread_scopes[result->thread_scope_count++] = scope;
 }
 
-static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word) {
-  if (*word & UNDEAD_WORD_DOUBTED) return;
+static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool by_root) {
+  if (marker->weak == UNDEAD_WEAK_IS_IGNORED || *word & UNDEAD_WORD_DOUBTED) return;
   *word |= UNDEAD_WORD_DOUBTED;
-  undead_worklist_push(marker->doubted, block);
+  undead_worklist_push(&marker->doubted, block | (by_root ? UNDEAD_NAMED_BY_ROOT : 0));
 }
 
 static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset, bool doubtful) {
@@ -24,9 +24,9 @@ static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from
     return;
   }
   uint32_t *word = undead_heap_word(marker->heap, block);
-  if (*word & marker->bit || (marker->within && !(*word & marker->within))) return;
+  if (*word & (marker->bit | marker->except) || (marker->within && !(*word & marker->within))) return;
   if (doubtful) {
-    doubt(marker, block, word);
+    doubt(marker, block, word, from == 0);
     return;
   }
   if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
@@ -60,7 +60,7 @@ typedef struct {
 
 static inline void visit(void *context, const undead_reference *reference) {
   const reference_source *source = context;
-  bool doubtful = source->marker->doubted && reference->evidence == UNDEAD_EVIDENCE_NUMBER;
+  bool doubtful = source->marker->weak && reference->evidence == UNDEAD_EVIDENCE_NUMBER;
   consider(source->marker, reference->address, source->block, reference->at - source->block, doubtful);
 }
 
@@ -84,8 +84,9 @@ static void ask_for(undead_marker *marker, uintptr_t block) {
   __builtin_prefetch((const void *)(block + 48));
 }
 
-static void drain(undead_marker *marker) {
-  for (;;) {
+// Until `limit` blocks are marked.
+static void drain(undead_marker *marker, uint64_t limit) {
+  while (marker->blocks < limit) {
     uintptr_t block = undead_worklist_pop(&marker->waiting);
     if (block) {
       ask_for(marker, block);
@@ -109,9 +110,9 @@ static void scan_roots(undead_marker *marker, const undead_roots *roots, bool of
   for (uint32_t i = 0; i < roots->count; i++) {
     if (is_of_other_thread(marker, &roots->roots[i]) != of_other_threads) continue;
     undead_walk_root(marker->heap, &roots->roots[i], visit, &source);
-    if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker);
+    if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker, UINT64_MAX);
   }
-  drain(marker);
+  drain(marker, UINT64_MAX);
 }
 
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
@@ -123,10 +124,21 @@ bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
   return !marker->waiting.no_memory;
 }
 
-bool undead_mark_from(undead_marker *marker, uintptr_t block) {
+bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit) {
   mark(marker, block, 0, 0, false);
-  drain(marker);
-  return !marker->waiting.no_memory;
+  drain(marker, limit == UINT64_MAX ? limit : marker->blocks + limit);
+  bool complete = !undead_worklist_has(&marker->waiting) && marker->block_first == marker->block_end
+    && marker->candidate_first == marker->candidate_end;
+  if (!complete) {
+    while (undead_worklist_pop(&marker->waiting)) {
+    }
+    marker->block_first = marker->block_end;
+    marker->candidate_first = marker->candidate_end;
+  }
+  return complete && !marker->waiting.no_memory;
 }
 
-void undead_mark_close(undead_marker *marker) { undead_worklist_close(&marker->waiting); }
+void undead_mark_close(undead_marker *marker) {
+  undead_worklist_close(&marker->waiting);
+  undead_worklist_close(&marker->doubted);
+}

@@ -16,10 +16,21 @@ typedef struct undead_marker undead_marker;
 // In a second pass: whether the reference at `offset` of `from` (0: a root at `offset`) to `to` is left out.
 typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t to);
 
+// What becomes of the blocks that only weak evidence names.
+typedef enum {
+  UNDEAD_WEAK_IS_FOLLOWED = 0,   // like any reference
+  UNDEAD_WEAK_IS_LISTED,         // on `doubted`, once; those that a root names with UNDEAD_NAMED_BY_ROOT
+  UNDEAD_WEAK_IS_IGNORED,
+} undead_weak_mode;
+#define UNDEAD_NAMED_BY_ROOT 1u
+
 struct undead_marker {
   undead_bodies *bodies;
   const undead_heap *heap;
   uint32_t bit;                // of the registry word
+  uint32_t except;             // blocks with one of these bits are left alone
+  uint32_t within;             // if not 0: only blocks with one of these bits are marked
+  undead_weak_mode weak;
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
   void *context;               // for `cut` and `note`
   undead_scan_result *result;  // NULL, or told the scopes of what only threads lead to
@@ -28,9 +39,7 @@ struct undead_marker {
   uint64_t blocks, bytes;      // marked so far
   // Bits to set in the word of a marked block, or NULL.
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
-  // What numbers name is not marked, but listed here once (UNDEAD_WORD_DOUBTED). NULL: they count like pointers.
-  undead_worklist *doubted;
-  uint32_t within;             // if not 0: only blocks with one of these bits are marked
+  undead_worklist doubted;
   undead_worklist waiting;
   // First in, first out: what was asked of memory first arrives first.
   struct {
@@ -41,9 +50,8 @@ struct undead_marker {
   uint32_t candidate_first, candidate_end, block_first, block_end;   // counted on, modulo the ring's size
 };
 
-// `marker` must be zeroed but for bodies, heap, bit, cut, context, note, result, caller, doubted, within. False without
-// memory, then the marks are incomplete.
+// `marker` must be zeroed but for what says how to mark. False without memory, then the marks are incomplete.
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots);
-// Marks a block and all that it reaches.
-bool undead_mark_from(undead_marker *marker, uintptr_t block);
+// Marks a block and all that it reaches, unless these are more than `limit` blocks: then some of them, and false.
+bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit);
 void undead_mark_close(undead_marker *marker);

@@ -11,6 +11,7 @@
 #include "scan/isas.h"
 #include "scan/mark.h"
 #include "scan/paths.h"
+#include "scan/quiet.h"
 #include "scan/suspects.h"
 #include "world/clock.h"
 #include "world/helper.h"
@@ -32,7 +33,6 @@ typedef struct {
   undead_roots roots;
   undead_bodies bodies;
   undead_marker marker;
-  undead_worklist doubted;
   undead_isas isas;
   undead_suspects suspects;
   undead_pathfinder paths;
@@ -52,13 +52,13 @@ static bool mark_all(scan_job *job) {
   *marker = (undead_marker){.bodies = &job->bodies, .heap = &job->heap, .bit = UNDEAD_WORD_MARK};
   marker->result = &job->storage->result;
   marker->caller = job->options.caller_tid;
-  marker->doubted = &job->doubted;
+  marker->weak = UNDEAD_WEAK_IS_LISTED;
   if (job->options.suspects) {
     marker->note = undead_suspects_note;
     marker->context = &job->suspects;
   }
   undead_held_open(&job->bodies, &job->roots, &job->world, job->options.caller_tid);
-  if (!undead_mark_roots(marker, &job->roots) || !undead_counts_decide(marker, &job->doubted)) return false;
+  if (!undead_mark_roots(marker, &job->roots) || !undead_counts_decide(marker)) return false;
   job->storage->result.live_blocks = marker->blocks;
   job->storage->result.live_bytes = marker->bytes;
   return true;
@@ -189,7 +189,8 @@ static bool open_heap(scan_job *job) {
 }
 
 static bool open_roots(scan_job *job) {
-  return undead_roots_open(&job->roots, &job->world, &job->heap, &job->stale, &job->options);
+  return undead_roots_open(&job->roots, &job->world, &job->heap, &job->stale, &job->options)
+    && undead_quiet_mark(&job->roots, &job->world, &job->options);
 }
 
 // All that can only be seen in the program itself, not in a copy of it. May find that a copy will not do.
@@ -322,7 +323,6 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   undead_roots_close(&job->roots);
   undead_heap_close(&job->heap);
   undead_mark_close(&job->marker);
-  undead_worklist_close(&job->doubted);
   undead_held_close(&job->bodies);
   undead_paths_close(&job->paths, job->storage);
   undead_suspects_close(&job->suspects);
@@ -354,6 +354,7 @@ static void run(scan_job *job) {
   }
   undead_arenas_learn();
   learn_layouts(job);
+  undead_quiet_prepare();
   int preference = undead_stop_preference();
   if (preference == UNDEAD_STOP_SIGNALS || !stop_and_scan(job, UNDEAD_STOP_PTRACE)) stop_and_scan(job, UNDEAD_STOP_SIGNALS);
   undead_stale_close(&job->stale);

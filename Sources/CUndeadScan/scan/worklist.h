@@ -22,6 +22,8 @@ static inline void undead_worklist_push(undead_worklist *list, uintptr_t value) 
   list->segment[list->index][list->top++] = value;
 }
 
+static inline bool undead_worklist_has(const undead_worklist *list) { return list->top != 0 || list->index != 0; }
+
 // 0 if the list is empty.
 static inline uintptr_t undead_worklist_pop(undead_worklist *list) {
   if (list->top == 0 && !undead_worklist_shrink(list)) return 0;

@@ -114,7 +114,7 @@ bool undead_thread_in_hook(const undead_stopped_thread *thread) {
   if (!undead_is_readable((uintptr_t)state, sizeof *state) && undead_maps_refresh()
       && !undead_is_readable((uintptr_t)state, sizeof *state))
     return false;
-  undead_frame at = {thread->pc + 1, thread->sp, thread->general[UNDEAD_GENERAL_RBP]};
+  undead_frame at = {thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]};
   return state->held || undead_hook_is_under_way(state, at);
 }
 

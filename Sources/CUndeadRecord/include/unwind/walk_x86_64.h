@@ -27,4 +27,13 @@ typedef enum { UNDEAD_FRAME_FOUND, UNDEAD_FRAME_GONE, UNDEAD_FRAME_UNCERTAIN } u
 // Looks for the frame that ends at `sp` among those that `frame` was called from, itself not included.
 undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp);
 
+typedef enum {
+  UNDEAD_STEP_LOST,          // the outermost frame, or one that cannot be unwound by the rules
+  UNDEAD_STEP_CALLER,
+  UNDEAD_STEP_INTERRUPTED,   // from a signal handler's trampoline to the frame that it interrupted
+} undead_step;
+
+// From a frame of a thread that stands still, of any thread, to the one that called it.
+undead_step undead_walk_step(undead_frame *frame);
+
 #pragma GCC visibility pop

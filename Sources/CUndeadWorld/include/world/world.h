@@ -11,7 +11,8 @@ typedef enum {
 } undead_thread_phase;
 
 #define UNDEAD_GENERAL_REGISTERS 15   // without the stack pointer
-#define UNDEAD_GENERAL_RBP 6
+// Places among them: rax rbx rcx rdx rsi rdi rbp r8 ... r15.
+enum { UNDEAD_RBX = 1, UNDEAD_RBP = 6, UNDEAD_R12 = 11 };
 
 typedef struct {
   int32_t tid;

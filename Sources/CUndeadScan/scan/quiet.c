@@ -1,0 +1,170 @@
+#include "scan/quiet.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "unwind/walk_x86_64.h"
+#include "world/images.h"
+#include <string.h>
+
+enum { MOST_FRAMES = 512 };
+
+// What a frame's function is to the compiler of the Swift code that calls it.
+typedef enum {
+  CODE_SWIFT,     // of the program
+  CODE_OPAQUE,    // of C, called from Swift like any unknown function
+  CODE_LIBC,      // the same; it keeps no references to objects of its own
+  CODE_RUNTIME,   // of the Swift runtime and standard library, of the loader, unknown
+} code_kind;
+
+typedef struct {
+  undead_interval weak[MOST_FRAMES];   // ascending
+  uint32_t count;
+} weak_parts;
+
+static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
+
+// With -static-stdlib the runtime lies in the program.
+static bool is_name_of_runtime(const char *name) {
+  return has_prefix(name, "swift_") || has_prefix(name, "_swift_") || has_prefix(name, "_ZN5swift")
+    || has_prefix(name, "$ss") || has_prefix(name, "undead_");
+}
+
+static bool is_name_of_main(const char *name) {
+  size_t length = strlen(name);
+  return !strcmp(name, "main") || (length > 5 && !strcmp(name + length - 5, "_main"));
+}
+
+static code_kind kind_of(uintptr_t pc) {
+  const undead_module *module = undead_module_of(pc);
+  if (!module) return CODE_RUNTIME;
+  if (undead_in(undead_image_facts.libc, pc)) return CODE_LIBC;
+  if (undead_in(undead_image_facts.dispatch, pc)) return CODE_OPAQUE;
+  // Of the toolchain's Swift libraries only Foundation is like a library of anybody's.
+  if (module->toolchain) return strstr(module->path, "Foundation") ? CODE_OPAQUE : CODE_RUNTIME;
+  const char *name = undead_symbol_name(pc, NULL);
+  if (!name[0] || is_name_of_runtime(name)) return CODE_RUNTIME;
+  if (has_prefix(name, "$s")) return CODE_SWIFT;
+  bool swift_module = undead_symbol_address(module, "__swift_reflection_version", NULL) != 0;
+  return is_name_of_main(name) && swift_module ? CODE_SWIFT : CODE_OPAQUE;
+}
+
+static void add_weak(weak_parts *parts, uintptr_t low, uintptr_t high) {
+  if (low >= high || parts->count == MOST_FRAMES) return;
+  undead_interval *last = parts->count ? &parts->weak[parts->count - 1] : NULL;
+  if (last && last->high == low) last->high = high;
+  else parts->weak[parts->count++] = (undead_interval){low, high};
+}
+
+// Walks outwards from `frame`, in whose function the thread stands at a call. False if nothing of it is weak.
+static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
+  code_kind callee = CODE_LIBC;
+  bool inmost = true;
+  uintptr_t libc_end = low;   // the frames of libc that Swift code called are its own, with its registers in them
+  for (int depth = 0; depth < MOST_FRAMES; depth++) {
+    code_kind kind = kind_of(frame.pc - 1);
+    uintptr_t start = depth ? frame.sp : low;
+    if (inmost && kind == CODE_RUNTIME) return false;
+    undead_step step = undead_walk_step(&frame);
+    if (inmost && kind == CODE_LIBC && step == UNDEAD_STEP_CALLER && start == libc_end) libc_end = frame.sp;
+    if (kind == CODE_SWIFT) {
+      if (inmost) add_weak(parts, low, libc_end);
+      inmost = false;
+      if (callee != CODE_RUNTIME && step == UNDEAD_STEP_CALLER) add_weak(parts, start, frame.sp);
+    }
+    if (step != UNDEAD_STEP_CALLER) break;
+    callee = kind;
+  }
+  return parts->count > 0;
+}
+
+static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *thread,
+                                const undead_scan_options *options) {
+  parts->count = 0;
+  if (thread->tid == options->caller_tid && options->caller_sp) {
+    if (!options->caller_pc) return false;
+    undead_frame frame = {options->caller_pc, options->caller_frame, options->caller_registers[1]};
+    return find_weak(parts, frame, options->caller_sp);
+  }
+  if (!thread->in_syscall || thread->held_signal) return false;
+  // Addresses of frames are those of the next instruction.
+  return find_weak(parts, (undead_frame){thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]}, thread->sp);
+}
+
+static bool add(undead_roots *roots, undead_root root) {
+  if (root.low >= root.high) return true;
+  if (roots->count == roots->capacity) return false;
+  roots->roots[roots->count++] = root;
+  return true;
+}
+
+static bool split(undead_roots *split, undead_root root, const weak_parts *parts) {
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < parts->count && root.low < root.high; i++) {
+    undead_interval weak = parts->weak[i];
+    if (weak.high <= root.low || weak.low >= root.high) continue;
+    undead_root before = root, inside = root;
+    before.high = weak.low > root.low ? weak.low : root.low;
+    inside.low = before.high;
+    inside.high = weak.high < root.high ? weak.high : root.high;
+    inside.weak = true;
+    ok = add(split, before) && add(split, inside);
+    root.low = inside.high;
+  }
+  return ok && add(split, root);
+}
+
+// The registers that functions leave as they are hold what Swift code left in them; those of a system call are in use.
+static void add_weak_registers(weak_parts *parts, const undead_stopped_thread *thread,
+                               const undead_scan_options *options) {
+  uintptr_t first = (uintptr_t)options->caller_registers, general = (uintptr_t)thread->general;
+  parts->count = 0;
+  add_weak(parts, first, first + sizeof options->caller_registers);
+  add_weak(parts, general + 8 * UNDEAD_RBX, general + 8 * (UNDEAD_RBX + 1));
+  add_weak(parts, general + 8 * UNDEAD_RBP, general + 8 * (UNDEAD_RBP + 1));
+  add_weak(parts, general + 8 * UNDEAD_R12, general + 8 * (UNDEAD_R12 + 4));
+}
+
+// Moves the roots of one kind that belong to a thread to `result`, in parts.
+static bool split_thread(undead_roots *roots, undead_roots *result, int32_t tid, undead_root_kind kind,
+                         const weak_parts *parts) {
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < roots->count; i++) {
+    undead_root root = roots->roots[i];
+    if (root.tid != tid || root.kind != kind) continue;
+    roots->roots[i].high = root.low;
+    ok = split(result, root, parts);
+  }
+  return ok;
+}
+
+void undead_quiet_prepare(void) {
+  for (size_t i = 0; i < undead_module_count(); i++) {
+    const undead_module *module = undead_module_at(i);
+    if (module->toolchain) continue;
+    undead_symbol_name(module->low, NULL);
+    undead_symbol_address(module, "__swift_reflection_version", NULL);
+  }
+}
+
+bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const undead_scan_options *options) {
+  undead_roots result = {.capacity = roots->capacity};
+  result.roots = undead_map(result.capacity * sizeof *result.roots);
+  weak_parts *parts = undead_map(sizeof *parts);
+  bool ok = result.roots && parts;
+  for (uint32_t i = 0; ok && i < world->thread_count; i++) {
+    const undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase != UNDEAD_THREAD_STOPPED) continue;
+    if (!find_weak_of_thread(parts, thread, options)) continue;
+    ok = split_thread(roots, &result, thread->tid, UNDEAD_ROOT_STACK, parts);
+    add_weak_registers(parts, thread, options);
+    ok = ok && split_thread(roots, &result, thread->tid, UNDEAD_ROOT_REGISTER, parts);
+  }
+  for (uint32_t i = 0; ok && i < roots->count; i++) ok = add(&result, roots->roots[i]);
+  if (parts) undead_unmap(parts, sizeof *parts);
+  if (!ok) {
+    if (result.roots) undead_unmap(result.roots, result.capacity * sizeof *result.roots);
+    return false;
+  }
+  undead_unmap(roots->roots, roots->capacity * sizeof *roots->roots);
+  *roots = result;
+  return true;
+}
