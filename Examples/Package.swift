@@ -20,14 +20,18 @@ let package = Package(
     .target(name: "ZombieScenarios", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
     .executableTarget(name: "scenarios", dependencies: ["App", "RunLoopScenarios", "ZombieScenarios"]),
     .executableTarget(name: "Demo"),
+    .target(
+      name: "ToolRunner", dependencies: [.product(name: "UndeadReport", package: "undead")], path: "Tests/ToolRunner"),
     .testTarget(
       name: "ScenarioTests",
-      dependencies: ["App", "RunLoopScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
+      dependencies: [
+        "App", "RunLoopScenarios", "ToolRunner", "scenarios", .product(name: "UndeadReport", package: "undead"),
+      ]),
     .testTarget(name: "AssertionTests", dependencies: ["App", .product(name: "UndeadTesting", package: "undead")]),
     .testTarget(name: "RunLoopScenarioTests", dependencies: ["RunLoopScenarios"]),
     .testTarget(
       name: "ZombieScenarioTests",
-      dependencies: ["ZombieScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
+      dependencies: ["ToolRunner", "ZombieScenarios", "scenarios", .product(name: "UndeadReport", package: "undead")]),
   ],
   swiftLanguageModes: [.v6]
 )

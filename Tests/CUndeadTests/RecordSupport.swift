@@ -66,8 +66,11 @@ enum Recorder {
     process.standardOutput = FileHandle(forWritingAtPath: directory.path("output"))
     process.standardError = FileHandle(forWritingAtPath: directory.path("errors"))
     try process.run()
+    let deadline = Deadline(
+      of: process.processIdentifier, command: ([command] + arguments).joined(separator: " "))
     process.waitUntilExit()
     let texts = files.map(directory.contents)
+    try deadline.check(output: texts.joined(separator: "\n"))
     return Outcome(
       command: ([command] + arguments).joined(separator: " "), output: texts[0], errors: texts[1],
       status: process.terminationStatus, signalled: process.terminationReason == .uncaughtSignal)

@@ -70,7 +70,9 @@ enum ScanProgram {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", command]
     try process.run()
+    let deadline = Deadline(of: process.processIdentifier, command: command)
     process.waitUntilExit()
+    try deadline.check()
     guard process.terminationStatus == 0 else { throw ScanProgramError(description: "failed: \(command)") }
   }
 }
@@ -82,8 +84,11 @@ extension Process {
     standardOutput = pipe
     standardError = pipe
     try run()
+    let command = ([executableURL?.path ?? ""] + (arguments ?? [])).joined(separator: " ")
+    let deadline = Deadline(of: processIdentifier, command: command)
     let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     waitUntilExit()
+    try deadline.check(output: text)
     return text
   }
 }

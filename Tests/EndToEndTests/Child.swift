@@ -19,9 +19,9 @@ struct ChildError: Error, CustomStringConvertible {
 /// Runs a command of `/bin/sh` in a process group of its own, with its output in files.
 /// - Parameters:
 ///   - environment: added to the environment of this process.
-///   - deadline: when the whole group is killed and an error is thrown.
+///   - deadline: when all of it is killed, and an error tells what it wrote and where its threads were.
 func runShell(
-  _ command: String, environment: [String: String] = [:], deadline: Duration = .seconds(120)
+  _ command: String, environment: [String: String] = [:], deadline: Duration = .seconds(300)
 ) async throws -> Outcome {
   let directory = try TemporaryDirectory()
   var actions = posix_spawn_file_actions_t()
@@ -56,19 +56,25 @@ func runShell(
     throw ChildError(description: "cannot start /bin/sh: \(String(cString: strerror(failure)))")
   }
 
-  let status = try await wait(for: child, command: command, deadline: deadline)
+  let status = try await wait(for: child, deadline: deadline) { stacks in
+    let output = directory.contents("output").suffix(4000) + directory.contents("errors").suffix(4000)
+    return ChildError(description: "not over after \(deadline): \(command)\n\(output)\n\(stacks)")
+  }
   let ending: Outcome.Ending = status & 0x7f == 0 ? .exit((status >> 8) & 0xff) : .signal(status & 0x7f)
   return Outcome(ending: ending, output: directory.contents("output"), errors: directory.contents("errors"))
 }
 
-private func wait(for child: pid_t, command: String, deadline: Duration) async throws -> Int32 {
+private func wait(
+  for child: pid_t, deadline: Duration, failure: (_ stacks: String) -> ChildError
+) async throws -> Int32 {
   let end = ContinuousClock.now + deadline
   var status: Int32 = 0
   while waitpid(child, &status, WNOHANG) == 0 {
     if ContinuousClock.now > end {
+      let stacks = Deadline.endWithStacks(child)
       kill(-child, SIGKILL)
       waitpid(child, &status, 0)
-      throw ChildError(description: "not over after \(deadline): \(command)")
+      throw failure(stacks)
     }
     // A cancelled sleep only makes this loop turn faster until the deadline.
     try? await Task.sleep(for: .milliseconds(5))

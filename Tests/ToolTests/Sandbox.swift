@@ -127,6 +127,7 @@ final class Sandbox {
   final class Child {
     private let process: Process
     private let files: TemporaryDirectory
+    private let deadline: Deadline
 
     init(_ process: Process, input: Any?) throws {
       self.process = process
@@ -142,6 +143,8 @@ final class Sandbox {
       pthread_sigmask(SIG_SETMASK, &none, &before)
       defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
       try process.run()
+      let command = (process.arguments ?? []).joined(separator: " ")
+      deadline = Deadline(of: process.processIdentifier, command: command, after: .seconds(600))
     }
 
     var pid: Int32 { process.processIdentifier }
@@ -163,6 +166,11 @@ final class Sandbox {
 
     func finish() -> Output {
       process.waitUntilExit()
+      do {
+        try deadline.check(output: outputSoFar + errorSoFar)
+      } catch {
+        Issue.record(error)
+      }
       let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
       return Output(status: status, out: outputSoFar, error: errorSoFar)
     }

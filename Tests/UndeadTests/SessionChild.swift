@@ -14,6 +14,7 @@ final class SessionChild {
   let pid: pid_t
   private let directory: TemporaryDirectory
   private let output: FileHandle
+  private let deadline: Deadline
   private(set) var text = ""
 
   /// Starts `session_child` in a mode; `shell` are commands of `sh` that come before it.
@@ -29,6 +30,7 @@ final class SessionChild {
     pid = try ChildProgram.spawn(arguments, variables, output: pipe.fileHandleForWriting)
     try pipe.fileHandleForWriting.close()
     output = pipe.fileHandleForReading
+    deadline = Deadline(of: pid, command: arguments.joined(separator: " "))
   }
 
   deinit {
@@ -40,20 +42,20 @@ final class SessionChild {
   func waitFor(_ line: String) throws {
     while !text.contains(line + "\n") {
       let data = output.availableData
-      guard !data.isEmpty else { throw ChildError(description: "ended without \(line): \(text)") }
+      guard !data.isEmpty else {
+        try deadline.check(output: text)
+        throw ChildError(description: "ended without \(line): \(text)")
+      }
       text += String(decoding: data, as: UTF8.self)
     }
   }
 
   /// Waits for the end of the process and reads the rest of what it wrote.
   func end() throws -> Ending {
-    let deadline = Date().addingTimeInterval(60)
     var status: Int32 = 0
-    while waitpid(pid, &status, WNOHANG) == 0 {
-      guard Date() < deadline else { throw ChildError(description: "the process does not end: \(text)") }
-      usleep(1000)
-    }
+    guard waitpid(pid, &status, 0) == pid else { throw ChildError(description: "no such process: \(text)") }
     text += String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
+    try deadline.check(output: text)
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
   }
 
@@ -66,10 +68,10 @@ final class SessionChild {
 
   /// Polls the state until `condition` holds.
   func waitForState(_ condition: (SessionState) -> Bool) throws {
-    let deadline = Date().addingTimeInterval(30)
+    let end = Date().addingTimeInterval(300)
     while true {
       if let state, condition(state) { return }
-      guard Date() < deadline else { throw ChildError(description: "no such state: \(String(describing: state))") }
+      guard Date() < end else { throw ChildError(description: "no such state: \(String(describing: state))") }
       usleep(1000)
     }
   }
@@ -135,7 +137,11 @@ enum ChildProgram {
   private static func run(_ command: String) throws {
     let pid = try spawn(
       ["/bin/sh", "-c", command], ProcessInfo.processInfo.environment, output: FileHandle.standardError)
+    let deadline = Deadline(of: pid, command: command)
     var status: Int32 = 0
-    guard waitpid(pid, &status, 0) == pid, status == 0 else { throw ChildError(description: "failed: \(command)") }
+    guard waitpid(pid, &status, 0) == pid, status == 0 else {
+      try deadline.check()
+      throw ChildError(description: "failed: \(command)")
+    }
   }
 }

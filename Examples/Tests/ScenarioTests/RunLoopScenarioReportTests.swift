@@ -1,6 +1,7 @@
 import Foundation
 import RunLoopScenarios
 import Testing
+import ToolRunner
 import UndeadReport
 import UndeadRunLoop
 
@@ -8,7 +9,7 @@ import UndeadRunLoop
 @Suite struct RunLoopScenarioReportTests {
   @Test(arguments: RunLoopScenario.all)
   func verdict(_ scenario: RunLoopScenario) async throws {
-    let (status, report) = try await runUnderTool(["run", "\(scenario.number)"])
+    let (status, report) = try await ToolRunner.run(["run", "\(scenario.number)"])
     #expect(report.summary.complete)
     #expect(report.zombies.isEmpty)
     if scenario.verdict.ownerLives {
@@ -68,7 +69,7 @@ import UndeadRunLoop
   }
 
   @Test func wrongThreadCallsAreToldWithBothBacktraces() async throws {
-    let (_, report) = try await runUnderTool(["run", "24"])
+    let (_, report) = try await ToolRunner.run(["run", "24"])
     let diagnostic = try #require(report.diagnostics.first { $0.kind == "invalidatedOffThread" })
     #expect(diagnostic.backtrace?.frames.contains { $0.symbol.contains("RunLoopScenario") } == true)
     let creation = try #require(diagnostic.backtraces?.first { $0.role == "creation" })
@@ -76,7 +77,7 @@ import UndeadRunLoop
   }
 
   @Test func lateFiresNameTheCulpritWithWhatItDid() async throws {
-    let (_, report) = try await runUnderTool(["run", "25"])
+    let (_, report) = try await ToolRunner.run(["run", "25"])
     let late = try #require(report.diagnostics.first { $0.kind == "lateFire" })
     #expect(late.message.contains("timer \"victim\" fired"))
     #expect(late.message.contains("timer \"slow\" ran for"))

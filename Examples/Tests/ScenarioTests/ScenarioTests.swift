@@ -1,12 +1,13 @@
 import App
 import Testing
+import ToolRunner
 import UndeadReport
 
 /// Every scenario under the tool: the report must give the verdict of the table.
 @Suite struct ScenarioTests {
   @Test(arguments: Scenario.all)
   func verdict(_ scenario: Scenario) async throws {
-    let (status, report) = try await runUnderTool(["run", scenario.number])
+    let (status, report) = try await ToolRunner.run(["run", scenario.number])
     switch scenario.verdict {
     case .clean:
       #expect(report.leaks.isEmpty)
