@@ -125,6 +125,18 @@ import Testing
     #expect(run.counts.last?["error"] == 0)
   }
 
+  /// So does every thread that ends, for a moment: it gives back memory while it blocks all signals.
+  @Test(arguments: ScanProgram.Build.allCases, ["ptrace", "signals"])
+  func stopsThreadsThatAllocateWhileTheyBlockEverySignal(_ build: ScanProgram.Build, _ stop: String) throws {
+    let run = try ScanProgram.run(build, ["allocating"], stop: stop)
+    #expect(run.counts.count == 20, "\(run.text)")
+    for counts in run.counts {
+      #expect(counts["error"] == 0, "\(counts.message)")
+      #expect(counts["method"] == (stop == "ptrace" ? 1 : 2))
+      #expect(counts["leaked"] == 0)
+    }
+  }
+
   @Test func waitsForAThreadThatCannotStopWhileTheOthersRun() throws {
     let run = try ScanProgram.run(.release, ["vfork"], stop: "ptrace")
     let counts = try #require(run.counts.first, "\(run.text)")

@@ -13,7 +13,8 @@ package final class Deadline: Sendable {
   private let process: pid_t
   private let command: String
   private let duration: Duration
-  private let timer: any DispatchSourceTimer
+  // A dispatch object, safe to use from any thread.
+  nonisolated(unsafe) private let timer: any DispatchSourceTimer
   private let state = Locked(State())
 
   /// - Parameters:

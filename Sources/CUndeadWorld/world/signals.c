@@ -18,6 +18,7 @@
 #include <ucontext.h>
 
 #define FIRST_DEADLINE 300000000ull    // for all threads to answer; doubled with every attempt
+#define RUNNABLE_DEADLINE 3000000000ull   // for those that only wait for a processor: they answer as soon as they have one
 #define PARK_DEADLINE 90000000000ull   // longer than any scan: a parked thread goes on by itself then
 #define ATTEMPTS 5
 
@@ -131,25 +132,48 @@ void undead_signals_finish(undead_world *world) {
     undead_set_action(SIGPROF, &stopper.before, NULL);
 }
 
-// True if the thread blocks SIGPROF at the moment.
-static bool blocks_signal(const undead_world *world, int32_t tid) {
-  (void)world;
+// The signals that the thread blocks at the moment: bit 0 is signal 1. None if it is gone.
+static uint64_t blocked_signals(int32_t tid) {
   char text[4096];
   long file = undead_proc_open_thread(tid, "status");
-  if (file < 0) return false;
+  if (file < 0) return 0;
   long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
   undead_raw3(SYS_close, file, 0, 0);
   text[length > 0 ? length : 0] = 0;
   const char *line = strstr(text, "\nSigBlk:\t");
-  // Sixteen hexadecimal digits; SIGPROF, 27, is bit 26: bit 2 of the seventh digit from the right.
-  if (!line || strlen(line) < 9 + 16) return false;
-  char digit = line[9 + 16 - 7];
-  int value = digit <= '9' ? digit - '0' : digit - 'a' + 10;
-  return value & 4;
+  // Sixteen hexadecimal digits.
+  if (!line || strlen(line) < 9 + 16) return 0;
+  uint64_t signals = 0;
+  for (const char *digit = line + 9; digit < line + 9 + 16; digit++)
+    signals = signals << 4 | (uint64_t)(*digit <= '9' ? *digit - '0' : *digit - 'a' + 10);
+  return signals;
+}
+
+#define SIGNAL_BIT(number) (1ull << ((number) - 1))
+// Nobody can block the first two; glibc keeps the others to itself, and their handlers touch no objects.
+#define UNBLOCKABLE (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(32) | SIGNAL_BIT(33))
+
+// A thread that ends gives back memory while it blocks every signal: at the gate it stands as well as in our handler.
+static bool stands_at_gate(undead_stopped_thread *thread, uint64_t blocked) {
+  uintptr_t sp, tp;
+  if ((blocked | UNBLOCKABLE) != ~0ull || !undead_gate_holds(thread->tid, &sp, &tp)) return false;
+  thread->sp = sp;
+  thread->tp = tp;
+  // In a system call of libc, with its caller's registers on its stack.
+  thread->pc = (uintptr_t)syscall;
+  memset(thread->general, 0, sizeof thread->general);
+  thread->vector_count = 0;
+  thread->in_syscall = true;
+  thread->phase = UNDEAD_THREAD_STOPPED;
+  return true;
 }
 
 static void ask(undead_world *world, undead_stopped_thread *thread) {
-  if (blocks_signal(world, thread->tid)) return;
+  uint64_t blocked = blocked_signals(thread->tid);
+  if (blocked & SIGNAL_BIT(SIGPROF)) {
+    stands_at_gate(thread, blocked);
+    return;
+  }
   siginfo_t info;
   memset(&info, 0, sizeof info);
   info.si_signo = SIGPROF;
@@ -188,13 +212,18 @@ static uint32_t ask_all(undead_world *world, int32_t *slowest, bool check_gone) 
 static bool wait_until_parked(undead_world *world, uint64_t deadline) {
   uint64_t start = undead_now();
   int32_t slowest = 0;
-  for (uint32_t round = 0; undead_now() - start < deadline; round++) {
+  for (uint32_t round = 0;; round++) {
     if (!ask_all(world, &slowest, round % 32 == 31)) return true;
+    uint64_t waited = undead_now() - start;
+    if (waited > RUNNABLE_DEADLINE + deadline) break;
+    if (waited > deadline && undead_thread_letter(world->process, slowest) != 'R') break;
     undead_pause(round < 50 ? 20000 : 500000);
   }
-  bool blocked = blocks_signal(world, slowest);
+  bool blocked = blocked_signals(slowest) & SIGNAL_BIT(SIGPROF);
   // One that runs may do so for a moment only: while it makes a thread, or is made.
-  world->signals_blocked = blocked && undead_thread_letter(world->process, slowest) != 'R';
+  bool lasts = blocked && undead_thread_letter(world->process, slowest) != 'R';
+  world->blocks_again = lasts && world->blocking_thread == slowest;
+  world->blocking_thread = lasts ? slowest : 0;
   snprintf(world->message, sizeof world->message, "thread %d %s", slowest,
            blocked ? "blocks SIGPROF, and ptrace is denied" : "did not answer SIGPROF in time");
   return false;
@@ -229,8 +258,7 @@ undead_stop_result undead_signals_stop(undead_world *world) {
     undead_stop_result result = stop_once(world, deadline);
     if (result == UNDEAD_STOP_OK) return result;
     undead_signals_resume(world);
-    bool hopeless = world->signals_blocked && attempt > 0;
-    if (result != UNDEAD_STOP_STUCK || !wait_until_outside() || hopeless) return result;
+    if (result != UNDEAD_STOP_STUCK || !wait_until_outside() || world->blocks_again) return result;
     // Whoever waits in the allocator for a parked thread gets its chance when all run.
     world->restarts++;
     undead_pause(1000000);

@@ -118,6 +118,32 @@ void start_vfork(int milliseconds) {
   usleep(50000);
 }
 
+// allocate_holding(disguised, flag): keeps the reference in rbx until the flag is set.
+void allocate_holding(uintptr_t disguised, volatile bool *flag);
+__asm__(
+  ".text\n"
+  ".type allocate_holding, @function\n"
+  "allocate_holding:\n\t"
+  "pushq %rbx\n\tpushq %r12\n\tsubq $8, %rsp\n\t"
+  "movq %rdi, %rbx\n\tnotq %rbx\n\tmovq %rsi, %r12\n"
+  "1:\tmovl $100, %edi\n\tcall malloc@PLT\n\tmovq %rax, %rdi\n\tcall free@PLT\n\t"
+  "cmpb $0, (%r12)\n\tje 1b\n\t"
+  "addq $8, %rsp\n\tpopq %r12\n\tpopq %rbx\n\tret\n"
+  ".size allocate_holding, . - allocate_holding\n");
+
+static void *block_all_and_allocate(void *disguised) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+  allocate_holding((uintptr_t)disguised, &stopped);
+  return NULL;
+}
+
+void start_allocating_thread(uintptr_t disguised) {
+  start(block_all_and_allocate, (void *)disguised);
+  usleep(50000);
+}
+
 #define VICTIMS 4
 static pthread_t victims[VICTIMS], sender, sleeper;
 static atomic_long sent, received, disturbed;

@@ -13,6 +13,8 @@ void start_killer(void);
 void start_thread_on_other_stack(void *block);
 // Starts a thread that waits in vfork for `milliseconds`.
 void start_vfork(int milliseconds);
+// A thread that allocates all the time, blocks every signal, and holds a reference in a register only.
+void start_allocating_thread(uintptr_t disguised);
 
 // Starts threads that send signals to each other and sleep; `check_signals` ends them and returns the number of
 // signals that were lost or came twice, plus the sleeps that ended early without a signal.

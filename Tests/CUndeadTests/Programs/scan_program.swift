@@ -72,6 +72,8 @@ actor Counter {
   Unmanaged.passRetained(Node()).toOpaque()
 }
 
+@inline(never) func disguisedReference() -> UInt { ~UInt(bitPattern: passRetained()) }
+
 @inline(never) func hang(_ node: Node) async {
   await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in sink(continuation) }
   sink(node)
@@ -381,6 +383,9 @@ case "helper-killed":
   }
   stop_threads()
   usleep(50_000)
+case "allocating":
+  for _ in 0..<3 { start_allocating_thread(disguisedReference()) }
+  scans = 20
 case "vfork":
   leakCycles(1000)
   start_vfork(800)

@@ -3,6 +3,7 @@
 #pragma once
 #include "record/abandoned.h"
 #include "record/thread.h"
+#include <stdbool.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -16,6 +17,10 @@ void undead_gate_open(void);
 
 // Called outside of all hooks while the gate is closed.
 void undead_gate_wait(void);
+
+// True if the thread waits at the gate and stays there until it opens: then all that its caller needs lies from `*sp` on
+// upwards on its stack.
+bool undead_gate_holds(int32_t tid, uintptr_t *sp, uintptr_t *thread_pointer);
 
 // A hook is known by the frame of the function that enters it, so that one which a signal handler has jumped out of
 // is told from one that is under way. Not twice in one function; leave it in the function that entered it.

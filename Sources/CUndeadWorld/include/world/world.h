@@ -47,7 +47,8 @@ typedef struct {
   volatile uint32_t vector_count;
   volatile bool vectors_lost;   // the table was too small: the scan would not be sound
   bool threads_lost;            // likewise
-  bool signals_blocked;         // signals only: the thread that did not stop blocks the signal
+  int32_t blocking_thread;      // signals only: did not stop in the last attempt, because it blocks the signal
+  bool blocks_again;            // signals only: nor in the one before
   bool signals_lost;            // signals only: one may still be pending when the scan is over
   uint64_t stopped_at;          // when the attempt that succeeded began, of undead_now()
   uint32_t restarts;            // whole stops that had to be done again
