@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct RecordTests {
+@Suite(.timeLimit(.minutes(20))) struct RecordTests {
   @Test(arguments: ["-O0", "-O2"])
   func theAllocatorBehavesAsBeforeAndEveryLiveBlockIsKnown(optimization: String) throws {
     let program = try Recorder.linkProgram("record/semantics.c", optimization: optimization)

@@ -22,7 +22,7 @@ private func relative(_ base: UnsafeRawPointer, _ offset: Int) -> UnsafeRawPoint
   base + offset + Int(base.load(fromByteOffset: offset, as: Int32.self))
 }
 
-@Suite struct RuntimeFactsTests {
+@Suite(.timeLimit(.minutes(20))) struct RuntimeFactsTests {
   private let plain = Plain()
 
   private var metadata: UnsafeRawPointer { firstWord(of: plain) }

@@ -1,7 +1,7 @@
 import Testing
 
 /// Each test runs a real program with the preloaded library, which scans itself and prints what it found.
-@Suite(.serialized) struct ScanTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ScanTests {
   struct Way: CustomStringConvertible, Sendable {
     var build: ScanProgram.Build
     var stop: String

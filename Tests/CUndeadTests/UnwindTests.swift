@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Runs programs with every captured backtrace compared, frame by frame, with libunwind's.
-@Suite struct UnwindTests {
+@Suite(.timeLimit(.minutes(20))) struct UnwindTests {
   static let libraries = Result {
     ["-O0": try Recorder.buildLibrary(optimization: "-O0"), "-O2": try Recorder.buildLibrary(optimization: "-O2")]
   }

@@ -3,7 +3,7 @@
   import Testing
 
   /// Dead objects are kept, and their uses told apart.
-  @Suite(.serialized) struct ZombieTests {
+  @Suite(.serialized, .timeLimit(.minutes(20))) struct ZombieTests {
     typealias Program = ZombieProgram
 
     static let trapped: [(way: String, kind: String, type: String)] = [
@@ -104,7 +104,7 @@
   }
 
   /// What is kept, for how long, and what becomes of it.
-  @Suite(.serialized) struct QuarantineTests {
+  @Suite(.serialized, .timeLimit(.minutes(20))) struct QuarantineTests {
     typealias Program = ZombieProgram
     static let only = ["UNDEAD_ZOMBIE_ALLOW": "App.Animal,App.Box,App.Point"]
 

@@ -4,7 +4,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// A program that links the instrument and tells it facts, under the tool: its own copy is in charge then.
-@Suite struct LinkedTests {
+@Suite(.timeLimit(.minutes(20))) struct LinkedTests {
   @Test(arguments: Program.Configuration.allCases)
   func factsOfALinkedCopyAreReported(_ configuration: Program.Configuration) async throws {
     try await Tool.gate.pass {

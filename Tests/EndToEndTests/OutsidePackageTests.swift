@@ -3,7 +3,7 @@ import Testing
 
 /// A package that uses the test libraries as its users do: its tests that leak fail, with the type and the path, and
 /// no other test fails.
-@Suite(.serialized) struct OutsidePackageTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct OutsidePackageTests {
   @Test func markersAreThere() throws {
     let package = try OutsidePackage()
     #expect(package.markers.count > 40)

@@ -3,7 +3,7 @@ import Testing
 @testable import UndeadReport
 
 /// Names as a programmer would write them.
-@Suite struct FunctionNameTests {
+@Suite(.timeLimit(.minutes(20))) struct FunctionNameTests {
   @Test(arguments: [
     ("App.Owner.start() -> ()", "App.Owner.start()"),
     ("App.Owner.greet(name: Swift.String, _: Swift.Int) -> Swift.String", "App.Owner.greet(name:_:)"),

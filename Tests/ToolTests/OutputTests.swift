@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 
 /// Where reports go, and what happens if they cannot.
-@Suite struct OutputTests {
+@Suite(.timeLimit(.minutes(20))) struct OutputTests {
   private let sandbox: Sandbox
   private let leaking: [String: String]
 

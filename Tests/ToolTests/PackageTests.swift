@@ -4,7 +4,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// `undead test` on a real package with both test libraries; one after the other, since each builds.
-@Suite(.serialized) struct PackageTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PackageTests {
   private let sandbox: Sandbox
   private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appending(path: "Fixtures/LeakyPackage")

@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadTool
 
 /// What the files of a program tell before it runs.
-@Suite struct PreflightTests {
+@Suite(.timeLimit(.minutes(20))) struct PreflightTests {
   private let sandbox: Sandbox
 
   init() throws { sandbox = try Sandbox() }

@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadTool
 
 /// How the library gets into the program, and what of its environment stays.
-@Suite struct PreloadLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct PreloadLibraryTests {
   private let library = PreloadLibrary(path: "/opt/undead/libUndeadPreload.so")
 
   private func environment(_ entries: [String], _ settings: [String: String] = [:]) -> [String] {

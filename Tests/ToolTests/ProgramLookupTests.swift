@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadTool
 
 /// Commands are found as the shell finds them.
-@Suite struct ProgramLookupTests {
+@Suite(.timeLimit(.minutes(20))) struct ProgramLookupTests {
   private let sandbox: Sandbox
 
   init() throws {

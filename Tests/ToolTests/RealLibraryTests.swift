@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 
 /// Real programs of every sort under the tool, with the library that users get.
-@Suite struct RealLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct RealLibraryTests {
   private let sandbox: Sandbox
   private static let leaky = """
     final class Owner { var child: Child? }

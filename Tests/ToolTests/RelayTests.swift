@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// How the real library gets through a toolchain into test programs.
-@Suite struct RelayTests {
+@Suite(.timeLimit(.minutes(20))) struct RelayTests {
   private let sandbox: Sandbox
   /// Says which of our variables it sees, then runs its arguments: in its place after `exec`, else as a child.
   private static let program = """

@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 
 /// The exit status of `undead run`, with a library that plays each part.
-@Suite struct RunStatusTests {
+@Suite(.timeLimit(.minutes(20))) struct RunStatusTests {
   private let sandbox: Sandbox
   private let clean: String
   private let leaking: String

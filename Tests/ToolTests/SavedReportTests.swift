@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 
 /// `undead report` and `undead diff`.
-@Suite struct SavedReportTests {
+@Suite(.timeLimit(.minutes(20))) struct SavedReportTests {
   private let sandbox: Sandbox
 
   init() throws {

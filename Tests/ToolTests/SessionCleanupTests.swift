@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadTool
 
 /// However a run ends, its session directory goes.
-@Suite struct SessionCleanupTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionCleanupTests {
   private let sandbox: Sandbox
   private let settings: [String: String]
 

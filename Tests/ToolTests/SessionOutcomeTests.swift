@@ -3,7 +3,7 @@ import Testing
 @testable import UndeadTool
 
 /// What the states of a session amount to.
-@Suite struct SessionOutcomeTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionOutcomeTests {
   private static let swift: UInt32 = 1
   private static let forked: UInt32 = 2
 

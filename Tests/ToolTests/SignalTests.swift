@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 
 /// Signals, and snapshots on request.
-@Suite struct SignalTests {
+@Suite(.timeLimit(.minutes(20))) struct SignalTests {
   private let sandbox: Sandbox
   private let settings: [String: String]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadReport
 
 /// Files, lines and inlined calls of small programs.
-@Suite struct SymbolizerTests {
+@Suite(.timeLimit(.minutes(20))) struct SymbolizerTests {
   private let sandbox: Sandbox
   private static let source = """
     public final class Owner { var next: Owner? }

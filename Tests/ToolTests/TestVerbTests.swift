@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `undead test`, with a `swift` that only says what it was asked for.
-@Suite struct TestVerbTests {
+@Suite(.timeLimit(.minutes(20))) struct TestVerbTests {
   private let sandbox: Sandbox
 
   init() throws {

@@ -3,7 +3,7 @@ import UndeadReport
 
 @testable import UndeadTool
 
-@Suite struct ToolchainProcessesTests {
+@Suite(.timeLimit(.minutes(20))) struct ToolchainProcessesTests {
   private func snapshot(of path: String) -> Snapshot {
     var snapshot = Snapshot()
     snapshot.setMetadata("path", path)

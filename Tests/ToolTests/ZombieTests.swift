@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadTool
 
 /// `undead run --zombies`, with a library that plays its part.
-@Suite struct ZombieTests {
+@Suite(.timeLimit(.minutes(20))) struct ZombieTests {
   private let sandbox: Sandbox
   private let clean: String
   private let log: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct ClockTests {
+@Suite(.timeLimit(.minutes(20))) struct ClockTests {
   @Test func aClockSetBackKeepsRepeatingTimersWithinOneInterval() throws {
     let test = TestLoop()
     let timer = try test.every(1, "tick")

@@ -18,7 +18,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
   for completion in done { _ = completion.wait() }
 }
 
-@Suite(.serialized) struct ConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ConcurrencyTests {
   private let rounds = 2000
 
   @Test func schedulingAndCancellingFromManyThreads() {

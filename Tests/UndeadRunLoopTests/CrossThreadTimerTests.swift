@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// Timers in the hands of a thread that is not their loop's. Time stands still unless a test moves it.
-@Suite struct CrossThreadTimerTests {
+@Suite(.timeLimit(.minutes(20))) struct CrossThreadTimerTests {
   private let clock = VirtualClock(advancesWhenIdle: false)
 
   private func sleepingThread() throws -> RunLoopThread {

@@ -9,7 +9,7 @@ private protocol Named: AnyObject, Sendable {}
 extension Witness: Ticking, Named {}
 
 /// Diagnostics are a switch of the whole process, so their tests run one after the other and look for their own loops.
-@Suite(.serialized) struct DiagnosticsTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct DiagnosticsTests {
   private final class Sink: Sendable {
     private let received = Locked<[RunLoopDiagnostic]>([])
 

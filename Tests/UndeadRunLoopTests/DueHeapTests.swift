@@ -3,7 +3,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// The queue of due dates against a sorted list.
-@Suite struct DueHeapTests {
+@Suite(.timeLimit(.minutes(20))) struct DueHeapTests {
   private final class Model {
     var heap = DueHeap()
     var slots = SlotTable()

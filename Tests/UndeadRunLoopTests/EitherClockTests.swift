@@ -5,7 +5,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// The central behaviours on virtual time and once on real time, where only "never early" is asserted of times.
-@Suite struct EitherClockTests {
+@Suite(.timeLimit(.minutes(20))) struct EitherClockTests {
   enum Time: CaseIterable, Sendable {
     case virtual, monotonic, wall
 

@@ -24,7 +24,7 @@ actor OnALoop {
   nonisolated func assume() -> Bool { assumeIsolated { $0.loop.isCurrentThread } }
 }
 
-@Suite struct ExecutorTests {
+@Suite(.timeLimit(.minutes(20))) struct ExecutorTests {
   @Test func actorsRunOnTheLoop() async throws {
     let thread = RunLoopThread(name: "actor")
     defer { thread.stop() }

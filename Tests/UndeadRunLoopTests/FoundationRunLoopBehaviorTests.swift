@@ -5,7 +5,7 @@ import Testing
 
 /// What swift-corelibs-foundation's TestRunLoop expects of `RunLoop`, in terms of this module. What it expects of the main
 /// thread is in `MainLoopTests`.
-@Suite struct FoundationRunLoopBehaviorTests {
+@Suite(.timeLimit(.minutes(20))) struct FoundationRunLoopBehaviorTests {
   @Test func modesHaveFixedNames() {
     #expect(TrackedRunLoop.Mode.common.rawValue == "common")
     #expect(TrackedRunLoop.Mode.default.rawValue == "default")

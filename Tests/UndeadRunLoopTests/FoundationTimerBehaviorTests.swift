@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// What swift-corelibs-foundation's TestTimer expects of `Timer`, in terms of this module.
-@Suite struct FoundationTimerBehaviorTests {
+@Suite(.timeLimit(.minutes(20))) struct FoundationTimerBehaviorTests {
   @Test func aNewTimerKnowsItsDateAndItsInterval() throws {
     let fireDate = Date()
     let once = try TrackedTimer(fire: fireDate, interval: 0.3, repeats: false) { _ in }

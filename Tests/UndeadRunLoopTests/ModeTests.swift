@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct ModeTests {
+@Suite(.timeLimit(.minutes(20))) struct ModeTests {
   let modal = TrackedRunLoop.Mode("modal")
 
   @Test func commonItemsAreInEveryCommonModeNowAndLater() throws {

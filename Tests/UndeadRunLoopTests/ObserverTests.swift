@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct ObserverTests {
+@Suite(.timeLimit(.minutes(20))) struct ObserverTests {
   @Test func anObserverThatRunsTheLoopIsNotCalledAgainMeanwhile() throws {
     let test = TestLoop()
     let observer = TrackedRunLoopObserver(activities: [.entry, .exit]) { _, activity in

@@ -14,7 +14,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
   return true
 }
 
-@Suite struct WeakTimerTests {
+@Suite(.timeLimit(.minutes(20))) struct WeakTimerTests {
   @Test func onALoopItEndsWithItsTarget() throws {
     let test = TestLoop()
     var target: Witness? = Witness()
@@ -110,7 +110,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
   }
 }
 
-@Suite struct DispatchTimerTests {
+@Suite(.timeLimit(.minutes(20))) struct DispatchTimerTests {
   @Test func releasedWithoutEverBeingStarted() throws {
     for _ in 0..<100 {
       let timer = try DispatchTimer(timeInterval: 1) { _ in }
@@ -144,7 +144,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
   }
 }
 
-@Suite struct PreciseTimerTests {
+@Suite(.timeLimit(.minutes(20))) struct PreciseTimerTests {
   @Test func idsAreNeverReused() throws {
     var seen: Set<PreciseTimer.ID> = []
     let survivor = try PreciseTimer.execTask(interval: 1000, repeats: true, async: true) {}
@@ -182,7 +182,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
   }
 }
 
-@Suite struct DisplayLinkTests {
+@Suite(.timeLimit(.minutes(20))) struct DisplayLinkTests {
   @Test func framesOfATimedSource() throws {
     let test = TestLoop()
     let target = Witness()

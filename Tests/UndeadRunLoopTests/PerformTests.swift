@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct PerformTests {
+@Suite(.timeLimit(.minutes(20))) struct PerformTests {
   @Test func blocksRunInOrderAndOnlyInTheirModes() throws {
     let test = TestLoop()
     for index in 0..<3 { test.loop.perform { test.note("\(index)") } }

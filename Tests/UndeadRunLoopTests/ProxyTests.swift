@@ -9,7 +9,7 @@ final class Cat: Animal, @unchecked Sendable {
   func tick(_ timer: TrackedTimer) { ticks.up() }
 }
 
-@Suite struct ProxyTests {
+@Suite(.timeLimit(.minutes(20))) struct ProxyTests {
   @Test func aProxyForwardsAndDoesNotHold() {
     var cat: Cat? = Cat()
     let proxy = WeakProxy(cat!)

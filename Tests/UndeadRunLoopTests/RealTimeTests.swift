@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// The behaviours that depend on sleeping, once on the real clock. Only what cannot fail on a busy machine is asserted.
-@Suite(.serialized) struct RealTimeTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct RealTimeTests {
   private func elapsed(_ body: () throws -> Void) rethrows -> Double {
     let begin = MonotonicClock.shared.now
     try body()

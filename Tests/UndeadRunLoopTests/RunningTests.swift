@@ -4,7 +4,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct RunningTests {
+@Suite(.timeLimit(.minutes(20))) struct RunningTests {
   @Test func aWakeUpBeforeTheSleepIsNotLost() throws {
     let loop = TrackedRunLoop()
     let sleeps = Counter()

@@ -5,7 +5,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// Every kind of timer at once, for one owner.
-@Suite struct SideBySideTests {
+@Suite(.timeLimit(.minutes(20))) struct SideBySideTests {
   @Test func allKindsOfTimersTickForOneOwnerAndNoneKeepsIt() throws {
     let thread = RunLoopThread(name: "side by side")
     defer { thread.stop() }

@@ -37,7 +37,7 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
   return fcntl(descriptor, F_DUPFD, unlikely)
 }
 
-@Suite(.serialized) struct SourceTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct SourceTests {
   @Test func aReadableDescriptor() throws {
     let loop = TrackedRunLoop()
     let pipe = Pipe()

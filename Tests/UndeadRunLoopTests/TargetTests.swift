@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct TargetTests {
+@Suite(.timeLimit(.minutes(20))) struct TargetTests {
   @Test func aWeakTargetMayDie() throws {
     let test = TestLoop()
     let deaths = Counter()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct TimerTests {
+@Suite(.timeLimit(.minutes(20))) struct TimerTests {
   @Test func oneShotFiresOnceAndReleasesTargetAndUserInfo() throws {
     let test = TestLoop()
     let deaths = Counter()

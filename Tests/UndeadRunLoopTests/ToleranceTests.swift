@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-@Suite struct ToleranceTests {
+@Suite(.timeLimit(.minutes(20))) struct ToleranceTests {
   @Test func settingItDoesNotRestartThePhase() throws {
     let test = TestLoop()
     let timer = try test.every(0.1, "tick")

@@ -6,7 +6,7 @@ import Testing
 @testable import UndeadRunLoop
 
 /// Loops of threads that run them by hand, as people do who put a timer on a secondary thread.
-@Suite struct WorkerThreadTests {
+@Suite(.timeLimit(.minutes(20))) struct WorkerThreadTests {
   /// Runs the thread's loop pass by pass until it is finished or `isStopped` says so.
   private func work(
     _ isStopped: Counter, setUp: @escaping @Sendable (TrackedRunLoop) -> Void

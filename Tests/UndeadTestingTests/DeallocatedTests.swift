@@ -1,7 +1,7 @@
 import Testing
 import UndeadTesting
 
-@Suite struct DeallocatedTests {
+@Suite(.timeLimit(.minutes(20))) struct DeallocatedTests {
   @Test func anObjectThatDies() async {
     assertDeallocated { Owner() }
     var owner: Owner? = Owner()

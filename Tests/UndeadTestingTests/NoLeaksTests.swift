@@ -8,7 +8,7 @@ import UndeadTesting
   return words.allSatisfy(text.contains)
 }
 
-@Suite struct NoLeaksTests {
+@Suite(.timeLimit(.minutes(20))) struct NoLeaksTests {
   @Test func aCycleIsAnIssueAtTheLineOfTheAssertion() {
     let line = #line + 2
     withKnownIssue {

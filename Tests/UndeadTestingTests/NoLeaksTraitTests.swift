@@ -8,7 +8,7 @@ private func withTrait(_ body: @escaping @Sendable () async throws -> Void) asyn
   try await NoLeaksTrait.noLeaks.provideScope(for: test, testCase: Test.Case.current, performing: body)
 }
 
-@Suite struct NoLeaksTraitTests {
+@Suite(.timeLimit(.minutes(20))) struct NoLeaksTraitTests {
   @Test func aLeakIsAnIssueAtTheTest() async throws {
     let line = #line - 1
     try await withKnownIssue {

@@ -5,7 +5,7 @@ import UndeadReport
 @testable import Undead
 
 /// Which leaks belong to which scope: each test in a process of its own, since scopes run beside each other otherwise.
-@Suite struct AllocationScopeTests {
+@Suite(.timeLimit(.minutes(20))) struct AllocationScopeTests {
   @Test func findsEachLeakOfItsBodyOnce() async {
     await #expect(processExitsWith: .success) {
       leakACycle()

@@ -5,7 +5,7 @@ import Undead
 import UndeadReport
 
 /// What a source tells a check, and what becomes of it in the report of the same process.
-@Suite struct FactsTests {
+@Suite(.timeLimit(.minutes(20))) struct FactsTests {
   @Test func abandonedObjectIsToldWithItsPath() async {
     await #expect(processExitsWith: .success) {
       try Undead.start()

@@ -4,7 +4,7 @@ import Undead
 import UndeadReport
 
 /// The interface inside of a process: each test in a process of its own, since recording concerns all of it.
-@Suite struct InterfaceTests {
+@Suite(.timeLimit(.minutes(20))) struct InterfaceTests {
   @Test func aTestProgramRecordsUntilItIsStopped() async {
     await #expect(processExitsWith: .success) {
       #expect(Undead.isActive)

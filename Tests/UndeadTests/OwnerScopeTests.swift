@@ -3,7 +3,7 @@ import Testing
 import Undead
 
 /// Owner scopes: each test in a process of its own, since recording concerns all of it.
-@Suite struct OwnerScopeTests {
+@Suite(.timeLimit(.minutes(20))) struct OwnerScopeTests {
   @Test func whatIsGoneIsNoLeak() async {
     await #expect(processExitsWith: .success) {
       let scope = OwnerScope("screen")

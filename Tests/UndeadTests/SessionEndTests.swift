@@ -3,7 +3,7 @@ import Testing
 import UndeadTestSupport
 
 /// Every way in which a program can end.
-@Suite struct SessionEndTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionEndTests {
   @Test(arguments: [
     ("return", 3), ("exit", 4), ("err", 8), ("exit-in-thread", 5), ("last-thread", 0), ("two-exits", 9),
   ])

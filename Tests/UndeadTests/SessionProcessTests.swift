@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 
 /// Processes that a program starts or becomes, and the surroundings that it must find unchanged.
-@Suite struct SessionProcessTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionProcessTests {
   @Test(arguments: ["fork", "bare-fork"])
   func forkedChildrenAreChecked(mode: String) throws {
     let child = try SessionChild(mode)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Signals that end a program, that it handles itself, and that ask for a snapshot.
-@Suite struct SessionSignalTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionSignalTests {
   @Test(arguments: ["sleep", "spin", "allocate", "fork-often"], [SIGTERM, SIGINT])
   func programIsCheckedAndDiesOfTheSignal(mode: String, signal: Int32) throws {
     let child = try SessionChild(mode)

@@ -5,7 +5,7 @@ import UndeadReport
 @testable import Undead
 
 /// The zombie sniffer in the process that asks. Dead objects are used, so nothing here may depend on what they answer.
-@Suite(.serialized) struct ZombieSnifferTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ZombieSnifferTests {
   @Test func aCollectorSeesWhatItsBodyUses() {
     let collector = ZombieCollector()
     collector.run { poll(deadPoller()) }

@@ -2,7 +2,7 @@ import Testing
 import UndeadXCTest
 import XCTest
 
-@Suite(.serialized) @MainActor struct NoLeaksTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) @MainActor struct NoLeaksTests {
   @Test func aCycleFailsAtTheLineOfTheAssertion() {
     var line = 0
     let failures = CaseRunner.failures { (_: XCTestCase) in

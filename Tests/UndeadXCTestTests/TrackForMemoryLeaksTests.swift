@@ -2,7 +2,7 @@ import Testing
 import UndeadXCTest
 import XCTest
 
-@Suite(.serialized) @MainActor struct TrackForMemoryLeaksTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) @MainActor struct TrackForMemoryLeaksTests {
   @Test func aCycleFailsAtTheLineOfTheCall() {
     var line = 0
     let failures = CaseRunner.failures { (test: XCTestCase) in

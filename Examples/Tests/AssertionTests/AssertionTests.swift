@@ -6,7 +6,7 @@ import UndeadTesting
 /// The scenarios as tests of a package: what the tool reports of a program, an assertion reports of a test.
 ///
 /// One at a time: what a thread of a scenario makes belongs to a test only if no other one runs beside it.
-@Suite(.serialized) struct AssertionTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct AssertionTests {
   @Test(arguments: Scenario.all.filter(\.isLeak))
   func aLeakFailsTheTest(_ scenario: Scenario) async throws {
     guard case .leak(_, let type, let fields) = scenario.verdict else { return }

@@ -3,7 +3,7 @@ import Testing
 import UndeadRunLoop
 
 /// Every scenario about timers: who lives on, and what the run loop tells.
-@Suite(.serialized) struct RunLoopScenarioTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct RunLoopScenarioTests {
   @Test(arguments: RunLoopScenario.all)
   func verdict(_ scenario: RunLoopScenario) throws {
     RunLoopDiagnostics.enable()

@@ -6,7 +6,7 @@ import UndeadReport
 import UndeadRunLoop
 
 /// Every scenario about timers under the tool: the report must give the verdict of the table.
-@Suite struct RunLoopScenarioReportTests {
+@Suite(.timeLimit(.minutes(20))) struct RunLoopScenarioReportTests {
   @Test(arguments: RunLoopScenario.all)
   func verdict(_ scenario: RunLoopScenario) async throws {
     let (status, report) = try await ToolRunner.run(["run", "\(scenario.number)"])

@@ -4,7 +4,7 @@ import ToolRunner
 import UndeadReport
 
 /// Every scenario under the tool: the report must give the verdict of the table.
-@Suite struct ScenarioTests {
+@Suite(.timeLimit(.minutes(20))) struct ScenarioTests {
   @Test(arguments: Scenario.all)
   func verdict(_ scenario: Scenario) async throws {
     let (status, report) = try await ToolRunner.run(["run", scenario.number])

@@ -4,7 +4,7 @@ import UndeadReport
 import ZombieScenarios
 
 /// Every scenario about dead objects under the tool: the report must give the verdict of the table.
-@Suite struct ZombieScenarioTests {
+@Suite(.timeLimit(.minutes(20))) struct ZombieScenarioTests {
   @Test(arguments: ZombieScenario.all)
   func verdict(_ scenario: ZombieScenario) async throws {
     let option = scenario.verdict.needsGuard ? "--zombies=guard" : "--zombies"
