@@ -4,6 +4,7 @@
 #include "platform/boundaries.h"
 #include "record/mode.h"
 #include "record/reach.h"
+#include "record/registry.h"
 #include "record/thread.h"
 #include "session/check.h"
 #include "session/exec.h"
@@ -26,6 +27,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,6 +82,8 @@ void undead_session_adopt_child(void) {
   session_pid = getpid();
   note_start_time();
   if (fork_mark) *fork_mark = 1;
+  // Forked without the handlers of fork: which blocks are its own is not known.
+  if (!undead_registry_own_bit && !__libc_single_threaded) undead_registry_inherit();
   undead_check_after_fork_in_child();
   undead_exit_reset();
   undead_signals_reset();
@@ -126,7 +130,10 @@ void undead_session_return(void) {
   errno = saved_errno;
 }
 
+static bool forks_with_threads;
+
 static void before_fork(void) {
+  forks_with_threads = !__libc_single_threaded;
   if (has_left) return;
   int saved_errno = errno;
   undead_check_before_fork();
@@ -145,6 +152,7 @@ static void after_fork(void) {
   undead_zombies_after_fork_in_child();
   undead_check_after_fork_in_child();
   undead_record_after_fork_in_child();
+  if (forks_with_threads) undead_registry_inherit();
   if (in_charge) undead_session_adopt_child();
 }
 

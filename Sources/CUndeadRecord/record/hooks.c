@@ -79,7 +79,7 @@ static __attribute__((noinline)) uint32_t add_extras(uint32_t word, const hook_f
   if (undead_record_mode == UNDEAD_RECORD_COMPARE) undead_compare(word, frame->return_address);
   if (undead_async_wanted && undead_record_mode >= UNDEAD_RECORD_BACKTRACES)
     word = undead_async_tag(word, caller_of(frame));
-  return undead_open_scopes ? undead_scope_tag(word) : word;
+  return (undead_open_scopes ? undead_scope_tag(word) : word) | undead_registry_own_bit;
 }
 
 // Registers a new block; false if recording is off or the thread is the tool's own.
@@ -218,7 +218,7 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
   if (LIKELY(block)) {
     // A known block stays known, also while nothing new is recorded.
     if (record(block, frame)) clear(block, kept);
-    else if (word) set_word(block, word & UNDEAD_WORD_BACKTRACE);
+    else if (word) set_word(block, word & (UNDEAD_WORD_BACKTRACE | UNDEAD_WORD_OWN));
   } else if (word && size != 0) {
     set_word(old, word);   // it failed and the old block is still there; size 0 freed it
   }

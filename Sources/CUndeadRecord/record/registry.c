@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "record/registry.h"
 #include "platform/memory.h"
+#include "record/mode.h"
 #include <malloc.h>
 
 undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
+uint32_t undead_registry_own_bit;
 
 // One bit a leaf, and one bit a word of those, so that the 16 MiB of `undead_leaves` need not be read to list them.
 #define BITMAP_WORDS (UNDEAD_LEAF_COUNT / 64)
@@ -108,4 +110,16 @@ void undead_registry_each_recent(undead_block_visitor visit, void *context) {
 
 void undead_registry_age(void) {
   each_leaf(age_leaf, NULL);
+}
+
+static bool inherit(void *unused, uintptr_t block, uint32_t *word) {
+  (void)unused, (void)block;
+  *word &= ~UNDEAD_WORD_OWN;
+  return true;
+}
+
+void undead_registry_inherit(void) {
+  if (undead_registry_own_bit) undead_registry_each(inherit, NULL);
+  undead_registry_own_bit = UNDEAD_WORD_OWN;
+  undead_record_extras = true;
 }

@@ -14,7 +14,7 @@ uint32_t *undead_trie;
 #define RUN_NODE_WORDS (NODE_WORDS - 1)
 #define FAN_LEVELS 8u
 
-#define MOST_BYTES (1ull << 30)
+#define MOST_BYTES (1ull << 29)   // the ids have room for no more (record/registry.h)
 #define LEAST_BYTES (1ull << 16)
 static undead_reserve reserve;
 static uint32_t next_word = UNDEAD_TRIE_RUNS + NODE_WORDS;

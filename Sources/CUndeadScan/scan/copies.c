@@ -21,6 +21,13 @@ static undead_copy_part *part_for(undead_copies *copies, size_t bytes) {
   return copies->parts = part;
 }
 
+uintptr_t undead_copies_room(undead_copies *copies, size_t bytes) {
+  undead_copy_part *part = part_for(copies, bytes);
+  if (!part) copies->no_memory = true;
+  if (part) part->used += (bytes + 7) & ~7ul;
+  return part ? (uintptr_t)part + part->used - ((bytes + 7) & ~7ul) : 0;
+}
+
 uintptr_t undead_copies_take(undead_copies *copies, uintptr_t low, uintptr_t high, size_t *size) {
   if (!copies->opened) {
     copies->opened = true;

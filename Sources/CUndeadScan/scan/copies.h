@@ -14,6 +14,9 @@ typedef struct {
   bool opened, no_memory;
 } undead_copies;
 
+// Room beside the copies, 0 without memory.
+uintptr_t undead_copies_room(undead_copies *copies, size_t bytes);
+
 // Closes the descriptor: in the helper, whose table of descriptors is not the program's.
 void undead_copies_end(undead_copies *copies);
 void undead_copies_close(undead_copies *copies);

@@ -76,8 +76,6 @@ static uintptr_t find_cache(uintptr_t used, uintptr_t user) {
 
 void undead_roots_exclude_dead_stacks(undead_root_search *search) {
   if (!undead_image_facts.list_field || !undead_image_facts.stack_field) return;
-  // The child of a fork has the stacks of its parent's other threads in the list of those that are kept: they did not end.
-  if (undead_world_is_forked(search->world)) return;
   uintptr_t used = head_of(undead_thread_pointer()), user = 0;
   if (!used) return;
   for (uint32_t i = 0; i < search->world->thread_count; i++) {

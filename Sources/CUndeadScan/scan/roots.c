@@ -133,6 +133,32 @@ static bool is_constant(const undead_mapping *mapping) {
   return undead_module_of(mapping->low) != NULL;
 }
 
+typedef struct {
+  uintptr_t *list;
+  uint64_t count, capacity;
+} inherited_blocks;
+
+static bool note_inherited(void *context, uintptr_t block, uint32_t *word) {
+  inherited_blocks *blocks = context;
+  if (*word & UNDEAD_WORD_OWN) return true;
+  if (blocks->list) blocks->list[blocks->count] = block;
+  blocks->count++;
+  return !blocks->list || blocks->count < blocks->capacity;
+}
+
+// In the child of a process with several threads: the blocks that it has from there.
+static void add_inherited(undead_root_search *search) {
+  if (!undead_registry_own_bit) return;
+  inherited_blocks blocks = {0};
+  undead_heap_each(search->heap, note_inherited, &blocks);
+  blocks.capacity = blocks.count;
+  if (!blocks.count) return;
+  blocks.list = (uintptr_t *)undead_copies_room(&search->roots->copies, blocks.capacity * sizeof *blocks.list);
+  blocks.count = 0;
+  if (blocks.list) undead_heap_each(search->heap, note_inherited, &blocks);
+  undead_root_add(search, (uintptr_t)blocks.list, (uintptr_t)(blocks.list + blocks.count), UNDEAD_ROOT_GLOBAL, 0);
+}
+
 static void add_mappings(undead_root_search *search) {
   for (size_t i = 0; i < undead_mapping_count(); i++)
     if (!is_constant(undead_mapping_at(i))) add_mapping(search, undead_mapping_at(i));
@@ -152,6 +178,7 @@ bool undead_roots_open(undead_roots *roots, const undead_world *world, const und
     ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);
+    add_inherited(&search);
     ok = ok && !roots->overflow && !search.excluded.overflow && !roots->copies.no_memory;
   }
   undead_copies_end(&roots->copies);

@@ -1,5 +1,6 @@
 // The parts of the roots that belong to threads: stacks, thread-local storage, thread descriptors, registers.
 #include "scan/roots_internal.h"
+#include "scan/contexts.h"
 #include "platform/maps.h"
 #include "world/images.h"
 #include "platform/raw_x86_64.h"
@@ -18,6 +19,7 @@ undead_interval undead_stack_block(uintptr_t tp) {
   size_t field = undead_image_facts.stack_field;
   undead_interval none = {0, 0};
   if (field) {
+    if (!undead_is_readable(tp + field, 16)) return none;
     uintptr_t low = word_at(tp + field), size = word_at(tp + field + 8);
     if (!low || tp - low >= size) return none;
     return (undead_interval){low, low + size};
@@ -26,17 +28,61 @@ undead_interval undead_stack_block(uintptr_t tp) {
   return mapping ? (undead_interval){mapping->low, tp + undead_image_facts.thread_descriptor_bytes} : none;
 }
 
-static void add_own_stack(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack,
-                          uintptr_t low) {
-  uintptr_t tp = thread->tp, top = stack.high;
-  uintptr_t storage = tp - undead_image_facts.static_tls_bytes;
-  if (undead_in(stack, tp)) {
-    top = storage;
-    undead_root_add(search, storage, tp + undead_image_facts.thread_descriptor_bytes, UNDEAD_ROOT_THREAD_LOCAL, thread->tid);
+// From the stack pointer up, and where a signal interrupted the thread below that: its handler may run on a stack that lies
+// in a frame of the thread's own. With a function that ucontext has started on such a stack, anywhere.
+static uintptr_t lowest_in_use(undead_interval stack, uintptr_t low) {
+  undead_interval above = {low > stack.low ? low : stack.low, stack.high};
+  if (undead_has_started_context(above)) return stack.low;
+  uintptr_t interrupted = undead_lowest_interrupted(above, stack);
+  return interrupted && interrupted - RED_ZONE < above.low ? interrupted - RED_ZONE : above.low;
+}
+
+typedef struct {
+  undead_root_search *search;
+  int32_t tid;
+  undead_interval limits;
+} stack_pages;
+
+static void add_stack_pages(void *context, const undead_mapping *mapping, undead_interval run) {
+  (void)mapping;
+  const stack_pages *pages = context;
+  uintptr_t low = run.low > pages->limits.low ? run.low : pages->limits.low;
+  uintptr_t high = run.high < pages->limits.high ? run.high : pages->limits.high;
+  if (mapping->readable) undead_root_add(pages->search, low, high, UNDEAD_ROOT_STACK, pages->tid);
+}
+
+// Only the pages that were touched: the rest may be large.
+static void add_touched(undead_root_search *search, int32_t tid, uintptr_t low, uintptr_t high) {
+  const undead_mapping *mapping;
+  stack_pages pages = {search, tid, {low, high}};
+  for (uintptr_t at = low; at < high && (mapping = undead_mapping_of(at)); at = mapping->high) {
+    uintptr_t end = mapping->high < high ? mapping->high : high;
+    undead_pages_each(&search->pages, mapping, at, end, add_stack_pages, &pages);
   }
-  low = low > stack.low ? low : stack.low;
-  low = undead_stale_stack_low(search->stale, thread, low & ~(uintptr_t)7, top);
-  undead_root_add(search, low, top, UNDEAD_ROOT_STACK, thread->tid);
+}
+
+// Adds what lies above the stack in its block, and returns where the stack ends.
+static uintptr_t add_storage(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
+  uintptr_t tp = thread->tp, storage = tp - undead_image_facts.static_tls_bytes;
+  if (!undead_in(stack, tp)) return stack.high;
+  uintptr_t high = tp + undead_image_facts.thread_descriptor_bytes;
+  undead_root_add(search, storage, high, UNDEAD_ROOT_THREAD_LOCAL, thread->tid);
+  return storage;
+}
+
+// How much of a stack that is not the thread's own is looked at as a stack: who made it is not known, nor how large it is.
+#define MOST_OTHER_BYTES (256u << 10)
+
+// The thread runs on a stack that is not its own: a fiber's, or a signal handler's.
+static void add_other_stack(undead_root_search *search, const undead_stopped_thread *thread, uintptr_t low) {
+  uintptr_t sp = thread->sp, block = undead_heap_resolve(search->heap, sp);
+  const undead_mapping *mapping = undead_mapping_of(sp);
+  if (!mapping || !mapping->readable) return;
+  undead_interval other = {low & ~(uintptr_t)7, block ? block + undead_block_size(block) : mapping->high};
+  if (other.high > sp + MOST_OTHER_BYTES) other.high = sp + MOST_OTHER_BYTES;
+  if (other.low < mapping->low) other.low = mapping->low;
+  undead_root_add(search, other.low, other.high, UNDEAD_ROOT_STACK, thread->tid);
+  undead_intervals_add(&search->excluded, other.low, other.high);
 }
 
 // `stack`: the thread's regular stack; the stack pointer may be elsewhere.
@@ -44,23 +90,16 @@ static void add_stack(undead_root_search *search, const undead_stopped_thread *t
   bool caller = is_caller(search, thread);
   uintptr_t sp = caller ? search->options->caller_sp : thread->sp;
   uintptr_t low = caller || thread->in_syscall ? sp : sp - RED_ZONE;
-  if (undead_in(stack, sp)) {
-    add_own_stack(search, thread, stack, low);
+  uintptr_t top = stack.low < stack.high ? add_storage(search, thread, stack) : 0;
+  if (undead_in(stack, sp)) low = lowest_in_use((undead_interval){stack.low, top}, low);
+  if (undead_in(stack, sp) && low > stack.low) {
+    low = undead_stale_stack_low(search->stale, thread, low & ~(uintptr_t)7, top);
+    undead_root_add(search, low, top, UNDEAD_ROOT_STACK, thread->tid);
     return;
   }
-  uintptr_t block = undead_heap_resolve(search->heap, sp);
-  const undead_mapping *mapping = undead_mapping_of(sp);
-  undead_interval other = {low & ~(uintptr_t)7, mapping ? mapping->high : sp};
-  if (block) other.high = block + undead_block_size(block);
-  if (mapping && other.low < mapping->low) other.low = mapping->low;
-  undead_root_add(search, other.low, other.high, UNDEAD_ROOT_STACK, thread->tid);
-  undead_intervals_add(&search->excluded, other.low, other.high);
-  const undead_mapping *own = undead_mapping_of(stack.high - 1);
-  if (own && stack.low < stack.high) {
-    undead_interval readable = {stack.low > own->low ? stack.low : own->low, stack.high};
-    // Where it left its own stack is not known: all of it counts.
-    add_own_stack(search, thread, readable, readable.low);
-  }
+  if (!undead_in(stack, sp)) add_other_stack(search, thread, low);
+  // Where it left its own stack is not known: all of it counts.
+  if (stack.low < top) add_touched(search, thread->tid, stack.low, top);
 }
 
 static void add_registers(undead_root_search *search, const undead_stopped_thread *thread) {
@@ -75,6 +114,8 @@ static void add_registers(undead_root_search *search, const undead_stopped_threa
                     thread->tid);
   }
   undead_root_add(search, (uintptr_t)general, (uintptr_t)(general + count), UNDEAD_ROOT_REGISTER, thread->tid);
+  // Memory that is a stack is in use.
+  undead_root_add(search, (uintptr_t)&thread->sp, (uintptr_t)(&thread->sp + 1), UNDEAD_ROOT_REGISTER, thread->tid);
 }
 
 // The first thread's stack is the kernel's, and its thread-local storage is the loader's.

@@ -8,6 +8,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <ucontext.h>
 
 undead_images undead_image_facts;
 
@@ -157,8 +158,25 @@ static void find_dispatch(void) {
   facts->dispatch_tls_offset = data ? data - module->bias : 0;
 }
 
+static void do_nothing(void) {}
+
+static uintptr_t find_context_start(void) {
+  static char stack[4096];
+  ucontext_t context;
+  if (getcontext(&context)) return 0;
+  context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
+  context.uc_link = NULL;
+  makecontext(&context, do_nothing, 0);
+  uintptr_t sp = (uintptr_t)context.uc_mcontext.gregs[REG_RSP];
+  bool inside = sp - (uintptr_t)stack <= sizeof stack - sizeof sp;
+  uintptr_t start = inside ? *(const uintptr_t *)sp : 0;
+  memset(stack, 0, sizeof stack);
+  return undead_is_libc_code(start) ? start : 0;
+}
+
 static void learn_thread_layout(void) {
   undead_images *facts = &undead_image_facts;
+  if (!facts->context_start) facts->context_start = find_context_start();
   if (!facts->thread_descriptor_bytes) {
     facts->thread_descriptor_bytes = THREAD_DESCRIPTOR_BYTES;
     for (size_t i = 0; i < undead_module_count(); i++) {

@@ -11,19 +11,15 @@
 #include <string.h>
 
 static int preference;
-static int32_t loaded_in;   // pid of the process that loaded this library
 
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
-  loaded_in = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
   const char *text = undead_setting("UNDEAD_STOP");
   if (text && !strcmp(text, "ptrace")) preference = UNDEAD_STOP_PTRACE;
   if (text && !strcmp(text, "signals")) preference = UNDEAD_STOP_SIGNALS;
 }
 
 int undead_stop_preference(void) { return preference; }
-
-bool undead_world_is_forked(const undead_world *world) { return loaded_in && world->process != loaded_in; }
 
 void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 

@@ -7,8 +7,9 @@
 #pragma GCC visibility push(hidden)
 
 // A word that is not 0 stands at the granule where a live block starts.
-// Bits 0-27: backtrace id (1 = "live, no backtrace"). Bits 28-31: the scan's (scan/heap.h), 0 outside of one.
-#define UNDEAD_WORD_BACKTRACE 0x0FFFFFFFu
+// Bits 0-26: backtrace id (1 = "live, no backtrace"). Bits 28-31: the scan's (scan/heap.h), 0 outside of one.
+#define UNDEAD_WORD_BACKTRACE 0x07FFFFFFu
+#define UNDEAD_WORD_OWN 0x08000000u   // only where undead_registry_own_bit is set: not inherited from the parent process
 #define UNDEAD_WORD_MARK 0x80000000u
 #define UNDEAD_BACKTRACE_NONE 1u
 
@@ -40,6 +41,12 @@ static inline uint32_t *undead_registry_slot(uintptr_t address) {
   undead_leaf *leaf = undead_registry_leaf(address);
   return leaf ? &leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)] : NULL;
 }
+
+// UNDEAD_WORD_OWN in a process that was forked from one with several threads: what those held in their registers nobody
+// holds in the child, so that it can only tell what has become of the blocks that it allocated itself. Else 0.
+extern uint32_t undead_registry_own_bit;
+// From now on, in such a child. All blocks that there are count as inherited.
+void undead_registry_inherit(void);
 
 // Bytes that the program may use of the block at `block` (malloc_usable_size).
 size_t undead_block_size(uintptr_t block);

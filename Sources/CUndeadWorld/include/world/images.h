@@ -29,6 +29,7 @@ typedef struct {
   size_t thread_descriptor_bytes;    // struct pthread, from the thread pointer on
   size_t stack_field;                // offset of {stack block, size} in struct pthread, 0 if unknown
   size_t list_field;                 // of its links in one of glibc's lists of stacks, the thread's id behind them; likewise
+  uintptr_t context_start;           // where functions that makecontext prepares return to, 0 if unknown
 } undead_images;
 
 extern undead_images undead_image_facts;

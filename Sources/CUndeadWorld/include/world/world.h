@@ -59,10 +59,6 @@ typedef struct {
 bool undead_world_open(undead_world *world, undead_stop_method method);
 void undead_world_close(undead_world *world);
 
-// True in a process that was forked, without an exec, from the one that loaded this library: it has none of the other
-// threads of its parent, but their stacks.
-bool undead_world_is_forked(const undead_world *world);
-
 // Stops every thread but the scanner. On any result but OK, all threads run again.
 undead_stop_result undead_world_stop(undead_world *world);
 void undead_world_resume(undead_world *world);

@@ -1,0 +1,37 @@
+#include "scan/contexts.h"
+#include "platform/maps.h"
+#include <string.h>
+
+// struct rt_sigframe of the kernel (arch/x86/include/asm/sigframe.h): the address that the handler returns to, then a
+// ucontext: flags, link, stack {address, flags, size}, registers.
+enum {
+  FRAME_STACK_POINTER = 168,
+  FRAME_PROGRAM_COUNTER = 176,
+  FRAME_BYTES = 184,
+};
+
+static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
+
+// Code that does nothing but return from a signal: mov $15, %rax (or %eax); syscall.
+static bool is_signal_return(uintptr_t address) {
+  static const uint8_t wide[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, narrow[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  if (!undead_is_executable(address) || !undead_is_readable(address, sizeof wide)) return false;
+  return !memcmp((const void *)address, wide, sizeof wide) || !memcmp((const void *)address, narrow, sizeof narrow);
+}
+
+uintptr_t undead_lowest_interrupted(undead_interval where, undead_interval stack) {
+  uintptr_t lowest = 0;
+  for (uintptr_t at = (where.low + 7) & ~(uintptr_t)7; at + FRAME_BYTES <= where.high; at += 8) {
+    uintptr_t sp = word_at(at + FRAME_STACK_POINTER);
+    if (!undead_in(stack, sp) || !undead_is_executable(word_at(at + FRAME_PROGRAM_COUNTER))) continue;
+    if ((!lowest || sp < lowest) && is_signal_return(word_at(at))) lowest = sp;
+  }
+  return lowest;
+}
+
+bool undead_has_started_context(undead_interval where) {
+  uintptr_t start = undead_image_facts.context_start;
+  for (uintptr_t at = (where.low + 7) & ~(uintptr_t)7; start && at + 8 <= where.high; at += 8)
+    if (word_at(at) == start) return true;
+  return false;
+}
