@@ -1,5 +1,6 @@
 // The memory of the running task, where the frames of its asynchronous functions lie.
 #include "undead_assertions.h"
+#include "platform/words.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
 #include "runtime/abi.h"
@@ -19,8 +20,6 @@ extern const void *const _swift_concurrency_debug_asyncTaskSlabMetadata __attrib
 static void *current_task(void) {
   return swift_task_dealloc && swift_task_getCurrent ? swift_task_getCurrent() : NULL;
 }
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 void undead_scope_avoid_task(void) {
   uintptr_t task = (uintptr_t)current_task();

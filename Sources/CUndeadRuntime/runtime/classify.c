@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "runtime/memory_reader.h"
@@ -17,9 +18,6 @@ typedef struct {
 // root: the words that were asked about are often references to leaked objects.
 static verdict *cache;
 static uint32_t cache_generation;
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
-static uint32_t u32_at(uintptr_t address) { return *(const uint32_t *)address; }
 
 static bool has_destroy_function(uintptr_t isa) {
   return undead_is_executable(word_at(isa + ABI_METADATA_DESTROY));

@@ -1,5 +1,6 @@
 // What a closure knows weakly, asked while it is being called: its metadata is in use, and can be trusted.
 #include "undead_objects.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include <string.h>
 
@@ -19,9 +20,6 @@ typedef struct {
   uintptr_t context;        // where that leads to, 0 if there is none
   char last[3];
 } capture_name;
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
-static uint32_t half_at(uintptr_t address) { return *(const uint32_t *)address; }
 
 static uintptr_t relative_at(uintptr_t address) {
   int32_t distance;
@@ -62,19 +60,19 @@ static void look_at_weak(uintptr_t reference, const capture_name *name, finding 
 static void look_into(uintptr_t context, int depth, finding *found) {
   uintptr_t isa = context ? word_at(context) : 0;
   uintptr_t captures = isa && word_at(isa) == ABI_KIND_HEAP_LOCAL_VARIABLE ? word_at(isa + ABI_CONTEXT_CAPTURES) : 0;
-  uint32_t types = captures ? half_at(captures + ABI_CAPTURES_TYPE_COUNT) : 0;
+  uint32_t types = captures ? u32_at(captures + ABI_CAPTURES_TYPE_COUNT) : 0;
   if (depth == MAX_DEPTH || types == 0 || types > MAX_TYPES) {
     found->others++;
     return;
   }
   // All that are looked at are pointers; behind one that is not, the places would not be known.
-  uintptr_t bindings = half_at(captures + ABI_CAPTURES_BINDING_COUNT);
-  uintptr_t place = context + half_at(isa + ABI_CONTEXT_FIRST_CAPTURE) + bindings * 8;
+  uintptr_t bindings = u32_at(captures + ABI_CAPTURES_BINDING_COUNT);
+  uintptr_t place = context + u32_at(isa + ABI_CONTEXT_FIRST_CAPTURE) + bindings * 8;
   for (uint32_t i = 0; i < types && !found->others; i++, place += 8) {
     capture_name name = read_name(relative_at(captures + ABI_CAPTURES_TYPES + 4ul * i));
     bool box = name.last[0] == 'X' && name.last[1] && strchr("bxX", name.last[1]);
     // A reference to an existential is followed by its witness tables.
-    bool one_word = name.context && (half_at(name.context) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_CLASS;
+    bool one_word = name.context && (u32_at(name.context) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_CLASS;
     if (!strcmp(name.last, "Xw") && (types == 1 || one_word)) look_at_weak(place, &name, found);
     else if (box) look_into(word_at(place), depth + 1, found);
     else if (name.last[1] == '_' && types == 1) look_into(word_at(place + 8), depth + 1, found);   // a Swift function
@@ -93,13 +91,13 @@ static void add_type(char *text, size_t size, uintptr_t descriptor) {
   uint32_t count = 0;
   while (descriptor && count < MAX_PARENTS) {
     parents[count++] = descriptor;
-    if ((half_at(descriptor) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_MODULE) break;
+    if ((u32_at(descriptor) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_MODULE) break;
     uintptr_t parent = relative_at(descriptor + ABI_DESCRIPTOR_PARENT);
     descriptor = parent & 1 ? word_at(parent & ~(uintptr_t)1) : parent;
   }
   while (count > 0) {
     uintptr_t context = parents[--count];
-    uint32_t kind = half_at(context) & ABI_CONTEXT_KIND_MASK;
+    uint32_t kind = u32_at(context) & ABI_CONTEXT_KIND_MASK;
     if (kind != ABI_CONTEXT_MODULE && kind != ABI_CONTEXT_PROTOCOL && kind < ABI_CONTEXT_CLASS) continue;
     if (*text) add(text, size, ".");
     add(text, size, (const char *)relative_at(context + ABI_DESCRIPTOR_NAME));

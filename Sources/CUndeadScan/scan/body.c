@@ -1,4 +1,5 @@
 #include "scan/body.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
 #include "world/images.h"
@@ -8,9 +9,6 @@
 enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
 
 #define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
-static uint32_t half_at(uintptr_t address) { return *(const uint32_t *)address; }
 
 static uintptr_t side_table_of(uint64_t refcount) {
   // Two top bits set: the rest is the address of the side table; all ones is an immortal object.
@@ -71,8 +69,8 @@ undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size
 
 // Of a slab of task memory only the allocated part: the rest holds what ended calls left.
 static uintptr_t slab_end(uintptr_t slab, uintptr_t end) {
-  uintptr_t used = slab + ABI_SLAB_HEADER + half_at(slab + ABI_SLAB_USED);
-  return half_at(slab + ABI_SLAB_USED) <= half_at(slab + ABI_SLAB_CAPACITY) && used < end ? (used + 7) & ~(uintptr_t)7 : end;
+  uintptr_t used = slab + ABI_SLAB_HEADER + u32_at(slab + ABI_SLAB_USED);
+  return u32_at(slab + ABI_SLAB_USED) <= u32_at(slab + ABI_SLAB_CAPACITY) && used < end ? (used + 7) & ~(uintptr_t)7 : end;
 }
 
 static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body *body) {

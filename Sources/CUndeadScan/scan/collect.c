@@ -1,6 +1,7 @@
 #include "scan/collect.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include <assert.h>
 
@@ -10,8 +11,6 @@ typedef struct {
   bool swift_only;       // the list would not hold everything
   bool full;
 } sweep;
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 static uint32_t add_node(undead_storage *storage, const undead_heap *heap, uintptr_t block, size_t size,
                          undead_kind kind, undead_state state) {

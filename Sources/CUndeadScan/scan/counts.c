@@ -1,5 +1,6 @@
 #include "scan/counts.h"
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/address_index.h"
 #include "scan/references.h"
@@ -30,8 +31,6 @@ typedef struct {
   uint32_t count, capacity;
   undead_address_index index;
 } trial;
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 static void walk(trial *self, uintptr_t block, undead_reference_visitor visit) {
   undead_body body;

@@ -1,5 +1,6 @@
 // The references among the listed nodes.
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/collect.h"
 #include "scan/references.h"
@@ -14,8 +15,6 @@ typedef struct {
   uint32_t from;      // the node whose words are looked at, and the first of them
   uintptr_t low;
 } edge_list;
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 static void add_edge(void *context, const undead_reference *reference) {
   edge_list *list = context;

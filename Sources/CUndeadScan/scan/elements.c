@@ -1,8 +1,7 @@
 #include "scan/elements.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include <assert.h>
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 static void add_elements(undead_elements *elements, uint64_t from, uint64_t to, size_t stride) {
   elements->ranges[elements->range_count++] =

@@ -1,6 +1,7 @@
 #include "scan/held.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "world/images.h"
 #include "world/intervals.h"
@@ -9,8 +10,6 @@
 #define NEAR_BYTES 4096u
 // Of a block that such a frame refers to: collections are stored properties.
 #define FIELDS_BYTES 512u
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 // Elements that are being removed from an array are behind its count while their deinits run any code, and so are those
 // that a sequence adds to a deque while it runs; those of hash tables are covered by the bitmap but for a few instructions.

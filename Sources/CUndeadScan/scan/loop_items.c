@@ -1,10 +1,9 @@
 // Items of run loops as things that fire. A loop reaches them through memory of its own, which is found from the loop
 // object: whatever it reaches without passing an object or a closure of the program.
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/references.h"
 #include "scan/suspect_graph.h"
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 bool undead_is_loop_item(const undead_suspects *suspects, uintptr_t block, const undead_layout *layout) {
   // Of blocks of these kinds only items are tagged.

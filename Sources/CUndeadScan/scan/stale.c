@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
+#include "platform/words.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include "unwind/backtrace.h"
@@ -21,8 +22,6 @@ enum {
   MANAGER_FRAME = 96,       // from the stack pointer to the return address into _dispatch_event_loop_drain
   MAIN_FRAME_MOST = 4096,   // of a worker's main function
 };
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 static void find_function(const char *name, uintptr_t *low, uintptr_t *high) {
   const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);

@@ -1,5 +1,6 @@
 #include "scan/suspect_graph.h"
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/address_index.h"
 #include "scan/references.h"
@@ -27,8 +28,6 @@ typedef struct {
   char *memory;
   size_t bytes, used;
 } suspect_graph;
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 static bool count_held(void *context, uintptr_t block, uint32_t *word) {
   suspect_graph *graph = context;

@@ -1,6 +1,7 @@
 #include "scan/suspects.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/references.h"
 #include "scan/suspect_graph.h"
@@ -20,8 +21,6 @@ enum {
   SLAB_NEXT = 8,
   MAX_SLABS = 64,
 };
-
-static uint64_t word_at(uintptr_t address) { return *(const uint64_t *)address; }
 
 static void find_source_types(undead_suspects *suspects) {
   static const char *const names[] = {"timer", "after", "read", "write", "signal", "data_add", "data_or", "data_replace",

@@ -1,4 +1,5 @@
 // What the stubs call: a message to a dead object, its destruction, or one of the runtime's functions on it.
+#include "platform/words.h"
 #include "runtime/abi.h"
 #include "zombies/functions.h"
 #include "zombies/log.h"
@@ -13,8 +14,6 @@
 
 #if defined(__x86_64__)
 #define POINTER_BITS 0x00FFFFFFFFFFFFF8ull   // what swift_retain takes for the address
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 static bool stops(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && undead_zombies.active; }
 

@@ -1,11 +1,10 @@
 #include "zombies/metadata.h"
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "runtime/abi.h"
 
 enum { MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, PAGE = 4096 };
 
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
-static uint32_t u32_at(uintptr_t address) { return *(const uint32_t *)address; }
 static uint16_t u16_at(uintptr_t address) { return *(const uint16_t *)address; }
 
 static uintptr_t relative_at(uintptr_t address) {

@@ -1,5 +1,6 @@
 #include "zombies/zombie_class.h"
 #include "platform/memory.h"
+#include "platform/words.h"
 #include "record/thread.h"
 #include "runtime/abi.h"
 #include "runtime/descriptors.h"
@@ -26,9 +27,6 @@ static char *kept, *kept_end;          // memory for what is known of types
 static undead_word_map classes;        // by original isa; 0: not a type, or no room
 static undead_zombie_class *newest[1 << 16];   // all of them, for the lists
 static uint32_t class_count;
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
-static uint32_t u32_at(uintptr_t address) { return *(const uint32_t *)address; }
 
 bool undead_zombie_classes_prepare(void) {
   if (undead_zombie_isas) return true;
