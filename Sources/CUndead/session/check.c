@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/check.h"
 #include "platform/maps.h"
+#include "platform/time_limit.h"
 #include "record/thread.h"
 #include "runtime/layout.h"
 #include "session/calls.h"
@@ -27,8 +28,8 @@
 
 enum { IDLE, CLAIMED, RUNNING, DONE };
 
-// A check that shows no sign of life for so long is given up, so that the program can end.
-#define PATIENCE_SECONDS 120
+// A check that shows no sign of life for so much longer than a scan may take is given up, so that the program can end.
+#define MORE_SECONDS 60
 
 #define FORK_PATIENCE_SECONDS 2
 
@@ -63,7 +64,7 @@ static bool wait_while(uint32_t first, uint32_t second) {
       activity = undead_state_activity();
       since = seconds();
     }
-    if (seconds() - since > PATIENCE_SECONDS) return false;
+    if (seconds() - since > undead_scan_limit_seconds() + MORE_SECONDS) return false;
   }
   return true;
 }

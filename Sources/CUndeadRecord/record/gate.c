@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/gate.h"
+#include "platform/time_limit.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 // Longer than any scan: whoever closed the gate is gone.
-enum { PATIENCE_SECONDS = 90 };
+enum { MORE_SECONDS = 30 };
 
 volatile int32_t undead_gate;
 static int32_t scanner_thread;
@@ -58,7 +59,7 @@ static gate_waiter *take_waiter(int32_t tid) {
 }
 
 static __attribute__((noinline)) void wait_here(int32_t process, int32_t tid, gate_waiter *waiter) {
-  time_t end = seconds() + PATIENCE_SECONDS;
+  time_t end = seconds() + undead_scan_limit_seconds() + MORE_SECONDS;
   for (;;) {
     uint32_t closing = __atomic_load_n(&closings, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&undead_gate, __ATOMIC_SEQ_CST) != process || seconds() >= end) return;

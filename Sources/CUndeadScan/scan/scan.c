@@ -1,5 +1,6 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/time_limit.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
 #include "scan/arenas.h"
@@ -20,8 +21,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-#define DEADLINE_SECONDS 60
 
 typedef struct {
   undead_scan_options options;
@@ -268,7 +267,8 @@ static void fail_by_report(scan_job *job, const undead_helper_report *report) {
     fail(job, UNDEAD_SCAN_NO_HELPER, text);
     return;
   case UNDEAD_HELPER_TIMEOUT:
-    snprintf(text, sizeof text, "the scan did not end within %d seconds and was given up", DEADLINE_SECONDS);
+    snprintf(text, sizeof text, "the scan did not end within %u seconds and was given up (UNDEAD_SCAN_SECONDS)",
+             undead_scan_limit_seconds());
     fail(job, UNDEAD_SCAN_TIMEOUT, text);
     return;
   case UNDEAD_HELPER_CRASHED:
@@ -313,7 +313,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   }
   bool ready = method == UNDEAD_STOP_PTRACE || undead_signals_prepare(&job->world);
   undead_helper_report report = {.end = UNDEAD_HELPER_DONE, .value = WORK_STUCK};
-  if (ready) report = undead_helper_run(stopped_work, job, DEADLINE_SECONDS);
+  if (ready) report = undead_helper_run(stopped_work, job, undead_scan_limit_seconds());
   if (ready && method == UNDEAD_STOP_SIGNALS) undead_signals_finish(&job->world);
   bool denied = report.end == UNDEAD_HELPER_DONE ? report.value == WORK_DENIED : report.value == SIGSYS;
   if (denied && method == UNDEAD_STOP_PTRACE && !undead_stop_preference()) tried = false;
@@ -338,7 +338,7 @@ static int isa_work(void *context) {
 // Types that are missed are scanned without their layouts, which is safe: the helper's fate does not matter here.
 static void learn_layouts(scan_job *job) {
   if (!undead_isas_open(&job->isas)) return;
-  undead_helper_run(isa_work, &job->isas, DEADLINE_SECONDS);
+  undead_helper_run(isa_work, &job->isas, undead_scan_limit_seconds());
   undead_layouts_add(job->isas.list, job->isas.count);
   undead_isas_close(&job->isas);
 }
@@ -364,6 +364,7 @@ static void run(scan_job *job) {
 
 undead_scan_result *undead_scan(const undead_scan_options *options) {
   uint64_t start = undead_now();
+  undead_scan_limit_refresh();
   scan_job *job = undead_map(sizeof *job);
   undead_storage *storage = undead_storage_open(options);
   if (!job || !storage) {

@@ -3,6 +3,7 @@
 // whole timeout.
 #define _GNU_SOURCE
 #include "platform/system_calls.h"
+#include "platform/time_limit.h"
 #include "record/gate.h"
 #include "world/clock.h"
 #include "world/images.h"
@@ -19,7 +20,8 @@
 
 #define FIRST_DEADLINE 300000000ull    // for all threads to answer; doubled with every attempt
 #define RUNNABLE_DEADLINE 3000000000ull   // for those that only wait for a processor: they answer as soon as they have one
-#define PARK_DEADLINE 90000000000ull   // longer than any scan: a parked thread goes on by itself then
+// Longer than any scan: a parked thread goes on by itself then.
+#define PARK_DEADLINE ((undead_scan_limit_seconds() + 30ull) * 1000000000ull)
 #define ATTEMPTS 5
 
 static struct {
