@@ -130,7 +130,7 @@ struct Verdict {
         }
         if entry.fate == Fate.leaked.rawValue {
           if moment == .last { Misses.count(id, isFound: index != nil) }
-        } else if entry.fate == Fate.dropped.rawValue, index != nil, !Check.isInFork {
+        } else if entry.fate == Fate.dropped.rawValue, index != nil {
           Truth.entries[Int(id)].wasReported = true
         } else if index != nil, !(Check.isInFork && Truth.isLostInFork(id)) {
           wrong.insert(id)
@@ -191,7 +191,7 @@ enum Misses {
 @inline(never) func checkInFork(worker: Int, step: Int) {
   let child = Truth.locked { truth_fork() }
   guard child != 0 else {
-    alarm(60)
+    alarm(120)
     Check.isInFork = true
     _exit(Check.run(.atRandom, worker: worker, step: step) == 0 ? 0 : 1)
   }

@@ -4,6 +4,26 @@ import Synchronization
 /// Holders on their way from one thread to another.
 let exchange = Mutex<[Holder]>([])
 
+/// Between their steps threads hold nothing in registers, which a forked child does not have.
+enum Quiet {
+  nonisolated(unsafe) private static let lock: UnsafeMutablePointer<pthread_rwlock_t> = {
+    let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+    pthread_rwlock_init(lock, nil)
+    return lock
+  }()
+
+  static func disturb(_ body: () -> Void) {
+    pthread_rwlock_rdlock(lock)
+    body()
+    pthread_rwlock_unlock(lock)
+  }
+  static func keep(_ body: () -> Void) {
+    pthread_rwlock_wrlock(lock)
+    body()
+    pthread_rwlock_unlock(lock)
+  }
+}
+
 /// Builds and changes a part of the graph; one on each thread.
 struct Worker {
   let number: Int
@@ -11,6 +31,7 @@ struct Worker {
   var random: Random
   var holders: [Holder] = []
   var step = 0
+  private var isToFork = false
 
   init(number: Int, options: Options) {
     self.number = number
@@ -21,7 +42,11 @@ struct Worker {
   mutating func run() {
     for step in 1...max(options.steps, 1) {
       self.step = step
-      takeStep()
+      Quiet.disturb { takeStep() }
+      if isToFork {
+        isToFork = false
+        Quiet.keep { checkInFork(worker: number, step: step) }
+      }
     }
     trace("give the rest away")
     while let holder = holders.popLast() { exchange.withLock { $0.append(holder) } }
@@ -47,7 +72,7 @@ struct Worker {
   private mutating func check() {
     trace("check")
     if options.forks, random.chance(5) {
-      checkInFork(worker: number, step: step)
+      isToFork = true
     } else {
       Check.run(.atRandom, worker: number, step: step)
     }

@@ -296,15 +296,16 @@ private final class Fiber: Holder, @unchecked Sendable {
   }
 }
 
+// A forked child does not have the registers of other threads.
 let threadKinds: [Kind] = [
-  Kind(name: "thread.frame", isRoot: true, limit: 4) { InSwiftFrame() },
+  Kind(name: "thread.frame", isRoot: true, isLostInFork: true, limit: 4) { InSwiftFrame() },
   Kind(name: "thread.array", isRoot: true, limit: 4) { InArrayOfFrame() },
   Kind(name: "thread.frameOfC", isRoot: true, limit: 4) { InCFrame() },
-  Kind(name: "thread.register", isRoot: true, limit: 4) { InRegister() },
+  Kind(name: "thread.register", isRoot: true, isLostInFork: true, limit: 4) { InRegister() },
   Kind(name: "thread.beyondSwitch", isRoot: true, limit: 4) { BeyondSwitch() },
   Kind(name: "thread.belowFiber", isRoot: true, limit: 4) { BelowFiber() },
   Kind(name: "thread.belowSignalStack", isRoot: true, limit: 4) { BelowSignalStack() },
-  Kind(name: "thread.condition", isRoot: true, limit: 4) { InCondition() },
+  Kind(name: "thread.condition", isRoot: true, isLostInFork: true, limit: 4) { InCondition() },
   Kind(name: "thread.specific", isRoot: true, limit: 4) { InSpecific() },
   Kind(name: "thread.dictionary", isRoot: true, limit: 4) { InDictionary() },
   Kind(name: "thread.local", isRoot: true, limit: 4) { InThreadLocal() },
