@@ -155,7 +155,7 @@ const char *undead_exit_obstacle(void) {
   return NULL;
 }
 
-void undead_restart_interrupted(void *context) { undead_restart_system_call(context, libc.low, libc.high); }
+void undead_restart_interrupted(void *context) { undead_restart_system_call(context); }
 #else
 bool undead_interrupted_safely(const void *context) {
   (void)context;

@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include "platform/system_calls.h"
+#include "platform/memory.h"
 
 #if defined(__x86_64__)
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 static const uint8_t syscall_instruction[2] = {0x0f, 0x05};
+enum { LONGEST_CALL = 16 };   // bytes that are looked at, with the load of the number
 
 // The number of the system call whose instruction ends at `pc`: known only where it is loaded right before, or with one
 // load of an argument in between, as the compiler does it for all calls of libc that wait. Negative if it is not known.
@@ -37,13 +40,20 @@ static bool has_pending_signal(const ucontext_t *interrupted) {
   return !known || (pending & ~blocked) != 0;
 }
 
-void undead_restart_system_call(void *context, uintptr_t libc_low, uintptr_t libc_high) {
+// True if what comes before `pc` can be read: it is code that may lie on another page.
+static bool is_code_before(uintptr_t pc) {
+  enum { PAGE = 4096 };
+  return pc % PAGE >= LONGEST_CALL || undead_page_is_readable(pc - LONGEST_CALL);
+}
+
+void undead_restart_system_call(void *context) {
   ucontext_t *interrupted = context;
   greg_t *registers = interrupted->uc_mcontext.gregs;
   uintptr_t pc = (uintptr_t)registers[REG_RIP];
-  if (registers[REG_RAX] != -EINTR || pc < libc_low || pc >= libc_high) return;
+  if (registers[REG_RAX] != -EINTR || !is_code_before(pc)) return;
   long number = system_call_number((const uint8_t *)pc);
-  if (number < 0 || has_pending_signal(interrupted)) return;
+  // The descriptor of close() is gone, whatever it says.
+  if (number < 0 || number == SYS_close || has_pending_signal(interrupted)) return;
   if (number == SYS_nanosleep && registers[REG_RSI]) registers[REG_RDI] = registers[REG_RSI];
   bool relative = number == SYS_clock_nanosleep && (registers[REG_RSI] & TIMER_ABSTIME) == 0;
   if (relative && registers[REG_R10]) registers[REG_RDX] = registers[REG_R10];
@@ -51,7 +61,7 @@ void undead_restart_system_call(void *context, uintptr_t libc_low, uintptr_t lib
   registers[REG_RIP] -= (greg_t)sizeof(syscall_instruction);
 }
 #else
-void undead_restart_system_call(void *context, uintptr_t libc_low, uintptr_t libc_high) {
-  (void)context, (void)libc_low, (void)libc_high;
+void undead_restart_system_call(void *context) {
+  (void)context;
 }
 #endif

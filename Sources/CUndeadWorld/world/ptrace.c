@@ -238,40 +238,6 @@ undead_stop_result undead_ptrace_stop_one(undead_world *world, int32_t tid) {
   return wait_until_stopped(world) ? UNDEAD_STOP_OK : UNDEAD_STOP_STUCK;
 }
 
-// System calls that end with EINTR when their thread is stopped, without any signal (signal(7); those on sockets if the
-// socket has a timeout): the kernel does not start them again by itself.
-static bool is_ended_by_stop(uint64_t number) {
-  static const uint16_t calls[] = {
-    SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_semop, SYS_semtimedop, SYS_rt_sigtimedwait,
-    SYS_io_getevents, SYS_io_pgetevents, SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4,
-    SYS_write, SYS_writev, SYS_sendto, SYS_sendmsg};
-  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-    if (calls[i] == number) return true;
-  return false;
-}
-
-// A signal that waits for the thread may have ended the call too, and the program may count on that.
-static bool has_pending_signal(int32_t tid) {
-  for (uint32_t flags = 0; flags <= PTRACE_PEEKSIGINFO_SHARED; flags++) {
-    struct __ptrace_peeksiginfo_args which = {.flags = flags, .nr = 1};
-    siginfo_t signal;
-    if (trace(PTRACE_PEEKSIGINFO, tid, (uintptr_t)&which, (uintptr_t)&signal) != 0) return true;
-  }
-  return false;
-}
-
-static void start_call_again(const undead_stopped_thread *thread) {
-  struct user_regs_struct registers;
-  struct iovec area = {&registers, sizeof registers};
-  if (thread->held_signal || trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) return;
-  if ((int64_t)registers.rax != -EINTR || !is_ended_by_stop(registers.orig_rax)) return;
-  if (has_pending_signal(thread->tid)) return;
-  registers.rax = registers.orig_rax;
-  registers.rip -= 2;   // back to the instruction
-  registers.orig_rax = UINT64_MAX;
-  trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
-}
-
 void undead_ptrace_resume(undead_world *world) {
   undead_gate_open();
   uint32_t kept = 0;
@@ -283,7 +249,7 @@ void undead_ptrace_resume(undead_world *world) {
       world->threads[kept++] = *thread;
       continue;
     }
-    start_call_again(thread);
+    undead_start_call_again(world, thread);
     trace(PTRACE_DETACH, thread->tid, 0, (uintptr_t)thread->held_signal);
   }
   world->thread_count = kept;

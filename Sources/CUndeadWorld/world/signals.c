@@ -95,7 +95,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   __atomic_fetch_add(&stopper.inside, 1, __ATOMIC_SEQ_CST);
   if (stopper.pending) answer(context);
   __atomic_fetch_sub(&stopper.inside, 1, __ATOMIC_SEQ_CST);
-  if (ours) undead_restart_system_call(context, undead_image_facts.libc.low, undead_image_facts.libc.high);
+  if (ours) undead_restart_system_call(context);
   else forward(number, info, context);
 }
 

@@ -1,12 +1,11 @@
 // System calls of the program that a signal of ours ends.
 #pragma once
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
-// Lets a system call that a signal interrupted start again when the handler returns, as if nothing had happened, if it
-// is one of libc's. One with a relative timeout starts with the whole of it, unless the kernel said what is left.
+// Lets a system call that a signal interrupted start again when the handler returns, as if nothing had happened, if its
+// number can be told from the code before it. One with a relative timeout starts with the whole of it, unless the kernel said what is left.
 // `context` is the third argument of the handler. Async-signal-safe.
-void undead_restart_system_call(void *context, uintptr_t libc_low, uintptr_t libc_high);
+void undead_restart_system_call(void *context);
 
 #pragma GCC visibility pop

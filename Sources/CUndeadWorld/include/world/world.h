@@ -77,6 +77,8 @@ undead_stop_result undead_ptrace_stop(undead_world *world);
 // Stops one thread only; undead_ptrace_resume lets it go on.
 undead_stop_result undead_ptrace_stop_one(undead_world *world, int32_t tid);
 void undead_ptrace_resume(undead_world *world);
+// Before a traced thread goes on (restart.c): the call that it was stopped in is made again if nothing but the stop ended it.
+void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread);
 undead_stop_result undead_signals_stop(undead_world *world);
 void undead_signals_resume(undead_world *world);
 
