@@ -3,7 +3,6 @@
 #include "platform/maps.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
-#include "runtime/naming.h"
 #include "runtime/runtime.h"
 #include <stdlib.h>
 

@@ -34,6 +34,9 @@ static inline uintptr_t read_relative_indirectable(uintptr_t address) {
   return distance & 1 ? read_word(target) : target;
 }
 
+// Copies memory that may change or vanish meanwhile; false if it could not be read.
+bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
+
 // A zero-terminated text of at most `max` bytes, or NULL.
 static inline const char *read_text(uintptr_t address, size_t max) {
   const undead_mapping *mapping = undead_mapping_of(address);

@@ -4,22 +4,11 @@
 #include "runtime/memory_reader.h"
 #include "runtime/naming.h"
 #include "runtime/runtime.h"
-#include <errno.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum { MAX_TYPE_NAME = 1 << 16 };
 
 bool undead_node_is_frozen(const undead_node *node) {
   return node->state == UNDEAD_STATE_LEAKED || node->state == UNDEAD_STATE_RAW || node->state == UNDEAD_STATE_SUPPORT;
-}
-
-bool undead_copy_memory(uintptr_t address, void *copy, size_t size) {
-  struct iovec local = {copy, size}, remote = {(void *)address, size};
-  int saved = errno;
-  bool done = process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
-  errno = saved;
-  return done;
 }
 
 void undead_add_type_name(undead_text *text, uintptr_t type) {

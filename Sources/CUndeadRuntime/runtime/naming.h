@@ -10,8 +10,6 @@ void undead_add_type_name(undead_text *text, uintptr_t type);
 
 // True if nobody can change the memory of the node: it may be read and its enum tags asked for.
 bool undead_node_is_frozen(const undead_node *node);
-// Copies memory that may change or vanish meanwhile; false if it could not be read.
-bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
 
 typedef enum { UNDEAD_ROLE_UNKNOWN, UNDEAD_ROLE_BOX, UNDEAD_ROLE_CLOSURE } undead_context_role;
 // The type of the error in a box, 0 if it cannot be read: part of the object, not of its isa.

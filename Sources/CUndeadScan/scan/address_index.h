@@ -1,7 +1,6 @@
 // Finds the position of a block in a list that is sorted by address.
 #pragma once
 #include "scan/heap.h"
-#include "scan/scan.h"
 
 typedef struct {
   const char *entries;     // each starts with the address of a block
