@@ -4,8 +4,9 @@ import UndeadReport
 
 /// Finds Swift objects that leaked, in the process that asks.
 ///
-/// Nothing is recorded until ``start()`` is called or the process is started with `UNDEAD=1` in its environment, which
-/// also covers what is allocated before `main`. All functions may be called from any thread.
+/// Recorded is from the first allocation on in test programs, under `undead run` and `undead test`, and in a process that
+/// is started with `UNDEAD=1` in its environment; in other programs from ``start()`` on, and with `UNDEAD=0` never. All
+/// functions may be called from any thread.
 public enum Undead {
   /// True while allocations are recorded.
   public static var isActive: Bool { undead_is_active() }
@@ -17,8 +18,9 @@ public enum Undead {
 
   /// Starts recording allocations; does nothing if they are recorded already.
   ///
-  /// What only older objects hold looks like a leak, and reports say that they are not complete; `UNDEAD=1` in the
-  /// environment of the process avoids that.
+  /// Memory that was allocated before is not known: whatever it refers to counts as alive, so no report is false, but
+  /// leaks may be missed, and reports say that they are not complete. `UNDEAD=1` in the environment of the process avoids
+  /// that.
   ///
   /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
   public static func start() throws(UndeadError) {

@@ -53,7 +53,8 @@ import Testing
           allocated  in App.register() at /app/main.swift:100
           with it    1 × App.Log (16 bytes)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue)
+                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
+                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
             #0  App.register() at /app/main.swift:100
             #1  main at /app/main.swift:90
 
@@ -91,7 +92,8 @@ import Testing
           allocated  in App.one() at /app/main.swift:120
           with it    1 × App.Tail (1000 bytes)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue)
+                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
+                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
             #0  App.one() at /app/main.swift:120
             #1  main at /app/main.swift:90
 
@@ -105,7 +107,8 @@ import Testing
           allocated  in App.two() at /app/main.swift:121
           with it    1 × App.Left (32 bytes), 1 × App.Right (32 bytes)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue)
+                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
+                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
             #0  App.two() at /app/main.swift:121
             #1  main at /app/main.swift:90
 

@@ -20,9 +20,9 @@ bool undead_is_active(void);
 // Why nothing is recorded, in one sentence for the user; "" while the instrument is active. Valid forever.
 const char *undead_inactive_reason(void);
 
-// Starts recording in a program that links Undead, unless it is active already. Blocks allocated before stay unknown,
-// so what only they hold looks like a leak, and snapshots say that they are not complete: UNDEAD=1 in the environment
-// records from the first block on. Returns false if the instrument cannot work here: undead_inactive_reason() says why.
+// Starts recording in a program that links Undead, unless it is active already. Blocks allocated before stay unknown:
+// what they hold counts as alive, and snapshots say that they are not complete. UNDEAD=1 in the environment records from
+// the first block on. Returns false if the instrument cannot work here: undead_inactive_reason() says why.
 bool undead_start(void);
 
 // Stops recording: blocks allocated from now on stay unknown. Does nothing if the instrument is not active.
