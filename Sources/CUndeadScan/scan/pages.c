@@ -26,7 +26,7 @@
 // What the pages of a mapping are known by.
 typedef enum {
   USE_NONE,
-  USE_WRITTEN,     // those of a file that were written, and have no other contents than it by that
+  USE_WRITTEN,     // those that a private mapping of a file no longer shares with it: others are as they were loaded
   USE_TOUCHED,     // those that are in the page table or swapped out
   USE_CONTENTS,    // also those that others have put into the file
 } page_use;
@@ -98,7 +98,7 @@ static bool may_have_changed(const undead_pages *pages, const undead_mapping *ma
 }
 
 static page_use use_of(const undead_pages *pages, const undead_mapping *mapping) {
-  page_use other = mapping->writable ? USE_TOUCHED : USE_WRITTEN;
+  page_use other = mapping->shared && mapping->writable ? USE_TOUCHED : USE_WRITTEN;
   if (mapping->what == UNDEAD_MAPPED_KERNEL) return USE_NONE;
   if (mapping->what == UNDEAD_MAPPED_NOTHING) return USE_TOUCHED;
   if (!mapping->shared && undead_module_of(mapping->low)) return other;

@@ -40,11 +40,8 @@ void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, 
   add_root(search->roots, (undead_root){low, high, 0, tid, (uint8_t)kind});
 }
 
-static void exclude_known(undead_root_search *search) {
-  const undead_images *facts = &undead_image_facts;
+static void exclude_own(undead_root_search *search) {
   uintptr_t low, high;
-  for (uint32_t i = 0; i < facts->constant_count; i++)
-    undead_intervals_add(&search->excluded, facts->constant[i].low, facts->constant[i].high);
   for (size_t i = 0; undead_owned_range(i, &low, &high); i++) undead_intervals_add(&search->excluded, low, high);
 }
 
@@ -124,15 +121,6 @@ static void add_mapping(undead_root_search *search, const undead_mapping *mappin
   }
 }
 
-// Code and constants of images: only their relocated data was ever written.
-static bool is_constant(const undead_mapping *mapping) {
-  if (mapping->writable) return false;
-  for (uint32_t i = 0; i < undead_image_facts.writable_count; i++)
-    if (mapping->low < undead_image_facts.writable[i].high && mapping->high > undead_image_facts.writable[i].low)
-      return false;
-  return undead_module_of(mapping->low) != NULL;
-}
-
 typedef struct {
   uintptr_t *list;
   uint64_t count, capacity;
@@ -160,8 +148,7 @@ static void add_inherited(undead_root_search *search) {
 }
 
 static void add_mappings(undead_root_search *search) {
-  for (size_t i = 0; i < undead_mapping_count(); i++)
-    if (!is_constant(undead_mapping_at(i))) add_mapping(search, undead_mapping_at(i));
+  for (size_t i = 0; i < undead_mapping_count(); i++) add_mapping(search, undead_mapping_at(i));
 }
 
 bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
@@ -174,7 +161,7 @@ bool undead_roots_open(undead_roots *roots, const undead_world *world, const und
   if (ok) {
     undead_roots_add_threads(&search);
     undead_roots_exclude_dead_stacks(&search);
-    exclude_known(&search);
+    exclude_own(&search);
     ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);

@@ -3,8 +3,6 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
-#include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
@@ -37,43 +35,6 @@ static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
   if (block && block < own && own - block < (1u << 20) && own - block > facts->static_tls_bytes)
     facts->static_tls_bytes = own - block;
   return 0;
-}
-
-static bool read_at(long file, void *bytes, size_t size, uint64_t offset) {
-  return undead_raw4(SYS_pread64, file, (long)bytes, (long)size, (long)offset) == (long)size;
-}
-
-#define MAX_SECTIONS 128
-#define NAME_BYTES 8192
-
-// Writable sections named .rodata are read-only data that the linker put beside relocated data.
-static void find_constant_data(const undead_module *module, long file) {
-  static Elf64_Shdr sections[MAX_SECTIONS];
-  static char names[NAME_BYTES];
-  Elf64_Ehdr header;
-  if (!read_at(file, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG)) return;
-  size_t count = header.e_shnum;
-  if (!count || count > MAX_SECTIONS || header.e_shentsize != sizeof *sections || header.e_shstrndx >= count) return;
-  if (!read_at(file, sections, count * sizeof *sections, header.e_shoff)) return;
-  const Elf64_Shdr *strings = &sections[header.e_shstrndx];
-  if (strings->sh_size >= NAME_BYTES || !read_at(file, names, strings->sh_size, strings->sh_offset)) return;
-  names[strings->sh_size] = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (!(sections[i].sh_flags & SHF_WRITE) || sections[i].sh_name >= strings->sh_size) continue;
-    if (strcmp(names + sections[i].sh_name, ".rodata")) continue;
-    uintptr_t low = module->bias + sections[i].sh_addr, high = low + sections[i].sh_size;
-    if (low >= module->low && high <= module->high)
-      add_interval(undead_image_facts.constant, &undead_image_facts.constant_count, low, high);
-  }
-}
-
-static void visit_file(const undead_module *module, bool is_program) {
-  const char *path = is_program ? "/proc/thread-self/exe" : module->path;
-  if (path[0] != '/') return;
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return;
-  find_constant_data(module, file);
-  undead_raw3(SYS_close, file, 0, 0);
 }
 
 static bool is_named(const undead_module *module, const char *prefix) {
@@ -193,17 +154,13 @@ static void learn_thread_layout(void) {
 bool undead_images_refresh(void) {
   undead_images *facts = &undead_image_facts;
   if (!facts->writable) facts->writable = undead_map(UNDEAD_MAX_SEGMENTS * sizeof *facts->writable);
-  if (!facts->constant) facts->constant = undead_map(UNDEAD_MAX_SEGMENTS * sizeof *facts->constant);
-  if (!facts->writable || !facts->constant) return false;
-  facts->writable_count = facts->constant_count = 0;
+  if (!facts->writable) return false;
+  facts->writable_count = 0;
   facts->dispatch_tls_module = 0;
   facts->dispatch_part_count = 0;
   facts->dispatch = facts->dispatch_image = facts->concurrency = (undead_interval){0, 0};
   if (undead_module_count() == 0) undead_modules_refresh();
-  for (size_t i = 0; i < undead_module_count(); i++) {
-    visit_module(undead_module_at(i));
-    visit_file(undead_module_at(i), i == 0);
-  }
+  for (size_t i = 0; i < undead_module_count(); i++) visit_module(undead_module_at(i));
   find_dispatch();
   dl_iterate_phdr(visit_image, NULL);
   learn_thread_layout();

@@ -8,9 +8,12 @@
 #include "world/proc_ids.h"
 #include "platform/raw_x86_64.h"
 #include <assert.h>
+#include <cpuid.h>
 #include <string.h>
 
 static int preference;
+
+static void learn_parts(void);
 
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
@@ -25,6 +28,7 @@ void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};
+  learn_parts();
   undead_proc_ids_refresh();
   world->process = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
   world->scanner = (int32_t)undead_raw3(SYS_gettid, 0, 0, 0);
@@ -122,30 +126,53 @@ void undead_note_system_call(undead_stopped_thread *thread) {
   thread->in_syscall = (code[-2] == 0x0f && code[-1] == 0x05) || (code[0] == 0x0f && code[1] == 0x05);
 }
 
-// XSAVE areas: Intel SDM vol. 1, 13.4. Components 1 (SSE), 2 (AVX), 6 and 7 (AVX-512); the others hold no addresses.
-static const struct {
-  uint8_t component;
-  uint16_t offset, bytes;
-} vector_parts[] = {{1, 160, 256}, {2, 576, 256}, {6, 1152, 512}, {7, 1664, 1024}};
-#define XSTATE_BV_OFFSET 512
+// XSAVE areas in the standard format: Intel SDM vol. 1, 13.4. Where the parts lie the processor tells (CPUID leaf 0DH): the
+// vectors of AVX and AVX-512, tiles, the further general registers of APX. Those of x87 and SSE are in the old area.
+enum { XSTATE_BV_OFFSET = 512, XSAVE_HEADER_END = 576, PARTS = 63, FIRST_EXTENDED = 2, PART_PKRU = 9 };
+static struct {
+  uint32_t offset, bytes;
+} parts[PARTS] = {{32, 128}, {160, 256}};
+
+static void learn_parts(void) {
+  uint32_t bytes, offset, c, d;
+  if (parts[FIRST_EXTENDED].bytes || !__get_cpuid_count(0xD, FIRST_EXTENDED, &bytes, &offset, &c, &d)) return;
+  for (uint32_t i = FIRST_EXTENDED; i < PARTS; i++) {
+    if (i == PART_PKRU || !__get_cpuid_count(0xD, i, &bytes, &offset, &c, &d) || c & 1) continue;   // of the kernel only
+    parts[i].offset = offset;
+    parts[i].bytes = bytes;
+  }
+}
+
+static uint32_t take_words(const uint8_t *area, uint32_t bytes, uintptr_t *to) {
+  uint32_t count = 0;
+  for (const uint64_t *word = (const void *)area; word < (const uint64_t *)(area + bytes); word++) {
+    if (*word < 4096) continue;
+    if (to) to[count] = *word;
+    count++;
+  }
+  return count;
+}
+
+// The words of the parts in use; with `to` NULL only their number.
+static uint32_t take_parts(const uint8_t *area, size_t size, uintptr_t *to) {
+  uint64_t in_use = size >= XSAVE_HEADER_END ? *(const uint64_t *)(area + XSTATE_BV_OFFSET) : 3;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < PARTS; i++) {
+    if (!(in_use >> i & 1) || !parts[i].bytes || parts[i].offset + (size_t)parts[i].bytes > size) continue;
+    count += take_words(area + parts[i].offset, parts[i].bytes, to ? to + count : NULL);
+  }
+  return count;
+}
 
 void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, const uint8_t *area, size_t size) {
   assert(((uintptr_t)area & 7) == 0);
-  uint64_t in_use = size >= 576 ? *(const uint64_t *)(area + XSTATE_BV_OFFSET) : 2;
-  uintptr_t words[256];
-  uint32_t count = 0;
-  for (size_t i = 0; i < sizeof vector_parts / sizeof *vector_parts; i++) {
-    size_t low = vector_parts[i].offset, high = low + vector_parts[i].bytes;
-    if (!(in_use >> vector_parts[i].component & 1) || high > size) continue;
-    for (const uint64_t *word = (const void *)(area + low); word < (const uint64_t *)(area + high); word++)
-      if (*word >= 4096) words[count++] = *word;
-  }
+  uint32_t count = take_parts(area, size, NULL);
   uint32_t first = __atomic_fetch_add(&world->vector_count, count, __ATOMIC_RELAXED);
   if (first + count > UNDEAD_MAX_VECTORS) {
     world->vectors_lost = true;
     return;
   }
-  for (uint32_t i = 0; i < count; i++) world->vectors[first + i] = words[i];
+  take_parts(area, size, world->vectors + first);
   thread->first_vector = first;
   thread->vector_count = count;
 }

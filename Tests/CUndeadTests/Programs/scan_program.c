@@ -257,24 +257,45 @@ void start_thread_with_dynamic_value(void *block) {
   while (ready == before) usleep(1000);
 }
 
-static void *hold_register(void *block) {
+// Keeps a block in one register until `stopped`, by an instruction that moves it from %0 there.
+#define HOLD_IN(...) \
+  __asm__ volatile( \
+    __VA_ARGS__ "xor %k0, %k0\n" \
+    "1: cmpb $0, (%1)\n\t" \
+    "je 1b" \
+    : "+r"(block) \
+    : "r"(&stopped) \
+    : "r9", "xmm5", "xmm17", "memory", "cc")
+
+static void *register_block;   // the argument of a thread stays in its descriptor
+
+__attribute__((target("avx512f"))) static void hold_in_wide_vector(void *block, bool low_half) {
+  if (low_half) HOLD_IN("vpbroadcastq %0, %%zmm17\n\t");
+  else HOLD_IN("movq %0, %%xmm5\n\tvinserti32x4 $3, %%xmm5, %%zmm5, %%zmm5\n\tvpxorq %%xmm6, %%xmm6, %%xmm6\n\t"
+               "vinserti32x4 $0, %%xmm6, %%zmm5, %%zmm5\n\t");
+}
+
+__attribute__((target("avx2"))) static void hold_in_vector(void *block) {
+  HOLD_IN("movq %0, %%xmm5\n\tvinserti128 $1, %%xmm5, %%ymm5, %%ymm5\n\tvpxor %%xmm6, %%xmm6, %%xmm6\n\t"
+          "vinserti128 $0, %%xmm6, %%ymm5, %%ymm5\n\t");
+}
+
+static void *hold_register(void *kind) {
+  void *block = register_block;
+  register_block = NULL;
   ready++;
-  volatile bool *flag = &stopped;
-  __asm__ volatile(
-    "mov %0, %%r9\n\t"
-    "movq %0, %%xmm5\n\t"
-    "xor %k0, %k0\n"
-    "1: cmpb $0, (%1)\n\t"
-    "je 1b"
-    : "+r"(block)
-    : "r"(flag)
-    : "r9", "xmm5", "memory", "cc");
+  if (kind == (void *)UPPER_VECTOR && __builtin_cpu_supports("avx2")) hold_in_vector(block);
+  else if (kind == (void *)WIDE_VECTOR && __builtin_cpu_supports("avx512f")) hold_in_wide_vector(block, false);
+  else if (kind == (void *)FURTHER_VECTOR && __builtin_cpu_supports("avx512f")) hold_in_wide_vector(block, true);
+  else if (kind == (void *)GENERAL_REGISTER) HOLD_IN("mov %0, %%r9\n\t");
+  else HOLD_IN("movq %0, %%xmm5\n\t");
   return NULL;
 }
 
-void start_thread_with_register(void *block) {
+void start_thread_with_register(void *block, enum register_kind kind) {
   int before = ready;
-  start(hold_register, block);
+  register_block = block;
+  start(hold_register, (void *)kind);
   while (ready == before) usleep(1000);
 }
 

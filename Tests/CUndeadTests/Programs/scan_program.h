@@ -25,7 +25,9 @@ long check_signals(void);
 void run_short_threads(int count, void *(*argument)(int));
 // Starts a thread that holds a block only in a thread-specific value, another only in a register.
 void start_thread_with_value(void *block);
-void start_thread_with_register(void *block);
+// What the processor does not have counts as VECTOR.
+enum register_kind { GENERAL_REGISTER = 1, VECTOR, UPPER_VECTOR, WIDE_VECTOR, FURTHER_VECTOR };
+void start_thread_with_register(void *block, enum register_kind kind);
 // Starts a thread that holds a block only in thread-local storage that malloc gave to the dynamic loader.
 void start_thread_with_dynamic_value(void *block);
 void stop_threads(void);

@@ -200,7 +200,9 @@ func holdInOddPlaces() {
     for index in 0..<100 { memory[index] = passRetained() }
   }
   for _ in 0..<3 { start_thread_with_value(passRetained()) }
-  for _ in 0..<2 { start_thread_with_register(passRetained()) }
+  for kind in [GENERAL_REGISTER, VECTOR, UPPER_VECTOR, WIDE_VECTOR, FURTHER_VECTOR] {
+    start_thread_with_register(passRetained(), kind)
+  }
   start_thread_on_other_stack(passRetained())
 }
 

@@ -14,8 +14,6 @@ typedef struct {
 typedef struct {
   undead_interval *writable;         // segments that are or were writable
   uint32_t writable_count;
-  undead_interval *constant;         // read-only data that lies in them: Swift's libraries keep their tables there
-  uint32_t constant_count;
   undead_interval libc, loader;      // code and data of libc.so and ld.so
   undead_interval dispatch, concurrency;   // libraries of their own, not linked into the program
   undead_interval dispatch_image;    // whatever holds libdispatch: the library, or the program
