@@ -31,6 +31,8 @@ void start_thread_with_register(void *block, enum register_kind kind);
 // Starts a thread that holds a block only in thread-local storage that malloc gave to the dynamic loader.
 void start_thread_with_dynamic_value(void *block);
 void stop_threads(void);
+// Returns when no other thread has anything to do.
+void wait_until_others_sleep(void);
 // Memory of no allocator, private or shared.
 void *map_memory(size_t bytes, bool shared);
 long run_time_of_nanosleep(long nanoseconds);

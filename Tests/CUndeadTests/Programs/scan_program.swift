@@ -324,7 +324,7 @@ case "simple":
   leakRawMemory(50)
 case "hanging-continuation", "hanging-stream", "hanging-group":
   startHangingTasks(String(arguments[1].dropFirst(8)), 1000)
-  sleep(1)
+  wait_until_others_sleep()
 case "live":
   fillGlobals()
   startLiveTasks()
@@ -336,7 +336,7 @@ case "odd":
   scans = 3
 case "suspects":
   startSuspects()
-  usleep(200_000)
+  wait_until_others_sleep()
 case "watched":
   let node = Node()
   node.next = Node()
