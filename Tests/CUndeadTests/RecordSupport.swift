@@ -65,7 +65,7 @@ enum Recorder {
     for file in files { _ = FileManager.default.createFile(atPath: directory.path(file), contents: nil) }
     process.standardOutput = FileHandle(forWritingAtPath: directory.path("output"))
     process.standardError = FileHandle(forWritingAtPath: directory.path("errors"))
-    try process.run()
+    try process.runUnblocked()
     let deadline = Deadline(
       of: process.processIdentifier, command: ([command] + arguments).joined(separator: " "))
     process.waitUntilExit()

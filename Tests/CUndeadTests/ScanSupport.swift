@@ -69,7 +69,7 @@ enum ScanProgram {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", command]
-    try process.run()
+    try process.runUnblocked()
     let deadline = Deadline(of: process.processIdentifier, command: command)
     process.waitUntilExit()
     try deadline.check()
@@ -83,7 +83,7 @@ extension Process {
     let pipe = Pipe()
     standardOutput = pipe
     standardError = pipe
-    try run()
+    try runUnblocked()
     let command = ([executableURL?.path ?? ""] + (arguments ?? [])).joined(separator: " ")
     let deadline = Deadline(of: processIdentifier, command: command)
     let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -136,13 +136,7 @@ final class Sandbox {
       process.standardOutput = FileHandle(forWritingAtPath: files.path("out"))
       process.standardError = FileHandle(forWritingAtPath: files.path("error"))
       process.standardInput = input ?? FileHandle.nullDevice
-      // Tests run on threads that block every signal, which a child would inherit.
-      var none = sigset_t()
-      var before = sigset_t()
-      sigemptyset(&none)
-      pthread_sigmask(SIG_SETMASK, &none, &before)
-      defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-      try process.run()
+      try process.runUnblocked()
       let command = (process.arguments ?? []).joined(separator: " ")
       deadline = Deadline(of: process.processIdentifier, command: command, after: .seconds(600))
     }

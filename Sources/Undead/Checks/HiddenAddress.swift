@@ -2,13 +2,11 @@
 struct HiddenAddress: Hashable, Sendable {
   private let bits: UInt64
 
-  // Bits that no address of a program has and that a scan does not mask away.
-  private static let disguise: UInt64 = 0x00AA_0000_0000_0000
-
   init(_ address: UInt64) {
-    bits = address ^ Self.disguise
+    // No address of a program has bit 47 set, its complement has: whatever tag bits a scan masks away.
+    bits = ~address
   }
 
   /// The address itself. It must not stay in memory of the program.
-  var address: UInt64 { bits ^ Self.disguise }
+  var address: UInt64 { ~bits }
 }

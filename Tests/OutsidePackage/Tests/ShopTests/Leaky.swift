@@ -101,7 +101,7 @@ import UndeadTesting
 @Suite(.noLeaks) final class LeakySuiteClass {
   private let screen = ProductScreen(strongly: true)
 
-  @Test func superclass() {  // leaks: Shop.ProductScreen .presenterOfScreen .screen
+  @Test func superclass() {  // leaks: Shop.ProductScreen .presenter .screen
     #expect(screen.title == "detail")
   }
 }

@@ -93,7 +93,7 @@ class ScreenTestCase: XCTestCase {
   override func setUp() async throws {
     try await super.setUp()
     screen = makeScreen()
-    trackForMemoryLeaks(screen)  // leaks: Shop.ProductScreen .presenterOfScreen .screen
+    trackForMemoryLeaks(screen)  // leaks: Shop.ProductScreen .presenter .screen
   }
 
   override func tearDown() async throws {
