@@ -1,0 +1,57 @@
+#include "scan/analysis.h"
+#include "scan/census.h"
+#include "scan/counts.h"
+#include "scan/held.h"
+
+bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {
+  return !options->suspects || undead_suspects_open(&analysis->suspects, &analysis->bodies, options);
+}
+
+void undead_analysis_close(undead_analysis *analysis, const undead_storage *storage) {
+  undead_mark_close(&analysis->marker);
+  undead_held_close(&analysis->bodies);
+  undead_paths_close(&analysis->paths, storage);
+  undead_suspects_close(&analysis->suspects);
+}
+
+// Marks by exact references and by words of which nothing is known; then counts decide about the rest.
+static bool mark_all(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
+                     const undead_world *world, const undead_scan_options *options) {
+  undead_marker *marker = &analysis->marker;
+  *marker = (undead_marker){.bodies = &analysis->bodies, .heap = &view->heap, .bit = UNDEAD_WORD_MARK};
+  marker->result = &storage->result;
+  marker->caller = options->caller_tid;
+  marker->weak = UNDEAD_WEAK_IS_LISTED;
+  if (options->suspects) {
+    marker->note = undead_suspects_note;
+    marker->context = &analysis->suspects;
+  }
+  undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
+  if (!undead_mark_roots(marker, &view->roots) || !undead_counts_decide(marker)) return false;
+  storage->result.live_blocks = marker->blocks;
+  storage->result.live_bytes = marker->bytes;
+  return true;
+}
+
+bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
+                         const undead_world *world, const undead_scan_options *options) {
+  undead_scan_result *result = &storage->result;
+  undead_bodies *bodies = &analysis->bodies;
+  undead_suspects *suspects = &analysis->suspects;
+  bodies->heap = &view->heap;
+  bodies->stale = &view->stale;
+  if (!mark_all(analysis, storage, view, world, options)) return false;
+  if (options->census) {
+    undead_census_count(options->census, bodies);
+    return true;
+  }
+  undead_collect_unreached(storage, bodies);
+  uint32_t unreached = result->node_count;
+  bodies->exact = true;
+  if (options->suspects && !undead_suspects_find(suspects, &view->roots)) return false;
+  if (!undead_findings_explain(analysis, storage, view, options)) return false;
+  if (!undead_collect_sort(storage, unreached)) return false;
+  if (!undead_collect_edges(storage, bodies, suspects->links, suspects->link_count)) return false;
+  if (!undead_findings_list(analysis, storage, view, options)) return false;
+  return !analysis->paths.targets || undead_paths_settle(&analysis->paths, storage);
+}

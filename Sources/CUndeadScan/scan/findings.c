@@ -1,0 +1,118 @@
+#include "platform/memory.h"
+#include "runtime/abi.h"
+#include "scan/analysis.h"
+
+// What the functions below work on.
+typedef struct {
+  undead_analysis *analysis;
+  undead_storage *storage;
+  const undead_view *view;
+  const undead_scan_options *options;
+} findings;
+
+// The block of a watched object that is still there, else 0.
+static uintptr_t watched_block(const findings *self, const undead_watched_target *target) {
+  uintptr_t block = target->object;
+  if (!undead_heap_starts(&self->view->heap, block)) return 0;
+  size_t size = undead_block_size(block);
+  if (size < ABI_OBJECT_HEADER) return 0;
+  const uint64_t *words = (const uint64_t *)block;
+  if (target->isa && words[0] != target->isa) return 0;
+  if (target->side_table && words[ABI_OBJECT_REFCOUNT / sizeof *words] != target->side_table) return 0;
+  bool object = undead_body_kind(&self->analysis->bodies, block, size) != UNDEAD_KIND_OTHER;
+  return object && !undead_is_deiniting(&self->view->heap, block) ? block : 0;
+}
+
+static bool is_live(const findings *self, uintptr_t block) {
+  return block && *undead_heap_word(&self->view->heap, block) & UNDEAD_WORD_MARK;
+}
+
+// Blocks whose retain paths are wanted: suspects, and what the caller asked for.
+static uint32_t list_targets(const findings *self, uintptr_t *targets) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < self->analysis->suspects.found_count; i++) targets[count++] = self->analysis->suspects.found[i].object;
+  for (uint32_t i = 0; i < self->options->watched_count; i++) {
+    uintptr_t block = watched_block(self, &self->options->watched[i]);
+    if (is_live(self, block)) targets[count++] = block;
+  }
+  return count;
+}
+
+static bool find_paths(const findings *self) {
+  size_t bytes = (self->analysis->suspects.found_count + self->options->watched_count + 1ull) * sizeof(uintptr_t);
+  uintptr_t *targets = undead_map(bytes);
+  if (!targets) return false;
+  uint32_t count = list_targets(self, targets);
+  bool ok = !count
+    || (undead_paths_open(&self->analysis->paths, self->storage, targets, count)
+        && undead_paths_find(&self->analysis->paths, self->storage, &self->analysis->bodies, &self->view->roots, self->options, self->analysis->marker.blocks));
+  // Also those for whose path there was no room.
+  for (uint32_t i = self->analysis->suspects.found_count; ok && i < count; i++)
+    undead_collect_node(self->storage, &self->analysis->bodies, targets[i], UNDEAD_STATE_LIVE);
+  undead_unmap(targets, bytes);
+  return ok;
+}
+
+// The objects, what holds them, and the rest of their cycles.
+static void list_suspect_nodes(const findings *self) {
+  undead_suspects *suspects = &self->analysis->suspects;
+  for (uint32_t i = 0; i < suspects->found_count; i++) {
+    undead_collect_node(self->storage, &self->analysis->bodies, suspects->found[i].object, UNDEAD_STATE_SUSPECT);
+    undead_collect_node(self->storage, &self->analysis->bodies, suspects->found[i].mechanism, UNDEAD_STATE_LIVE);
+  }
+  for (uintptr_t block; (block = undead_worklist_pop(&suspects->members));)
+    undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_LIVE);
+}
+
+static void list_suspects(const findings *self, const undead_address_index *index) {
+  undead_scan_result *result = &self->storage->result;
+  for (uint32_t i = 0; i < self->analysis->suspects.found_count; i++) {
+    const undead_found_suspect *found = &self->analysis->suspects.found[i];
+    uint32_t node = undead_address_index_of(index, found->object);
+    uint32_t mechanism = undead_address_index_of(index, found->mechanism);
+    if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) continue;
+    result->suspects[result->suspect_count++] =
+      (undead_suspect){found->kind, node, mechanism, undead_path_to(&self->analysis->paths, found->object)};
+  }
+}
+
+static void list_watched(const findings *self, const undead_address_index *index) {
+  undead_scan_result *result = &self->storage->result;
+  for (uint32_t i = 0; i < self->options->watched_count; i++) {
+    uintptr_t block = watched_block(self, &self->options->watched[i]);
+    result->watched[result->watched_count++] = (undead_watched){
+      .node = block ? undead_address_index_of(index, block) : UINT32_MAX,
+      .path = is_live(self, block) ? undead_path_to(&self->analysis->paths, block) : UINT32_MAX,
+    };
+  }
+}
+
+static void list_items(const findings *self, const undead_address_index *index) {
+  undead_scan_result *result = &self->storage->result;
+  for (uint32_t i = 0; i < self->options->loop_item_count; i++) {
+    uintptr_t block = self->options->loop_items[i].object;
+    bool there = undead_heap_starts(&self->view->heap, block);
+    result->item_nodes[result->item_count++] = there ? undead_address_index_of(index, block) : UINT32_MAX;
+  }
+}
+
+bool undead_findings_list(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
+                          const undead_scan_options *options) {
+  const findings context = {analysis, storage, view, options}, *self = &context;
+  undead_scan_result *result = &self->storage->result;
+  undead_address_index index;
+  if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
+  list_suspects(self, &index);
+  list_watched(self, &index);
+  list_items(self, &index);
+  undead_address_index_close(&index);
+  return true;
+}
+
+bool undead_findings_explain(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
+                             const undead_scan_options *options) {
+  const findings self = {analysis, storage, view, options};
+  if (!find_paths(&self)) return false;
+  list_suspect_nodes(&self);
+  return true;
+}

@@ -1,0 +1,25 @@
+// The first step of a scan: what the memory of the stopped program is. Which blocks there are, and which words outside of
+// them may name one.
+#pragma once
+#include "scan/heap.h"
+#include "scan/hidden.h"
+#include "scan/roots.h"
+#include "scan/scan.h"
+#include "scan/stale.h"
+#include "world/world.h"
+
+typedef struct {
+  undead_heap heap;
+  undead_hidden hidden;
+  undead_stale stale;
+  undead_roots roots;
+} undead_view;
+
+// With the world running: learns what can only be asked then. False without memory.
+bool undead_view_prepare(undead_view *view);
+// With the world stopped, in the program itself. The mode becomes UNDEAD_SCAN_IN_PLACE where a copy would not do. The
+// roots include registers that lie in `options`. False without memory.
+bool undead_view_open(undead_view *view, const undead_world *world, undead_scan_options *options);
+// What was prepared stays.
+void undead_view_close(undead_view *view);
+void undead_view_forget(undead_view *view);
