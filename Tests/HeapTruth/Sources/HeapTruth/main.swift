@@ -11,6 +11,19 @@ struct Options: Sendable {
   var leaks = true
   var forks = true
   var traces = false
+  var shrinks = false
+
+  /// As words of a command line.
+  var words: [String] {
+    var words = ["--seed", "\(seed)", "--steps", "\(steps)", "--threads", "\(threads)", "--holders", "\(holders)"]
+    words += ["--checks", "\(checkPercent)"]
+    if !kinds.isEmpty { words += ["--kinds", kinds.joined(separator: ",")] }
+    if !except.isEmpty { words += ["--except", except.joined(separator: ",")] }
+    if !leaks { words.append("--no-leaks") }
+    if !forks { words.append("--no-forks") }
+    if traces { words.append("--trace") }
+    return words
+  }
 
   init(_ arguments: [String]) {
     var rest = arguments[...]
@@ -27,6 +40,7 @@ struct Options: Sendable {
       case "--no-leaks": leaks = false
       case "--no-forks": forks = false
       case "--trace": traces = true
+      case "--shrink": shrinks = true
       case "--list":
         for kind in heap_truth.kinds { print(kind.name + (kind.isRoot ? " (root)" : "")) }
         exit(0)
@@ -51,6 +65,12 @@ Choice.select(options.kinds, except: options.except)
 guard !Choice.selected.isEmpty else {
   note("heap-truth: there is no such kind; --list names them")
   exit(64)
+}
+
+if options.shrinks {
+  var shrinker = Shrinker(options)
+  shrinker.run()
+  exit(1)
 }
 
 let workers = DispatchGroup()
