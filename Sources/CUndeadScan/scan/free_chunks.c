@@ -41,7 +41,10 @@ uintptr_t undead_free_chunk_end(const undead_free_chunks *free, uintptr_t addres
   const uint64_t *bits = free->bits[address >> UNDEAD_LEAF_SHIFT];
   uintptr_t granule = address >> 4 & (UNDEAD_LEAF_GRANULES - 1);
   if (!bits || !(bits[granule / 64] >> granule % 64 & 1)) return 0;
-  return address + undead_chunk_size(address - CHUNK_HEADER);
+  uintptr_t chunk_end = address - CHUNK_HEADER + undead_chunk_size(address - CHUNK_HEADER);
+  // The header of the next chunk belongs to malloc, too. The last one of a heap has no next one: what follows its page
+  // may be somebody else's.
+  return chunk_end % 4096 ? chunk_end + CHUNK_HEADER : chunk_end;
 }
 
 bool undead_free_chunks_in(const undead_free_chunks *free, uintptr_t page) {
