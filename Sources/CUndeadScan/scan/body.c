@@ -37,6 +37,15 @@ bool undead_is_deiniting(const undead_heap *heap, uintptr_t block) {
   return (refcount & ABI_REFCOUNT_DEINITING) != 0;
 }
 
+uint64_t undead_strong_count(const undead_heap *heap, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  uintptr_t table = side_table_of(refcount);
+  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + SIDE_TABLE_COUNTS);
+  else if (refcount >> 63) return 0;
+  if ((uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return 0;
+  return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
+}
+
 bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);

@@ -14,6 +14,8 @@ typedef struct {
   uint32_t link_count;
   uint32_t from;      // the node whose words are looked at, and the first of them
   uintptr_t low;
+  const undead_body *body;
+  uint32_t *owned;    // of each node: counted references from what leaked
 } edge_list;
 
 static void add_edge(void *context, const undead_reference *reference) {
@@ -38,6 +40,8 @@ static void add_edge(void *context, const undead_reference *reference) {
     list->storage->edges_lost++;
     return;
   }
+  if (leaked && block == reference->address && undead_body_evidence(list->body, at) == UNDEAD_EVIDENCE_COUNTED)
+    list->owned[to]++;
   result->edges[result->edge_count++] = (undead_edge){
     .from = list->from,
     .to = to,
@@ -65,15 +69,47 @@ static void edges_of(edge_list *list, uint32_t from) {
   undead_body_of(list->bodies, node->address, node->size, &body);
   list->from = from;
   list->low = body.low;
+  list->body = &body;
   if (list->link_count && body.isa) add_implied(list, from, (uint32_t)(body.low - node->address));
   undead_walk_body(list->heap, node->address, &body, true, add_edge, list);
+}
+
+static bool is_async_memory(const edge_list *list, const undead_node *node) {
+  uintptr_t slab = list->bodies->stale->slab_isa;
+  return node->kind == UNDEAD_KIND_TASK || (slab && node->kind == UNDEAD_KIND_OTHER && node->isa == slab);
+}
+
+// All the strong references to the object at `node` are fields and captures of what leaked, too.
+static bool is_owned_by_others(const edge_list *list, uint32_t node) {
+  const undead_node *object = &list->storage->result.nodes[node];
+  bool counted = object->kind == UNDEAD_KIND_CLASS || object->kind == UNDEAD_KIND_CONTEXT
+    || object->kind == UNDEAD_KIND_GENERIC_BOX || object->kind == UNDEAD_KIND_ERROR;
+  if (!counted || object->state != UNDEAD_STATE_LEAKED) return false;
+  uint64_t strong = undead_strong_count(list->heap, object->address);
+  return strong && strong == list->owned[node];
+}
+
+// The frames of a task refer to what their functions use, and used: only what nobody else owns is theirs. Otherwise one
+// leak would belong to another, or not, by what a dead variable happens to hold.
+static void note_borrowed(edge_list *list) {
+  undead_scan_result *result = &list->storage->result;
+  for (uint32_t i = 0; i < result->edge_count; i++) {
+    undead_edge *edge = &result->edges[i];
+    const undead_node *from = &result->nodes[edge->from];
+    if (edge->flags || from->state == UNDEAD_STATE_LIVE || !is_async_memory(list, from)) continue;
+    if (is_owned_by_others(list, edge->to)) edge->flags |= UNDEAD_EDGE_BORROWED;
+  }
 }
 
 bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const undead_observer_link *links,
                           uint32_t link_count) {
   edge_list list = {.storage = storage, .bodies = bodies, .heap = bodies->heap, .links = links, .link_count = link_count};
-  if (!undead_address_index_open(&list.index, storage->result.nodes, sizeof(undead_node), storage->result.node_count)) return false;
-  for (uint32_t i = 0; i < storage->result.node_count; i++) edges_of(&list, i);
-  undead_address_index_close(&list.index);
-  return true;
+  uint32_t count = storage->result.node_count;
+  if (!(list.owned = undead_map((count + 1ull) * sizeof *list.owned))) return false;
+  bool ok = undead_address_index_open(&list.index, storage->result.nodes, sizeof(undead_node), count);
+  for (uint32_t i = 0; ok && i < count; i++) edges_of(&list, i);
+  if (ok) note_borrowed(&list);
+  if (ok) undead_address_index_close(&list.index);
+  undead_unmap(list.owned, (count + 1ull) * sizeof *list.owned);
+  return ok;
 }

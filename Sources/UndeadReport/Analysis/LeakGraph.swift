@@ -19,7 +19,7 @@ struct LeakGraph {
     source = snapshot.edges.map { Int32(bitPattern: $0.from) }
     target = snapshot.edges.map { Int32(bitPattern: $0.to) }
     // An implied reference (flag 2) is no pointer: it explains suspects, but keeps nothing alive.
-    isFollowed = snapshot.edges.map { $0.flags & 3 == 0 && member[Int($0.from)] && member[Int($0.to)] }
+    isFollowed = snapshot.edges.map { $0.flags & 7 == 0 && member[Int($0.from)] && member[Int($0.to)] }
     isMember = member
   }
 

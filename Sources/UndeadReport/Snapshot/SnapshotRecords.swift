@@ -83,11 +83,11 @@ extension Snapshot {
     package var ownership: UInt32 = 0
     /// Exact address of the function of a closure value, 0 if it is none.
     package var function: UInt64 = 0
-    /// 1: does not keep `to` alive; 2: implied, not a pointer in memory.
+    /// 1: does not keep `to` alive; 2: implied, not a pointer in memory; 4: frames of a task to what others own.
     package var flags: UInt32 = 0
 
     /// True if it keeps `to` alive.
-    package var isStrong: Bool { flags & 1 == 0 }
+    package var isStrong: Bool { flags & 5 == 0 }
   }
 
   /// A range of `frames`, innermost first.
