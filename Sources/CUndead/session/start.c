@@ -103,6 +103,7 @@ void undead_session_leave(const char *why) {
   int saved_errno = errno;
   undead_check_before_fork();   // none is under way then, and none begins any more
   undead_zombies_stop();
+  undead_zombies_keep_pages();
   undead_signals_end();
   was_in_charge = in_charge;
   mode_before = undead_record_mode;

@@ -103,6 +103,11 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
 #define FREED ABI_REFCOUNT_DEAD
 #define FREED_BY_UNOWNED (ABI_REFCOUNT_DEAD - (1ull << ABI_REFCOUNT_UNOWNED_SHIFT))
 
+bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)pc, (void)sp, (void)bp;
+  return undead_guard_holds((uintptr_t)block);
+}
+
 bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)pc, (void)sp, (void)bp;
   bool guarded = undead_guard_holds((uintptr_t)block);
@@ -167,6 +172,11 @@ void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintpt
   return object;
 }
 #else
+bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)block, (void)pc, (void)sp, (void)bp;
+  return false;
+}
+
 bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)block, (void)pc, (void)sp, (void)bp;
   return false;

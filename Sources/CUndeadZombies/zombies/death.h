@@ -6,6 +6,7 @@
 #pragma GCC visibility push(hidden)
 
 // Filters of free(): the second one for both.
+bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);   // keeps those for good
 bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 

@@ -149,6 +149,10 @@ void undead_zombies_stop(void) {
   errno = saved;
 }
 
+void undead_zombies_keep_pages(void) {
+  if (undead_free_filter) undead_free_filter = undead_zombie_filter_kept;
+}
+
 void undead_zombies_resize(const undead_zombie_budget *budget) {
   int saved = errno;
   undead_zombie_budget possible = capped(budget);

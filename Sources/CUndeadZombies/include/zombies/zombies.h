@@ -13,6 +13,9 @@ bool undead_zombies_turn_on(const undead_zombie_options *options);
 // and generation of its state file say where the log goes.
 void undead_zombies_begin(const char *directory, uint32_t generation, bool (*start)(const undead_zombie_options *));
 
+// After undead_zombies_stop: no more system calls for objects that still have pages of their own. They stay.
+void undead_zombies_keep_pages(void);
+
 void undead_zombies_before_fork(void);
 void undead_zombies_after_fork_in_parent(void);
 // Before anything else of ours runs in the child. `generation` of its own state file follows.
