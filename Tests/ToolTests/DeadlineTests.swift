@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+import UndeadTestSupport
+
+/// What the tests do with a child that hangs.
+@Suite(.timeLimit(.minutes(20))) struct DeadlineTests {
+  @Test func aProcessThatHangsIsEndedWithAllThatItStartedAndTellsWhereItIs() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "sleep 1000 & sleep 1000"]
+    try process.runUnblocked()
+    let deadline = Deadline(of: process.processIdentifier, command: "two sleepers", after: .seconds(1))
+    process.waitUntilExit()
+    let failure = #expect(throws: HungProcess.self) { try deadline.check(output: "what it wrote") }
+    let text = try #require(failure).description
+    #expect(text.contains("two sleepers") && text.contains("what it wrote"))
+    #expect(text.ranges(of: ": sleep 1000").count == 2)
+    #expect(text.ranges(of: "state S").count == 3, "\(text)")
+    #expect(process.terminationReason == .uncaughtSignal)
+  }
+
+  @Test func aProcessThatEndsInTimeIsNotTouched() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "exit 3"]
+    try process.runUnblocked()
+    let deadline = Deadline(of: process.processIdentifier, command: "exit")
+    process.waitUntilExit()
+    try deadline.check()
+    #expect(process.terminationStatus == 3)
+  }
+}
