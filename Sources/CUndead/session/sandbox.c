@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -82,6 +83,16 @@ static const call calls[] = {
     {SYS_ioctl, {3}, .may_fail = true},
     {SYS_read, {3}},
     {SYS_pread64, {3}},
+    {SYS_lseek, {3}, .may_fail = true},
+    {SYS_mincore, {0}, .may_fail = true},
+    {SYS_statfs, {0}, .may_fail = true},
+    {SYS_sysinfo, {0}, .may_fail = true},
+    {SYS_process_vm_readv, {2}, .may_fail = true},
+    {SYS_readlinkat, {3}, .may_fail = true},
+    {SYS_pidfd_open, {2}, .may_fail = true},
+    {SYS_pidfd_getfd, {3}, .may_fail = true},
+    {SYS_eventfd2, {0}, .may_fail = true},
+    {SYS_epoll_ctl, {3, EPOLL_CTL_DEL}, .may_fail = true},
     {SYS_write, {3}},
     {SYS_pwrite64, {3}},
     {SYS_close, {3}},

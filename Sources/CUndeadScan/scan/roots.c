@@ -2,6 +2,7 @@
 #include "scan/roots.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "scan/kernel_held.h"
 #include "platform/raw_x86_64.h"
 #include "scan/roots_internal.h"
 #include "world/images.h"
@@ -166,6 +167,8 @@ bool undead_roots_open(undead_roots *roots, const undead_world *world, const und
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);
     add_inherited(&search);
+    undead_interval held = undead_kernel_held_words(&roots->copies, world);
+    undead_root_add(&search, held.low, held.high, UNDEAD_ROOT_GLOBAL, 0);
     ok = ok && !roots->overflow && !search.excluded.overflow && !roots->copies.no_memory;
   }
   undead_copies_end(&roots->copies);

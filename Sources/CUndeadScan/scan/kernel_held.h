@@ -1,0 +1,9 @@
+// Words that only the kernel keeps for the program: the data of epoll registrations, the values of POSIX timers, those of
+// signals that wait to be delivered.
+#pragma once
+#include "scan/copies.h"
+#include "world/intervals.h"
+#include "world/world.h"
+
+// Lists them in room of `copies`; an empty interval if there are none, or they may not be read. World stopped.
+undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world);

@@ -1,0 +1,23 @@
+// Objects that only a signal knows which waits to be delivered. Only a tracer can see them.
+// EXPECT silent
+// SHELL UNDEAD_STOP=ptrace exec $RUN
+import Glibc
+
+final class Node {
+  var number = 1
+}
+@_silgen_name("pthread_sigqueue") func queueSignal(_ thread: pthread_t, _ signal: Int32, _ value: sigval) -> Int32
+
+@inline(never) func queue() {
+  for index in 0..<100 {
+    let value = sigval(sival_ptr: Unmanaged.passRetained(Node()).toOpaque())
+    if index < 50 { sigqueue(getpid(), signal, value) } else { _ = queueSignal(pthread_self(), signal, value) }
+  }
+}
+let signal = __libc_current_sigrtmin()
+var signals = sigset_t()
+sigemptyset(&signals)
+sigaddset(&signals, signal)
+pthread_sigmask(SIG_BLOCK, &signals, nil)
+queue()
+print("queued")
