@@ -78,6 +78,6 @@ for _ in 0..<5 { make() }
 FileManager.default.createFile(atPath: directory + "/ready", contents: nil)
 while access(directory + "/stop", F_OK) != 0 { poll(nil, 0, 5) }
 isStopped = true
-while (threads + waiting).contains(where: { !$0.isFinished }) { usleep(1000) }
 for _ in 0..<2 { make() }
+while (threads + waiting).contains(where: { !$0.isFinished }) { usleep(1000) }
 print("interruptions", interruptions)
