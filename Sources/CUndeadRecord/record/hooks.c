@@ -177,12 +177,11 @@ UNDEAD_HOOK void *malloc(size_t size) {
 }
 
 static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame caller) {
-  undead_hook_enter();
   undead_free_filter_function filter = undead_free_filter;
-  if (!block || !filter || !filter(block, caller.pc, caller.sp, caller.bp)) {
-    forget(block);
-    __libc_free(block);
-  }
+  if (block && filter && filter(block, caller.pc, caller.sp, caller.bp)) return;
+  undead_hook_enter();
+  forget(block);
+  __libc_free(block);
   undead_hook_leave();
 }
 

@@ -2,6 +2,7 @@
 #if defined(__x86_64__)
 #include "unwind/cache_pool.h"
 #include "platform/memory.h"
+#include "record/mode.h"
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -120,7 +121,8 @@ static undead_unwind_cache *claim(void) {
 
 static void give_back(uint32_t index, bool clear) {
   undead_unwind_cache *cache = cache_at(index);
-  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) >= WARM_SLOTS) {
+  // Where recording was stopped, system calls may be forbidden.
+  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) >= WARM_SLOTS && undead_record_mode > UNDEAD_RECORD_OFF) {
     int saved = errno;
     clear = madvise(cache, SLOT_BYTES, MADV_DONTNEED) != 0;
     errno = saved;

@@ -15,6 +15,7 @@
 #if defined(__x86_64__)
 #define HIDDEN __attribute__((visibility("hidden"), noinline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 // The frame of a function that was jumped to in place of the runtime's.
 typedef struct {
@@ -110,17 +111,18 @@ bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_
 
 bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)pc, (void)sp, (void)bp;
-  bool guarded = undead_guard_holds((uintptr_t)block);
-  if (guarded) undead_guard_free((uintptr_t)block);
-  return guarded;
+  if (!undead_guard_holds((uintptr_t)block)) return false;
+  undead_hook_enter();
+  undead_guard_free((uintptr_t)block);
+  undead_hook_leave();
+  return true;
 }
 
-bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static bool bury_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const uint64_t *header = block;
-  if (undead_zombie_filter_guarded(block, pc, sp, bp)) return true;
-  if (header[1] != FREED && header[1] != FREED_BY_UNOWNED) return false;
   uint32_t *slot = undead_registry_slot((uintptr_t)block);
   if (!slot || !*slot || !undead_zombie_enter()) return false;
+  undead_hook_enter();
   undead_evicted evicted = {.count = 0};
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
   bool kept = false;
@@ -139,8 +141,24 @@ bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t
     if (!kept) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
   }
   undead_zombie_leave();
+  undead_hook_leave();
   undead_quarantine_free(&evicted);
   return kept;
+}
+
+bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  const uint64_t *header = block;
+  if (undead_zombie_filter_guarded(block, pc, sp, bp)) return true;
+  bool is_dead_object = header[1] == FREED || header[1] == FREED_BY_UNOWNED;
+  return UNLIKELY(is_dead_object) && bury_freed(block, pc, sp, bp);
+}
+
+// Storage of arrays and hash tables dies inside of the runtime, whose calls of its own functions cannot be replaced.
+// What they were called for is in the quarantine, or was refused; then it is refused again.
+bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  const uint64_t *header = block;
+  if (undead_guard_bytes && undead_zombie_filter_guarded(block, pc, sp, bp)) return true;
+  return UNLIKELY(header[1] == FREED) && bury_freed(block, pc, sp, bp);
 }
 
 // Stand in for swift_deallocClassInstance and swift_deallocObject.
@@ -183,6 +201,10 @@ bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintp
 }
 
 bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  return undead_zombie_filter_guarded(block, pc, sp, bp);
+}
+
+bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   return undead_zombie_filter_guarded(block, pc, sp, bp);
 }
 #endif

@@ -118,8 +118,7 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_fault_handlers_install();
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(true, undead_zombies.guard);
-  if (!replaces_functions) undead_free_filter = undead_zombie_filter_all;
-  else if (undead_zombies.guard) undead_free_filter = undead_zombie_filter_guarded;
+  undead_free_filter = replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all;
   return true;
 }
 

@@ -5,7 +5,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Called by free() with the registers of its caller. True if the block is not to be freed, or has been.
+// Called by free(), not in a hook, with the registers of its caller. True if the block is not to be freed, or has been.
 typedef bool (*undead_free_filter_function)(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
 // NULL: nobody does.
