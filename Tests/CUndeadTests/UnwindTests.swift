@@ -86,6 +86,11 @@ import Testing
     #expect(counts[3] == 0)
   }
 
+  @Test func framesThatNothingCanUnwindAreRemembered() throws {
+    let program = try Recorder.linkProgram("unwind/dead_ends.c", optimization: "-O2")
+    try Recorder.run(program, []).expectSuccess()
+  }
+
   @Test(arguments: ["-O0", "-O2"])
   func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)

@@ -67,7 +67,9 @@ static uint32_t read_callers(const async_context *context, uint32_t *callers) {
     undead_rule rule;
     // Like a return address: it is looked up by what is before it.
     uint32_t index = undead_pc_find(context->resume_parent + 1, &rule);
-    if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN) break;
+    if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ||
+        undead_rule_kind(rule) == UNDEAD_RULE_END)
+      break;
     callers[count++] = index | UNDEAD_ASYNC_BIT;
     context = context->parent;
   }

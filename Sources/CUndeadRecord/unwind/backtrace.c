@@ -50,13 +50,23 @@ static uint32_t walk_with_libunwind(undead_unwind_cache *cache, uintptr_t pc) {
   return found - first;
 }
 
+// Also for the thread that asked: its cache has a copy of the rule.
+static void learn_end(undead_unwind_cache *cache, uint32_t index) {
+  undead_pc_note_end(index);
+  undead_capture_forget_pc(cache, undead_pcs[index].pc);
+}
+
 static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cache *scratch, undead_frame frame) {
   uint32_t frames = 0;
   undead_walk_end end = undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   if (end == UNDEAD_WALK_LOST) {
     // libunwind may read what is none of a stack, if it is not the thread's own.
-    uint32_t better = undead_stack_covers(thread, frame.sp) ? walk_with_libunwind(scratch, frame.pc) : 0;
-    if (better) return store(scratch->indices, better);
+    uint32_t lost = frames ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
+    bool asks = undead_stack_covers(thread, frame.sp) && undead_libunwind_is_ready();
+    uint32_t better = asks ? walk_with_libunwind(scratch, frame.pc) : 0;
+    // It is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
+    if (asks && better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
+    if (better > frames) return store(scratch->indices, better);
     undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   }
   if (end != UNDEAD_WALK_COMPLETE) count(&truncated);

@@ -38,6 +38,14 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   cache->state = state;
 }
 
+void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc) {
+  undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
+  if (known->pc == pc) *known = (undead_known_pc){0};
+  // An address that none is: 0 would be the end of those that are in use.
+  for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++)
+    if (cache->fresh[index].pc == pc) cache->fresh[index].pc = 1;
+}
+
 INLINE bool is_same(const undead_frame *known, uintptr_t bp_mask, const undead_frame *frame) {
   return known->sp == frame->sp && known->pc == frame->pc && ((known->bp ^ frame->bp) & bp_mask) == 0;
 }
@@ -194,7 +202,7 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
     fresh->bp_slot = bp_slot;
     undead_rule rule = fresh->rule;
     if (UNLIKELY(!is_plain(rule))) {
-      if (undead_rule_kind(rule) != UNDEAD_RULE_STOP) return 0;
+      if (!undead_rule_is_end(rule)) return 0;
       restart(cache, false);
       candidates = 0;
       break;

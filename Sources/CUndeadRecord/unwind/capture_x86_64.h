@@ -125,6 +125,9 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state);
 // Puts what is known of `pc` into an entry of the cache: `entry`, or NULL if there is no room for new addresses.
 const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_pc *entry, uintptr_t pc);
 
+// Forgets the rule of a return address.
+void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc);
+
 // Captures without the cache, or prepares it and uses it; never 0.
 uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame);
 

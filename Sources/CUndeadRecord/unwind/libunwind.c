@@ -88,6 +88,8 @@ void undead_libunwind_images_unloaded(void) {
   __atomic_store_n(&images_unloaded, true, __ATOMIC_RELEASE);
 }
 
+bool undead_libunwind_is_ready(void) { return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) && !forbidden; }
+
 void undead_libunwind_forbid(void) {
   forbidden = true;
 }

@@ -9,7 +9,7 @@ static uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
 
 // Whole stacks that are no deeper than a run; those that are deeper cannot be captured here.
 static uint32_t capture_short(const undead_known_pc *inner, uint32_t frames) {
-  if (undead_rule_kind(inner[frames - 1].rule) != UNDEAD_RULE_STOP) return 0;
+  if (!undead_rule_is_end(inner[frames - 1].rule)) return 0;
   uint32_t run = add_run(inner, frames);
   return run ? undead_store_child(UNDEAD_TRIE_ROOT, run | UNDEAD_RUN_BIT) : 0;
 }

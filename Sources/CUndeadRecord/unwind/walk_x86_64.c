@@ -93,7 +93,7 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
     if (!w.frame.pc) return UNDEAD_WALK_COMPLETE;
     if (!look(&w)) return UNDEAD_WALK_LOST;
     indices[(*count)++] = w.pc_index;
-    if (undead_rule_kind(w.rule) == UNDEAD_RULE_STOP) return UNDEAD_WALK_COMPLETE;
+    if (undead_rule_is_end(w.rule)) return UNDEAD_WALK_COMPLETE;
     if (!step(&w)) return UNDEAD_WALK_LOST;
   }
   return UNDEAD_WALK_DEEP;

@@ -38,6 +38,9 @@ static inline __attribute__((always_inline)) uint32_t undead_pc_find(uintptr_t p
   return undead_pc_find_slow(pc, rule);
 }
 
+// Notes that nothing leads further from this return address, if its rule is not known.
+void undead_pc_note_end(uint32_t index);
+
 // Maps the table; false without memory. Any thread, any number of times.
 bool undead_pc_table_prepare(void);
 // Gives back addresses that are only reserved, as undead_store_limit does.

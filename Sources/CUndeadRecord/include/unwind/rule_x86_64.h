@@ -21,6 +21,7 @@ typedef enum {
   UNDEAD_RULE_STOP = 1,   // outermost frame: the return address is undefined
   UNDEAD_RULE_UNKNOWN,    // nothing here can unwind it, libunwind may
   UNDEAD_RULE_SIGNAL,     // signal trampoline: rsp points to the ucontext
+  UNDEAD_RULE_END,        // like UNKNOWN, and libunwind did not get further, either: a backtrace ends here
   UNDEAD_RULE_DEREF,      // CFA = *(rbp - offset), the caller's rbp is at rbp: realigned stack
 } undead_rule_special;
 
@@ -38,6 +39,11 @@ static inline __attribute__((always_inline)) uint64_t undead_rule_saved(undead_r
 // 0 for a plain rule.
 static inline undead_rule_special undead_rule_kind(undead_rule rule) {
   return rule & UNDEAD_RULE_SPECIAL ? (undead_rule_special)(rule >> 32) : (undead_rule_special)0;
+}
+
+// True where a stack ends, or what is known of it.
+static inline __attribute__((always_inline)) bool undead_rule_is_end(undead_rule rule) {
+  return undead_rule_kind(rule) == UNDEAD_RULE_STOP || undead_rule_kind(rule) == UNDEAD_RULE_END;
 }
 
 static inline undead_rule undead_rule_make(uint64_t flags, uint64_t offset, uint64_t saved_or_kind) {

@@ -1,0 +1,73 @@
+// Frames that nothing can unwind: what is known of a stack ends there, and it is found out once. Linked with the sources
+// of the instrument.
+#define _GNU_SOURCE
+#include "../record/check.h"
+#include "record/registry.h"
+#include "unwind/backtrace.h"
+#include "unwind/capture_x86_64.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// sub $8, %rsp; call *%rdi; add $8, %rsp; ret: machine code that belongs to no image.
+static const unsigned char made_code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+
+// The frame of this function is found by rbx, which is not followed.
+void odd_frame(void (*function)(void));
+__asm__(
+    ".text\n"
+    "odd_frame:\n"
+    ".cfi_startproc\n"
+    "  push %rbx\n"
+    ".cfi_def_cfa_offset 16\n"
+    ".cfi_offset %rbx, -16\n"
+    "  mov %rsp, %rbx\n"
+    ".cfi_def_cfa_register %rbx\n"
+    "  sub $16, %rsp\n"
+    "  call *%rdi\n"
+    "  mov %rbx, %rsp\n"
+    "  pop %rbx\n"
+    ".cfi_def_cfa %rsp, 8\n"
+    "  ret\n"
+    ".cfi_endproc\n");
+
+static uint32_t hits, least_depth = UINT32_MAX;
+
+// True if the thread's cache alone knows the stack of the caller.
+static bool is_in_cache(void) {
+  const uintptr_t *own = __builtin_frame_address(0);
+  undead_frame caller = {own[1], (uintptr_t)(own + 2), own[0]};
+  undead_unwind_cache *cache = undead_thread.unwind_cache;
+  return cache && undead_capture_cached(cache, undead_thread.stack_high, caller, true) != 0;
+}
+
+static __attribute__((noinline)) void allocate(void) {
+  void *block = malloc(32);
+  uintptr_t frames[64];
+  uint32_t depth = undead_backtrace_frames(*undead_registry_slot((uintptr_t)block), frames, 64);
+  least_depth = depth < least_depth ? depth : least_depth;
+  hits += is_in_cache();
+  free(block);
+}
+
+static __attribute__((noinline)) void call_from_outer_frames(void (*code)(void (*)(void)), int depth) {
+  if (depth > 0) call_from_outer_frames(code, depth - 1);
+  else code(allocate);
+  __asm__ volatile("");
+}
+
+int main(void) {
+  CHECK(undead_backtrace_load_libunwind());
+  unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(page, made_code, sizeof made_code);
+  void (*made)(void (*)(void)) = (void (*)(void (*)(void)))(uintptr_t)page;
+  for (int round = 0; round < 1000; round++) call_from_outer_frames(made, round % 7);
+  CHECK(hits > 980);
+  CHECK(least_depth >= 2);
+  // libunwind does get further: it goes on to be asked, and its answer is whole.
+  hits = 0;
+  least_depth = UINT32_MAX;
+  for (int round = 0; round < 10; round++) call_from_outer_frames(odd_frame, 5);
+  CHECK(least_depth >= 8);
+  return failures != 0;
+}
