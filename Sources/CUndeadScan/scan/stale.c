@@ -19,7 +19,8 @@ enum {
   CONTINUATION_NEXT = 0x10,
   CONTINUATION_BYTES = 64,
   MAX_CACHE = 1024,
-  MANAGER_FRAME = 96,       // from the stack pointer to the return address into _dispatch_event_loop_drain
+  WORKER_FRAME = 1024,      // from the stack pointer to the return address into _dispatch_worker_thread
+  MANAGER_FRAME = 96,       // likewise into _dispatch_event_loop_drain
   MAIN_FRAME_MOST = 4096,   // of a worker's main function
 };
 
@@ -36,6 +37,8 @@ bool undead_stale_open(undead_stale *stale) {
   uintptr_t unused;
   find_function("_dispatch_worker_thread", &stale->worker_low, &stale->worker_high);
   find_function("_dispatch_event_loop_drain", &stale->drain_low, &stale->drain_high);
+  find_function("_dispatch_sema4_timedwait", &stale->waits[0].low, &stale->waits[0].high);
+  find_function("_dispatch_semaphore_wait_slow", &stale->waits[1].low, &stale->waits[1].high);
   find_function("_dispatch_mgr_q", &stale->manager_queue, &unused);
   find_function("_dispatch_continuation_alloc_from_heap", &stale->allocator_low, &stale->allocator_high);
   stale->cached = undead_map(UNDEAD_MAX_CACHED * sizeof *stale->cached);
@@ -146,6 +149,25 @@ static bool is_frame_of_worker(const undead_stale *stale, uintptr_t at, uintptr_
   return undead_in(undead_image_facts.libc, word_at(frame + 8));
 }
 
+// True if the thread waits for work: from the stack pointer up to its frame in the main function there is no code but
+// that which waits. Destructors of thread-specific values run on a worker, too, over the remains of that frame.
+static bool is_waiting_worker(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t frame) {
+  bool seen[2] = {false, false};
+  if (!thread->in_syscall || frame < thread->sp || frame - thread->sp > WORKER_FRAME) return false;
+  for (uintptr_t at = thread->sp & ~(uintptr_t)7; at < frame; at += 8) {
+    uintptr_t word = word_at(at);
+    for (int i = 0; i < 2; i++) seen[i] |= undead_in(stale->waits[i], word);
+    bool known = undead_is_libc_code(word) || undead_in(stale->waits[0], word) || undead_in(stale->waits[1], word);
+    if (!known && undead_is_executable(word)) return false;
+  }
+  return seen[0] && seen[1];
+}
+
+static bool is_dead_below(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t frame, bool manager) {
+  if (manager) return true;
+  return ((const uint8_t *)word_at(frame))[-5] == 0xe8 && is_waiting_worker(stale, thread, frame);
+}
+
 uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low,
                                  uintptr_t high) {
   uintptr_t data = stale->worker_low ? dispatch_data(thread) : 0;
@@ -155,8 +177,8 @@ uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped
   if (manager) {
     if (queue != stale->manager_queue || !thread->in_syscall || !is_waiting_manager(stale, thread->sp, high)) return low;
   }
-  // Without a queue it runs nobody's code: all below the frame of its main function is what earlier work left.
+  // One that waits runs nobody's code: all below the frame of its main function is what earlier work left.
   for (uintptr_t at = (high - 8) & ~(uintptr_t)7; at >= low; at -= 8)
-    if (is_frame_of_worker(stale, at, low, high) && (manager || ((const uint8_t *)word_at(at))[-5] == 0xe8)) return at;
+    if (is_frame_of_worker(stale, at, low, high) && is_dead_below(stale, thread, at, manager)) return at;
   return low;
 }

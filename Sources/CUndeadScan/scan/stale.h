@@ -2,6 +2,7 @@
 // it finds and falls back to plain scanning, so that a doubt hides a leak but never invents one.
 #pragma once
 #include "scan/heap.h"
+#include "world/images.h"
 #include "world/world.h"
 
 #define UNDEAD_MAX_CACHED 65536u
@@ -10,6 +11,7 @@ typedef struct {
   uintptr_t slab_isa;               // first word of a slab of task memory, 0 if unknown
   uintptr_t worker_low, worker_high;   // _dispatch_worker_thread
   uintptr_t drain_low, drain_high;     // _dispatch_event_loop_drain
+  undead_interval waits[2];            // _dispatch_sema4_timedwait, _dispatch_semaphore_wait_slow
   uintptr_t manager_queue;             // _dispatch_mgr_q
   uintptr_t allocator_low, allocator_high;   // _dispatch_continuation_alloc_from_heap
   uintptr_t *cached;                // recycled continuations of libdispatch, ascending: not to be scanned
