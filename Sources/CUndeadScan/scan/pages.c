@@ -23,6 +23,22 @@
 #define ENTRY_FILE (1ull << 61)
 #define ENTRY_GUARD (1ull << 58)
 
+// PAGEMAP_SCAN of Linux 6.7 (include/uapi/linux/fs.h), which headers may not have yet.
+typedef struct {
+  uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages;
+  uint64_t inverted, mask, any_of, returned;
+} scan_request;
+typedef struct {
+  uint64_t start, end, categories;
+} scan_region;
+#define SCAN_PAGEMAP 0xC0606610u
+#define CATEGORY_FILE (1u << 2)
+#define CATEGORY_PRESENT (1u << 3)
+#define CATEGORY_SWAPPED (1u << 4)
+#define CATEGORY_ZERO (1u << 5)    // the page that is all zeros, where memory was only read
+#define CATEGORY_GUARD (1u << 8)   // since 6.16
+#define MOST_REGIONS (PIECE_PAGES * 8 / sizeof(scan_region))
+
 // What the pages of a mapping are known by.
 typedef enum {
   USE_NONE,
@@ -149,9 +165,45 @@ static void walk_piece(page_walk *walk, uintptr_t low, uint64_t count) {
   }
 }
 
+static bool is_used_region(const page_walk *walk, uint64_t categories) {
+  if (categories & (CATEGORY_GUARD | CATEGORY_ZERO)) return false;
+  return walk->use != USE_WRITTEN || !(categories & CATEGORY_FILE);
+}
+
+// The kernel lists the pages: it passes what was only reserved at once. False where it cannot.
+static bool walk_regions(page_walk *walk, uintptr_t low, uintptr_t high) {
+  scan_region *regions = (scan_region *)walk->pages->entries;
+  static uint64_t guard = CATEGORY_GUARD;
+  for (uint64_t at = low; at < high;) {
+    scan_request request = {sizeof request, 0, at, high, 0, (uintptr_t)regions, MOST_REGIONS, 0, 0, 0,
+                            CATEGORY_PRESENT | CATEGORY_SWAPPED,
+                            CATEGORY_FILE | CATEGORY_PRESENT | CATEGORY_SWAPPED | CATEGORY_ZERO | guard};
+    long count = undead_raw3(SYS_ioctl, walk->pages->pagemap, SCAN_PAGEMAP, (long)&request);
+    if (count == -EINVAL && guard) {
+      guard = 0;
+      continue;
+    }
+    if (count < 0 || request.walk_end <= at) return false;
+    for (long i = 0; i < count; i++)
+      if (is_used_region(walk, regions[i].categories)) add_run(walk, regions[i].start, regions[i].end);
+    at = request.walk_end;
+  }
+  return true;
+}
+
+// Large parts that were only reserved are told faster by this call, which knows nothing of what is swapped out.
+static bool is_untouched(const page_walk *walk, uintptr_t low) {
+  uint8_t *resident = walk->pages->resident;
+  if (!walk->pages->no_swap || undead_raw3(SYS_mincore, (long)low, PIECE_PAGES * PAGE, (long)resident) < 0) return false;
+  for (uint64_t i = 0; i < PIECE_PAGES; i += 8)
+    if (*(const uint64_t *)(resident + i)) return false;
+  return true;
+}
+
 static void walk_pieces(page_walk *walk, uintptr_t low, uintptr_t high) {
   for (uintptr_t piece = low; piece < high; piece += PIECE_PAGES * PAGE) {
     uint64_t count = (high - piece) / PAGE;
+    if (count >= PIECE_PAGES && walk->use != USE_CONTENTS && is_untouched(walk, piece)) continue;
     walk_piece(walk, piece, count < PIECE_PAGES ? count : PIECE_PAGES);
   }
 }
@@ -197,6 +249,6 @@ void undead_pages_each(undead_pages *pages, const undead_mapping *mapping, uintp
   bool memory = walk.use == USE_CONTENTS && mapping->shared && mapping->what == UNDEAD_MAPPED_MEMORY;
   if (memory && walk_data(&walk, low, high)) return end_run(&walk);
   if (memory && !pages->no_swap && high - low <= MOST_UNKNOWN_BYTES) add_run(&walk, low, high);
-  else walk_pieces(&walk, low, high);
+  else if (walk.use == USE_CONTENTS || !walk_regions(&walk, low, high)) walk_pieces(&walk, low, high);
   end_run(&walk);
 }
