@@ -24,6 +24,22 @@ import Testing
     }
   }
 
+  /// Two libraries of which the second one comes to the place of the first one.
+  private func plugins(compiler: String, optimization: String) throws -> [String] {
+    try ["24", "40"].map { frame in
+      let plugin = try Recorder.temporaryPath("plugin.so")
+      try Recorder.run(
+        compiler, [optimization, "-shared", "-fPIC", "-DFRAME=\(frame)", fixture("plugin.c"), "-o", plugin]
+      ).expectSuccess()
+      return plugin
+    }
+  }
+
+  @Test func whatAnUnloadedLibraryAllocatedIsNotItsSuccessors() throws {
+    let program = try Recorder.linkProgram("unwind/reloaded.c", optimization: "-O2")
+    try Recorder.run(program, try plugins(compiler: "clang", optimization: "-O2")).expectSuccess()
+  }
+
   @Test(arguments: ["clang", "gcc"], ["-O0", "-O2"])
   func hostileStacksOfC(compiler: String, optimization: String) throws {
     let program = try Recorder.temporaryPath("hostile")
@@ -35,13 +51,7 @@ import Testing
       [optimization, "-fomit-frame-pointer", "-fno-builtin", fixture("hostile.c"), bare, "-o", program]
         + ["-pthread", "-ldl"]
     ).expectSuccess()
-    let plugins = try ["24", "40"].map { frame in
-      let plugin = try Recorder.temporaryPath("plugin.so")
-      try Recorder.run(
-        compiler, [optimization, "-shared", "-fPIC", "-DFRAME=\(frame)", fixture("plugin.c"), "-o", plugin]
-      ).expectSuccess()
-      return plugin
-    }
+    let plugins = try plugins(compiler: compiler, optimization: optimization)
     try compare(program, plugins, atLeast: 20_000)
   }
 

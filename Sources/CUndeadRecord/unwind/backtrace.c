@@ -150,7 +150,7 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
 }
 
 void undead_backtrace_forget_images(void) {
-  undead_images_forget();
+  undead_images_forget(undead_pc_table_retire);
   undead_pc_table_forget_rules();
   undead_libunwind_images_unloaded();
   __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);

@@ -62,23 +62,27 @@ bool undead_is_loader(uintptr_t pc) {
   return pc - loader_low < loader_high - loader_low;
 }
 
+static bool is_gone(const seen_image *image, uintptr_t low) {
+  seen_image now;
+  return !find(low, &now) || now.low != low || now.high != image->high || now.link_map != image->link_map ||
+         now.eh_frame_hdr != image->eh_frame_hdr;
+}
+
 bool undead_images_changed(void) {
   uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
   if (count > IMAGE_LIMIT) return true;
   for (uint32_t index = 0; index < count; index++) {
     uintptr_t low = __atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE);
-    seen_image now;
-    if (low == 0) continue;
-    if (!find(low, &now) || now.low != low || now.high != seen[index].high || now.link_map != seen[index].link_map ||
-        now.eh_frame_hdr != seen[index].eh_frame_hdr)
-      return true;
+    if (low != 0 && is_gone(&seen[index], low)) return true;
   }
   return false;
 }
 
-void undead_images_forget(void) {
+void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high)) {
   uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
-  for (uint32_t index = 0; index < count && index < IMAGE_LIMIT; index++)
-    __atomic_store_n(&seen[index].low, 0, __ATOMIC_RELEASE);
+  for (uint32_t index = 0; index < count && index < IMAGE_LIMIT; index++) {
+    uintptr_t low = __atomic_exchange_n(&seen[index].low, 0, __ATOMIC_ACQ_REL);
+    if (low != 0 && is_gone(&seen[index], low)) gone(low, seen[index].high);
+  }
   __atomic_store_n(&seen_count, 0, __ATOMIC_RELEASE);
 }

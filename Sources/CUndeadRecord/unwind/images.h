@@ -19,6 +19,8 @@ bool undead_is_loader(uintptr_t pc);
 
 // True if an image that undead_image_find returned since the last call of undead_images_forget is gone.
 bool undead_images_changed(void);
-void undead_images_forget(void);
+
+// Calls `gone` for the range of each such image, and forgets them all.
+void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high));
 
 #pragma GCC visibility pop

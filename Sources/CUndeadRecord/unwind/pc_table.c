@@ -64,16 +64,32 @@ void undead_pc_note_end(uint32_t index) {
   __atomic_compare_exchange_n(&undead_pcs[index].rule, &known, end, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-void undead_pc_table_forget_rules(void) {
+// Calls `change` for every entry, with the range.
+static void change_all(void (*change)(undead_pc_entry *entry, uintptr_t low, uintptr_t high), uintptr_t low,
+                       uintptr_t high) {
   if (!undead_pcs) return;
   for (int tier = 0; tier < TIERS; tier++) {
     if (!__atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED)) return;
     for (uint32_t at = 0; at < 1u << tier_bits[tier]; at++) {
       undead_pc_entry *entry = &undead_pcs[tier_start[tier] + at];
-      if (entry->pc) __atomic_store_n(&entry->rule, 0, __ATOMIC_RELEASE);
+      if (entry->pc) change(entry, low, high);
     }
   }
 }
+
+static void forget_rule(undead_pc_entry *entry, uintptr_t low, uintptr_t high) {
+  (void)low, (void)high;
+  __atomic_store_n(&entry->rule, 0, __ATOMIC_RELEASE);
+}
+
+// The place in the table stays taken: others may have gone past it.
+static void retire(undead_pc_entry *entry, uintptr_t low, uintptr_t high) {
+  // Behind a call, which may be the last instruction of the image.
+  if (entry->pc > low && entry->pc <= high) __atomic_or_fetch(&entry->pc, UNDEAD_PC_RETIRED, __ATOMIC_RELEASE);
+}
+
+void undead_pc_table_forget_rules(void) { change_all(forget_rule, 0, 0); }
+void undead_pc_table_retire(uintptr_t low, uintptr_t high) { change_all(retire, low, high); }
 
 uint64_t undead_pc_table_bytes(void) {
   uint64_t used = 0;

@@ -38,6 +38,11 @@ static inline __attribute__((always_inline)) uint32_t undead_pc_find(uintptr_t p
   return undead_pc_find_slow(pc, rule);
 }
 
+// A return address into an image that is gone: another one may have come to its place. It is kept with this bit, and so
+// lies in no image.
+#define UNDEAD_PC_RETIRED (1ull << 63)
+void undead_pc_table_retire(uintptr_t low, uintptr_t high);
+
 // Notes that nothing leads further from this return address, if its rule is not known.
 void undead_pc_note_end(uint32_t index);
 
