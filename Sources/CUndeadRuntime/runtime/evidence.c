@@ -50,9 +50,10 @@ static bool add_guard(undead_evidence_map *map, const undead_guard *guard) {
 
 // Both guards must look at one word, whose values without a payload follow one another.
 static bool widen(undead_guard *known, const undead_guard *more) {
-  if (known->guard != more->guard) return false;
-  if (more->first == known->last + 1) known->last = more->last;
-  else if (more->last + 1 == known->first) known->first = more->first;
+  if (known->guard != more->guard || known->mask != more->mask) return false;
+  uint64_t step = known->mask & -known->mask;
+  if (more->first == known->last + step) known->last = more->last;
+  else if (more->last + step == known->first) known->first = more->first;
   else return false;
   return true;
 }
@@ -82,7 +83,8 @@ static uint8_t guarded(undead_evidence_map *map, const undead_guard *guard) {
 
 void undead_evidence_guard_all(undead_evidence_map *map, size_t base, size_t size, const undead_guard *guard) {
   for (size_t word = (base + 7) & ~7ul; word + 8 <= base + size && word + 8 <= UNDEAD_EVIDENCE_BYTES; word += 8) {
-    undead_guard of_word = {(uint32_t)word, guard->guard, guard->first, guard->last};
+    undead_guard of_word = *guard;
+    of_word.word = (uint32_t)word;
     if (word != guard->guard) undead_evidence_set(map, word, 8, guarded(map, &of_word));
   }
 }

@@ -40,7 +40,7 @@ static void add_simple(undead_evidence_map *map, const undead_field *field, size
     return;
   case UNDEAD_SIMPLE_FUNCTION: undead_evidence_reference(map, at + 8, BYTE_COUNTED); return;
   case UNDEAD_SIMPLE_FUNCTION_OR_NIL: {
-    undead_guard no_code = {.guard = (uint32_t)at};
+    undead_guard no_code = {.guard = (uint32_t)at, .mask = UINT64_MAX};
     undead_evidence_reference(map, at + 8, BYTE_COUNTED);
     undead_evidence_guard_all(map, at, 16, &no_code);
     return;
@@ -115,37 +115,45 @@ static void add_struct(undead_evidence_map *map, uintptr_t type, size_t base, in
 
 typedef void (*store_tag)(void *value, unsigned which, unsigned empty_cases, const void *type);
 
-// The word that is written for case `which` (from 1) of an enum without this payload, and the value; false if other
-// words are written, too, or the value is no small number.
-static bool probe(uintptr_t type, size_t size, unsigned which, unsigned cases, uint32_t *word, uint64_t *value) {
-  static _Alignas(64) uint8_t bytes[MAX_PROBE + 64];
+// The bytes that are written for case `which` (from 1) of an enum without this payload: the offset of their word, a mask of
+// them, and their values in it. False if they are of several words.
+static bool probe(uintptr_t type, size_t size, unsigned which, unsigned cases, undead_guard *guard) {
+  static _Alignas(64) uint8_t bytes[2][MAX_PROBE + 64];
   uintptr_t store = read_word(read_word(type + ABI_METADATA_VALUE_WITNESSES) + ABI_WITNESS_STORE_TAG);
   if (size > MAX_PROBE || !undead_is_executable(store)) return false;
-  memset(bytes, 0x5A, sizeof bytes);
-  ((store_tag)store)(bytes, which, cases, (const void *)type);
+  for (int i = 0; i < 2; i++) {
+    memset(bytes[i], i ? 0xA5 : 0x5A, sizeof bytes[i]);
+    ((store_tag)store)(bytes[i], which, cases, (const void *)type);
+  }
   size_t first = 0, last = size;
-  while (first < size && bytes[first] == 0x5A) first++;
-  while (last > first && bytes[last - 1] == 0x5A) last--;
+  while (first < size && bytes[0][first] != bytes[1][first]) first++;
+  while (last > first && bytes[0][last - 1] != bytes[1][last - 1]) last--;
   if (first == last || first / 8 != (last - 1) / 8) return false;
-  *word = (uint32_t)(first & ~7ul);
-  memcpy(value, bytes + *word, 8);
-  return *value < 4096;
+  guard->guard = (uint32_t)(first & ~7ul);
+  guard->mask = 0;
+  for (size_t at = first; at < last; at++)
+    if (bytes[0][at] == bytes[1][at]) guard->mask |= 0xFFull << at % 8 * 8;
+  uint64_t value;
+  memcpy(&value, bytes[0] + guard->guard, 8);
+  guard->first = guard->last = value & guard->mask;
+  return true;
 }
 
 // How an enum with `cases` others says that it has no payload of this type.
 static bool find_guard(uintptr_t type, size_t base, uint32_t cases, undead_guard *guard) {
   size_t size = size_of(type);
   uint32_t inhabitants = read_u32(read_word(type + ABI_METADATA_VALUE_WITNESSES) + ABI_WITNESS_EXTRA_INHABITANTS);
-  if (cases == 0 || cases > MAX_EMPTY_CASES || cases > inhabitants) return false;
+  if (base % 8 || cases == 0 || cases > MAX_EMPTY_CASES || cases > inhabitants) return false;
   for (unsigned which = 1; which <= cases; which++) {
-    uint32_t word;
-    uint64_t value;
-    if (!probe(type, size, which, cases, &word, &value)) return false;
-    if (which == 1) *guard = (undead_guard){.guard = (uint32_t)base + word, .first = (uint32_t)value};
-    else if (base + word != guard->guard || value != guard->first + which - 1) return false;
-    guard->last = (uint32_t)value;
+    undead_guard other;
+    if (!probe(type, size, which, cases, which == 1 ? guard : &other)) return false;
+    if (which == 1) continue;
+    uint64_t step = guard->mask & -guard->mask;   // of the values of cases that follow one another
+    if (other.guard != guard->guard || other.mask != guard->mask || other.first != guard->last + step) return false;
+    guard->last = other.last;
   }
-  return base % 8 == 0;
+  guard->guard += (uint32_t)base;
+  return true;
 }
 
 static void add_single_payload(undead_evidence_map *map, const undead_field *payload, uint32_t empty_cases, size_t base,
@@ -155,7 +163,7 @@ static void add_single_payload(undead_evidence_map *map, const undead_field *pay
   // A box has no other word than the one that is null without it.
   if (empty_cases == 0 || payload->indirect) return;
   // The one word that matters, of an object or of a string, says itself whether it is there.
-  if (payload->simple && payload->simple < UNDEAD_SIMPLE_FUNCTION) return;
+  if (payload->simple ? payload->simple < UNDEAD_SIMPLE_FUNCTION : payload->size <= 8) return;
   if (payload->type && find_guard(payload->type, base, empty_cases, &guard))
     undead_evidence_guard_all(map, base, payload->size, &guard);
   else

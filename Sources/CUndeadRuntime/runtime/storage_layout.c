@@ -34,6 +34,12 @@ static const uint8_t *words_of(undead_evidence_map *map, uintptr_t type, uint32_
   return words;
 }
 
+static bool are_numbers(const uint8_t *words, uint32_t stride) {
+  for (uint32_t i = 0; words && i < (stride % 8 ? 1 : stride / 8); i++)
+    if (words[i] != UNDEAD_EVIDENCE_NUMBER) return false;
+  return words != NULL;
+}
+
 static const undead_field *word_named(const undead_fields *fields, const char *name) {
   for (uint32_t i = 0; i < fields->count; i++)
     if (!strcmp(fields->field[i].name, name) && fields->field[i].size == 8) return &fields->field[i];
@@ -75,6 +81,7 @@ void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map) {
   layout->first_element = (layout->first_element + align_mask) & ~align_mask;
   // In use are two ranges of elements.
   layout->element_words[0] = layout->element_words[1] = words_of(map, read_word(arguments + 8), stride);
+  layout->numbers[0] = layout->numbers[1] = are_numbers(layout->element_words[0], stride);
 }
 
 void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map) {
@@ -98,8 +105,10 @@ void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map
     layout->storage = known[i].kind;
     layout->strides[0] = strides[0];
     layout->strides[1] = strides[1];
-    for (uint32_t k = 0; k < known[i].arguments; k++)
+    for (uint32_t k = 0; k < known[i].arguments; k++) {
       layout->element_words[k] = words_of(map, read_word(arguments + k * 8ul), strides[k]);
+      layout->numbers[k] = are_numbers(layout->element_words[k], strides[k]);
+    }
     layout->first_element = (ABI_ARRAY_ELEMENTS + align_mask) & ~align_mask;   // of an array
   }
 }

@@ -160,7 +160,8 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->skip_count = layout->skip_count;
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
-  if (layout->storage && !held) undead_elements_of(&body->elements, layout, block, size);
+  if (layout->storage && held) undead_elements_of_changing(&body->elements, layout, block, size);
+  else if (layout->storage) undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
 }
@@ -174,7 +175,7 @@ static undead_evidence evidence_of_guarded(const undead_body *body, uint32_t off
     else high = middle;
   }
   if (low == layout->guard_count || layout->guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
-  uint64_t value = word_at(body->block + layout->guards[low].guard);
+  uint64_t value = word_at(body->block + layout->guards[low].guard) & layout->guards[low].mask;
   bool empty = value >= layout->guards[low].first && value <= layout->guards[low].last;
   return empty ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
 }

@@ -48,7 +48,7 @@ static void elements_of_table(undead_elements *elements, const undead_layout *la
 }
 
 void undead_elements_of(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
-  *elements = (undead_elements){.words = layout->element_words};
+  *elements = (undead_elements){.words = {layout->element_words[0], layout->element_words[1]}};
   assert(layout->strides[0]);
   bool room = size >= layout->first_element;
   switch (layout->storage) {
@@ -61,6 +61,20 @@ void undead_elements_of(undead_elements *elements, const undead_layout *layout, 
   default:
     if (size >= ABI_DICTIONARY_HEADER) elements_of_table(elements, layout, block, size);
   }
+}
+
+void undead_elements_of_changing(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
+  *elements = (undead_elements){0};
+  if (!layout->numbers[0] && !layout->numbers[1]) return;
+  if (layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING) {
+    if (size < layout->first_element) return;
+    elements->tail = block + layout->first_element;
+    add_elements(elements, 0, (size - layout->first_element) / layout->strides[0], layout->strides[0]);
+  } else if (size >= ABI_DICTIONARY_HEADER) {
+    elements_of_table(elements, layout, block, size);
+    elements->bitmap = NULL;
+  }
+  for (uint32_t i = 0; i < 2; i++) elements->words[i] = layout->numbers[i] ? layout->element_words[i] : NULL;
 }
 
 const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index) {

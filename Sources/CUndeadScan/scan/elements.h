@@ -16,10 +16,12 @@ typedef struct {
   uint32_t range_count;             // 0: all words may be in use
   uintptr_t tail;                   // of arrays and rings: from here on nothing is in use but the ranges
   const uint64_t *bitmap;           // of used buckets, NULL for arrays and rings
-  const uint8_t *const *words;      // undead_evidence of an element's words, for each range; NULL: raw
+  const uint8_t *words[2];          // undead_evidence of an element's words, for each range; NULL: raw
 } undead_elements;
 
 void undead_elements_of(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size);
+// The same while a thread may be changing the storage: all elements may be in use, and only numbers are surely what they are.
+void undead_elements_of_changing(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size);
 // undead_evidence of the words of the element to which the word at `at` belongs, and the index of that word; NULL if nothing
 // is known of it.
 const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index);

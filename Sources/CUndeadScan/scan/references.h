@@ -154,7 +154,7 @@ UNDEAD_WALK undead_walk_fields(const undead_heap *heap, uintptr_t block, const u
 UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *body, uint32_t which,
                                  undead_reference_visitor visit, void *context) {
   const undead_element_range *range = &body->elements.ranges[which];
-  const uint8_t *words = body->layout->element_words[which];
+  const uint8_t *words = body->elements.words[which];
   size_t stride = range->stride, known = words ? stride / 8 : 0;
   uintptr_t high = range->high < body->high ? range->high : body->high;
   if (stride % 8 == 0) {

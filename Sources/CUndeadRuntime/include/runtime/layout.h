@@ -35,10 +35,11 @@ typedef enum {
   UNDEAD_EVIDENCE_BUFFER,    // of an opaque existential: its dynamic type decides
 } undead_evidence;
 
-// A word of an optional value, of which another one tells that there is none: by a value between these.
+// A word of an optional value, of which another one tells that there is none: by a value between these, in some of its bytes.
 typedef struct {
   uint32_t word, guard;      // offsets
-  uint32_t first, last;
+  uint64_t mask;             // the bytes of the guard
+  uint64_t first, last;
 } undead_guard;
 
 typedef struct {
@@ -60,6 +61,7 @@ typedef struct {
   const undead_guard *guards;   // of the guarded words, ascending
   const uint8_t *element_words[2];   // of the words of an element, a single one if its stride is no multiple of 8;
                                      // NULL: raw
+  bool numbers[2];           // all of them are numbers
 } undead_layout;
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.
