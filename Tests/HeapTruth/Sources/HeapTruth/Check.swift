@@ -166,23 +166,29 @@ enum Misses {
 
   static func count(_ id: Int32, isFound: Bool) {
     let entry = Truth.entries[Int(id)]
-    var name: String
+    let name: String
     if entry.wasTaken {
-      name = "taken out of \(Truth.name(entry.lastKind))"
+      name =
+        "\(family(entry.lastKind)): taken out, then \(entry.wasRetained ? "retained once too often" : "in a cycle")"
     } else if entry.isHolder {
-      name = "holder \(Truth.name(entry.kind))"
+      name = "\(family(entry.kind)): the holder itself"
     } else {
       var parent = entry.parent
       while parent != 0, !Truth.entries[Int(parent)].isHolder { parent = Truth.entries[Int(parent)].parent }
-      name = "leaked in \(parent == 0 ? "nothing" : Truth.name(Truth.entries[Int(parent)].kind))"
+      name = "\(parent == 0 ? "child" : family(Truth.entries[Int(parent)].kind)): with its holder"
     }
     rows[name, default: Row()].leaked += 1
     if !isFound { rows[name, default: Row()].missed += 1 }
   }
 
+  /// Without the way in which an address is written.
+  private static func family(_ kind: Int16) -> String {
+    kind < 0 ? "nothing" : kinds[Int(kind)].name.split(separator: ".").prefix(2).joined(separator: ".")
+  }
+
   static func print() {
     for (name, row) in rows.sorted(by: { $0.key < $1.key }) {
-      note("MISSES \(row.missed) of \(row.leaked): \(name)")
+      note("MISSES \(row.missed) of \(row.leaked) \(name)")
     }
   }
 }

@@ -22,6 +22,8 @@ enum Truth {
     var isHolder = false
     /// Taken out of its holder before it leaked.
     var wasTaken = false
+    /// Leaked by a retain too many, not by a reference to itself.
+    var wasRetained = false
     /// Reported after it was dropped: false if it dies after all.
     var wasReported = false
   }
@@ -111,7 +113,10 @@ enum Truth {
   }
 
   /// Called before the last reference goes: nothing will ever release the object and what it holds.
-  static func leak(_ id: Int32, wasTaken: Bool) { spread(id, .leaked, wasTaken: wasTaken) }
+  static func leak(_ id: Int32, wasTaken: Bool, wasRetained: Bool = false) {
+    locked { entries[Int(id)].wasRetained = wasRetained }
+    spread(id, .leaked, wasTaken: wasTaken)
+  }
 
   /// Called before the last reference goes: the object and what it holds will die.
   static func drop(_ id: Int32) { spread(id, .dropped, wasTaken: false) }

@@ -173,8 +173,9 @@ struct Worker {
   @inline(never) private mutating func leakNode() {
     guard options.leaks, let from = index(), let node = take(from: holders[from]) else { return }
     trace("leak", node)
-    Truth.leak(node.id, wasTaken: true)
-    if random.chance(50) { node.ring = node } else { _ = Unmanaged.passRetained(node) }
+    let isRetained = random.chance(50)
+    Truth.leak(node.id, wasTaken: true, wasRetained: isRetained)
+    if isRetained { _ = Unmanaged.passRetained(node) } else { node.ring = node }
   }
 
   @inline(never) private mutating func exchangeHolder() {
