@@ -128,7 +128,7 @@ enum Truth {
         let entry = entries[Int(next)]
         if entry.fate == Fate.alive.rawValue { aliveCount -= 1 }
         entries[Int(next)].fate = fate.rawValue
-        entries[Int(next)].wasTaken = wasTaken
+        entries[Int(next)].wasTaken = wasTaken && next == id
         // What lies in memory that is a root stays alive when its holder leaks.
         if fate == .leaked, entry.isHolder, kinds[Int(entry.kind)].isRoot { continue }
         for child in 1..<used where entries[Int(child)].parent == next {
