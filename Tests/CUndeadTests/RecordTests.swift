@@ -19,6 +19,12 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
+  @Test(arguments: ["-O0", "-O2"])
+  func threadsMayEndAndForkInTheMiddleOfTheAllocator(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/endings.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
   /// The instrument is optimised in every build.
   @Test func allocationsNeedLittleStack() throws {
     let program = try Recorder.linkProgram("record/stacks.c", optimization: "-O2")
