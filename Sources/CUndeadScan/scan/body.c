@@ -76,7 +76,8 @@ undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size
   return kind && undead_has_refcount(bodies->heap, block) ? kind : UNDEAD_KIND_OTHER;
 }
 
-// Of a slab of task memory only the allocated part: the rest holds what ended calls left.
+// Of a slab of task memory only the allocated part: the rest holds what ended calls left. `used` grows before memory is
+// handed out, and shrinks when it was given back (StackAllocator.h).
 static uintptr_t slab_end(uintptr_t slab, uintptr_t end) {
   uintptr_t used = slab + ABI_SLAB_HEADER + u32_at(slab + ABI_SLAB_USED);
   return u32_at(slab + ABI_SLAB_USED) <= u32_at(slab + ABI_SLAB_CAPACITY) && used < end ? (used + 7) & ~(uintptr_t)7 : end;
@@ -104,7 +105,8 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
   }
 }
 
-// Text is no reference: the only word of a string's storage that may be one is that of its breadcrumbs.
+// Text is no reference: the only word of a string's storage that may be one is that of its breadcrumbs. Where that is was
+// decided when the storage was made.
 static void trim_string(uintptr_t block, undead_body *body) {
   if (body->high - block < ABI_STRING_CODE_UNITS) return;
   uint64_t capacity = word_at(block + ABI_STRING_CAPACITY);
@@ -126,7 +128,8 @@ static undead_buffer_use buffer_use(undead_bodies *bodies, uintptr_t type) {
 }
 
 // Adds the words of existentials' buffers that their values leave unused: they hold what was on the stack when the
-// existential was made.
+// existential was made. The type stands behind the value: a thread between the two is running, and has the object's
+// address (scan/held.h).
 static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *body) {
   const undead_layout *layout = body->layout;
   uint32_t count = 0, weak = 0;

@@ -8,6 +8,8 @@ static void add_elements(undead_elements *elements, uint64_t from, uint64_t to, 
     (undead_element_range){elements->tail + from * stride, elements->tail + to * stride, stride};
 }
 
+// Behind the count is what was never stored, or moved away: whoever stores there before he counts, or counts before he
+// destroys, does so in a frame that refers to the storage, which is then not looked at so closely (scan/held.h).
 static void elements_of_array(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
   uint64_t count = word_at(block + ABI_ARRAY_COUNT);
   size_t room = (size - layout->first_element) / layout->strides[0];
@@ -16,6 +18,7 @@ static void elements_of_array(undead_elements *elements, const undead_layout *la
   add_elements(elements, 0, count, layout->strides[0]);
 }
 
+// The same, of the slots from `start` on (Deque+UnsafeHandle.swift: slots are left before `count` and `startSlot` change).
 static void elements_of_ring(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
   uint64_t capacity = word_at(block + layout->capacity), count = word_at(block + layout->count);
   uint64_t start = word_at(block + layout->start), room = (size - layout->first_element) / layout->strides[0];
@@ -32,6 +35,8 @@ static bool add_range(undead_elements *elements, uintptr_t low, uint64_t buckets
   return true;
 }
 
+// A bit is set before its element is stored, and cleared when it is gone (NativeDictionary.swift, NativeSet.swift: _insert,
+// _delete); but for a few instructions, for which the thread must be running (scan/held.h).
 static void elements_of_table(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
   bool dictionary = layout->storage == UNDEAD_STORAGE_DICTIONARY;
   uintptr_t bitmap = block + (dictionary ? ABI_DICTIONARY_HEADER : ABI_SET_HEADER), end = block + size;
