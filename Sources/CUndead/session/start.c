@@ -243,7 +243,13 @@ void undead_session_prepare(void) {
   errno = saved_errno;
 }
 
-__attribute__((constructor)) static void prepare_at_load(void) { undead_session_prepare(); }
+__attribute__((constructor)) static void prepare_at_load(void) {
+  int saved_errno = errno;
+  undead_session_prepare();
+  // In every program: until then calls of syscall() are made here, and a scan knows libc's system calls only.
+  undead_sandbox_find_next();
+  errno = saved_errno;
+}
 
 // For frames that the own rules cannot unwind; what loading it allocates is not the program's.
 static void load_fallback_unwinder(void) {
@@ -264,7 +270,6 @@ void undead_session_before_main(void) {
   undead_exit_find_next();
   undead_signal_find_next();
   undead_exec_find_next();
-  undead_sandbox_find_next();
   undead_limits_find_next();
   undead_locks_find_next();
   undead_interrupted_prepare();
