@@ -50,7 +50,7 @@ static bool needs_swift(const struct dl_phdr_info *info) {
   return false;
 }
 
-static bool is_toolchain(const char *path, const struct dl_phdr_info *info) {
+static bool is_toolchain(const char *path, bool is_swift) {
   const char *name = base_name(path);
   // "libswiftCore.so", "libswift_Concurrency.so": a lower-case letter after "libswift" is somebody's own library.
   if (has_prefix(name, "libswift") && !(name[8] >= 'a' && name[8] <= 'z')) return true;
@@ -59,7 +59,7 @@ static bool is_toolchain(const char *path, const struct dl_phdr_info *info) {
   if (strstr(path, "/usr/lib/swift/linux/") || strstr(path, "/usr/lib/swift/host/")) return true;
   bool system = in_directory(path, "/lib/") || in_directory(path, "/lib64/") || in_directory(path, "/usr/lib/")
     || in_directory(path, "/usr/lib64/");
-  return system && !needs_swift(info);
+  return system && !is_swift;
 }
 
 // Build ids are 20 bytes (SHA-1) as a rule; a longer one is cut to the size of the field.
@@ -99,11 +99,12 @@ const uint8_t *undead_build_id_note(const char *notes, size_t size, size_t *leng
   return NULL;
 }
 
-static void read_path(const struct dl_phdr_info *info, undead_module *module) {
-  const char *name = info->dlpi_name;
-  if (name && name[0] == '/') {
-    snprintf(module->path, sizeof module->path, "%s", name);
-  } else if (!name || !name[0]) {
+// The path in place of the loader's name for the image.
+static void find_path(undead_module *module) {
+  char name[sizeof module->path];
+  memcpy(name, module->path, sizeof name);
+  if (name[0] == '/') return;
+  if (!name[0]) {
     ssize_t length = readlink("/proc/thread-self/exe", module->path, sizeof module->path - 1);
     module->path[length > 0 ? length : 0] = 0;
   } else if (strchr(name, '/') == NULL || !undead_mapping_path(module->low, module->path, sizeof module->path)) {
@@ -141,11 +142,17 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context) {
   module->low = low;
   module->high = high;
   module->bias = info->dlpi_addr;
-  read_path(info, module);
+  snprintf(module->path, sizeof module->path, "%s", info->dlpi_name ? info->dlpi_name : "");
   read_build_id(info, module);
-  module->toolchain = is_toolchain(module->path, info) && module_count > 0;
+  module->toolchain = needs_swift(info);   // until complete() knows better
   module_count++;
   return 0;
+}
+
+// What asks others. Not while the loader's lock is held: after a crash here it would be held for good.
+static void complete(undead_module *module, bool is_program) {
+  find_path(module);
+  module->toolchain = is_toolchain(module->path, module->toolchain) && !is_program;
 }
 
 void undead_modules_list(void) {
@@ -153,6 +160,7 @@ void undead_modules_list(void) {
   module_count = 0;
   last_hit = 0;
   dl_iterate_phdr(add_module, NULL);
+  for (size_t i = 0; i < module_count; i++) complete(&modules[i], i == 0);
   errno = saved;
 }
 
