@@ -19,9 +19,11 @@
 typedef struct {
   bool known;                       // `wanted` was set; what the kernel has is ours
   struct rlimit wanted;
+  struct rlimit set;                // in the kernel
 } program_limit;
 
 static program_limit addresses, data;
+static bool are_lifted;
 
 static program_limit *limit_of(int resource) {
   return resource == RLIMIT_AS ? &addresses : resource == RLIMIT_DATA ? &data : NULL;
@@ -48,20 +50,45 @@ static struct rlimit with_own(int resource, const struct rlimit *wanted, rlim_t 
   return limit;
 }
 
-// A process without rights may lower its hard limit only. 0, or a negative error number.
-static int apply(int resource, const struct rlimit *wanted, rlim_t more) {
-  struct rlimit limit = with_own(resource, wanted, more), now;
-  int result = ask_kernel(resource, &limit, NULL);
-  if (result != -EPERM || ask_kernel(resource, NULL, &now) != 0 || now.rlim_max < wanted->rlim_max) return result;
-  limit.rlim_max = now.rlim_max;
-  if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
-  return ask_kernel(resource, &limit, NULL);
+// What is wanted and what the instrument needs. A process without rights may lower its hard limit only. 0, or a negative
+// error number; then `limit->set` is as before. `was`: what the limit was until now.
+static int apply(int resource, program_limit *limit, rlim_t more, struct rlimit *was) {
+  struct rlimit next = with_own(resource, &limit->wanted, more), now;
+  int result = ask_kernel(resource, &next, was);
+  if (result == -EPERM && ask_kernel(resource, NULL, &now) == 0 && now.rlim_max >= limit->wanted.rlim_max) {
+    next.rlim_max = now.rlim_max;
+    if (next.rlim_cur > next.rlim_max) next.rlim_cur = next.rlim_max;
+    result = ask_kernel(resource, &next, was);
+  }
+  if (result == 0) limit->set = next;
+  return result;
+}
+
+static bool are_equal(const struct rlimit *a, const struct rlimit *b) {
+  return a->rlim_cur == b->rlim_cur && a->rlim_max == b->rlim_max;
+}
+
+// Another process may have set limits of this one since they were `set`, and these are wanted then: whoever starts a
+// program by posix_spawn does so when it runs already.
+static int apply_unless_changed(int resource, program_limit *limit, rlim_t more) {
+  struct rlimit now, was;
+  if (ask_kernel(resource, NULL, &now) != 0) return -EPERM;
+  if (!are_equal(&now, &limit->set)) limit->wanted = now;
+  int result = apply(resource, limit, more, &was);
+  if (result != 0 || are_equal(&was, &now)) return result;
+  // Just now.
+  limit->wanted = was;
+  return apply(resource, limit, more, &was);
+}
+
+static void make_room_for(int resource, program_limit *known, size_t more) {
+  if (known->known) apply_unless_changed(resource, known, more);
 }
 
 static void make_room(size_t more) {
   int saved_errno = errno;
-  if (addresses.known) apply(RLIMIT_AS, &addresses.wanted, more);
-  if (data.known) apply(RLIMIT_DATA, &data.wanted, more);
+  make_room_for(RLIMIT_AS, &addresses, more);
+  make_room_for(RLIMIT_DATA, &data, more);
   errno = saved_errno;
 }
 
@@ -78,9 +105,11 @@ static int change(int resource, program_limit *known, const struct rlimit *limit
   if (wanted.rlim_cur > wanted.rlim_max) return -EINVAL;
   if (known->known && wanted.rlim_max > known->wanted.rlim_max && !may_raise(resource)) return -EPERM;
   if (resource == RLIMIT_AS && wanted.rlim_cur != RLIM_INFINITY) undead_record_limit_addresses(wanted.rlim_cur);
-  int result = apply(resource, &wanted, 0);
+  program_limit changed = {.known = true, .wanted = wanted};
+  struct rlimit was;
+  int result = apply(resource, &changed, 0, &was);
   if (result != 0) return result;
-  *known = (program_limit){true, wanted};
+  *known = changed;
   undead_before_map = make_room;
   return 0;
 }
@@ -89,6 +118,7 @@ int undead_limits_change(int resource, const struct rlimit *limit, struct rlimit
   program_limit *known = limit_of(resource);
   bool ours = known && (known->known || undead_is_active()) && undead_process_now() != UNDEAD_PROCESS_BORROWED;
   if (!ours) return ask_kernel(resource, limit, old);
+  if (!are_lifted) make_room_for(resource, known, 0);
   struct rlimit before;
   int result = known->known ? 0 : ask_kernel(resource, NULL, &before);
   if (known->known) before = known->wanted;
@@ -98,9 +128,13 @@ int undead_limits_change(int resource, const struct rlimit *limit, struct rlimit
 }
 
 static void begin(int resource) {
-  struct rlimit limit;
-  if (ask_kernel(resource, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    change(resource, limit_of(resource), &limit);
+  program_limit now = {.known = true}, *known = limit_of(resource);
+  if (ask_kernel(resource, NULL, &now.set) != 0 || now.set.rlim_cur == RLIM_INFINITY) return;
+  now.wanted = now.set;
+  if (resource == RLIMIT_AS) undead_record_limit_addresses(now.wanted.rlim_cur);
+  if (apply_unless_changed(resource, &now, 0) != 0) return;
+  *known = now;
+  undead_before_map = make_room;
 }
 
 void undead_limits_begin(void) {
@@ -133,6 +167,7 @@ static const uint8_t lifted_resources[] = {
 
 void undead_limits_lift(undead_lifted_limits *lifted) {
   undead_before_map = NULL;
+  are_lifted = true;
   for (size_t i = 0; i < sizeof lifted_resources; i++) {
     int resource = lifted_resources[i];
     struct rlimit *before = &lifted->before[resource];
@@ -147,5 +182,6 @@ void undead_limits_restore(const undead_lifted_limits *lifted) {
     const struct rlimit *before = &lifted->before[lifted_resources[i]];
     if (before->rlim_cur != RLIM_INFINITY) ask_kernel(lifted_resources[i], before, NULL);
   }
+  are_lifted = false;
   if (addresses.known || data.known) undead_before_map = make_room;
 }

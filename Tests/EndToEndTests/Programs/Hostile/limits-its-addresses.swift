@@ -19,7 +19,17 @@ func run(_ command: String, spawned: Bool) {
   fflush(stdout)
   var child: pid_t = 0
   if spawned {
-    posix_spawn(&child, "/bin/sh", nil, nil, arguments, environ)
+    // The child has its limits when posix_spawn returns: it waits for a line until then.
+    var line: [Int32] = [0, 0]
+    var actions = posix_spawn_file_actions_t()
+    pipe(&line)
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, line[0], 0)
+    posix_spawn(&child, "/bin/sh", &actions, nil, arguments, environ)
+    posix_spawn_file_actions_destroy(&actions)
+    write(line[1], "\n", 1)
+    close(line[0])
+    close(line[1])
   } else {
     child = makeCopy()
     if child == 0 {
@@ -51,4 +61,4 @@ func map(_ size: Int) -> Bool {
 print(nodes.count, map(30 << 20), map(110 << 20), errno == ENOMEM)
 for _ in 0..<2 { make() }
 run("ulimit -v; ulimit -Hv", spawned: false)
-run("ulimit -v", spawned: true)
+run("read line; ulimit -v", spawned: true)
