@@ -85,6 +85,11 @@ enum System {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var content: [UInt8] = []
+    var status = stat()
+    // A snapshot may be large: growing step by step would take its memory twice.
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      content.reserveCapacity(Int(status.st_size) + 1)
+    }
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)

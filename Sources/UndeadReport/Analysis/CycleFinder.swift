@@ -219,7 +219,9 @@ struct CycleFinder {
   private func rotate(_ edges: [Int]) -> [Int] {
     guard edges.count > 1 else { return edges }
     var steps: [StepKey] = []
+    var details: [StableHash] = []
     steps.reserveCapacity(edges.count)
+    details.reserveCapacity(edges.count)
     for (position, edge) in edges.enumerated() {
       let node = graph.source(of: edge)
       let role = names.role(of: node)
@@ -229,8 +231,10 @@ struct CycleFinder {
       let isOwner = isLedBack || names.role(of: graph.end(of: edge)) == .storage
       let rank = role == .program ? (isOwner ? 0 : 1) : role.isVisible ? 2 : 3
       steps.append(StepKey(rank: rank, type: names.typeHash(of: node), label: names.labelHash(of: edge)))
+      details.append(fullKey(edge))
     }
-    let start = CyclicOrder.leastRotation(steps, by: StepKey.precedes, then: edges.map(fullKey))
+    let start = CyclicOrder.leastRotation(steps, by: StepKey.precedes, then: details)
+    if start == 0 { return edges }
     return Array(edges[start...] + edges[..<start])
   }
 

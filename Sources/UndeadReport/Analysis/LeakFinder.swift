@@ -82,11 +82,14 @@ struct LeakFinder {
   ///
   /// - Parameter limit: how many are enough.
   func blocks(of leak: Int, limit: Int = .max) -> [Int] {
-    var seen: Set<Int> = []
+    // A set is slow for many blocks, and a flag for each node of the graph is too much for few.
+    var few: Set<Int> = []
+    var flags = limit == .max ? [Bool](repeating: false, count: graph.nodeCount) : []
     var result: [Int] = []
     var open = [leaks[leak].root]
     while result.count < limit, let node = open.popLast() {
-      guard owner[node] == leak, seen.insert(node).inserted else { continue }
+      guard owner[node] == leak, limit == .max ? !flags[node] : few.insert(node).inserted else { continue }
+      if limit == .max { flags[node] = true }
       result.append(node)
       for edge in graph.edges(of: node).reversed() where graph.follows(edge) { open.append(graph.end(of: edge)) }
     }

@@ -35,6 +35,14 @@ struct NodeNames {
   private struct LabelFacts {
     var hash: StableHash
     var isBackReference: Bool
+    var isLazy: Bool
+
+    init(_ text: String) {
+      let name = NodeNames.label(text)
+      hash = StableHash(NodeNames.withoutIndices(text))
+      isBackReference = FieldName.isBackReference(name)
+      isLazy = !name.isEmpty && name != text
+    }
   }
 
   private let snapshot: Snapshot
@@ -65,15 +73,22 @@ struct NodeNames {
   private static func readLabels(_ snapshot: Snapshot) -> ([LabelFacts], [Int32]) {
     var labels: [LabelFacts] = []
     var known: [StringID: Int32] = [:]
+    var element: Int32?
+    func add(_ text: String) -> Int32 {
+      labels.append(LabelFacts(text))
+      return Int32(labels.count - 1)
+    }
     let labelOfEdge = snapshot.edges.map { edge in
       if let label = known[edge.label] { return label }
-      let text = snapshot.strings[edge.label]
-      labels.append(
-        LabelFacts(
-          hash: StableHash(withoutIndices(text)),
-          isBackReference: FieldName.isBackReference(label(edge.label, in: snapshot))))
-      known[edge.label] = Int32(labels.count - 1)
-      return Int32(labels.count - 1)
+      // The elements of an array have a label each, and may be a million.
+      if snapshot.strings.isElement(edge.label) {
+        let label = element ?? add("[]")
+        element = label
+        return label
+      }
+      let label = add(snapshot.strings[edge.label])
+      known[edge.label] = label
+      return label
     }
     return (labels, labelOfEdge)
   }
@@ -83,6 +98,17 @@ struct NodeNames {
     let record = snapshot.nodes[node]
     if record.state == .raw { return Self.rawMemory }
     return record.type == Snapshot.none ? Self.foreignMemory : types[Int(record.type)].name
+  }
+
+  /// Names of the types of nodes; for many nodes of few types.
+  func types(of nodes: [Int]) -> Set<String> {
+    var seen: Set<Snapshot.Index> = []
+    // Raw memory has a name of its own, whatever its type.
+    let few = nodes.filter { node in
+      let record = snapshot.nodes[node]
+      return seen.insert(record.state == .raw ? Snapshot.none - 1 : record.type).inserted
+    }
+    return Set(few.map(type))
   }
 
   /// Role of a node.
@@ -123,27 +149,22 @@ struct NodeNames {
   func labelHash(of edge: Int) -> StableHash { labels[Int(labelOfEdge[edge])].hash }
 
   /// Name of the field of a reference; empty where none is known.
-  func label(of edge: Int) -> String { Self.label(snapshot.edges[edge].label, in: snapshot) }
+  func label(of edge: Int) -> String { Self.label(snapshot.strings[snapshot.edges[edge].label]) }
 
-  private static func label(_ id: StringID, in snapshot: Snapshot) -> String {
-    guard isName(id, in: snapshot) else { return "" }
-    let label = snapshot.strings[id]
-    guard label.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "$") }) else { return label }
-    return label.replacing(lazyMark, with: "").replacing(lazyPrefix, with: "")
+  private static func label(_ text: String) -> String {
+    if text.utf8.first == UInt8(ascii: "+") { return "" }
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "$") }) else { return text }
+    return text.replacing(lazyMark, with: "").replacing(lazyPrefix, with: "")
   }
 
   /// True if a name of the field is known; where none is, the label is the offset.
-  func hasLabel(_ edge: Int) -> Bool { Self.isName(snapshot.edges[edge].label, in: snapshot) }
-
-  private static func isName(_ label: StringID, in snapshot: Snapshot) -> Bool {
-    label != 0 && !snapshot.strings.starts(label, with: UInt8(ascii: "+"))
+  func hasLabel(_ edge: Int) -> Bool {
+    let label = snapshot.edges[edge].label
+    return label != 0 && !snapshot.strings.starts(label, with: UInt8(ascii: "+"))
   }
 
   /// True for the storage of a lazy property.
-  func isLazy(_ edge: Int) -> Bool {
-    let label = snapshot.strings[snapshot.edges[edge].label]
-    return label.contains(Self.lazyMark) || label.contains(Self.lazyPrefix)
-  }
+  func isLazy(_ edge: Int) -> Bool { labels[Int(labelOfEdge[edge])].isLazy }
 
   /// True if the name of the field says that it refers back to what holds the object.
   func isBackReference(_ edge: Int) -> Bool { labels[Int(labelOfEdge[edge])].isBackReference }

@@ -121,7 +121,8 @@ struct ProcessAnalysis {
     let instance = finder.leaks[group.samples[0]]
     let blocks = finder.blocks(of: group.samples[0])
     let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
-    let references = chain.references(instance.cycle.isEmpty ? path : instance.cycle, names, &frames)
+    let cycle = shortened(instance.cycle)
+    let references = chain.references(cycle.isEmpty ? path : cycle, names, &frames)
     let facts = facts(instance, group, references, finder)
     var leak = Leak(
       signature: group.signature.hexadecimal, kind: facts.isCycle ? .retainCycle : .unreferenced, count: group.count,
@@ -130,6 +131,7 @@ struct ProcessAnalysis {
       allocation: facts.allocation,
       suspended: facts.suspended, advice: Advice.text(for: facts))
     if facts.isCycle { leak.cycle = references }
+    if cycle.count < instance.cycle.count { leak.omittedReferences = instance.cycle.count - cycle.count }
     leak.test = group.test
     addOtherAllocations(of: group, to: &leak)
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
@@ -145,6 +147,17 @@ struct ProcessAnalysis {
       knownLeaks.append(leak)
     }
     return facts.isTestCase
+  }
+
+  /// So many references of a cycle are told at its start, and so many at its end.
+  private static let toldReferences = 5000
+
+  /// The start and the end of a cycle that nobody could read as a whole; others as they are.
+  private func shortened(_ cycle: [Int]) -> [Int] {
+    guard cycle.count > 2 * Self.toldReferences else { return cycle }
+    // What the compiler makes between two objects would be taken for a part of the reference before it.
+    let end = cycle.suffix(Self.toldReferences).drop { !names.role(of: Int(snapshot.edges[$0].from)).isVisible }
+    return Array(cycle.prefix(Self.toldReferences) + end)
   }
 
   /// Ways on which the allocating function was reached for other leaks of the group.
@@ -173,7 +186,7 @@ struct ProcessAnalysis {
       lazyFields: Set(leak.cycle.filter(names.isLazy).map(names.label)), rootType: names.type(of: leak.root),
       rootRole: names.role(of: leak.root), foreignHolder: finder.foreignHolder[leak.root].map(names.type),
       roles: Set(nodes.map(names.role)),
-      types: Set(group.alsoLeaked.keys).union(nodes.map(names.type)),
+      types: Set(group.alsoLeaked.keys).union(names.types(of: nodes)),
       holdsProgramObject: group.holdsProgramObject, isTestCase: isTestCase(references),
       allocation: frames.backtrace(allocated.map { snapshot.nodes[$0].stack } ?? record.stack),
       suspended: explained.map { frames.backtrace(snapshot.nodes[$0].explanation) })

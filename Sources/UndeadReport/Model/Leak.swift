@@ -32,6 +32,8 @@ public struct Leak: Codable, Sendable, Equatable {
   public var objects: [LeakedObject]
   /// The references of the cycle in order, back to the first object; only for retain cycles.
   public var cycle: [Reference]?
+  /// How many references are left out in the middle of a very long cycle; nil if none are.
+  public var omittedReferences: Int?
   /// From a root, or from the object that nothing refers to, to the object of the program.
   public var retainPath: [PathStep]?
   /// Cycles among the objects that hang off the leak: they would leak also if it were mended.
@@ -121,6 +123,7 @@ extension Leak {
       advice: try values.decodeIfPresent(String.self, forKey: .advice),
       reason: try values.decodeIfPresent(String.self, forKey: .reason),
       test: try values.decodeIfPresent(TestIdentity.self, forKey: .test))
+    omittedReferences = try values.decodeIfPresent(Int.self, forKey: .omittedReferences)
   }
 }
 

@@ -90,7 +90,9 @@ public struct TextRenderer {
       addPath(path)
       if leak.cycle != nil, let type = path.last?.type { lines.append("    and \(type) holds what holds it:") }
     }
-    if let cycle = leak.cycle { addReferences(cycle, end: cycle.first?.type ?? "", closing: true) }
+    if let cycle = leak.cycle {
+      addReferences(cycle, end: cycle.first?.type ?? "", closing: true, omitted: leak.omittedReferences ?? 0)
+    }
     if leak.cycle != nil || leak.retainPath?.isEmpty == false { lines.append("") }
     for cycle in leak.innerCycles ?? [] {
       lines.append("  it holds another cycle, which leaks also without it:")
@@ -152,7 +154,7 @@ public struct TextRenderer {
 
   /// Draws references as a chain: the first type, then for each field the type that it leads to.
   private mutating func addReferences(
-    _ references: [Reference], end: String, closing: Bool, showsFirst: Bool = true
+    _ references: [Reference], end: String, closing: Bool, showsFirst: Bool = true, omitted: Int = 0
   ) {
     guard let first = references.first else {
       lines.append("    " + TextStyle.type.apply(end, options))
@@ -162,7 +164,9 @@ public struct TextRenderer {
     let shown = Self.chainLimit / 2
     for (number, reference) in references.enumerated() {
       if references.count > Self.chainLimit, number >= shown, number < references.count - shown {
-        if number == shown { lines.append("      ... \(references.count - 2 * shown) more references ...") }
+        if number == shown {
+          lines.append("      ... \(references.count - 2 * shown + max(0, omitted)) more references ...")
+        }
         continue
       }
       let isLast = number == references.count - 1

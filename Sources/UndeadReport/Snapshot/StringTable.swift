@@ -28,6 +28,14 @@ public struct StringTable: Sendable, Equatable {
     Int(id) < bytes.count && bytes[Int(id)] == byte
   }
 
+  /// True if the string at an offset is a number in brackets, and no more.
+  func isElement(_ id: StringID) -> Bool {
+    guard starts(id, with: UInt8(ascii: "[")) else { return false }
+    let digits = bytes[(Int(id) + 1)...].prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    let end = bytes[digits.endIndex...].prefix(2)
+    return !digits.isEmpty && end.elementsEqual([UInt8(ascii: "]"), 0])
+  }
+
   /// Appends a string and returns its offset; does not look for one that is already there.
   public mutating func append(_ text: String) -> StringID {
     let clean = text.utf8.prefix { $0 != 0 }
