@@ -33,3 +33,5 @@ undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offs
 // Fills in what is known of a collection's storage; `map` is lent.
 void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map);
 void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map);
+// The same for the tails of other heirs of ManagedBuffer.
+void undead_tail_layout_learn(undead_layout *layout, undead_evidence_map *map);

@@ -52,6 +52,7 @@ static void compute(undead_layout *layout, undead_evidence_map *map) {
     layout->user_type = is_of_program(read_word(layout->isa + ABI_CLASS_DESCRIPTOR));
     if (!layout->user_type) undead_storage_layout_learn(layout, map);
     undead_ring_layout_learn(layout, map);
+    undead_tail_layout_learn(layout, map);
     undead_evidence_clear(map);
     undead_evidence_of_class(map, layout->isa);
     break;

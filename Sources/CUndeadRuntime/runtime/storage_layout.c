@@ -84,6 +84,39 @@ void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map) {
   layout->numbers[0] = layout->numbers[1] = are_numbers(layout->element_words[0], stride);
 }
 
+static uintptr_t managed_buffer_of(uintptr_t isa) {
+  for (int depth = 0; isa && depth < 64; depth++, isa = read_word(isa + ABI_CLASS_SUPER))
+    if (undead_descriptor_is(read_word(isa + ABI_CLASS_DESCRIPTOR), "Swift", "ManagedBuffer")) return isa;
+  return 0;
+}
+
+// A moved-out element leaves its reference where it was.
+static void doubt_words(uint8_t *words, uint32_t count) {
+  for (uint32_t i = 0; words && i < count; i++) {
+    if (words[i] == UNDEAD_EVIDENCE_COUNTED || words[i] == UNDEAD_EVIDENCE_TEXT) words[i] = UNDEAD_EVIDENCE_PERHAPS;
+    else if (words[i] == UNDEAD_EVIDENCE_BUFFER) words[i] = UNDEAD_EVIDENCE_RAW;
+  }
+}
+
+// Heirs of ManagedBuffer have no stored properties of their own: the elements follow the header.
+void undead_tail_layout_learn(undead_layout *layout, undead_evidence_map *map) {
+  uintptr_t buffer = layout->storage ? 0 : managed_buffer_of(layout->isa);
+  uintptr_t arguments = buffer ? undead_class_arguments(buffer) : 0;
+  uint32_t align_mask = 0, stride = arguments ? stride_of(arguments, 1, &align_mask) : 0;
+  const undead_fields *fields = stride ? undead_fields_of(buffer) : NULL;
+  const undead_field *header = fields && fields->count == 1 ? &fields->field[0] : NULL;
+  if (!header || strcmp(header->name, "header") || !header->type || stride % 8) return;
+  uint32_t first = (uint32_t)(header->offset + header->size + align_mask) & ~align_mask;
+  if (first % 8 || read_u32(layout->isa + ABI_CLASS_INSTANCE_SIZE) > ((first + 7) & ~7u)) return;
+  uint8_t *words = (uint8_t *)words_of(map, read_word(arguments + 8), stride);
+  if (!words) return;
+  doubt_words(words, stride / 8);
+  layout->storage = UNDEAD_STORAGE_TAIL;
+  layout->strides[0] = stride;
+  layout->first_element = first;
+  layout->element_words[0] = words;
+}
+
 void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map) {
   uintptr_t descriptor = read_word(layout->isa + ABI_CLASS_DESCRIPTOR);
   static const struct {

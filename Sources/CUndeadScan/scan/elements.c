@@ -63,6 +63,12 @@ void undead_elements_of(undead_elements *elements, const undead_layout *layout, 
   case UNDEAD_STORAGE_RING:
     if (room) elements_of_ring(elements, layout, block, size);
     return;
+  case UNDEAD_STORAGE_TAIL:
+    if (room) {
+      elements->tail = block + layout->first_element;
+      add_elements(elements, 0, (size - layout->first_element) / layout->strides[0], layout->strides[0]);
+    }
+    return;
   default:
     if (size >= ABI_DICTIONARY_HEADER) elements_of_table(elements, layout, block, size);
   }

@@ -60,7 +60,7 @@ typedef struct {
 
 static inline void visit(void *context, const undead_reference *reference) {
   const reference_source *source = context;
-  bool doubtful = source->marker->weak && reference->evidence == UNDEAD_EVIDENCE_NUMBER;
+  bool doubtful = source->marker->weak && undead_is_weak_evidence(reference->evidence);
   consider(source->marker, reference->address, source->block, reference->at - source->block, doubtful);
 }
 

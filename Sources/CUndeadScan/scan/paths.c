@@ -146,7 +146,7 @@ static void reach(path_search *search, uintptr_t block, uint32_t parent, uint32_
 
 static void reach_reference(void *context, const undead_reference *reference) {
   path_search *search = context;
-  if ((reference->evidence == UNDEAD_EVIDENCE_NUMBER) != search->numbers) return;
+  if (undead_is_weak_evidence(reference->evidence) != search->numbers) return;
   uintptr_t block = undead_heap_block(search->heap, reference->address), place = reference->at - search->base;
   // Only what is alive explains anything; a root is told by its index.
   if (!block || !(*undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)) return;

@@ -4,6 +4,7 @@
 // |------------------------------------------|--------------------------|---------------------|---------------------|
 // | field that is a counted reference        | aligned                  | top byte, low three | COUNTED, or a grade |
 // |                                          |                          |                     | that is for tables  |
+// | element of a ManagedBuffer's tail         | aligned                  | top byte, low three | PERHAPS             |
 // | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
@@ -36,6 +37,11 @@ typedef void (*undead_reference_visitor)(void *context, const undead_reference *
 // Whether the program may have put tags of its own into a word, or not aligned it.
 static inline bool undead_is_untyped(undead_evidence evidence) {
   return evidence == UNDEAD_EVIDENCE_RAW || evidence == UNDEAD_EVIDENCE_NUMBER;
+}
+
+// Whether a word keeps alive what it names only if the counts say so.
+static inline bool undead_is_weak_evidence(undead_evidence evidence) {
+  return evidence == UNDEAD_EVIDENCE_NUMBER || evidence == UNDEAD_EVIDENCE_PERHAPS;
 }
 
 #define UNDEAD_WALK static inline __attribute__((always_inline)) void

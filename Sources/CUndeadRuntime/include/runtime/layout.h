@@ -19,6 +19,7 @@ typedef enum {
 // How the elements of a collection lie in its storage.
 typedef enum {
   UNDEAD_STORAGE_NONE = 0, UNDEAD_STORAGE_ARRAY, UNDEAD_STORAGE_SET, UNDEAD_STORAGE_DICTIONARY,
+  UNDEAD_STORAGE_TAIL,       // of an heir of ManagedBuffer: which elements are in use, only the program knows
   UNDEAD_STORAGE_RING,       // of a deque: `count` elements from `start` on, around the end of the capacity
 } undead_storage_kind;
 
@@ -29,6 +30,7 @@ typedef enum {
   UNDEAD_EVIDENCE_COUNTED,   // nothing, or a strong reference that is counted at the object it names
   UNDEAD_EVIDENCE_NUMBER,    // of integer, floating-point or character types, padding, or dead: no reference
   UNDEAD_EVIDENCE_NONE,      // weak, unowned or unused: keeps nothing alive
+  UNDEAD_EVIDENCE_PERHAPS,   // a counted reference if it is in use, which cannot be told
   // Only in tables, where other words decide: undead_body_evidence (scan/body.h) yields one of the above.
   UNDEAD_EVIDENCE_TEXT,      // of a string: a counted reference unless the top bit is set
   UNDEAD_EVIDENCE_GUARDED,   // counted unless the word that guards it says that there is no value
