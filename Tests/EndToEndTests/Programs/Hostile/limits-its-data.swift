@@ -14,13 +14,28 @@ final class Node {
 @_silgen_name("fork") func makeCopy() -> pid_t
 
 let kind: Int32 = 2  // RLIMIT_DATA
-func run(_ command: String) {
+func run(_ command: String, spawned: Bool) {
   let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
   fflush(stdout)
-  let child = makeCopy()
-  if child == 0 {
-    execve("/bin/sh", arguments, environ)
-    _exit(1)
+  var child: pid_t = 0
+  if spawned {
+    // The child has its limits when posix_spawn returns: it waits for a line until then.
+    var line: [Int32] = [0, 0]
+    var actions = posix_spawn_file_actions_t()
+    pipe(&line)
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, line[0], 0)
+    posix_spawn(&child, "/bin/sh", &actions, nil, arguments, environ)
+    posix_spawn_file_actions_destroy(&actions)
+    write(line[1], "\n", 1)
+    close(line[0])
+    close(line[1])
+  } else {
+    child = makeCopy()
+    if child == 0 {
+      execve("/bin/sh", arguments, environ)
+      _exit(1)
+    }
   }
   waitpid(child, nil, 0)
   for argument in arguments { free(argument) }
@@ -45,5 +60,5 @@ func map(_ size: Int) -> Bool {
 }
 print(nodes.count, map(30 << 20), map(110 << 20), errno == ENOMEM)
 for _ in 0..<2 { make() }
-run("ulimit -d; ulimit -Hd")
+run("ulimit -d; ulimit -Hd", spawned: false)
 run("read line; ulimit -d", spawned: true)
