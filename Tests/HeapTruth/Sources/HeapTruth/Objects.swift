@@ -11,6 +11,16 @@ class Tracked: @unchecked Sendable {
   }
 
   deinit { Truth.died(id) }
+
+  /// In a cycle it is alive as long as somebody else owns it, too.
+  @inline(never) func beCyclic() {
+    Truth.setCyclic(id, true)
+    ring = self
+  }
+  @inline(never) func ceaseToBeCyclic() {
+    ring = nil
+    Truth.setCyclic(id, false)
+  }
 }
 
 /// What holders hold; it may have a holder of its own.

@@ -24,6 +24,8 @@ enum Truth {
     var wasTaken = false
     /// Leaked by a retain too many, not by a reference to itself.
     var wasRetained = false
+    /// Refers to itself, alive or not: it leaks when its owner goes.
+    var isCyclic = false
     /// Reported after it was dropped: false if it dies after all.
     var wasReported = false
   }
@@ -123,9 +125,10 @@ enum Truth {
 
   private static func spread(_ id: Int32, _ fate: Fate, wasTaken: Bool) {
     locked {
-      var waiting = [id]
-      while let next = waiting.popLast() {
+      var waiting = [(id, fate)]
+      while let (next, ownersFate) = waiting.popLast() {
         let entry = entries[Int(next)]
+        let fate = entry.isCyclic ? Fate.leaked : ownersFate
         if entry.fate == Fate.alive.rawValue { aliveCount -= 1 }
         entries[Int(next)].fate = fate.rawValue
         entries[Int(next)].wasTaken = wasTaken && next == id
@@ -134,11 +137,14 @@ enum Truth {
         for child in 1..<used where entries[Int(child)].parent == next {
           // What is on its way to its end may have belonged to an earlier object of this number.
           guard entries[Int(child)].fate == Fate.alive.rawValue else { continue }
-          waiting.append(child)
+          waiting.append((child, fate))
         }
       }
     }
   }
+
+  /// Tells whether the object refers to itself: told before it does, and after it has ceased to.
+  static func setCyclic(_ id: Int32, _ isCyclic: Bool) { locked { entries[Int(id)].isCyclic = isCyclic } }
 
   /// The kinds of the holders that an object lies in, innermost first.
   static func describe(_ id: Int32) -> String {

@@ -84,6 +84,7 @@ struct Worker {
     guard let holder = Choice.make(&random) else { return }
     trace("make", holder)
     fill(holder)
+    if options.leaks, random.chance(30), kinds[Int(holder.kind)].limit == .max { holder.beCyclic() }
     holders.append(holder)
   }
 
@@ -93,6 +94,12 @@ struct Worker {
   }
 
   @inline(never) private mutating func makeNode() -> Node {
+    let node = makePlainNode()
+    if options.leaks, random.chance(15) { node.beCyclic() }
+    return node
+  }
+
+  @inline(never) private mutating func makePlainNode() -> Node {
     switch random.below(10) {
     case 0..<6: return Node()
     case 6..<8: return WideNode()
@@ -106,6 +113,7 @@ struct Worker {
     trace("put", holder, node)
     Truth.move(node.id, to: holder.id)
     if holder.put(node) { return true }
+    node.ceaseToBeCyclic()
     Truth.drop(node.id)
     return false
   }
@@ -135,6 +143,7 @@ struct Worker {
   @inline(never) private mutating func releaseNode() {
     guard let from = index(), let node = take(from: holders[from]) else { return }
     trace("release", node)
+    if random.chance(80) { node.ceaseToBeCyclic() }
     Truth.drop(node.id)
   }
 
@@ -156,6 +165,7 @@ struct Worker {
   @inline(never) private mutating func dropHolder() {
     guard let index = index() else { return }
     trace("drop", holders[index])
+    if random.chance(80) { holders[index].ceaseToBeCyclic() }
     Truth.drop(holders[index].id)
     holders.remove(at: index)
   }
@@ -166,7 +176,7 @@ struct Worker {
     if kinds[Int(holders[index].kind)].limit < .max { return }
     trace("leak", holders[index])
     Truth.leak(holders[index].id, wasTaken: false)
-    holders[index].ring = holders[index]
+    holders[index].beCyclic()
     holders.remove(at: index)
   }
 
@@ -175,7 +185,7 @@ struct Worker {
     trace("leak", node)
     let isRetained = random.chance(50)
     Truth.leak(node.id, wasTaken: true, wasRetained: isRetained)
-    if isRetained { _ = Unmanaged.passRetained(node) } else { node.ring = node }
+    if isRetained { _ = Unmanaged.passRetained(node) } else { node.beCyclic() }
   }
 
   @inline(never) private mutating func exchangeHolder() {
