@@ -92,7 +92,10 @@ enum Truth {
       if entries[Int(id)].fate == Fate.leaked.rawValue {
         complain("an object that was thought to have leaked died: \(describe(id))")
       }
-      if entries[Int(id)].fate == Fate.alive.rawValue { aliveCount -= 1 }
+      if entries[Int(id)].fate == Fate.alive.rawValue {
+        aliveCount -= 1
+        if entries[Int(id)].parent != 0 { complain("a holder let go of an object: \(describe(id))") }
+      }
       if entries[Int(id)].wasReported {
         note("FALSE REPORT: dropped \(describe(id)) [some time before its end]")
         Counters.falseReports += 1

@@ -169,8 +169,7 @@ private final class Mixed: Holder, @unchecked Sendable {
     return true
   }
   override func take() -> Node? {
-    if elements.isEmpty { elements = nested[0] }
-    nested[0] = []
+    if elements.isEmpty { swap(&elements, &nested[0]) }
     guard let last = elements.popLast() else { return nil }
     return last.node ?? last.closure?()
   }
