@@ -30,14 +30,7 @@ import Undead
 
   @Test func whatGoesWithinTheGraceIsLate() async {
     await #expect(processExitsWith: .success) {
-      let scope = OwnerScope("screen")
-      openScreen(scope)
-      let closer = Task {
-        try await Task.sleep(for: .milliseconds(20))
-        Held.shared.screens = []
-      }
-      let outcome = await scope.close(grace: .seconds(60))
-      try await closer.value
+      let outcome = try await outcomeOfLateRelease()
       #expect(outcome.isClean)
       #expect(outcome.releasedLate.count == 1)
     }
@@ -87,6 +80,19 @@ private final class Dying {
 private final class Held: @unchecked Sendable {
   static let shared = Held()
   var screens: [Screen] = []
+}
+
+/// The release waits for the actor, which is free when the scope has seen that the object lives and begins to wait.
+@MainActor private func outcomeOfLateRelease() async throws -> OwnerScope.Outcome {
+  let scope = OwnerScope("screen")
+  openScreen(scope)
+  let closer = Task {
+    try await Task.sleep(for: .milliseconds(20))
+    Held.shared.screens = []
+  }
+  let outcome = await scope.close(grace: .seconds(60))
+  try await closer.value
+  return outcome
 }
 
 @inline(never)
