@@ -87,7 +87,9 @@ static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body 
   if (body->high - block < ABI_TASK_FIRST_SLAB + 8) return;
   uintptr_t slab = word_at(block + ABI_TASK_FIRST_SLAB);
   if (slab <= block || slab % 8 || slab + ABI_SLAB_HEADER > body->high) return;
-  if (word_at(slab) == bodies->stale->slab_isa) body->high = slab_end(slab, body->high);
+  if (word_at(slab) != bodies->stale->slab_isa) return;
+  body->high = slab_end(slab, body->high);
+  if (!undead_is_held(bodies, block) && slab < body->high) body->frames = slab;
 }
 
 static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
@@ -97,6 +99,7 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
     body->high = body->low;
   } else if (isa && size >= ABI_SLAB_HEADER && word_at(block) == isa) {
     body->high = slab_end(block, body->high);
+    if (!undead_is_held(bodies, block) && body->low + ABI_SLAB_HEADER < body->high) body->frames = body->low + ABI_SLAB_HEADER;
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
   } else {
@@ -154,6 +157,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
     body_of_memory(bodies, block, size, body);
+    if (!body->frames) body->frames = body->high;
     return;
   }
   body->layout = layout;
@@ -167,6 +171,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   else if (layout->storage) undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
+  if (!body->frames) body->frames = body->high;
 }
 
 static undead_evidence evidence_of_guarded(const undead_body *body, uint32_t offset) {

@@ -20,6 +20,7 @@ typedef struct {
   uintptr_t isa;            // of a Swift object of known type, else 0
   const undead_layout *layout;   // NULL if the type is not known
   bool side_table;
+  uintptr_t frames;         // from here on frames of a suspended task (UNDEAD_EVIDENCE_PERHAPS); `high` if there are none
   undead_elements elements; // in use, if that is known for certain
 } undead_body;
 
@@ -27,7 +28,8 @@ typedef struct undead_bodies {
   const undead_heap *heap;
   const undead_stale *stale;
   bool exact;     // leave out the unused elements of all collections: for explanations only
-  uintptr_t *held;        // storage that a thread may be changing, ascending (scan/held.h); NULL: all of it
+  uintptr_t *held;        // storage that a thread may be changing, and memory of tasks that may be running, ascending (scan/held.h);
+                          // NULL: all of it
   uint32_t held_count;
   struct {
     uintptr_t isa;

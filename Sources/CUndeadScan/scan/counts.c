@@ -7,7 +7,7 @@
 #include <assert.h>
 
 enum {
-  // Of what weak words of roots lead to, so much is looked at closely, and an eighth of what is alive: a program that
+  // Of what stacks, frames of tasks and tails lead to, so much is looked at closely, and an eighth of what is alive: a program that
   // holds all it has by variables of its main function is not to pay for each object.
   LEAST_BUDGET = 1 << 14,
   MOST_ROUNDS = 8,   // then numbers count as references
@@ -26,7 +26,7 @@ typedef struct {
   undead_bodies *bodies;
   const undead_body *body;   // whose words are looked at
   undead_worklist named;   // blocks that weak evidence names
-  uint64_t budget;         // how much more of what roots name may be explored
+  uint64_t budget;         // how much more of what places name that may be out of use is explored
   doubted_block *blocks;   // ascending
   uint32_t count, capacity;
   undead_address_index index;
@@ -41,16 +41,16 @@ static void walk(trial *self, uintptr_t block, undead_reference_visitor visit) {
 
 // Finds what a listed block reaches. If it is too much, the block counts as alive.
 static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
-  uintptr_t block = listed & ~(uintptr_t)UNDEAD_NAMED_BY_ROOT;
+  uintptr_t block = listed & ~(uintptr_t)UNDEAD_NAMED_BY_PLACE;
   uint32_t *word = undead_heap_word(self->heap, block);
   *word &= ~UNDEAD_WORD_DOUBTED;
   if (*word & UNDEAD_WORD_MARK) return true;
-  uint64_t before = explorer->blocks, limit = listed & UNDEAD_NAMED_BY_ROOT ? self->budget : UINT64_MAX;
+  uint64_t before = explorer->blocks, limit = listed & UNDEAD_NAMED_BY_PLACE ? self->budget : UINT64_MAX;
   if (!undead_mark_from(explorer, block, limit)) {
     if (explorer->waiting.no_memory) return false;
     return undead_mark_from(self->marker, block, UINT64_MAX);
   }
-  if (listed & UNDEAD_NAMED_BY_ROOT) self->budget -= explorer->blocks - before;
+  if (listed & UNDEAD_NAMED_BY_PLACE) self->budget -= explorer->blocks - before;
   undead_worklist_push(&self->named, block);
   return !self->named.no_memory;
 }

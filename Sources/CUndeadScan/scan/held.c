@@ -19,13 +19,32 @@ static bool may_be_changing(const undead_layout *layout, bool running) {
   return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING;
 }
 
+static void hold(undead_bodies *bodies, uintptr_t block) {
+  if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
+  bodies->held_count++;
+}
+
 static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (!layout || !may_be_changing(layout, running)) return;
-  if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
-  bodies->held_count++;
+  if (layout && may_be_changing(layout, running)) hold(bodies, block);
+}
+
+// A task that a thread refers to may be running: its frames are between two instructions, too.
+static void add_task(undead_bodies *bodies, uintptr_t word) {
+  enum { MOST_SLABS = 64 };
+  uintptr_t task = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
+  if (!task || undead_block_size(task) < ABI_TASK_FIRST_SLAB + 8) return;
+  const undead_layout *layout = undead_body_layout(bodies, word_at(task));
+  if (!layout || layout->kind != UNDEAD_KIND_TASK) return;
+  hold(bodies, task);
+  uintptr_t slab = word_at(task + ABI_TASK_FIRST_SLAB);
+  for (int i = 0; i < MOST_SLABS && slab; i++, slab = word_at(slab + ABI_SLAB_NEXT)) {
+    uintptr_t block = undead_heap_resolve(bodies->heap, slab);
+    if (!block || slab % 8 || slab + ABI_SLAB_HEADER > block + undead_block_size(block)) return;
+    if (block != task) hold(bodies, block);
+  }
 }
 
 static bool is_data_of_image(uintptr_t address) {
@@ -59,6 +78,7 @@ static void add_root(undead_bodies *bodies, const undead_world *world, int32_t c
   bool running = was_running(world, caller, root->tid);
   for (uintptr_t at = root->low; at < root->high; at += 8) {
     add_storage(bodies, word_at(at), running);
+    add_task(bodies, word_at(at));
     if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
   }
 }
@@ -67,9 +87,13 @@ void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const un
   bodies->held_count = 0;
   bodies->held = undead_map(UNDEAD_MOST_HELD * sizeof *bodies->held);
   if (!bodies->held) return;
-  for (uint32_t i = 0; i < roots->count; i++)
-    if (roots->roots[i].kind == UNDEAD_ROOT_STACK || roots->roots[i].kind == UNDEAD_ROOT_REGISTER)
-      add_root(bodies, world, caller, &roots->roots[i]);
+  for (uint32_t i = 0; i < roots->count; i++) {
+    const undead_root *root = &roots->roots[i];
+    if (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) add_root(bodies, world, caller, root);
+    // The task that a thread runs is in its thread-local storage.
+    if (root->kind == UNDEAD_ROOT_THREAD_LOCAL)
+      for (uintptr_t at = root->low; at < root->high; at += 8) add_task(bodies, word_at(at));
+  }
   if (bodies->held_count <= UNDEAD_MOST_HELD) undead_sort_words(bodies->held, bodies->held_count);
 }
 

@@ -1,5 +1,6 @@
 // The storage of collections, and objects with existentials, that a thread may be changing: counts, bitmaps and types may
 // disagree with what is there for a moment.
+// Likewise the memory of tasks that may be running.
 #pragma once
 #include "scan/body.h"
 #include "scan/roots.h"

@@ -11,13 +11,14 @@ static void note_scope(undead_scan_result *result, uint32_t scope) {
   result->thread_scopes[result->thread_scope_count++] = scope;
 }
 
-static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool by_root) {
+static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool by_place) {
   if (marker->weak == UNDEAD_WEAK_IS_IGNORED || *word & UNDEAD_WORD_DOUBTED) return;
   *word |= UNDEAD_WORD_DOUBTED;
-  undead_worklist_push(&marker->doubted, block | (by_root ? UNDEAD_NAMED_BY_ROOT : 0));
+  undead_worklist_push(&marker->doubted, block | (by_place ? UNDEAD_NAMED_BY_PLACE : 0));
 }
 
-static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset, bool doubtful) {
+static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
+                        undead_evidence doubtful) {
   uintptr_t block = undead_heap_block(marker->heap, address);
   if (!block) {
     if (marker->result) undead_avoid_address(address);
@@ -25,8 +26,8 @@ static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from
   }
   uint32_t *word = undead_heap_word(marker->heap, block);
   if (*word & (marker->bit | marker->except) || (marker->within && !(*word & marker->within))) return;
-  if (doubtful) {
-    doubt(marker, block, word, from == 0);
+  if (doubtful != UNDEAD_EVIDENCE_RAW) {
+    doubt(marker, block, word, from == 0 || doubtful == UNDEAD_EVIDENCE_PERHAPS);
     return;
   }
   if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
@@ -42,7 +43,8 @@ static inline void mark_oldest(undead_marker *marker) {
 }
 
 // The registry's word of a candidate is seldom in the cache: ask for it now and look at it a few candidates later.
-static inline void consider(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset, bool doubtful) {
+static inline void consider(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
+                            undead_evidence doubtful) {
   const undead_leaf *leaf = marker->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf;
   if (leaf) __builtin_prefetch(&leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)]);
   if (marker->candidate_end - marker->candidate_first == UNDEAD_CANDIDATE_RING) mark_oldest(marker);
@@ -60,7 +62,8 @@ typedef struct {
 
 static inline void visit(void *context, const undead_reference *reference) {
   const reference_source *source = context;
-  bool doubtful = source->marker->weak && undead_is_weak_evidence(reference->evidence);
+  bool weak = source->marker->weak && undead_is_weak_evidence(reference->evidence);
+  undead_evidence doubtful = weak ? reference->evidence : UNDEAD_EVIDENCE_RAW;
   consider(source->marker, reference->address, source->block, reference->at - source->block, doubtful);
 }
 
@@ -72,7 +75,7 @@ static void scan_block(undead_marker *marker, uintptr_t block) {
   marker->bytes += size;
   if (marker->note) *undead_heap_word(marker->heap, block) |= marker->note(marker, block, size, &body);
   // Types that are made while the program runs lie in blocks, too.
-  if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block, 0, false);
+  if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block, 0, UNDEAD_EVIDENCE_RAW);
   reference_source source = {marker, block};
   undead_walk_body(marker->heap, block, &body, false, visit, &source);
 }
@@ -125,7 +128,7 @@ bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
 }
 
 bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit) {
-  mark(marker, block, 0, 0, false);
+  mark(marker, block, 0, 0, UNDEAD_EVIDENCE_RAW);
   drain(marker, limit == UINT64_MAX ? limit : marker->blocks + limit);
   bool complete = !undead_worklist_has(&marker->waiting) && marker->block_first == marker->block_end
     && marker->candidate_first == marker->candidate_end;

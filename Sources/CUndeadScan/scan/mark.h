@@ -19,10 +19,10 @@ typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_
 // What becomes of the blocks that only weak evidence names.
 typedef enum {
   UNDEAD_WEAK_IS_FOLLOWED = 0,   // like any reference
-  UNDEAD_WEAK_IS_LISTED,         // on `doubted`, once; those that a root names with UNDEAD_NAMED_BY_ROOT
+  UNDEAD_WEAK_IS_LISTED,         // on `doubted`, once; what a place names that may be out of use with UNDEAD_NAMED_BY_PLACE
   UNDEAD_WEAK_IS_IGNORED,
 } undead_weak_mode;
-#define UNDEAD_NAMED_BY_ROOT 1u
+#define UNDEAD_NAMED_BY_PLACE 1u
 
 struct undead_marker {
   undead_bodies *bodies;
@@ -44,7 +44,7 @@ struct undead_marker {
   // First in, first out: what was asked of memory first arrives first.
   struct {
     uintptr_t address, from, offset;   // as for `undead_cut`
-    bool doubtful;
+    undead_evidence doubtful;          // RAW: it is not
   } candidates[UNDEAD_CANDIDATE_RING];
   uintptr_t blocks_ahead[UNDEAD_BLOCK_RING];
   uint32_t candidate_first, candidate_end, block_first, block_end;   // counted on, modulo the ring's size

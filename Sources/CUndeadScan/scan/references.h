@@ -4,7 +4,8 @@
 // |------------------------------------------|--------------------------|---------------------|---------------------|
 // | field that is a counted reference        | aligned                  | top byte, low three | COUNTED, or a grade |
 // |                                          |                          |                     | that is for tables  |
-// | element of a ManagedBuffer's tail         | aligned                  | top byte, low three | PERHAPS             |
+// | element of a ManagedBuffer's tail, frame  | at every byte            | above bit 46, low 3 | PERHAPS             |
+// | of a suspended task                      |                          |                     |                     |
 // | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
@@ -36,7 +37,7 @@ typedef void (*undead_reference_visitor)(void *context, const undead_reference *
 
 // Whether the program may have put tags of its own into a word, or not aligned it.
 static inline bool undead_is_untyped(undead_evidence evidence) {
-  return evidence == UNDEAD_EVIDENCE_RAW || evidence == UNDEAD_EVIDENCE_NUMBER;
+  return evidence == UNDEAD_EVIDENCE_RAW || evidence == UNDEAD_EVIDENCE_NUMBER || evidence == UNDEAD_EVIDENCE_PERHAPS;
 }
 
 // Whether a word keeps alive what it names only if the counts say so.
@@ -183,13 +184,12 @@ UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *bod
 // All words of a block in ascending order; those that keep nothing alive only if `weak`, with evidence NONE.
 UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const undead_body *body, bool weak,
                              undead_reference_visitor visit, void *context) {
-  if (!body->layout) {
-    undead_walk_memory(heap, body->low, body->high, visit, context);
-    return;
-  }
   uint32_t ranges = body->elements.range_count;
+  if (!body->layout) undead_walk_memory(heap, body->low, body->frames, visit, context);
+  else if (!ranges) undead_walk_fields(heap, block, body, body->frames, weak, visit, context);
   if (!ranges) {
-    undead_walk_fields(heap, block, body, body->high, weak, visit, context);
+    if (body->frames < body->high)
+      undead_walk_bytes(heap, body->frames, body->high, UNDEAD_EVIDENCE_PERHAPS, visit, context);
     return;
   }
   // Among and behind the elements nothing else is in use.
