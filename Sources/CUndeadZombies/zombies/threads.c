@@ -46,7 +46,6 @@ uint32_t undead_thread_register(void) {
   if (!all) return 0;
   int saved = errno;
   if (!self->place) self->place = __atomic_add_fetch(&places, 1, __ATOMIC_RELAXED);
-  self->deaths = 0;
   entry *own = &all[self->place % THREADS];
   own->place = self->place;
   own->tid = (int32_t)syscall(SYS_gettid);
@@ -65,4 +64,4 @@ void undead_thread_at(uint32_t place, int32_t *tid, char *name) {
   name[UNDEAD_THREAD_NAME_BYTES - 1] = 0;
 }
 
-void undead_threads_after_fork_in_child(void) { undead_zombie_self.place = 0; }
+void undead_threads_after_fork_in_child(void) { undead_zombie_self.place = undead_zombie_self.deaths = 0; }

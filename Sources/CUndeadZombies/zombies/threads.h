@@ -8,7 +8,7 @@
 
 typedef struct {
   uint32_t place;        // in the table, from 1; 0: none yet
-  uint32_t deaths;       // since its name was asked for
+  uint32_t deaths;
   volatile uintptr_t inside;   // frame of the function that runs code which must not be entered again; 0: none
 } undead_zombie_thread;
 
@@ -38,9 +38,11 @@ static inline __attribute__((always_inline)) void undead_zombie_leave(void) {
 
 // Number of the calling thread. Async-signal-safe.
 static inline __attribute__((always_inline)) uint32_t undead_thread_place(void) {
-  enum { DEATHS_TO_A_NAME = 256 };
+  // A new thread gets its name when some objects have died on it already.
+  enum { FIRST_DEATHS = 64, DEATHS_TO_A_NAME = 256 };
   undead_zombie_thread *self = &undead_zombie_self;
-  if (__builtin_expect(self->place && self->deaths++ < DEATHS_TO_A_NAME, 1)) return self->place;
+  uint32_t deaths = self->deaths++;
+  if (__builtin_expect(deaths > FIRST_DEATHS && deaths % DEATHS_TO_A_NAME, 1)) return self->place;
   return undead_thread_register();
 }
 

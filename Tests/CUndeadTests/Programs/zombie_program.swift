@@ -83,9 +83,9 @@ func resize(_ bytes: UInt64, _ count: UInt64, _ age: UInt64 = 0) {
   typealias Resize = @convention(c) (UnsafePointer<undead_zombie_budget>) -> Void
   library("undead_zombies_resize", as: Resize.self)(&budget)
 }
-func isKept<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
-  library("undead_zombie_is_dead", as: (@convention(c) (UnsafeRawPointer) -> Bool).self)(object.toOpaque())
-}
+// Looked up once: the name that is handed to C dies in between, and may take the place of the object that is asked about.
+let isDead = library("undead_zombie_is_dead", as: (@convention(c) (UnsafeRawPointer) -> Bool).self)
+func isKept<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool { isDead(object.toOpaque()) }
 /// Which objects are kept: known as dead, and with the class that the one that died last has.
 func marks(_ objects: [Unmanaged<Animal>]) -> String {
   let classes = objects.map { $0.toOpaque().load(as: UInt.self) }
