@@ -99,6 +99,12 @@ UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
   return true;
 }
 
+// Registers a new block; true if it is to be cleared. What the tool's own threads leave behind in the program (the runtime's
+// caches, above all) is not registered, and is a root like all memory that nobody knows.
+UNDEAD_INLINE bool begin(void *block, const hook_frame *frame) {
+  return LIKELY(record(block, frame)) || undead_thread.ignored;
+}
+
 // Takes the block out of the registry; returns its word, 0 if it was unknown.
 UNDEAD_INLINE uint32_t forget(void *block) {
   undead_leaf *leaf = leaf_of(block);
@@ -171,7 +177,7 @@ UNDEAD_HOOK void *malloc(size_t size) {
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, 16, size);
-  if (LIKELY(block) && LIKELY(record(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
+  if (LIKELY(block) && LIKELY(begin(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
   undead_hook_leave();
   return block;
 }
@@ -216,8 +222,9 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
   void *block = __libc_realloc(old, size);
   if (LIKELY(block)) {
     // A known block stays known, also while nothing new is recorded.
-    if (record(block, frame)) clear(block, kept);
-    else if (word) set_word(block, word & (UNDEAD_WORD_BACKTRACE | UNDEAD_WORD_OWN));
+    bool recorded = record(block, frame);
+    if (!recorded && word) set_word(block, word & (UNDEAD_WORD_BACKTRACE | UNDEAD_WORD_OWN));
+    if (recorded || undead_thread.ignored) clear(block, kept);
   } else if (word && size != 0) {
     set_word(old, word);   // it failed and the old block is still there; size 0 freed it
   }
@@ -242,7 +249,7 @@ UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_f
   undead_hook_enter();
   void *block = __libc_memalign(alignment, size);
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, alignment, size);
-  if (LIKELY(block) && LIKELY(record(block, frame))) clear_new(block);
+  if (LIKELY(block) && LIKELY(begin(block, frame))) clear_new(block);
   undead_hook_leave();
   return block;
 }
