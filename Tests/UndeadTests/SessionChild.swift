@@ -78,7 +78,11 @@ final class SessionChild {
 
   /// Snapshot number `number` of the process, decoded.
   func snapshot(_ number: Int = 1, generation: Int = 1) throws -> Snapshot {
-    try Snapshot(contentsOfFile: session.appendingPathComponent("\(pid).\(generation).\(number).undead").path)
+    let file = session.appendingPathComponent("\(pid).\(generation).\(number).undead")
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      throw ChildError(description: "no snapshot \(number); the process left \(String(describing: state))")
+    }
+    return try Snapshot(contentsOfFile: file.path)
   }
 
   func files(_ suffix: String) -> [URL] {
