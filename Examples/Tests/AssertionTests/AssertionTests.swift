@@ -23,7 +23,7 @@ import UndeadTesting
   func aSuspectIsAWarning(_ scenario: Scenario) async throws {
     guard case .suspect(_, let type) = scenario.verdict else { return }
     #expect(
-      try await isReported(scenario, looks: 20) { issue in
+      try await isReported(scenario, looks: 1) { issue in
         !issue.isFailure && issue.comments.contains { $0.rawValue.contains(type) }
       })
   }
@@ -35,7 +35,7 @@ import UndeadTesting
 
   /// Whether a scenario records an issue, and no other ones. A stale word may hide a leak in one run, seldom in two.
   private func isReported(
-    _ scenario: Scenario, looks: Int = 2, as isExpected: @escaping @Sendable (Issue) -> Bool
+    _ scenario: Scenario, looks: Int = 1, as isExpected: @escaping @Sendable (Issue) -> Bool
   ) async throws -> Bool {
     let isReported = Mutex(false)
     for _ in 0..<looks where !isReported.withLock({ $0 }) {

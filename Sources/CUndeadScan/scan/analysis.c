@@ -22,6 +22,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   marker->result = &storage->result;
   marker->caller = options->caller_tid;
   marker->weak = UNDEAD_WEAK_IS_LISTED;
+  marker->listed = UNDEAD_WORD_DOUBTED;
   if (options->suspects) {
     marker->note = undead_suspects_note;
     marker->context = &analysis->suspects;

@@ -102,9 +102,14 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
     if (!undead_is_held(bodies, block) && body->low + ABI_SLAB_HEADER < body->high) body->frames = body->low + ABI_SLAB_HEADER;
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
-  } else {
-    size_t used = undead_stale_continuation_bytes(bodies->stale, bodies->heap, block, size);
-    if (used) body->high = block + used;
+  } else if (undead_stale_is_continuation(bodies->stale, bodies->heap, block, size)) {
+    undead_continuation_words words = undead_stale_continuation_words(block);
+    body->high = words.end;
+    // Queues of many link them, and a look at the counts for each would cost more than it finds.
+    if (!bodies->exact) return;
+    body->frames = words.data;
+    body->loose_low = words.link;
+    body->loose_high = words.function;
   }
 }
 

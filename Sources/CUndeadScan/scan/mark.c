@@ -12,8 +12,8 @@ static void note_scope(undead_scan_result *result, uint32_t scope) {
 }
 
 static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool by_place) {
-  if (marker->weak == UNDEAD_WEAK_IS_IGNORED || *word & UNDEAD_WORD_DOUBTED) return;
-  *word |= UNDEAD_WORD_DOUBTED;
+  if (marker->weak == UNDEAD_WEAK_IS_IGNORED || *word & marker->listed) return;
+  *word |= marker->listed;
   undead_worklist_push(&marker->doubted, block | (by_place ? UNDEAD_NAMED_BY_PLACE : 0));
 }
 

@@ -19,7 +19,7 @@ typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_
 // What becomes of the blocks that only weak evidence names.
 typedef enum {
   UNDEAD_WEAK_IS_FOLLOWED = 0,   // like any reference
-  UNDEAD_WEAK_IS_LISTED,         // on `doubted`, once; what a place names that may be out of use with UNDEAD_NAMED_BY_PLACE
+  UNDEAD_WEAK_IS_LISTED,         // on `doubted`; what a place names that may be out of use with UNDEAD_NAMED_BY_PLACE
   UNDEAD_WEAK_IS_IGNORED,
 } undead_weak_mode;
 #define UNDEAD_NAMED_BY_PLACE 1u
@@ -30,6 +30,7 @@ struct undead_marker {
   uint32_t bit;                // of the registry word
   uint32_t except;             // blocks with one of these bits are left alone
   uint32_t within;             // if not 0: only blocks with one of these bits are marked
+  uint32_t listed;             // bit of a block on `doubted`; 0: it may be there more than once
   undead_weak_mode weak;
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
   void *context;               // for `cut` and `note`

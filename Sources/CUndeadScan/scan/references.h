@@ -5,7 +5,8 @@
 // | field that is a counted reference        | aligned                  | top byte, low three | COUNTED, or a grade |
 // |                                          |                          |                     | that is for tables  |
 // | element of a ManagedBuffer's tail, frame  | at every byte            | above bit 46, low 3 | PERHAPS             |
-// | of a suspended task                      |                          |                     |                     |
+// | of a suspended task, link and data of a   |                          |                     |                     |
+// | continuation of libdispatch              |                          |                     |                     |
 // | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
@@ -122,6 +123,18 @@ UNDEAD_WALK undead_walk_memory(const undead_heap *heap, uintptr_t low, uintptr_t
   }
 }
 
+// The same, of a whole block, without the end that may be out of use.
+UNDEAD_WALK undead_walk_untyped(const undead_heap *heap, const undead_body *body, undead_reference_visitor visit,
+                                void *context) {
+  uintptr_t low = body->low;
+  if (__builtin_expect(body->loose_low != 0, 0)) {
+    undead_walk_memory(heap, low, body->loose_low, visit, context);
+    undead_walk_bytes(heap, body->loose_low, body->loose_high, UNDEAD_EVIDENCE_PERHAPS, visit, context);
+    low = body->loose_high;
+  }
+  undead_walk_memory(heap, low, body->frames, visit, context);
+}
+
 // The words from `low` to `high` of an object or value at `base`, of which `words` describes the first `known`.
 UNDEAD_WALK undead_walk_described(const undead_heap *heap, uintptr_t base, uintptr_t low, uintptr_t high,
                                   const uint8_t *words, size_t known, bool elements, undead_reference_visitor visit,
@@ -185,7 +198,7 @@ UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *bod
 UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const undead_body *body, bool weak,
                              undead_reference_visitor visit, void *context) {
   uint32_t ranges = body->elements.range_count;
-  if (!body->layout) undead_walk_memory(heap, body->low, body->frames, visit, context);
+  if (!body->layout) undead_walk_untyped(heap, body, visit, context);
   else if (!ranges) undead_walk_fields(heap, block, body, body->frames, weak, visit, context);
   if (!ranges) {
     if (body->frames < body->high)

@@ -107,6 +107,7 @@ enum {
   CONTINUATION_ALLOCATED = 0x100,
   CONTINUATION_OF_CHANNEL = 0x400,
   CONTINUATION_FUNCTION = 0x20,
+  CONTINUATION_DATA = 0x30,
   CONTINUATION_OTHER = 0x38,
   CONTINUATION_MOST = 96,
 };
@@ -120,13 +121,18 @@ static bool is_made_as_continuation(const undead_stale *stale, const undead_heap
     && maker < stale->allocator_high;
 }
 
-size_t undead_stale_continuation_bytes(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size) {
-  if (size < CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return 0;
+bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size) {
+  if (size < CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return false;
   uint64_t flags = word_at(block);
-  if (flags & ~(uint64_t)CONTINUATION_FLAG_BITS) return 0;
-  if (!(flags & CONTINUATION_ALLOCATED) || flags & CONTINUATION_OF_CHANNEL) return 0;
-  if (!undead_module_of(word_at(block + CONTINUATION_FUNCTION))) return 0;
-  return is_made_as_continuation(stale, heap, block) ? CONTINUATION_OTHER : 0;
+  if (flags & ~(uint64_t)CONTINUATION_FLAG_BITS) return false;
+  if (!(flags & CONTINUATION_ALLOCATED) || flags & CONTINUATION_OF_CHANNEL) return false;
+  if (!undead_module_of(word_at(block + CONTINUATION_FUNCTION))) return false;
+  return is_made_as_continuation(stale, heap, block);
+}
+
+undead_continuation_words undead_stale_continuation_words(uintptr_t block) {
+  return (undead_continuation_words){block + CONTINUATION_NEXT, block + CONTINUATION_FUNCTION, block + CONTINUATION_DATA,
+                                     block + CONTINUATION_OTHER};
 }
 
 static bool returns_behind_call(uintptr_t word, uintptr_t low, uintptr_t high) {

@@ -31,5 +31,12 @@ uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block);
 
-// The bytes in use of a continuation of libdispatch for a plain function or block; 0 if `block` is not certainly one.
-size_t undead_stale_continuation_bytes(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size);
+// Whether `block` is certainly a continuation of libdispatch for a plain function or block.
+bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size);
+
+// Where a continuation has words that only some uses of it set: the link and the voucher (`link` up to `function`), and
+// the data (`data` up to `end`). In the others they hold what an earlier use left. Behind `end` nothing is in use.
+typedef struct {
+  uintptr_t link, function, data, end;
+} undead_continuation_words;
+undead_continuation_words undead_stale_continuation_words(uintptr_t block);

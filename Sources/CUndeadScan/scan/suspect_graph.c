@@ -14,6 +14,7 @@ enum { FLAG_SOURCE = 1, FLAG_OBJECT = 2, FLAG_SLAB = 4, FLAG_PASSIVE = 8, FLAG_O
 // The graph of what only the first pass reached, without the framework's own edges.
 typedef struct {
   undead_suspects *suspects;
+  const undead_suspect_owners *owners;
   const undead_heap *heap;
   uintptr_t *address;      // ascending
   uint8_t *flags;
@@ -102,6 +103,7 @@ static void visit_reference(void *context, const undead_reference *reference) {
   if (!target || target == source->block) return;
   uint32_t to = undead_address_index_of(&graph->index, target);
   if (to == UINT32_MAX) return;
+  if (reference->evidence == UNDEAD_EVIDENCE_PERHAPS && undead_suspect_is_owned(graph->owners, target)) return;
   bool special = *undead_heap_word(graph->heap, target) & UNDEAD_WORD_SPECIAL;
   if (special && undead_is_framework_edge(graph->suspects, source->block, target)) return;
   source->visit(graph, source->from, to);
@@ -287,8 +289,9 @@ static void close_graph(suspect_graph *graph) {
   if (graph->memory) undead_unmap(graph->memory, graph->bytes);
 }
 
-bool undead_suspect_graph_search(undead_suspects *suspects, uint32_t max_found, uint32_t max_links) {
-  suspect_graph graph = {.suspects = suspects, .heap = suspects->bodies->heap};
+bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect_owners *owners, uint32_t max_found,
+                                 uint32_t max_links) {
+  suspect_graph graph = {.suspects = suspects, .owners = owners, .heap = suspects->bodies->heap};
   bool ok = open_nodes(&graph);
   if (ok) {
     for (uint32_t i = 0; i < graph.count; i++) classify(&graph, i);

@@ -1,6 +1,6 @@
 // What suspects.c and suspect_graph.c share.
 #pragma once
-#include "scan/suspects.h"
+#include "scan/suspect_owners.h"
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
 bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
@@ -14,4 +14,5 @@ bool undead_is_loop_item(const undead_suspects *suspects, uintptr_t block, const
 
 // Looks among the blocks that only the first pass reached for cycles of something that fires or waits and an object of
 // the program. False without memory.
-bool undead_suspect_graph_search(undead_suspects *suspects, uint32_t max_found, uint32_t max_links);
+bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect_owners *owners, uint32_t max_found,
+                                 uint32_t max_links);

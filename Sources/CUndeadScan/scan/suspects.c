@@ -5,8 +5,10 @@
 #include "runtime/abi.h"
 #include "scan/references.h"
 #include "scan/suspect_graph.h"
+#include "scan/suspect_owners.h"
 #include "world/images.h"
 #include <stdio.h>
+#include <string.h>
 
 #define MAX_TABLES 4096u
 #define MAX_FOUND (1u << 16)
@@ -39,9 +41,20 @@ static void find_source_types(undead_suspects *suspects) {
   }
 }
 
+// The library of closures of C is one of its own, but where all of the toolchain is linked into the program.
+static void find_closures_of_c(undead_suspects *suspects) {
+  const undead_module *dispatch = undead_module_of(undead_image_facts.dispatch_image.low);
+  for (size_t i = 0; !suspects->closure_of_c && i < undead_module_count(); i++) {
+    const undead_module *module = undead_module_at(i);
+    if (module != dispatch && !strstr(module->path, "/libBlocksRuntime.so")) continue;
+    suspects->closure_of_c = undead_symbol_address(module, "_NSConcreteMallocBlock", NULL);
+  }
+}
+
 bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options) {
   *suspects = (undead_suspects){.bodies = bodies, .options = options};
   find_source_types(suspects);
+  find_closures_of_c(suspects);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
   suspects->links = undead_map(MAX_LINKS * sizeof *suspects->links);
@@ -234,7 +247,12 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   if (!suspects->seen) return true;
   suspects->roots = roots;
   suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,
-                                    .bit = UNDEAD_WORD_MARK_AGAIN, .within = UNDEAD_WORD_MARK, .cut = cut, .context = suspects};
+                                    .bit = UNDEAD_WORD_MARK_AGAIN, .within = UNDEAD_WORD_MARK,
+                                    .weak = UNDEAD_WEAK_IS_LISTED, .cut = cut, .context = suspects};
   if (!find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
-  return undead_suspect_graph_search(suspects, MAX_FOUND, MAX_LINKS);
+  undead_suspect_owners owners;
+  bool ok = undead_suspect_owners_open(&owners, suspects)
+    && undead_suspect_graph_search(suspects, &owners, MAX_FOUND, MAX_LINKS);
+  undead_suspect_owners_close(&owners);
+  return ok;
 }

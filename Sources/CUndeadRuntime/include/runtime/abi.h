@@ -151,6 +151,8 @@ enum {
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
 
   // Block_private.h (libdispatch): Block_layout.
+  ABI_BLOCK_FLAGS = 8,                 // u32
+  ABI_BLOCK_COUNT_MASK = 0xFFFE,       // BLOCK_REFCOUNT_MASK: each reference is 2
   ABI_BLOCK_HEADER = 32,
 
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
