@@ -37,7 +37,11 @@ static bool is_owner(const undead_suspect_owners *self, const undead_reference *
   if (kind == UNDEAD_KIND_OTHER) return true;
   if (reference->address != block) return false;
   if (self->in_closure) return reference->at == self->body->block + ABI_BLOCK_HEADER + 8;
-  return self->body->layout && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_COUNTED;
+  const undead_layout *layout = self->body->layout;
+  if (!layout) return false;
+  // A task owns the closure that it runs: FutureAsyncContextPrefix, in the task's own block.
+  if (layout->kind == UNDEAD_KIND_TASK && kind == UNDEAD_KIND_CONTEXT) return reference->at < self->body->frames;
+  return undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_COUNTED;
 }
 
 static void count_owner(void *context, const undead_reference *reference) {
