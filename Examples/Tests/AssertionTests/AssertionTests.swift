@@ -17,13 +17,12 @@ import UndeadTesting
       })
   }
 
-  /// A suspect is reachable: it is a warning, and a failure only where the test says that it must be gone. A word left in the
-  /// frames of the test's own task may name its handler, and hides it from that look: another run of the scenario is asked.
+  /// A suspect is reachable: it is a warning, and a failure only where the test says that it must be gone.
   @Test(arguments: Scenario.all.filter(\.isSuspect))
   func aSuspectIsAWarning(_ scenario: Scenario) async throws {
     guard case .suspect(_, let type) = scenario.verdict else { return }
     #expect(
-      try await isReported(scenario, looks: 1) { issue in
+      try await isReported(scenario) { issue in
         !issue.isFailure && issue.comments.contains { $0.rawValue.contains(type) }
       })
   }
@@ -33,19 +32,17 @@ import UndeadTesting
     try await scenario.run()
   }
 
-  /// Whether a scenario records an issue, and no other ones. A stale word may hide a leak in one run, seldom in two.
+  /// Whether a scenario records an issue, and no other ones.
   private func isReported(
-    _ scenario: Scenario, looks: Int = 1, as isExpected: @escaping @Sendable (Issue) -> Bool
+    _ scenario: Scenario, as isExpected: @escaping @Sendable (Issue) -> Bool
   ) async throws -> Bool {
     let isReported = Mutex(false)
-    for _ in 0..<looks where !isReported.withLock({ $0 }) {
-      try await withKnownIssue(isIntermittent: looks > 1) {
-        try await assertNoLeaks { try await scenario.run() }
-      } matching: { issue in
-        guard isExpected(issue) else { return false }
-        isReported.withLock { $0 = true }
-        return true
-      }
+    try await withKnownIssue {
+      try await assertNoLeaks { try await scenario.run() }
+    } matching: { issue in
+      guard isExpected(issue) else { return false }
+      isReported.withLock { $0 = true }
+      return true
     }
     return isReported.withLock { $0 }
   }
