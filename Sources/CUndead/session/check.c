@@ -15,6 +15,7 @@
 #include "session/state_file.h"
 #include "session/survivors.h"
 #include "session/text.h"
+#include "world/descriptors.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -211,8 +212,10 @@ static void *run(void *argument) {
   undead_thread.ignored++;
   if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
   ask_for_facts(check);
+  undead_descriptors_keep();
   leave_descriptors_alone();
   int crash = undead_guarded(look_for_leaks, check);
+  undead_descriptors_drop();
   if (crash) note_crash(check, crash);
   undead_facts_release(check->facts);
   check->facts = NULL;

@@ -1,5 +1,6 @@
-// Words that only the kernel keeps for the program: the data of epoll registrations, the values of POSIX timers, those of
-// signals that wait to be delivered.
+// Words that only the kernel keeps for the program: the data of epoll registrations, buffers that io_uring was told of
+// and completions for which its ring had no room, the values of POSIX timers, those of signals that wait to be
+// delivered.
 #pragma once
 #include "scan/copies.h"
 #include "world/intervals.h"

@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 #include "scan/body.h"
 #include "scan/scan.h"
+#include "world/descriptors.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>
@@ -37,7 +38,9 @@ static void *run(void *context) {
   test_scan *scan = context;
   undead_thread.ignored++;
   undead_modules_refresh();
+  undead_descriptors_keep();
   undead_scan_result *result = undead_scan(&scan->options);
+  undead_descriptors_drop();
   if (result) count(result, scan->counts);
   else scan->counts->error = UNDEAD_SCAN_NO_MEMORY;
   undead_scan_free(result);

@@ -2,8 +2,8 @@
 #include "world/helper.h"
 #include "platform/memory.h"
 #include "world/clock.h"
+#include "world/clone_x86_64.h"
 #include "platform/raw_x86_64.h"
-#include "world/sigaction_x86_64.h"
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,26 +18,44 @@
 #define CRASH_EXIT 128   // plus the signal
 
 typedef struct {
-  uint32_t alive;              // the helper's tid; the kernel clears it when the helper is gone
+  uint32_t alive;              // the kernel clears it when the helper is gone
   int32_t pid;
   int32_t owner;               // pid of the program
-  volatile uintptr_t crash_address;
   int (*work)(void *);
   void *context;
 } helper_state;
 
 static helper_state helper;
 
+// Shared with copies: what could not be read.
+static volatile uintptr_t *crash_address;
+
+static void (*volatile before_crash)(void *context);
+static void *before_crash_context;
+
+void undead_helper_before_crash(void (*function)(void *), void *context) {
+  before_crash_context = context;
+  before_crash = function;
+}
+
 int32_t undead_helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
 
 static void crashed(int number, siginfo_t *info, void *context) {
   (void)context;
-  helper.crash_address = (uintptr_t)info->si_addr;
+  void (*function)(void *) = before_crash;
+  before_crash = NULL;   // it may crash, too
+  *crash_address = (uintptr_t)info->si_addr;
+  if (function) function(before_crash_context);
   undead_raw3(SYS_exit_group, CRASH_EXIT + number, 0, 0);
 }
 
-// Yama lets a process trace its descendants only, unless they say whom they allow (Documentation/admin-guide/LSM/Yama.rst
-// of the kernel). What the program has said stands there again afterwards.
+_Noreturn void undead_helper_crash(const undead_helper_report *report) {
+  undead_raw3(SYS_exit_group, CRASH_EXIT + report->value, 0, 0);
+  __builtin_unreachable();
+}
+
+// Yama lets a process trace its descendants only, unless they say whom they allow
+// (Documentation/admin-guide/LSM/Yama.rst of the kernel). What the program has said stands there again afterwards.
 static long program_tracer;
 
 void undead_helper_note_tracer(long pid) { program_tracer = pid; }
@@ -54,20 +72,6 @@ static bool is_permission_needed(void) {
 
 static void set_tracer(long pid) { undead_raw6(SYS_prctl, PR_SET_PTRACER, pid, 0, 0, 0, 0); }
 
-// Handlers of the program must not run here, and a core dump of a process that shares the program's memory would, on
-// older kernels, kill the program too: so faults end in a handler of ours.
-static void take_over_signals(void) {
-  undead_signal_action action = {
-    .handler = crashed, .flags = SA_SIGINFO | SA_NODEFER | UNDEAD_SA_RESTORER, .restorer = undead_signal_return};
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
-  uint64_t unblock = 0;
-  for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
-    undead_set_action(faults[i], &action, NULL);
-    unblock |= 1ull << (faults[i] - 1);
-  }
-  undead_raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, 8);
-}
-
 // Memory that the program has locked with a protection key may be read here: the keys' register is each thread's own.
 static void unlock_keys(void) {
   uint32_t a, b, c, d;
@@ -79,39 +83,12 @@ static int helper_main(void *context) {
   (void)context;
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   if (undead_raw3(SYS_getppid, 0, 0, 0) != helper.owner) return 1;
-  take_over_signals();
+  undead_take_over_faults(crashed);
   unlock_keys();
   while (!undead_helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
   // The copies of the program's descriptors would keep its pipes open.
   undead_raw3(SYS_close_range, 0, ~0u, 0);
   return helper.work(helper.context);
-}
-
-// clone() on a stack of its own; `entry` runs in the child and its result is the exit status.
-static long clone_on_stack(unsigned long flags, void *stack_top, uint32_t *tid, int (*entry)(void *)) {
-  uintptr_t *stack = (uintptr_t *)((uintptr_t)stack_top & ~(uintptr_t)15);
-  *--stack = 0;
-  *--stack = (uintptr_t)entry;
-  long result;
-  register long r10 __asm__("r10") = (long)tid;
-  register long r8 __asm__("r8") = 0;
-  __asm__ volatile(
-    "syscall\n\t"
-    "test %%rax, %%rax\n\t"
-    "jnz 1f\n\t"
-    "xor %%ebp, %%ebp\n\t"
-    "pop %%rax\n\t"
-    "pop %%rdi\n\t"
-    "call *%%rax\n\t"
-    "mov %%eax, %%edi\n\t"
-    "mov %[leave], %%eax\n\t"
-    "syscall\n\t"
-    "hlt\n"
-    "1:"
-    : "=a"(result)
-    : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(tid), "r"(r10), "r"(r8), [leave] "i"(SYS_exit_group)
-    : "rcx", "r11", "memory", "cc");
-  return result;
 }
 
 static undead_helper_report report_of(int status) {
@@ -122,7 +99,7 @@ static undead_helper_report report_of(int status) {
   } else if (WEXITSTATUS(status) > CRASH_EXIT) {
     report.end = UNDEAD_HELPER_CRASHED;
     report.value = WEXITSTATUS(status) - CRASH_EXIT;
-    report.fault = helper.crash_address;
+    report.fault = *crash_address;
   } else {
     report.value = WEXITSTATUS(status);
   }
@@ -154,17 +131,17 @@ static undead_helper_report wait_for_helper(long pid, uint32_t seconds) {
 }
 
 undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds) {
-  char *stack = undead_map(STACK_BYTES);
+  if (!crash_address) crash_address = undead_map_shared(sizeof *crash_address);
+  char *stack = crash_address ? undead_map(STACK_BYTES) : NULL;
   if (!stack) return (undead_helper_report){UNDEAD_HELPER_DENIED, ENOMEM, 0};
+  before_crash = NULL;
   mprotect(stack, GUARD_BYTES, PROT_NONE);
   helper = (helper_state){.alive = 1, .work = work, .context = context};
   helper.owner = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
 
   uint64_t all = ~0ull, before;
   undead_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, 8);
-  // No exit signal: neither SIGCHLD nor wait() of the program sees this child.
-  long pid = clone_on_stack(
-    CLONE_VM | CLONE_FS | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + STACK_BYTES, &helper.alive, helper_main);
+  long pid = undead_clone_on_stack(0, stack + STACK_BYTES, &helper.alive, helper_main);
   undead_helper_report report = {UNDEAD_HELPER_DENIED, (int)-pid, 0};
   if (pid > 0) {
     bool permit = is_permission_needed();
@@ -182,6 +159,7 @@ undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint3
 long undead_helper_copy(int (*work)(void *), void *context) {
   long pid = undead_raw6(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0, 0);
   if (pid != 0) return pid;
+  before_crash = NULL;
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   undead_raw3(SYS_exit_group, work(context), 0, 0);
   __builtin_unreachable();

@@ -28,7 +28,12 @@ void undead_helper_note_tracer(long pid);
 // The helper's pid while it runs, else 0.
 int32_t undead_helper_pid(void);
 
+// In the helper: what is to be done if it crashes, before it ends; NULL for nothing. Not inherited by copies.
+void undead_helper_before_crash(void (*function)(void *), void *context);
+
 // In the helper: forks a copy of the address space that runs `work` and exits; returns its pid or -errno.
 long undead_helper_copy(int (*work)(void *), void *context);
 // In the helper: waits for a copy.
 undead_helper_report undead_helper_wait_copy(long pid);
+// In the helper: ends it as the copy of that report ended, so that the report of the helper says so.
+_Noreturn void undead_helper_crash(const undead_helper_report *report);
