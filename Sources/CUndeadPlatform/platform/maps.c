@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
+#include "platform/holes.h"
+#include "platform/maps_internal.h"
 #include "platform/memory.h"
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 uint32_t undead_maps_generation;
 
@@ -13,84 +13,7 @@ static undead_mapping *mappings;
 static size_t mapping_count, mapping_capacity;
 static size_t last_hit;
 
-// One line of /proc/self/maps: "low-high rwxp offset dev inode   path".
-typedef struct {
-  undead_mapping mapping;
-  const char *path;
-  size_t path_length;
-} maps_line;
-
-typedef bool (*maps_visitor)(void *context, const maps_line *line);
-
-static const char *parse_hex(const char *text, const char *end, uintptr_t *value) {
-  uintptr_t result = 0;
-  for (; text < end; text++) {
-    unsigned digit;
-    if (*text >= '0' && *text <= '9') digit = (unsigned)(*text - '0');
-    else if (*text >= 'a' && *text <= 'f') digit = (unsigned)(*text - 'a' + 10);
-    else break;
-    result = result << 4 | digit;
-  }
-  *value = result;
-  return text;
-}
-
-static const char *next_field(const char *text, const char *end) {
-  while (text < end && *text != ' ') text++;
-  while (text < end && *text == ' ') text++;
-  return text;
-}
-
-static uint64_t parse_decimal(const char *text, const char *end) {
-  uint64_t value = 0;
-  for (; text < end && *text >= '0' && *text <= '9'; text++) value = value * 10 + (uint64_t)(*text - '0');
-  return value;
-}
-
-static bool parse_line(const char *text, const char *end, maps_line *line) {
-  text = parse_hex(text, end, &line->mapping.low);
-  if (text == end || *text++ != '-') return false;
-  text = parse_hex(text, end, &line->mapping.high);
-  if (end - text < 5 || *text++ != ' ') return false;
-  line->mapping.readable = text[0] == 'r';
-  line->mapping.writable = text[1] == 'w';
-  line->mapping.executable = text[2] == 'x';
-  line->mapping.shared = text[3] == 's';
-  uintptr_t offset;
-  text = next_field(parse_hex(next_field(text, end), end, &offset), end);
-  line->mapping.offset = offset;
-  text = next_field(text, end);
-  line->mapping.inode = parse_decimal(text, end);
-  text = next_field(text, end);
-  line->path = text;
-  line->path_length = (size_t)(end - text);
-  return line->mapping.low < line->mapping.high;
-}
-
-// Reads the map in pieces: a line may span two of them.
-static bool each_text_line(const char *file, bool (*visit)(void *context, const char *text, const char *end),
-                           void *context) {
-  char buffer[8192];
-  size_t used = 0;
-  int descriptor = open(file, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  for (bool more = true; more;) {
-    ssize_t got = read(descriptor, buffer + used, sizeof buffer - used);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    used += (size_t)got;
-    char *start = buffer, *newline;
-    while (more && (newline = memchr(start, '\n', used - (size_t)(start - buffer)))) {
-      more = visit(context, start, newline);
-      start = newline + 1;
-    }
-    used -= (size_t)(start - buffer);
-    if (used == sizeof buffer) used = 0;
-    memmove(buffer, start, used);
-  }
-  close(descriptor);
-  return true;
-}
+typedef bool (*maps_visitor)(void *context, const undead_maps_line *line);
 
 typedef struct {
   maps_visitor visit;
@@ -99,13 +22,13 @@ typedef struct {
 
 static bool visit_text(void *context, const char *text, const char *end) {
   const line_visit *wanted = context;
-  maps_line line = {0};
-  return !parse_line(text, end, &line) || wanted->visit(wanted->context, &line);
+  undead_maps_line line = {0};
+  return !undead_maps_parse(text, end, &line) || wanted->visit(wanted->context, &line);
 }
 
 static bool each_line(maps_visitor visit, void *context) {
   line_visit wanted = {visit, context};
-  return each_text_line("/proc/thread-self/maps", visit_text, &wanted);
+  return undead_maps_each_line("/proc/thread-self/maps", visit_text, &wanted);
 }
 
 static bool grow(void) {
@@ -121,12 +44,12 @@ static bool grow(void) {
   return true;
 }
 
-static bool starts_with(const maps_line *line, const char *prefix) {
+static bool starts_with(const undead_maps_line *line, const char *prefix) {
   size_t length = strlen(prefix);
   return line->path_length >= length && !memcmp(line->path, prefix, length);
 }
 
-static undead_mapped what_is_mapped(const maps_line *line) {
+static undead_mapped what_is_mapped(const undead_maps_line *line) {
   static const char *const kernel[] = {"[vvar", "[vdso", "[vsyscall", "[uprobes"};
   static const char *const memory[] = {"/dev/zero", "/memfd:", "/dev/shm/", "/SYSV", "anon_inode:[io_uring]"};
   for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
@@ -141,7 +64,7 @@ static undead_mapped what_is_mapped(const maps_line *line) {
 static char *paths;
 static size_t paths_used;
 
-static const char *kept_path(const maps_line *line) {
+static const char *kept_path(const undead_maps_line *line) {
   const char *last = mapping_count ? mappings[mapping_count - 1].path : "";
   if (!line->path_length) return "";
   if (strlen(last) == line->path_length && !memcmp(last, line->path, line->path_length)) return last;
@@ -154,38 +77,29 @@ static const char *kept_path(const maps_line *line) {
   return kept;
 }
 
-static bool add_mapping(void *context, const maps_line *line) {
+static bool push(undead_mapping mapping, uintptr_t low, uintptr_t high, bool readable) {
+  if (low >= high) return true;
+  if (mapping_count == mapping_capacity && !grow()) return false;
+  mapping.offset += low - mapping.low;
+  mapping.low = low;
+  mapping.high = high;
+  mapping.readable = readable;
+  mappings[mapping_count++] = mapping;
+  return true;
+}
+
+// In parts, if some of its pages cannot be read.
+static bool add_mapping(void *context, const undead_maps_line *line) {
   (void)context;
   undead_mapping mapping = line->mapping;
   mapping.what = (uint8_t)what_is_mapped(line);
   // Pages of the kernel's clock data may fault when they are read.
   if (starts_with(line, "[vvar")) mapping.readable = false;
-  if (mapping_count == mapping_capacity && !grow()) return false;
   mapping.path = kept_path(line);
-  mappings[mapping_count++] = mapping;
-  return true;
-}
-
-// The lines of /proc/PID/smaps: one as in the map, then "Name: value" for each property, "VmFlags:" among them.
-static bool note_flags(void *context, const char *text, const char *end) {
-  undead_mapping **current = context;
-  maps_line line;
-  static const char flags[] = "VmFlags:";
-  if (end - text >= (ptrdiff_t)sizeof flags && !memcmp(text, flags, sizeof flags - 1)) {
-    for (; *current && (text = next_field(text, end)) + 2 <= end;)
-      (*current)->not_inherited |= !memcmp(text, "dc", 2) || !memcmp(text, "wf", 2);
-  } else if (parse_line(text, end, &line)) {
-    *current = (undead_mapping *)undead_mapping_of(line.mapping.low);
-  }
-  return true;
-}
-
-bool undead_maps_note_inheritance(void) {
-  int saved = errno;
-  undead_mapping *current = NULL;
-  bool ok = each_text_line("/proc/thread-self/smaps", note_flags, &current);
-  errno = saved;
-  return ok;
+  uintptr_t at = mapping.low, low, high;
+  for (; undead_hole_in(at, mapping.high, &low, &high); at = high)
+    if (!push(mapping, at, low, mapping.readable) || !push(mapping, low, high, false)) return false;
+  return push(mapping, at, mapping.high, mapping.readable);
 }
 
 bool undead_maps_refresh(void) {
@@ -217,9 +131,17 @@ size_t undead_mapping_count(void) {
   return mapping_count;
 }
 
-const undead_mapping *undead_mapping_at(size_t index) {
+undead_mapping *undead_mapping_slot(size_t index) {
   assert(index < mapping_count);
   return &mappings[index];
+}
+
+const undead_mapping *undead_mapping_at(size_t index) { return undead_mapping_slot(index); }
+
+void undead_mapping_take(size_t index, bool taken) { undead_mapping_slot(index)->taken = taken; }
+
+void undead_maps_hide_taken(void) {
+  for (size_t i = 0; i < mapping_count; i++) mappings[i].readable &= !mappings[i].taken;
 }
 
 bool undead_is_readable(uintptr_t address, size_t size) {
@@ -244,7 +166,7 @@ typedef struct {
   void *context;
 } mapping_visit;
 
-static bool visit_mapping(void *context, const maps_line *line) {
+static bool visit_mapping(void *context, const undead_maps_line *line) {
   const mapping_visit *wanted = context;
   return wanted->visit(wanted->context, &line->mapping);
 }
@@ -260,7 +182,7 @@ typedef struct {
   bool found;
 } path_query;
 
-static bool match_path(void *context, const maps_line *line) {
+static bool match_path(void *context, const undead_maps_line *line) {
   path_query *query = context;
   if (query->address < line->mapping.low || query->address >= line->mapping.high) return true;
   size_t length = line->path_length < query->size - 1 ? line->path_length : query->size - 1;

@@ -1,6 +1,7 @@
 #include "scan/census.h"
 #include "record/scopes.h"
 #include "scan/body.h"
+#include <string.h>
 
 typedef struct {
   undead_census *census;
@@ -55,6 +56,12 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
   if (!census->scope_count || scope == census->scope_count - 1)
     add_sample(entry, block, *word & UNDEAD_WORD_MARK);
   return true;
+}
+
+void undead_census_clear(undead_census *census) {
+  if (census->used) memset(census->entries, 0, UNDEAD_CENSUS_TYPES * sizeof *census->entries);
+  census->used = 0;
+  census->dropped = 0;
 }
 
 void undead_census_count(undead_census *census, undead_bodies *bodies) {

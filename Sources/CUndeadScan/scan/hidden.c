@@ -51,4 +51,5 @@ void undead_hidden_restore(undead_hidden *hidden) {
   for (uint32_t i = 0; i < hidden->count; i++)
     __atomic_store_n(hidden->blocks[i].slot, hidden->blocks[i].word, __ATOMIC_RELEASE);
   hidden->count = 0;
+  hidden->overflow = false;
 }

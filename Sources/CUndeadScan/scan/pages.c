@@ -122,6 +122,10 @@ static page_use use_of(const undead_pages *pages, const undead_mapping *mapping)
   return may_have_changed(pages, mapping) ? USE_CONTENTS : other;
 }
 
+bool undead_pages_may_change(const undead_pages *pages, const undead_mapping *mapping) {
+  return use_of(pages, mapping) == USE_CONTENTS;
+}
+
 typedef struct {
   undead_pages *pages;
   const undead_mapping *mapping;

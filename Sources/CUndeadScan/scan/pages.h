@@ -15,10 +15,13 @@ typedef struct {
 bool undead_pages_open(undead_pages *pages, int32_t process);
 void undead_pages_close(undead_pages *pages);
 
+// True if what stands in the mapping's pages may change without this process: a file that the program may write.
+bool undead_pages_may_change(const undead_pages *pages, const undead_mapping *mapping);
+
 typedef void (*undead_run_visitor)(void *context, const undead_mapping *mapping, undead_interval run);
 
-// Calls `visit` for runs of whole pages between `low` and `high` of the mapping, in address order: of private memory the
-// pages that were written, of shared memory and of files that were changed since the program started all that have
+// Calls `visit` for runs of whole pages between `low` and `high` of the mapping, in address order: of private memory
+// the pages that were written, of shared memory and of files that were changed since the program started all that have
 // contents. Reading those takes no memory. Holes, device memory and guards are left out.
 void undead_pages_each(undead_pages *pages, const undead_mapping *mapping, uintptr_t low, uintptr_t high,
                        undead_run_visitor visit, void *context);

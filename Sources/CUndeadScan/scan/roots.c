@@ -3,7 +3,6 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "scan/kernel_held.h"
-#include "platform/raw_x86_64.h"
 #include "scan/roots_internal.h"
 #include "world/images.h"
 #include "world/intervals.h"
@@ -24,7 +23,7 @@ static bool grow(undead_roots *roots) {
   return true;
 }
 
-static void add_root(undead_roots *roots, undead_root root) {
+void undead_roots_push(undead_roots *roots, undead_root root) {
   if (root.low >= root.high) return;
   undead_root *last = roots->count ? &roots->roots[roots->count - 1] : NULL;
   if (last && last->high == root.low && last->kind == root.kind && last->tid == root.tid && last->shift == root.shift) {
@@ -38,7 +37,7 @@ static void add_root(undead_roots *roots, undead_root root) {
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid) {
   low = (low + 7) & ~(uintptr_t)7;
   high &= ~(uintptr_t)7;
-  add_root(search->roots, (undead_root){low, high, 0, tid, (uint8_t)kind});
+  undead_roots_push(search->roots, (undead_root){low, high, 0, tid, (uint8_t)kind});
 }
 
 static void exclude_own(undead_root_search *search) {
@@ -76,30 +75,19 @@ static void add_between(undead_root_search *search, uintptr_t low, uintptr_t hig
   }
 }
 
-// Forked copies of the program share some memory with it while it runs on, and do not get other.
-static bool must_be_copied(const undead_root_search *search, const undead_mapping *mapping) {
-  bool forks = search->options->mode == UNDEAD_SCAN_FORK;
-  return !mapping->readable || (forks && (mapping->shared || mapping->not_inherited));
-}
-
-// More than that is quicker scanned where it is.
-#define MOST_COPIED_BYTES (256ull << 20)
-
-static void add_copy(undead_root_search *search, const undead_mapping *mapping, undead_interval run) {
-  undead_roots *roots = search->roots;
+bool undead_roots_push_copy(undead_roots *roots, undead_interval run) {
   size_t size;
   uintptr_t copy = undead_copies_take(&roots->copies, run.low, run.high, &size);
-  if (copy) add_root(roots, (undead_root){copy, copy + size, run.low - copy, 0, UNDEAD_ROOT_GLOBAL});
-  if (!mapping->readable) return;
-  bool blocks = false;
-  for (uintptr_t page = run.low; page < run.high; page += PAGE) blocks |= is_of_malloc(search, page);
-  if (!copy || blocks || roots->copies.bytes > MOST_COPIED_BYTES) roots->only_in_place = true;
+  if (copy) undead_roots_push(roots, (undead_root){copy, copy + size, run.low - copy, 0, UNDEAD_ROOT_GLOBAL});
+  return copy != 0;
 }
 
 static void visit_run(void *context, const undead_mapping *mapping, undead_interval run) {
   undead_root_search *search = context;
-  if (search->roots->only_in_place) return;
-  if (must_be_copied(search, mapping)) return add_copy(search, mapping, run);
+  if (!mapping->readable) {
+    undead_roots_push_copy(search->roots, run);
+    return;
+  }
   if (run.low < search->part.low) run.low = search->part.low;
   if (run.high > search->part.high) run.high = search->part.high;
   for (uintptr_t at = run.low, next; at < run.high; at = next) {
@@ -149,15 +137,27 @@ static void add_inherited(undead_root_search *search) {
 }
 
 static void add_mappings(undead_root_search *search) {
-  for (size_t i = 0; i < undead_mapping_count(); i++) add_mapping(search, undead_mapping_at(i));
+  for (size_t i = 0; i < undead_mapping_count(); i++)
+    if (!undead_mapping_at(i)->taken) add_mapping(search, undead_mapping_at(i));
 }
 
-bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
-                       const undead_stale *stale, const undead_scan_options *options) {
-  undead_root_search search = {.roots = roots, .world = world, .heap = heap, .stale = stale, .options = options};
+bool undead_roots_open(undead_roots *roots) {
   *roots = (undead_roots){.capacity = FIRST_ROOTS};
   roots->roots = undead_map(FIRST_ROOTS * sizeof *roots->roots);
-  bool ok = roots->roots && undead_pages_open(&search.pages, undead_proc_process())
+  return roots->roots != NULL;
+}
+
+bool undead_roots_add_held(undead_roots *roots, const undead_world *world) {
+  undead_root_search search = {.roots = roots};
+  undead_interval held = undead_kernel_held_words(&roots->copies, world);
+  undead_root_add(&search, held.low, held.high, UNDEAD_ROOT_GLOBAL, 0);
+  return !roots->overflow && !roots->copies.no_memory;
+}
+
+bool undead_roots_find(undead_roots *roots, const undead_world *world, const undead_heap *heap,
+                       const undead_stale *stale, const undead_scan_options *options) {
+  undead_root_search search = {.roots = roots, .world = world, .heap = heap, .stale = stale, .options = options};
+  bool ok = undead_pages_open(&search.pages, undead_proc_process())
     && undead_intervals_open(&search.excluded, EXCLUDED_CAPACITY);
   if (ok) {
     undead_roots_add_threads(&search);
@@ -167,15 +167,12 @@ bool undead_roots_open(undead_roots *roots, const undead_world *world, const und
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);
     add_inherited(&search);
-    undead_interval held = undead_kernel_held_words(&roots->copies, world);
-    undead_root_add(&search, held.low, held.high, UNDEAD_ROOT_GLOBAL, 0);
     ok = ok && !roots->overflow && !search.excluded.overflow && !roots->copies.no_memory;
   }
   undead_copies_end(&roots->copies);
   undead_free_chunks_close(&search.free);
   undead_intervals_close(&search.excluded);
   undead_pages_close(&search.pages);
-  if (!ok) undead_roots_close(roots);
   return ok;
 }
 

@@ -20,11 +20,19 @@ typedef struct {
   uint32_t count, capacity;
   bool overflow;
   undead_copies copies;
-  bool only_in_place;  // recorded blocks lie in memory that a forked copy of the program does not have, or too much else
+  bool only_in_place;  // a forked copy would lack recorded blocks or stacks, or too much else
 } undead_roots;
 
-// Lists the roots of the stopped world; needs a fresh memory map. Registers are copied into `roots` as ranges of the
-// world's own tables. False without memory.
-bool undead_roots_open(undead_roots *roots, const undead_world *world, const undead_heap *heap,
+// False without memory, as all of these.
+bool undead_roots_open(undead_roots *roots);
+// With the world stopped, in the program, before its memory is copied (gather.c): copies what a forked copy does not
+// have or shares with the program that runs on. Needs a fresh memory map, with inheritance noted; marks the mappings
+// that were taken.
+bool undead_roots_gather(undead_roots *roots, const undead_world *world);
+// With the world stopped: what the kernel holds for the program.
+bool undead_roots_add_held(undead_roots *roots, const undead_world *world);
+// All others: with the world stopped, or in a forked copy of it in which taken mappings are hidden. Registers become
+// ranges of the world's own tables.
+bool undead_roots_find(undead_roots *roots, const undead_world *world, const undead_heap *heap,
                        const undead_stale *stale, const undead_scan_options *options);
 void undead_roots_close(undead_roots *roots);

@@ -1,4 +1,4 @@
-// What roots.c and stacks.c share.
+// What the files about roots share.
 #pragma once
 #include "platform/maps.h"
 #include "world/intervals.h"
@@ -19,6 +19,9 @@ typedef struct {
   undead_pages pages;
 } undead_root_search;
 
+void undead_roots_push(undead_roots *roots, undead_root root);
+// Copies what can be read of a run of pages, as a root; false if that is nothing.
+bool undead_roots_push_copy(undead_roots *roots, undead_interval run);
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);
 void undead_roots_add_threads(undead_root_search *search);
 // Leaves out the stacks of threads that have ended.

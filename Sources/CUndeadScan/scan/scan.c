@@ -1,3 +1,5 @@
+#include "platform/holes.h"
+#include "platform/inheritance.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/time_limit.h"
@@ -12,33 +14,49 @@
 #include <stdio.h>
 #include <string.h>
 
+// Each finds more of the pages that fault.
+#define MOST_ATTEMPTS 64
+
 typedef struct {
   undead_scan_options options;
   undead_storage *storage;
   undead_world world;
   undead_view view;
   undead_analysis analysis;
+  bool again;      // the attempt taught something that the next one needs
 } scan_job;
 
 // What the helper's work returns.
-typedef enum { WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAILED, WORK_UNSEEN } work_end;
+typedef enum {
+  WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAILED, WORK_UNSEEN,
+  WORK_COPY_LACKS,   // memory that the copy should have
+} work_end;
 
 // Marks of a scan whose helper was killed are still in the registry.
 static bool marks_left;
 
 static bool analyse(scan_job *job) {
+  if (!undead_view_open(&job->view, &job->world, &job->options)) return false;
   if (marks_left) undead_heap_clear(&job->view.heap, UNDEAD_WORD_SCAN_BITS);
   marks_left = true;
   return undead_analysis_run(&job->analysis, job->storage, &job->view, &job->world, &job->options);
 }
 
-static int copy_work(void *context) { return analyse(context) ? WORK_DONE : WORK_NO_MEMORY; }
+static int copy_work(void *context) {
+  if (!undead_inheritance_held()) return WORK_COPY_LACKS;
+  undead_maps_hide_taken();
+  return analyse(context) ? WORK_DONE : WORK_NO_MEMORY;
+}
 
 static void resume(scan_job *job) {
+  undead_helper_before_crash(NULL, NULL);
   undead_hidden_restore(&job->view.hidden);
   undead_world_resume(&job->world);
   job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
 }
+
+// The program is to go on as after any other stop.
+static void resume_at_crash(void *job) { resume(job); }
 
 static void note_stop(scan_job *job) {
   undead_scan_result *result = &job->storage->result;
@@ -50,8 +68,10 @@ static void note_stop(scan_job *job) {
 
 static work_end scan_in_place(scan_job *job) {
   bool done = analyse(job);
-  if (marks_left) undead_heap_clear(&job->view.heap, UNDEAD_WORD_SCAN_BITS);
-  marks_left = false;
+  if (marks_left && job->view.heap.regions) {
+    undead_heap_clear(&job->view.heap, UNDEAD_WORD_SCAN_BITS);
+    marks_left = false;
+  }
   resume(job);
   return done ? WORK_DONE : WORK_NO_MEMORY;
 }
@@ -61,19 +81,23 @@ static work_end scan_copy(scan_job *job) {
   resume(job);
   if (copy < 0) return WORK_COPY_FAILED;
   undead_helper_report report = undead_helper_wait_copy(copy);
+  if (report.end == UNDEAD_HELPER_CRASHED) undead_helper_crash(&report);
   return report.end == UNDEAD_HELPER_DONE ? (work_end)report.value : WORK_COPY_FAILED;
 }
 
 static int stopped_work(void *context) {
   scan_job *job = context;
   if (!undead_maps_refresh()) return WORK_UNSEEN;
+  if (job->options.mode == UNDEAD_SCAN_FORK && !undead_inheritance_learn()) job->options.mode = UNDEAD_SCAN_IN_PLACE;
   undead_stop_result stop = undead_world_stop(&job->world);
   if (stop == UNDEAD_STOP_DENIED) return WORK_DENIED;
   if (stop == UNDEAD_STOP_STUCK) return WORK_STUCK;
   if (stop == UNDEAD_STOP_UNSEEN) return WORK_UNSEEN;
   if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
   note_stop(job);
-  if (undead_view_open(&job->view, &job->world, &job->options)) return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
+  undead_helper_before_crash(resume_at_crash, job);
+  if (undead_view_gather(&job->view, &job->world, &job->options))
+    return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
   resume(job);
   return WORK_NO_MEMORY;
 }
@@ -84,6 +108,10 @@ static void fail(scan_job *job, undead_scan_error error, const char *message) {
   snprintf(result->message, sizeof result->message, "%s", message);
   result->node_count = result->edge_count = result->path_count = result->step_count = result->suspect_count = 0;
   result->watched_count = result->item_count = 0;
+}
+
+static bool is_hole(const undead_helper_report *report) {
+  return (report->value == SIGSEGV || report->value == SIGBUS) && undead_hole_note(report->fault);
 }
 
 static void fail_by_report(scan_job *job, const undead_helper_report *report) {
@@ -99,6 +127,7 @@ static void fail_by_report(scan_job *job, const undead_helper_report *report) {
     fail(job, UNDEAD_SCAN_TIMEOUT, text);
     return;
   case UNDEAD_HELPER_CRASHED:
+    job->again = is_hole(report);
     snprintf(text, sizeof text, "the scan failed with signal %d at address %#lx: the heap is damaged, or memory went away",
              report->value, report->fault);
     fail(job, UNDEAD_SCAN_CRASHED, text);
@@ -117,6 +146,11 @@ static void fail_by_work(scan_job *job, work_end end) {
     return;
   case WORK_UNSEEN:
     fail(job, UNDEAD_SCAN_NOT_STOPPED, "/proc is not there, or hides this process: its threads and memory are unknown");
+    return;
+  case WORK_COPY_LACKS:
+    job->options.mode = UNDEAD_SCAN_IN_PLACE;
+    job->again = true;
+    fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program lacks memory of it");
     return;
   case WORK_COPY_FAILED:
     fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program could not be made, or ended early");
@@ -148,6 +182,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   else if (report.value != WORK_DONE) fail_by_work(job, (work_end)report.value);
   undead_view_close(&job->view);
   undead_analysis_close(&job->analysis, job->storage);
+  if (job->again) memset(&job->analysis, 0, sizeof job->analysis);
   undead_world_close(&job->world);
   return tried;
 }
@@ -157,11 +192,14 @@ static int isa_work(void *context) {
   return 0;
 }
 
-// Types that are missed are scanned without their layouts, which is safe: the helper's fate does not matter here.
+// Types that are missed are scanned without their layouts, which is safe. The program runs: memory may go away.
 static void learn_layouts(void) {
   undead_isas isas;
   if (!undead_isas_open(&isas)) return;
-  undead_helper_run(isa_work, &isas, undead_scan_limit_seconds());
+  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    undead_helper_report report = undead_helper_run(isa_work, &isas, undead_scan_limit_seconds());
+    if (report.end != UNDEAD_HELPER_CRASHED || !is_hole(&report)) break;
+  }
   undead_layouts_add(isas.list, isas.count);
   undead_isas_close(&isas);
 }
@@ -171,13 +209,18 @@ static void run(scan_job *job) {
     fail(job, UNDEAD_SCAN_INCOMPLETE, "blocks could not be recorded for lack of memory: what they hold is unknown");
     return;
   }
+  undead_holes_refresh();
   if (!undead_view_prepare(&job->view)) {
     fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
     return;
   }
   learn_layouts();
-  int preference = undead_stop_preference();
-  if (preference == UNDEAD_STOP_SIGNALS || !stop_and_scan(job, UNDEAD_STOP_PTRACE)) stop_and_scan(job, UNDEAD_STOP_SIGNALS);
+  for (int attempt = 0; !attempt || (job->again && attempt < MOST_ATTEMPTS); attempt++) {
+    job->again = false;
+    undead_storage_clear(job->storage, &job->options);
+    bool by_signals = undead_stop_preference() == UNDEAD_STOP_SIGNALS;
+    if (by_signals || !stop_and_scan(job, UNDEAD_STOP_PTRACE)) stop_and_scan(job, UNDEAD_STOP_SIGNALS);
+  }
   undead_view_forget(&job->view);
   if (job->storage->result.error) return;
   if (!undead_collect_decide(job->storage)) fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");

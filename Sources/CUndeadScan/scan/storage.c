@@ -1,5 +1,6 @@
 #include "scan/storage.h"
 #include "platform/memory.h"
+#include "scan/census.h"
 
 #define NODE_LIMIT (2u << 20)
 #define EDGE_LIMIT (16u << 20)
@@ -44,6 +45,17 @@ undead_storage *undead_storage_open(const undead_scan_options *options) {
     return storage;
   }
   return NULL;
+}
+
+void undead_storage_clear(undead_storage *storage, const undead_scan_options *options) {
+  undead_scan_result *result = &storage->result;
+  result->node_count = result->edge_count = result->path_count = result->step_count = result->suspect_count = 0;
+  result->watched_count = result->item_count = result->thread_scope_count = 0;
+  result->live_blocks = result->live_bytes = result->dropped_nodes = storage->edges_lost = 0;
+  result->unreachable_c_blocks = result->unreachable_c_bytes = 0;
+  result->error = 0;
+  result->message[0] = 0;
+  if (options->census) undead_census_clear(options->census);
 }
 
 void undead_storage_close(undead_storage *storage) { undead_unmap(storage, storage->mapped); }

@@ -12,4 +12,6 @@ typedef struct {
 
 // With room for what `options` ask for; shared with forked copies if they want one. NULL without memory.
 undead_storage *undead_storage_open(const undead_scan_options *options);
+// Forgets what an attempt to scan found.
+void undead_storage_clear(undead_storage *storage, const undead_scan_options *options);
 void undead_storage_close(undead_storage *storage);

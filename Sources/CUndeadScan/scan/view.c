@@ -1,4 +1,5 @@
 #include "scan/view.h"
+#include "platform/inheritance.h"
 #include "platform/maps.h"
 #include "scan/arenas.h"
 #include "scan/quiet.h"
@@ -18,20 +19,29 @@ static bool open_heap(undead_view *view) {
   return !view->hidden.overflow && undead_heap_open(&view->heap);
 }
 
-static bool open_roots(undead_view *view, const undead_world *world, const undead_scan_options *options) {
-  return undead_roots_open(&view->roots, world, &view->heap, &view->stale, options)
-    && undead_quiet_mark(&view->roots, world, options);
+// False if it cannot be scanned in a copy, as if nothing had been tried.
+static bool gather_for_copy(undead_view *view, const undead_world *world) {
+  undead_inheritance_note();
+  if (undead_roots_gather(&view->roots, world) && !view->roots.only_in_place) return true;
+  for (size_t i = 0; i < undead_mapping_count(); i++) undead_mapping_take(i, false);
+  undead_roots_close(&view->roots);
+  return false;
 }
 
-bool undead_view_open(undead_view *view, const undead_world *world, undead_scan_options *options) {
-  if (!undead_maps_refresh() || !open_heap(view)) return false;
-  if (options->mode == UNDEAD_SCAN_FORK && !undead_maps_note_inheritance()) options->mode = UNDEAD_SCAN_IN_PLACE;
+bool undead_view_gather(undead_view *view, const undead_world *world, undead_scan_options *options) {
+  if (!undead_maps_refresh() || world->vectors_lost || !undead_roots_open(&view->roots)) return false;
+  if (options->mode == UNDEAD_SCAN_FORK && !gather_for_copy(view, world)) {
+    options->mode = UNDEAD_SCAN_IN_PLACE;
+    if (!undead_roots_open(&view->roots)) return false;
+  }
+  return undead_roots_add_held(&view->roots, world);
+}
+
+bool undead_view_open(undead_view *view, const undead_world *world, const undead_scan_options *options) {
+  if (!open_heap(view)) return false;
   undead_stale_find_cached(&view->stale, &view->heap, world);
-  if (world->vectors_lost || !open_roots(view, world, options)) return false;
-  if (options->mode == UNDEAD_SCAN_IN_PLACE || !view->roots.only_in_place) return true;
-  undead_roots_close(&view->roots);
-  options->mode = UNDEAD_SCAN_IN_PLACE;
-  return open_roots(view, world, options);
+  return undead_roots_find(&view->roots, world, &view->heap, &view->stale, options)
+    && undead_quiet_mark(&view->roots, world, options);
 }
 
 void undead_view_close(undead_view *view) {

@@ -1,5 +1,5 @@
-// The first step of a scan: what the memory of the stopped program is. Which blocks there are, and which words outside of
-// them may name one.
+// The first step of a scan: what the memory of the stopped program is. Which blocks there are, and which words outside
+// of them may name one.
 #pragma once
 #include "scan/heap.h"
 #include "scan/hidden.h"
@@ -17,9 +17,12 @@ typedef struct {
 
 // With the world running: learns what can only be asked then. False without memory.
 bool undead_view_prepare(undead_view *view);
-// With the world stopped, in the program itself. The mode becomes UNDEAD_SCAN_IN_PLACE where a copy would not do. The
-// roots include registers that lie in `options`. False without memory.
-bool undead_view_open(undead_view *view, const undead_world *world, undead_scan_options *options);
+// With the world stopped, in the program itself: takes what only the program has, or only while it stands still. The
+// mode becomes UNDEAD_SCAN_IN_PLACE where a forked copy would not do. False without memory.
+bool undead_view_gather(undead_view *view, const undead_world *world, undead_scan_options *options);
+// The rest, with the world stopped or in a forked copy of it. The roots include registers that lie in `options`. False
+// without memory.
+bool undead_view_open(undead_view *view, const undead_world *world, const undead_scan_options *options);
 // What was prepared stays.
 void undead_view_close(undead_view *view);
 void undead_view_forget(undead_view *view);

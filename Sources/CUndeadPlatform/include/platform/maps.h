@@ -14,7 +14,8 @@ typedef enum {
 typedef struct {
   uintptr_t low, high;
   bool readable, writable, executable, shared;
-  bool not_inherited;          // forked copies do not get it; only known after undead_maps_note_inheritance
+  bool not_inherited;          // forked copies do not get it; only known after undead_inheritance_note
+  bool taken;                  // what it holds was copied: not to be read where it lies
   uint8_t what;                // undead_mapped
   uint64_t offset, inode;      // in which file it starts where
   const char *path;            // as the kernel tells it, until the next refresh; "" if there is none
@@ -23,8 +24,9 @@ typedef struct {
 // Reads /proc/self/maps again. Not thread-safe: the scan's thread only.
 bool undead_maps_refresh(void);
 extern uint32_t undead_maps_generation;   // counts the refreshes
-// Finds out what forked copies do not get; slow in a large process. The scan's thread only.
-bool undead_maps_note_inheritance(void);
+// Marks a mapping as taken; undead_maps_hide_taken makes all of those unreadable.
+void undead_mapping_take(size_t index, bool taken);
+void undead_maps_hide_taken(void);
 const undead_mapping *undead_mapping_of(uintptr_t address);
 size_t undead_mapping_count(void);
 const undead_mapping *undead_mapping_at(size_t index);   // in address order

@@ -14,5 +14,6 @@ typedef struct undead_census {
 
 struct undead_bodies;   // scan/body.h
 
+void undead_census_clear(undead_census *census);
 // Fills in the table. The blocks that are reached must be marked; only while the world is stopped.
 void undead_census_count(undead_census *census, struct undead_bodies *bodies);
