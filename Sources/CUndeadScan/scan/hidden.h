@@ -3,7 +3,7 @@
 #pragma once
 #include "scan/heap.h"
 
-#define UNDEAD_MOST_HIDDEN 4096u
+#define UNDEAD_MOST_HIDDEN 65536u
 
 typedef struct {
   uint32_t *slot, word;   // of the registry

@@ -23,7 +23,7 @@ typedef struct {
   undead_world world;
   undead_view view;
   undead_analysis analysis;
-  bool again;      // the attempt taught something that the next one needs
+  bool again;      // another attempt may do better
 } scan_job;
 
 // What the helper's work returns.
@@ -114,6 +114,13 @@ static bool is_hole(const undead_helper_report *report) {
   return (report->value == SIGSEGV || report->value == SIGBUS) && undead_hole_note(report->fault);
 }
 
+// What a copy could not do, its memory being taken back or never there, can still be done where the memory lies.
+static void try_in_place(scan_job *job) {
+  if (job->options.mode == UNDEAD_SCAN_IN_PLACE) return;
+  job->options.mode = UNDEAD_SCAN_IN_PLACE;
+  job->again = true;
+}
+
 static void fail_by_report(scan_job *job, const undead_helper_report *report) {
   char text[200];
   switch (report->end) {
@@ -128,6 +135,7 @@ static void fail_by_report(scan_job *job, const undead_helper_report *report) {
     return;
   case UNDEAD_HELPER_CRASHED:
     job->again = is_hole(report);
+    if (!job->again) try_in_place(job);
     snprintf(text, sizeof text, "the scan failed with signal %d at address %#lx: the heap is damaged, or memory went away",
              report->value, report->fault);
     fail(job, UNDEAD_SCAN_CRASHED, text);
@@ -148,11 +156,8 @@ static void fail_by_work(scan_job *job, work_end end) {
     fail(job, UNDEAD_SCAN_NOT_STOPPED, "/proc is not there, or hides this process: its threads and memory are unknown");
     return;
   case WORK_COPY_LACKS:
-    job->options.mode = UNDEAD_SCAN_IN_PLACE;
-    job->again = true;
-    fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program lacks memory of it");
-    return;
   case WORK_COPY_FAILED:
+    try_in_place(job);
     fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program could not be made, or ended early");
     return;
   default:
@@ -215,7 +220,8 @@ static void run(scan_job *job) {
     return;
   }
   learn_layouts();
-  for (int attempt = 0; !attempt || (job->again && attempt < MOST_ATTEMPTS); attempt++) {
+  uint64_t end = undead_now() + undead_scan_limit_seconds() * 1000000000ull;
+  for (int attempt = 0; !attempt || (job->again && attempt < MOST_ATTEMPTS && undead_now() < end); attempt++) {
     job->again = false;
     undead_storage_clear(job->storage, &job->options);
     bool by_signals = undead_stop_preference() == UNDEAD_STOP_SIGNALS;
