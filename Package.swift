@@ -57,14 +57,12 @@ let package = Package(
       ]),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),
     .testTarget(
-      name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadTestSupport"],
+      name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadReport", "UndeadTestSupport"],
       exclude: ["Fixtures", "Programs"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
-    .testTarget(
-      name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport", "UndeadTestSupport"],
-      exclude: ["Programs"]),
+    .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(
