@@ -34,13 +34,14 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   return true;
 }
 
-bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
+bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, undead_view *view,
                          const undead_world *world, const undead_scan_options *options) {
   undead_scan_result *result = &storage->result;
   undead_bodies *bodies = &analysis->bodies;
   undead_suspects *suspects = &analysis->suspects;
   bodies->heap = &view->heap;
   bodies->stale = &view->stale;
+  bodies->makers = &view->makers;
   if (!mark_all(analysis, storage, view, world, options)) return false;
   if (options->census) {
     undead_census_count(options->census, bodies);

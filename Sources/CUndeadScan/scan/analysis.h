@@ -18,7 +18,7 @@ typedef struct {
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options);
 // Fills `storage` and `options->census`, in the program or in a copy of it. Marks are left in the registry's words, also
 // when it returns false: without memory.
-bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
+bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, undead_view *view,
                          const undead_world *world, const undead_scan_options *options);
 void undead_analysis_close(undead_analysis *analysis, const undead_storage *storage);
 

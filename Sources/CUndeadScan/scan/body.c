@@ -1,4 +1,5 @@
 #include "scan/body.h"
+#include "platform/memory.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
@@ -8,7 +9,7 @@
 // Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
 enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
 
-#define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one
+#define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one. Bit 0 is set in all
 
 static uintptr_t side_table_of(uint64_t refcount) {
   // Two top bits set: the rest is the address of the side table; all ones is an immortal object.
@@ -50,7 +51,21 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
   if (table) return undead_heap_starts(heap, table) && word_at(table) == block;
-  return (refcount & REFCOUNT_UNOWNED_MASK) != 0;
+  return refcount & 1 && (refcount & REFCOUNT_UNOWNED_MASK) != 0;
+}
+
+// Any program may write the address of a class to the start of its own memory, but not those of contexts and tasks.
+static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) {
+  if (kind != UNDEAD_KIND_CLASS) return true;
+  if (!undead_has_refcount(bodies->heap, block)) return false;
+  if (!bodies->makers) return true;
+  if (!undead_is_made_raw(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE)) return true;
+  return undead_owns_memory(block);   // an object on guarded pages
+}
+
+const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size) {
+  const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
+  return layout && is_object(bodies, block, layout->kind) ? layout : NULL;
 }
 
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word) {
@@ -73,7 +88,7 @@ undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size
     bodies->kinds[slot].size = size;
   }
   undead_kind kind = bodies->kinds[slot].kind;
-  return kind && undead_has_refcount(bodies->heap, block) ? kind : UNDEAD_KIND_OTHER;
+  return kind && undead_has_refcount(bodies->heap, block) && is_object(bodies, block, kind) ? kind : UNDEAD_KIND_OTHER;
 }
 
 // Of a slab of task memory only the allocated part: the rest holds what ended calls left. `used` grows before memory is
@@ -159,7 +174,7 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
 
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   *body = (undead_body){.block = block, .low = block, .high = block + (size & ~(size_t)7)};
-  const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
+  const undead_layout *layout = undead_block_layout(bodies, block, size);
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
     body_of_memory(bodies, block, size, body);
     if (!body->frames) body->frames = body->high;

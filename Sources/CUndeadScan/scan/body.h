@@ -4,6 +4,7 @@
 #include "runtime/types.h"
 #include "scan/elements.h"
 #include "scan/heap.h"
+#include "scan/makers.h"
 #include "scan/stale.h"
 
 #define UNDEAD_LAYOUT_CACHE 1024u
@@ -29,6 +30,7 @@ typedef struct {
 typedef struct undead_bodies {
   const undead_heap *heap;
   const undead_stale *stale;
+  undead_makers *makers;  // NULL: looks alone tell what an object is
   bool exact;     // leave out the unused elements of all collections: for explanations only
   uintptr_t *held;        // storage that a thread may be changing, and memory of tasks that may be running, ascending (scan/held.h);
                           // NULL: all of it
@@ -58,6 +60,8 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at);
 // value in the buffer does not use it.
 bool undead_is_unused_in_buffer(const uint8_t *words, size_t index, uintptr_t at);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
+// That of the object at `block`; NULL if its type is not known, or other memory begins like one.
+const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size);
 
 // What kind of object certainly starts at `block`; needs the memory map.
 undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size);

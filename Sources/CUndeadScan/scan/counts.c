@@ -110,9 +110,14 @@ static void count_reference(void *context, const undead_reference *reference) {
   if (index != UINT32_MAX) self->blocks[index].counted++;
 }
 
+// What died owns nothing, though its fields still name what they held: unowned references keep its memory.
+static bool is_dead(const trial *self, uintptr_t block) {
+  return undead_block_layout(self->bodies, block, undead_block_size(block)) && undead_is_deiniting(self->heap, block);
+}
+
 static bool count_references(void *context, uintptr_t block, uint32_t *word) {
   trial *self = context;
-  if (!(*word & UNDEAD_WORD_MARK)) walk(self, block, count_reference);
+  if (!(*word & UNDEAD_WORD_MARK) && !is_dead(self, block)) walk(self, block, count_reference);
   return true;
 }
 

@@ -1,8 +1,11 @@
 #include "scan/heap.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/raw_x86_64.h"
+#include "platform/words.h"
 #include <assert.h>
 
+#define POINTER_GUARD 0x30   // tcbhead_t (sysdeps/x86_64/nptl/tls.h)
 #define GROUPS (UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT)
 #define GROUP_GRANULES (1u << UNDEAD_TOUCH_SHIFT)
 #define PAGE_GRANULES (1u << (UNDEAD_PAGE_SHIFT - 4))
@@ -33,6 +36,8 @@ static bool list_leaves(undead_heap *heap) {
       if (!leaf) continue;
       if (heap->used_count == heap->used_capacity && !grow_used(heap)) return false;
       heap->regions[index].leaf = leaf;
+      uint64_t area = (uint64_t)index << UNDEAD_LEAF_SHIFT >> 32;
+      heap->areas[area / 64] |= 1ull << area % 64;
       heap->used[heap->used_count++] = (uint32_t)index;
     }
   }
@@ -76,7 +81,7 @@ static bool index_leaf(undead_heap *heap, uint32_t index) {
 }
 
 bool undead_heap_open(undead_heap *heap) {
-  *heap = (undead_heap){.low = UINTPTR_MAX};
+  *heap = (undead_heap){.low = UINTPTR_MAX, .pointer_guard = word_at(undead_thread_pointer() + POINTER_GUARD)};
   heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
   bool ok = heap->regions && list_leaves(heap);
   for (uint32_t i = 0; ok && i < heap->used_count; i++) ok = index_leaf(heap, heap->used[i]);

@@ -29,6 +29,8 @@ typedef struct {
   uint32_t used_count, used_capacity;
   uintptr_t *covers;        // all `cover` tables, linked by the word behind their last
   uintptr_t low, high;      // all blocks lie between
+  uintptr_t pointer_guard;  // what the C library hides addresses in jump buffers with
+  uint64_t areas[(1u << 16) / 64];   // bit k: blocks lie between k and k + 1 times 4 GiB
 } undead_heap;
 
 // Builds the index from the registry; needs the memory map. False without memory.
@@ -41,6 +43,11 @@ static inline bool undead_heap_may_hold(const undead_heap *heap, uintptr_t addre
   if (address - heap->low >= heap->high - heap->low) return false;
   const undead_region *region = &heap->regions[address >> UNDEAD_LEAF_SHIFT];
   return region->leaf || region->cover;
+}
+
+// The same for a number below 1 << 48 that few words are: one bit tells of most that it is none.
+static inline bool undead_heap_might_hold(const undead_heap *heap, uintptr_t address) {
+  return heap->areas[address >> 38] >> (address >> 32 & 63) & 1 && undead_heap_may_hold(heap, address);
 }
 
 // The live block that `address` (unmasked, inside the heap's range) points into, 0 if none.

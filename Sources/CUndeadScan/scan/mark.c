@@ -17,13 +17,8 @@ static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool b
   undead_worklist_push(&marker->doubted, block | (by_place ? UNDEAD_NAMED_BY_PLACE : 0));
 }
 
-static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
-                        undead_evidence doubtful) {
-  uintptr_t block = undead_heap_block(marker->heap, address);
-  if (!block) {
-    if (marker->result) undead_avoid_address(address);
-    return;
-  }
+static inline void mark_block(undead_marker *marker, uintptr_t block, uintptr_t from, uintptr_t offset,
+                              undead_evidence doubtful) {
   uint32_t *word = undead_heap_word(marker->heap, block);
   if (*word & (marker->bit | marker->except) || (marker->within && !(*word & marker->within))) return;
   if (doubtful != UNDEAD_EVIDENCE_RAW) {
@@ -34,6 +29,24 @@ static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from
   *word |= marker->bit;
   if (marker->only_threads) note_scope(marker->result, undead_scope_of_backtrace(*word & UNDEAD_WORD_BACKTRACE));
   undead_worklist_push(&marker->waiting, block);
+}
+
+// An address in the eight bytes of malloc's between two blocks: the end of one, which runs down from there, or the
+// place before the other, whose elements are counted from one.
+static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
+                        undead_evidence doubtful) {
+  if (marker->result) undead_avoid_address(address);
+  if (!(address & 8)) return;
+  uintptr_t end = address & ~(uintptr_t)7, before = undead_heap_block(marker->heap, end - 1);
+  if (before) mark_block(marker, before, from, offset, doubtful);
+  if (undead_heap_starts(marker->heap, end + 8)) mark_block(marker, end + 8, from, offset, doubtful);
+}
+
+static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
+                        undead_evidence doubtful) {
+  uintptr_t block = undead_heap_block(marker->heap, address);
+  if (block) mark_block(marker, block, from, offset, doubtful);
+  else mark_beside(marker, address, from, offset, doubtful);
 }
 
 static inline void mark_oldest(undead_marker *marker) {

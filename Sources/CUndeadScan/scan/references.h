@@ -11,6 +11,7 @@
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
 // | block of no Swift type, root             | at every byte            | above bit 46, low 3 | RAW                 |
+// | aligned words without a type, moreover   | shifted by 16, and hidden by setjmp           | as the word         |
 //
 // The compiler keeps tags of enums and existentials in the bits that are free in every reference: the top byte and the
 // low three. Programs pack what they like above bit 46 (counters, NaN boxing), and lay out records without padding
@@ -48,9 +49,26 @@ static inline bool undead_is_weak_evidence(undead_evidence evidence) {
 
 #define UNDEAD_WALK static inline __attribute__((always_inline)) void
 
+// Of a word that no type describes: an address in its upper 48 bits, above a counter; one that setjmp() hid (PTR_MANGLE in
+// sysdeps/unix/sysv/linux/x86_64/pointer_guard.h), which may be the only copy of a register of a fiber.
+UNDEAD_WALK undead_walk_disguised(const undead_heap *heap, uintptr_t at, uintptr_t value, undead_evidence evidence,
+                                  undead_reference_visitor visit, void *context) {
+  enum { SHIFT = 16, ROTATION = 17 };
+  uintptr_t shifted = value >> SHIFT, hidden = (value >> ROTATION | value << (64 - ROTATION)) ^ heap->pointer_guard;
+  if (__builtin_expect(undead_heap_might_hold(heap, shifted), 0)) {
+    undead_reference reference = {shifted, at, value, evidence};
+    visit(context, &reference);
+  }
+  if (__builtin_expect(hidden >> 47 == 0 && undead_heap_may_hold(heap, hidden), 0)) {
+    undead_reference reference = {hidden, at, value, evidence};
+    visit(context, &reference);
+  }
+}
+
 UNDEAD_WALK undead_walk_word(const undead_heap *heap, uintptr_t at, undead_evidence evidence,
                              undead_reference_visitor visit, void *context) {
   uintptr_t value = *(const uintptr_t *)at;
+  if (undead_is_untyped(evidence)) undead_walk_disguised(heap, at, value, evidence, visit, context);
   uintptr_t address = value & (undead_is_untyped(evidence) ? UNDEAD_ANY_TAG_MASK : UNDEAD_POINTER_MASK);
   if (!undead_heap_may_hold(heap, address)) return;
   undead_reference reference = {address, at, value, evidence};

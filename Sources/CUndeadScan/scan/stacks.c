@@ -114,8 +114,8 @@ static void add_registers(undead_root_search *search, const undead_stopped_threa
                     thread->tid);
   }
   undead_root_add(search, (uintptr_t)general, (uintptr_t)(general + count), UNDEAD_ROOT_REGISTER, thread->tid);
-  // Memory that is a stack is in use.
-  undead_root_add(search, (uintptr_t)&thread->sp, (uintptr_t)(&thread->sp + 1), UNDEAD_ROOT_REGISTER, thread->tid);
+  // Memory that is a stack, or that a segment begins with, is in use.
+  undead_root_add(search, (uintptr_t)&thread->sp, (uintptr_t)(&thread->tp + 1), UNDEAD_ROOT_REGISTER, thread->tid);
 }
 
 // The first thread's stack is the kernel's, and its thread-local storage is the loader's.

@@ -7,6 +7,7 @@
 
 bool undead_view_prepare(undead_view *view) {
   if (!undead_images_refresh() || !undead_stale_open(&view->stale)) return false;
+  undead_makers_open(&view->makers);
   undead_arenas_learn();
   undead_quiet_prepare();
   return true;

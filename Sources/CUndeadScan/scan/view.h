@@ -3,6 +3,7 @@
 #pragma once
 #include "scan/heap.h"
 #include "scan/hidden.h"
+#include "scan/makers.h"
 #include "scan/roots.h"
 #include "scan/scan.h"
 #include "scan/stale.h"
@@ -12,6 +13,7 @@ typedef struct {
   undead_heap heap;
   undead_hidden hidden;
   undead_stale stale;
+  undead_makers makers;
   undead_roots roots;
 } undead_view;
 

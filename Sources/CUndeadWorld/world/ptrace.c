@@ -55,6 +55,7 @@ static void read_registers(undead_stopped_thread *thread) {
   }
   thread->pc = registers.rip;
   thread->sp = registers.rsp;
+  thread->gs = registers.gs_base;
   thread->tp = registers.fs_base;
   const uintptr_t general[UNDEAD_GENERAL_REGISTERS] = {
     registers.rax, registers.rbx, registers.rcx, registers.rdx, registers.rsi, registers.rdi, registers.rbp,

@@ -12,10 +12,12 @@
 #include "world/world.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <immintrin.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 
 #define FIRST_DEADLINE 300000000ull    // for all threads to answer; doubled with every attempt
@@ -32,6 +34,12 @@ static struct {
   undead_signal_action before;  // the program's own
 } stopper;
 
+// What the program may have in the GS register, where it can be read without a system call.
+static __attribute__((target("fsgsbase"))) uintptr_t gs_base(void) {
+  enum { HAS_FSGSBASE = 2 };   // of AT_HWCAP2 (Documentation/arch/x86/elf_hwcaps.rst)
+  return getauxval(AT_HWCAP2) & HAS_FSGSBASE ? _readgsbase_u64() : 0;
+}
+
 // The helper is another process: futexes that it shares with the program cannot be private ones.
 static void wake_all(uint32_t *word) {
   undead_raw6(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
@@ -45,6 +53,7 @@ static void note_registers(undead_world *world, undead_stopped_thread *thread, c
   for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = (uintptr_t)saved[order[i]];
   thread->pc = (uintptr_t)saved[REG_RIP];
   thread->sp = (uintptr_t)saved[REG_RSP];
+  thread->gs = gs_base();
   thread->tp = undead_thread_pointer();
   undead_note_system_call(thread);
   const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
@@ -160,6 +169,7 @@ static bool stands_at_gate(undead_stopped_thread *thread, uint64_t blocked) {
   uintptr_t sp, tp;
   if ((blocked | UNBLOCKABLE) != ~0ull || !undead_gate_holds(thread->tid, &sp, &tp)) return false;
   thread->sp = sp;
+  thread->gs = 0;
   thread->tp = tp;
   // In a system call of libc, with its caller's registers on its stack.
   thread->pc = (uintptr_t)syscall;

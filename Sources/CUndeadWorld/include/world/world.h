@@ -20,7 +20,8 @@ typedef struct {
   volatile uint32_t asked;     // signals only: a signal is on its way to the thread
   int32_t held_signal;         // intercepted on its way to the thread; delivered when the thread goes on
   bool in_syscall;             // stands at the `syscall` instruction of a libc function: no red zone in use
-  uintptr_t pc, sp, tp;
+  uintptr_t pc;
+  uintptr_t sp, gs, tp;        // the stack pointer, and what the segment registers add
   uintptr_t general[UNDEAD_GENERAL_REGISTERS];
   uint32_t first_vector, vector_count;   // range in `vectors`: words of the vector registers in use
 } undead_stopped_thread;

@@ -1,0 +1,46 @@
+#include "scan/makers.h"
+#include "platform/maps.h"
+#include "runtime/layout.h"
+#include "runtime/runtime.h"
+#include "unwind/backtrace.h"
+
+// Of the runtime's own module: other definitions of a name come before it, our own among them.
+static undead_interval function(const char *name) {
+  size_t size = 0;
+  uintptr_t start = undead_symbol_address(undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name), name, &size);
+  return (undead_interval){start, start + size};
+}
+
+// HeapObject.cpp, Heap.cpp (Swift 6): everything else in the runtime makes objects by swift_allocObject, which calls the
+// second of them where somebody replaced it.
+void undead_makers_open(undead_makers *makers) {
+  if (!undead_runtime_find()) return;
+  *makers = (undead_makers){
+    .raw = {function("swift_slowAlloc"), function("_ZN5swift20swift_slowAllocTypedEmmy")},
+    .objects = {function("swift_allocObject"), function("__swift_allocObject_"), function("swift_bufferAllocate")},
+  };
+}
+
+// A return address may be the first one behind the function.
+static bool is_behind_call_in(const undead_interval *functions, int count, uintptr_t address) {
+  for (int i = 0; i < count; i++)
+    if (address > functions[i].low && address <= functions[i].high) return true;
+  return false;
+}
+
+static bool find_raw(const undead_makers *makers, uint32_t backtrace) {
+  uintptr_t frames[3];
+  uint32_t count = undead_backtrace_frames(backtrace, frames, 3), i = 0;
+  while (i < count && is_behind_call_in(makers->raw, 2, frames[i])) i++;
+  return i < count && !is_behind_call_in(makers->objects, 3, frames[i]);
+}
+
+bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace) {
+  if (!makers->raw[0].low || !makers->objects[0].low || !backtrace) return false;
+  uint32_t slot = (backtrace * 0x9E3779B1u) >> 22;
+  if (makers->cache[slot].backtrace != backtrace) {
+    makers->cache[slot].raw = find_raw(makers, backtrace);
+    makers->cache[slot].backtrace = backtrace;
+  }
+  return makers->cache[slot].raw;
+}

@@ -1,0 +1,24 @@
+// Who made a block: memory that begins with the address of a class need not be an object. Tables of types and their
+// instances begin so, too.
+#pragma once
+#include "world/images.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UNDEAD_MAKER_CACHE 1024u
+
+typedef struct {
+  undead_interval raw[2];       // what the runtime's functions take memory with
+  undead_interval objects[3];   // those that make objects of classes of it; empty if they are not known
+  struct {
+    uint32_t backtrace;
+    bool raw;
+  } cache[UNDEAD_MAKER_CACHE];
+} undead_makers;
+
+// Finds the functions; with the world running.
+void undead_makers_open(undead_makers *makers);
+
+// True if something else than the Swift runtime made the block with this backtrace, so that it is no object. False also
+// where nothing tells.
+bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace);
