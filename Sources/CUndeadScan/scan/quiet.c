@@ -10,14 +10,17 @@ enum { MOST_FRAMES = 512 };
 // What a frame's function is to the compiler of the Swift code that calls it.
 typedef enum {
   CODE_SWIFT,     // of the program
-  CODE_OPAQUE,    // of C, called from Swift like any unknown function
+  CODE_C,         // of anybody else, called from Swift like any unknown function
+  CODE_SERVICE,   // the same, of Foundation and libdispatch; they keep what they are given in memory, or count it
   CODE_LIBC,      // the same; it keeps no references to objects of its own
-  CODE_RUNTIME,   // of the Swift runtime and standard library, of the loader, unknown
+  CODE_RUNTIME,   // of the Swift runtime and standard library, of the loader
+  CODE_UNKNOWN,
 } code_kind;
 
 typedef struct {
   undead_interval weak[MOST_FRAMES];   // ascending
   uint32_t count;
+  bool registers;   // those that functions leave as they are hold what Swift code left in them
 } weak_parts;
 
 static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
@@ -35,16 +38,18 @@ static bool is_name_of_main(const char *name) {
 
 static code_kind kind_of(uintptr_t pc) {
   const undead_module *module = undead_module_of(pc);
-  if (!module) return CODE_RUNTIME;
+  if (!module) return CODE_UNKNOWN;
   if (undead_in(undead_image_facts.libc, pc)) return CODE_LIBC;
-  if (undead_in(undead_image_facts.dispatch, pc)) return CODE_OPAQUE;
+  if (undead_in(undead_image_facts.dispatch, pc)) return CODE_SERVICE;
   // Of the toolchain's Swift libraries only Foundation is like a library of anybody's.
-  if (module->toolchain) return strstr(module->path, "Foundation") ? CODE_OPAQUE : CODE_RUNTIME;
+  if (module->toolchain) return strstr(module->path, "Foundation") ? CODE_SERVICE : CODE_RUNTIME;
   const char *name = undead_symbol_name(pc, NULL);
-  if (!name[0] || is_name_of_runtime(name)) return CODE_RUNTIME;
+  if (!name[0]) return CODE_UNKNOWN;
+  if (is_name_of_runtime(name)) return CODE_RUNTIME;
+  if (!strcmp(name, "_start")) return CODE_LIBC;   // of crt1.o
   if (has_prefix(name, "$s")) return CODE_SWIFT;
   bool swift_module = undead_symbol_address(module, "__swift_reflection_version", NULL) != 0;
-  return is_name_of_main(name) && swift_module ? CODE_SWIFT : CODE_OPAQUE;
+  return is_name_of_main(name) && swift_module ? CODE_SWIFT : CODE_C;
 }
 
 static void add_weak(weak_parts *parts, uintptr_t low, uintptr_t high) {
@@ -54,24 +59,35 @@ static void add_weak(weak_parts *parts, uintptr_t low, uintptr_t high) {
   else parts->weak[parts->count++] = (undead_interval){low, high};
 }
 
+// The registers that C code must find again lie in the frames of the Swift code that it called, or are still where they were.
+static void forget_inner(weak_parts *parts) {
+  parts->count = 0;
+  parts->registers = false;
+}
+
 // Walks outwards from `frame`, in whose function the thread stands at a call. False if nothing of it is weak.
 static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
-  code_kind callee = CODE_LIBC;
-  bool inmost = true;
-  uintptr_t libc_end = low;   // the frames of libc that Swift code called are its own, with its registers in them
+  bool inmost = true, back_in_libc = false;
+  uintptr_t libc_end = low;   // the frames of libc that Swift code itself called have its registers in them
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
     code_kind kind = kind_of(frame.pc - 1);
     uintptr_t start = depth ? frame.sp : low;
-    if (inmost && kind == CODE_RUNTIME) return false;
+    // The outermost frames of libc only started the thread.
+    if (kind == CODE_C || kind == CODE_UNKNOWN || (back_in_libc && kind != CODE_LIBC)) forget_inner(parts);
+    // What the runtime's functions do the compiler knows, and so what those do that call them.
+    if (kind == CODE_RUNTIME || kind == CODE_UNKNOWN) break;
+    back_in_libc = !inmost && kind == CODE_LIBC;
     undead_step step = undead_walk_step(&frame);
-    if (inmost && kind == CODE_LIBC && step == UNDEAD_STEP_CALLER && start == libc_end) libc_end = frame.sp;
-    if (kind == CODE_SWIFT) {
-      if (inmost) add_weak(parts, low, libc_end);
-      inmost = false;
-      if (callee != CODE_RUNTIME && step == UNDEAD_STEP_CALLER) add_weak(parts, start, frame.sp);
-    }
     if (step != UNDEAD_STEP_CALLER) break;
-    callee = kind;
+    if (inmost && kind == CODE_LIBC && start == libc_end) libc_end = frame.sp;
+    if (kind == CODE_SWIFT) {
+      if (inmost && start == libc_end) {
+        parts->registers = true;
+        add_weak(parts, low, libc_end);
+      }
+      inmost = false;
+      add_weak(parts, start, frame.sp);
+    }
   }
   return parts->count > 0;
 }
@@ -79,6 +95,7 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
 static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *thread,
                                 const undead_scan_options *options) {
   parts->count = 0;
+  parts->registers = false;
   if (thread->tid == options->caller_tid && options->caller_sp) {
     if (!options->caller_pc) return false;
     undead_frame frame = {options->caller_pc, options->caller_frame, options->caller_registers[1]};
@@ -112,11 +129,12 @@ static bool split(undead_roots *split, undead_root root, const weak_parts *parts
   return ok && add(split, root);
 }
 
-// The registers that functions leave as they are hold what Swift code left in them; those of a system call are in use.
+// The registers of a system call are in use.
 static void add_weak_registers(weak_parts *parts, const undead_stopped_thread *thread,
                                const undead_scan_options *options) {
   uintptr_t first = (uintptr_t)options->caller_registers, general = (uintptr_t)thread->general;
   parts->count = 0;
+  if (!parts->registers) return;
   add_weak(parts, first, first + sizeof options->caller_registers);
   add_weak(parts, general + 8 * UNDEAD_RBX, general + 8 * (UNDEAD_RBX + 1));
   add_weak(parts, general + 8 * UNDEAD_RBP, general + 8 * (UNDEAD_RBP + 1));
