@@ -5,6 +5,8 @@
 #include "scan/collect.h"
 #include "scan/references.h"
 
+#define EDGE_COUNTED 0x80000000u   // while the edges are collected: a field or capture that the count of `to` includes
+
 typedef struct {
   undead_storage *storage;
   undead_bodies *bodies;
@@ -40,13 +42,13 @@ static void add_edge(void *context, const undead_reference *reference) {
     list->storage->edges_lost++;
     return;
   }
-  if (leaked && block == reference->address && undead_body_evidence(list->body, at) == UNDEAD_EVIDENCE_COUNTED)
-    list->owned[to]++;
+  bool counted = block == reference->address && undead_body_evidence(list->body, at) == UNDEAD_EVIDENCE_COUNTED;
+  if (leaked && counted) list->owned[to]++;
   result->edges[result->edge_count++] = (undead_edge){
     .from = list->from,
     .to = to,
     .offset = (uint32_t)(at - source),
-    .flags = weak ? UNDEAD_EDGE_WEAK : 0,
+    .flags = weak ? UNDEAD_EDGE_WEAK : counted ? EDGE_COUNTED : 0,
     .value = reference->value,
     .companion = at % 8 == 0 && at - 8 >= list->low ? word_at(at - 8) : 0,
   };
@@ -89,14 +91,17 @@ static bool is_owned_by_others(const edge_list *list, uint32_t node) {
   return strong && strong == list->owned[node];
 }
 
-// The frames of a task refer to what their functions use, and used: only what nobody else owns is theirs. Otherwise one
-// leak would belong to another, or not, by what a dead variable happens to hold.
+// The frames of a task refer to what their functions use, and used, and a pointer that is not counted to whatever it was given:
+// only what nobody else owns is theirs. Otherwise one leak would belong to another by what a dead variable happens to hold,
+// and a cycle would be told by an `unowned(unsafe)` field of it.
 static void note_borrowed(edge_list *list) {
   undead_scan_result *result = &list->storage->result;
   for (uint32_t i = 0; i < result->edge_count; i++) {
     undead_edge *edge = &result->edges[i];
     const undead_node *from = &result->nodes[edge->from];
-    if (edge->flags || from->state == UNDEAD_STATE_LIVE || !is_async_memory(list, from)) continue;
+    bool counted = edge->flags & EDGE_COUNTED;
+    edge->flags &= ~EDGE_COUNTED;
+    if (edge->flags || from->state == UNDEAD_STATE_LIVE || (counted && !is_async_memory(list, from))) continue;
     if (is_owned_by_others(list, edge->to)) edge->flags |= UNDEAD_EDGE_BORROWED;
   }
 }

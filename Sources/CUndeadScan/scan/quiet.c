@@ -72,7 +72,7 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
     code_kind kind = kind_of(frame.pc - 1);
     uintptr_t start = depth ? frame.sp : low;
-    // The outermost frames of libc only started the thread.
+    // The outermost frames of libc only started the thread, or run exit handlers where main's frames have been.
     if (kind == CODE_C || kind == CODE_UNKNOWN || (back_in_libc && kind != CODE_LIBC)) forget_inner(parts);
     // What the runtime's functions do the compiler knows, and so what those do that call them.
     if (kind == CODE_RUNTIME || kind == CODE_UNKNOWN) break;
@@ -86,8 +86,8 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
         add_weak(parts, low, libc_end);
       }
       inmost = false;
-      add_weak(parts, start, frame.sp);
     }
+    if (kind == CODE_SWIFT || back_in_libc) add_weak(parts, start, frame.sp);
   }
   return parts->count > 0;
 }

@@ -43,7 +43,7 @@ typedef struct {
 } undead_edge;
 #define UNDEAD_EDGE_WEAK 1u       // weak, unowned: does not keep `to` alive
 #define UNDEAD_EDGE_IMPLIED 2u    // not a pointer in memory (observer token -> registered closure)
-#define UNDEAD_EDGE_BORROWED 4u   // of the frames of a task to what others own: a dead variable, or one that owns nothing
+#define UNDEAD_EDGE_BORROWED 4u   // not counted, or of the frames of a task, to what others own: it owns nothing
 
 typedef enum {
   UNDEAD_ROOT_GLOBAL = 1, UNDEAD_ROOT_STACK, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_REGISTER, UNDEAD_ROOT_RUN_LOOP,
