@@ -44,18 +44,6 @@ bool undead_type_is_opaque_existential(uintptr_t type) {
   return (flags & ABI_EXISTENTIAL_NOT_CLASS) && !(flags & ABI_EXISTENTIAL_SPECIAL_MASK);
 }
 
-undead_buffer_use undead_buffer_use_of(uintptr_t type) {
-  // Numbers of cases around the existential that have no value stand in its place.
-  if (type < 4096) return (undead_buffer_use){0, false};
-  size_t size, stride;
-  uint32_t flags;
-  if ((type & 7) || !undead_type_layout(type, &size, &stride, &flags))
-    return (undead_buffer_use){ABI_EXISTENTIAL_BUFFER_BYTES, false};
-  if (flags & ABI_WITNESS_NON_INLINE) return (undead_buffer_use){sizeof(uintptr_t), true};
-  if (size > ABI_EXISTENTIAL_BUFFER_BYTES) size = ABI_EXISTENTIAL_BUFFER_BYTES;
-  return (undead_buffer_use){(uint8_t)size, undead_type_kind(type) == ABI_KIND_CLASS};
-}
-
 // The runtime may have made the type just now, in memory that it got after the map was read.
 static bool is_layout_readable(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags) {
   if (undead_type_layout(type, size, stride, flags)) return true;

@@ -141,15 +141,6 @@ static void trim_string(uintptr_t block, undead_body *body) {
   }
 }
 
-static undead_buffer_use buffer_use(undead_bodies *bodies, uintptr_t type) {
-  uint32_t slot = (uint32_t)((type >> 3) * 0x9E3779B97F4A7C15ull >> 58) & (UNDEAD_BUFFER_CACHE - 1);
-  if (bodies->buffers[slot].type != type) {
-    bodies->buffers[slot].use = undead_buffer_use_of(type);
-    bodies->buffers[slot].type = type;
-  }
-  return bodies->buffers[slot].use;
-}
-
 // Adds the words of existentials' buffers that their values leave unused: they hold what was on the stack when the
 // existential was made. The type stands behind the value: a thread between the two is running, and has the object's
 // address (scan/held.h).
@@ -162,7 +153,7 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
     if (buffer + ABI_EXISTENTIAL_TYPE + 8 > body->high) break;
     while (weak < layout->skip_count && layout->skip[weak] < layout->buffers[i])
       bodies->skips[count++] = layout->skip[weak++];
-    size_t used = buffer_use(bodies, word_at(buffer + ABI_EXISTENTIAL_TYPE)).bytes;
+    size_t used = undead_buffer_use_of(word_at(buffer + ABI_EXISTENTIAL_TYPE)).bytes;
     for (size_t offset = (used + 7) & ~7ul; offset < ABI_EXISTENTIAL_BUFFER_BYTES; offset += 8)
       bodies->skips[count++] = (uint32_t)(layout->buffers[i] + offset);
   }
@@ -217,16 +208,19 @@ static undead_buffer_use use_of_buffer(const uint8_t *words, size_t index, uintp
   return undead_buffer_use_of(word_at(at - *before + ABI_EXISTENTIAL_TYPE));
 }
 
-bool undead_is_unused_in_buffer(const uint8_t *words, size_t index, uintptr_t at) {
+static bool is_number_in(undead_buffer_use use, size_t before) { return use.numbers >> before / 8 & 1; }
+
+undead_evidence undead_evidence_of_buffer(const uint8_t *words, size_t index, uintptr_t at) {
   size_t before;
   undead_buffer_use use = use_of_buffer(words, index, at, &before);
-  return before >= use.bytes;
+  if (before >= use.bytes) return UNDEAD_EVIDENCE_NONE;
+  return is_number_in(use, before) ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_BUFFER;
 }
 
 static undead_evidence evidence_in_buffer(const uint8_t *words, size_t index, uintptr_t at) {
   size_t before;
   undead_buffer_use use = use_of_buffer(words, index, at, &before);
-  if (before >= use.bytes) return UNDEAD_EVIDENCE_NUMBER;
+  if (before >= use.bytes || is_number_in(use, before)) return UNDEAD_EVIDENCE_NUMBER;
   return use.counted ? UNDEAD_EVIDENCE_COUNTED : UNDEAD_EVIDENCE_RAW;
 }
 

@@ -9,7 +9,6 @@
 
 #define UNDEAD_LAYOUT_CACHE 1024u
 #define UNDEAD_KIND_CACHE 256u
-#define UNDEAD_BUFFER_CACHE 64u
 #define UNDEAD_MOST_SKIPS 256u          // of an object whose existentials are looked into
 #define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
 
@@ -44,10 +43,6 @@ typedef struct undead_bodies {
     size_t size;
     undead_kind kind;
   } kinds[UNDEAD_KIND_CACHE];     // of undead_classify
-  struct {
-    uintptr_t type;
-    undead_buffer_use use;
-  } buffers[UNDEAD_BUFFER_CACHE]; // of undead_buffer_use_of
   uint32_t skips[UNDEAD_MOST_SKIPS];   // of the last body with existentials
 } undead_bodies;
 
@@ -56,9 +51,9 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
 // What is known of the word at `at` of the body (an address from `low` on), never one of the grades that are only for tables.
 // That a word counts, or does not, is true while no thread changes the object; raw is always true.
 undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at);
-// True if the word at `at`, of a value whose words are `words`, is the one at `index`, of an existential's buffer, and the
-// value in the buffer does not use it.
-bool undead_is_unused_in_buffer(const uint8_t *words, size_t index, uintptr_t at);
+// Of the word at `at`, of a value whose words are `words`, which is the one at `index`, of an existential's buffer: NONE if the
+// value in the buffer does not use it, NUMBER if it is one, else BUFFER.
+undead_evidence undead_evidence_of_buffer(const uint8_t *words, size_t index, uintptr_t at);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
 // That of the object at `block`; NULL if its type is not known, or other memory begins like one.
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size);

@@ -162,10 +162,12 @@ UNDEAD_WALK undead_walk_described(const undead_heap *heap, uintptr_t base, uintp
     size_t index = (at - base) / 8;
     evidence = index < known ? (undead_evidence)words[index] : UNDEAD_EVIDENCE_RAW;
     if (evidence == UNDEAD_EVIDENCE_NONE) continue;
-    if (elements && evidence == UNDEAD_EVIDENCE_BUFFER
-        && undead_heap_may_hold(heap, *(const uintptr_t *)at & UNDEAD_POINTER_MASK)
-        && undead_is_unused_in_buffer(words, index, at))
-      continue;
+    if (evidence == UNDEAD_EVIDENCE_BUFFER && undead_heap_may_hold(heap, *(const uintptr_t *)at & UNDEAD_POINTER_MASK)) {
+      // Of fields `skip` has the unused words, unless a thread may be changing the object.
+      undead_evidence found = undead_evidence_of_buffer(words, index, at);
+      if (found == UNDEAD_EVIDENCE_NONE && elements) continue;
+      if (found == UNDEAD_EVIDENCE_NUMBER) evidence = found;
+    }
     undead_walk_word(heap, at, evidence, visit, context);
     if (!undead_is_untyped(evidence) || at + 16 > high) continue;
     next = index + 1 < known ? (undead_evidence)words[index + 1] : UNDEAD_EVIDENCE_RAW;

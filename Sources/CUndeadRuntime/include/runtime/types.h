@@ -27,8 +27,9 @@ bool undead_type_is_opaque_existential(uintptr_t type);
 typedef struct {
   uint8_t bytes;     // of the buffer that are in use
   bool counted;      // they are one counted reference: to an object, or to the box of a larger value
+  uint8_t numbers;   // bit i: the word at 8 * i is certainly a number
 } undead_buffer_use;
-// How a value of this type (0: none) uses such a buffer. Does not call the runtime.
+// How a value of this type (0: none) uses such a buffer. Does not call the runtime; needs the memory map. The scan's thread only.
 undead_buffer_use undead_buffer_use_of(uintptr_t type);
 // Where the generic arguments of a class stand (types first, in the order of its parameters), 0 if it is not generic.
 uintptr_t undead_class_arguments(uintptr_t isa);
