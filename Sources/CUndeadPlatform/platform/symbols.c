@@ -244,6 +244,17 @@ const char *undead_symbol_name(uintptr_t address, uintptr_t *start) {
   return "";
 }
 
+bool undead_symbols_each_variable(const undead_module *module, undead_variable_visitor visit, void *context) {
+  symbol_table *table = module ? table_of(module) : NULL;
+  for (size_t i = 0; table && i < table->symbol_count; i++) {
+    const Elf64_Sym *symbol = &table->symbols[i];
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !is_named_place(table, symbol)) continue;
+    const char *name = table->strings + symbol->st_name;
+    if (!visit(context, name, module->bias + symbol->st_value, symbol->st_size)) return false;
+  }
+  return true;
+}
+
 static void forget(void) {
   for (size_t i = 0; i < table_count; i++) {
     symbol_table *table = &tables[i];

@@ -2,6 +2,7 @@
 #include "platform/inheritance.h"
 #include "platform/maps.h"
 #include "scan/arenas.h"
+#include "scan/numbers.h"
 #include "scan/quiet.h"
 #include "world/images.h"
 
@@ -10,6 +11,7 @@ bool undead_view_prepare(undead_view *view) {
   undead_makers_open(&view->makers);
   undead_arenas_learn();
   undead_quiet_prepare();
+  undead_numbers_open(&view->numbers);
   return true;
 }
 
@@ -41,8 +43,9 @@ bool undead_view_gather(undead_view *view, const undead_world *world, undead_sca
 bool undead_view_open(undead_view *view, const undead_world *world, const undead_scan_options *options) {
   if (!open_heap(view)) return false;
   undead_stale_find_cached(&view->stale, &view->heap, world);
-  return undead_roots_find(&view->roots, world, &view->heap, &view->stale, options)
-    && undead_quiet_mark(&view->roots, world, options);
+  if (!undead_roots_find(&view->roots, world, &view->heap, &view->stale, options)) return false;
+  undead_numbers_mark(&view->roots, &view->numbers);
+  return undead_quiet_mark(&view->roots, world, options);
 }
 
 void undead_view_close(undead_view *view) {
@@ -51,4 +54,7 @@ void undead_view_close(undead_view *view) {
   undead_heap_close(&view->heap);
 }
 
-void undead_view_forget(undead_view *view) { undead_stale_close(&view->stale); }
+void undead_view_forget(undead_view *view) {
+  undead_stale_close(&view->stale);
+  undead_numbers_close(&view->numbers);
+}

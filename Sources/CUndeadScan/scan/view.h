@@ -7,6 +7,7 @@
 #include "scan/roots.h"
 #include "scan/scan.h"
 #include "scan/stale.h"
+#include "world/intervals.h"
 #include "world/world.h"
 
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
   undead_stale stale;
   undead_makers makers;
   undead_roots roots;
+  undead_intervals numbers;
 } undead_view;
 
 // With the world running: learns what can only be asked then. False without memory.

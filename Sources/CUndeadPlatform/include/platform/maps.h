@@ -56,3 +56,6 @@ const undead_module *undead_module_of(uintptr_t address);
 uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size);
 // The function or object that contains `address` ("" if unknown); the text is valid until undead_modules_refresh.
 const char *undead_symbol_name(uintptr_t address, uintptr_t *start);
+// Calls `visit` for each variable of an image that is not thread-local, until it returns false, which is the result.
+typedef bool (*undead_variable_visitor)(void *context, const char *name, uintptr_t address, size_t size);
+bool undead_symbols_each_variable(const undead_module *module, undead_variable_visitor visit, void *context);
