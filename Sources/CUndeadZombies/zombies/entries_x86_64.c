@@ -162,6 +162,53 @@ _Static_assert(UNDEAD_SWIFT_ALLOC_OBJECT == 2 && UNDEAD_SWIFT_RETAIN == 3 && UND
                    UNDEAD_SWIFT_DYNAMIC_CAST_CLASS == 24 && UNDEAD_SWIFT_FUNCTION_COUNT == 28,
                "used above");
 
+// Optimised code puts releases together, one too many among them: the runtime ends the object and does not say that there
+// was another. So they are made one by one, until the object is dead.
+__asm__(
+    ".balign 16\n"
+    ".globl undead_watching_each_release\n"
+    ".hidden undead_watching_each_release\n"
+    ".type undead_watching_each_release, @function\n"
+    "undead_watching_each_release:\n"
+    ".cfi_startproc\n"
+    "  cmpl $2, %esi\n"
+    "  jb undead_watching_swift_release_n\n"
+    "  testq %rdi, %rdi\n"
+    "  jle undead_watching_swift_release_n\n"
+    "  pushq %rbx\n"
+    ".cfi_def_cfa_offset 16\n"
+    ".cfi_offset %rbx, -16\n"
+    "  pushq %r12\n"
+    ".cfi_def_cfa_offset 24\n"
+    ".cfi_offset %r12, -24\n"
+    "  subq $8, %rsp\n"
+    ".cfi_def_cfa_offset 32\n"
+    "  movq %rdi, %rbx\n"
+    "  movl %esi, %r12d\n"
+    "1: movabsq $0x00FFFFFFFFFFFFF8, %r11\n"
+    "  andq %rbx, %r11\n"
+    "  movq (%r11), %r11\n"
+    "  subq undead_zombie_isas(%rip), %r11\n"
+    "  cmpq $" NUMBER(UNDEAD_ZOMBIE_ISA_BYTES) ", %r11\n"
+    "  jb 2f\n"
+    "  cmpl $1, %r12d\n"
+    "  je 2f\n"
+    "  decl %r12d\n"
+    "  movq %rbx, %rdi\n"
+    "  call *(undead_swift_real + 8 * 11)(%rip)\n"
+    "  jmp 1b\n"
+    "2: movq %rbx, %rdi\n"
+    "  movl %r12d, %esi\n"
+    "  addq $8, %rsp\n"
+    ".cfi_def_cfa_offset 24\n"
+    "  popq %r12\n"
+    ".cfi_def_cfa_offset 16\n"
+    "  popq %rbx\n"
+    ".cfi_def_cfa_offset 8\n"
+    "  jmp undead_watching_swift_release_n\n"
+    ".cfi_endproc\n"
+    ".size undead_watching_each_release, . - undead_watching_each_release\n");
+
 // r11 is the function's index. Arguments are kept around the call.
 __asm__(
     ".macro undead_save_arguments\n"

@@ -42,9 +42,13 @@ static bool is_watched(uint32_t index) {
   return index == UNDEAD_SWIFT_ALLOC_OBJECT ? watching && guarding : watching;
 }
 
+static uintptr_t watching_function(uint32_t index) {
+  return index == UNDEAD_SWIFT_RELEASE_N ? (uintptr_t)undead_watching_each_release : undead_swift_watching[index];
+}
+
 static uintptr_t set_target(uint32_t index) {
   uintptr_t real = __atomic_load_n(&undead_swift_real[index], __ATOMIC_ACQUIRE);
-  uintptr_t target = is_watched(index) ? undead_swift_watching[index] : real;
+  uintptr_t target = is_watched(index) ? watching_function(index) : real;
   if (watching && closely && undead_swift_watching_closely[index]) target = undead_swift_watching_closely[index];
   __atomic_store_n(&undead_swift_target[index], target, __ATOMIC_RELEASE);
   return target;

@@ -46,6 +46,9 @@ extern uintptr_t undead_swift_target[UNDEAD_SWIFT_FUNCTION_COUNT];
 // The ones that watch.
 extern const uintptr_t undead_swift_watching[UNDEAD_SWIFT_FUNCTION_COUNT];
 
+// The one for swift_release_n: its releases are made one by one.
+void undead_watching_each_release(void *object, uint32_t count);
+
 // Those that tell everything; 0 for functions that neither retain nor release.
 extern const uintptr_t undead_swift_watching_closely[UNDEAD_SWIFT_FUNCTION_COUNT];
 
