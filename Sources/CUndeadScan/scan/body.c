@@ -221,7 +221,7 @@ static undead_evidence evidence_in_buffer(const uint8_t *words, size_t index, ui
   size_t before;
   undead_buffer_use use = use_of_buffer(words, index, at, &before);
   if (before >= use.bytes || is_number_in(use, before)) return UNDEAD_EVIDENCE_NUMBER;
-  return use.counted ? UNDEAD_EVIDENCE_COUNTED : UNDEAD_EVIDENCE_RAW;
+  return use.counted >> before / 8 & 1 ? UNDEAD_EVIDENCE_COUNTED : UNDEAD_EVIDENCE_RAW;
 }
 
 undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {

@@ -26,8 +26,8 @@ bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *
 bool undead_type_is_opaque_existential(uintptr_t type);
 typedef struct {
   uint8_t bytes;     // of the buffer that are in use
-  bool counted;      // they are one counted reference: to an object, or to the box of a larger value
-  uint8_t numbers;   // bit i: the word at 8 * i is certainly a number
+  uint8_t counted;   // bit i: the word at 8 * i is certainly a counted reference: to an object, to the box of a larger value
+  uint8_t numbers;   // the same: certainly a number
 } undead_buffer_use;
 // How a value of this type (0: none) uses such a buffer. Does not call the runtime; needs the memory map. The scan's thread only.
 undead_buffer_use undead_buffer_use_of(uintptr_t type);
