@@ -70,7 +70,9 @@ extension Program {
         flags += ["-I\(directory.path)", "-L\(directory.path)", "-l\(name)"]
         flags += ["-Xlinker", "-rpath", "-Xlinker", directory.path]
       }
-      try await compile(source, to: executable, flags: flags + ["-module-name", expectation.module])
+      // Nothing imports the program: its module is made by no process of its own, and its code is the same.
+      flags += ["-no-emit-module-separately", "-module-name", expectation.module]
+      try await compile(source, to: executable, flags: flags)
     }
     let judge = Judge(
       expectation: expectation, markers: try Self.markers(in: sources), mainFile: source.lastPathComponent)
