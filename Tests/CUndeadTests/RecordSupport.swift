@@ -7,28 +7,40 @@ enum Recorder {
   static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
   /// The sources, with the definition that makes recording begin at the first allocation.
-  static let sources: [String] =
+  private static let sources: [String] =
     InstrumentSources.Layer.platform.files + InstrumentSources.Layer.record.files
     + [fixtures.appending(path: "record/preload.c").path]
 
-  /// Compiles a C program of the fixtures together with the instrument.
+  private static let objects = Dictionary(uniqueKeysWithValues: ["-O0", "-O1", "-O2"].map { ($0, Once()) })
+
+  /// The instrument as one object file, compiled by the first who asks.
+  private static func object(optimization: String) throws -> String {
+    guard let object = objects[optimization] else { throw Failure(description: "no such level: \(optimization)") }
+    return try object.get {
+      let path = try temporaryPath("instrument.o")
+      try run(
+        "clang",
+        [optimization, "-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + sources + ["-o", path]
+      ).expectSuccess()
+      return path
+    }
+  }
+
+  /// Compiles a C program of the fixtures and links the instrument into it.
   static func linkProgram(_ source: String, optimization: String) throws -> String {
     let program = try temporaryPath("program")
     try run(
       "clang",
       [optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now", fixtures.appending(path: source).path]
-        + InstrumentSources.includeOptions + sources + ["-o", program]
+        + InstrumentSources.includeOptions + [try object(optimization: optimization), "-o", program]
     ).expectSuccess()
     return program
   }
 
-  /// Compiles the instrument as a library to preload.
+  /// Links the instrument as a library to preload.
   static func buildLibrary(optimization: String) throws -> String {
     let library = try temporaryPath("library.so")
-    try run(
-      "clang",
-      [optimization, "-g", "-fPIC", "-shared"] + InstrumentSources.includeOptions + sources + ["-o", library]
-    ).expectSuccess()
+    try run("clang", ["-shared", try object(optimization: optimization), "-o", library]).expectSuccess()
     return library
   }
 

@@ -5,17 +5,19 @@ import UndeadTestSupport
 
 /// A program that links the instrument and tells it facts, under the tool: its own copy is in charge then.
 @Suite(.timeLimit(.minutes(20))) struct LinkedTests {
-  @Test(arguments: Program.Configuration.allCases)
-  func factsOfALinkedCopyAreReported(_ configuration: Program.Configuration) async throws {
+  @Test func factsOfALinkedCopyAreReported() async throws {
     try await Tool.gate.pass {
       let directory = try TemporaryDirectory()
-      try await build(into: directory, configuration)
-      let file = directory.path("report.json")
-      let outcome = try await runShell(
-        "\(quoted(Tool.path)) run --format json --output \(quoted(file)) -- \(quoted(directory.path("facts")))")
-      #expect(outcome.output == "added true\n")
-      #expect(outcome.ending == .exit(23), "\(outcome.errors)")
-      check(try JSONRenderer.parse(Data(contentsOf: URL(fileURLWithPath: file))))
+      try await compileInstrument(into: directory)
+      for configuration in Program.Configuration.allCases {
+        try await link(in: directory, configuration)
+        let file = directory.path("report.json")
+        let outcome = try await runShell(
+          "\(quoted(Tool.path)) run --format json --output \(quoted(file)) -- \(quoted(directory.path("facts")))")
+        #expect(outcome.output == "added true\n")
+        #expect(outcome.ending == .exit(23), "\(configuration): \(outcome.errors)")
+        check(try JSONRenderer.parse(Data(contentsOf: URL(fileURLWithPath: file))))
+      }
     }
   }
 
@@ -37,20 +39,31 @@ import UndeadTestSupport
     #expect(report.runLoops?["loops"]?.elements.count == 1)
   }
 
-  private func build(into directory: TemporaryDirectory, _ configuration: Program.Configuration) async throws {
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+  private func compileInstrument(into directory: TemporaryDirectory) async throws {
     let files = InstrumentSources.Layer.allCases.flatMap(\.files).map(quoted).joined(separator: " ")
     let includes = InstrumentSources.includeOptions.map(quoted).joined(separator: " ")
-    let outcome = try await runShell(
+    try await build(
       """
       cd \(quoted(directory.url.path)) &&
       for file in \(files); do
         clang -O1 -c \(includes) $file -o $(echo $file | tr / _).o || exit
       done
+      """)
+  }
+
+  private func link(in directory: TemporaryDirectory, _ configuration: Program.Configuration) async throws {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+    try await build(
+      """
+      cd \(quoted(directory.url.path)) &&
       swiftc \(configuration.flags.joined(separator: " ")) -module-name App \
         -import-objc-header \(quoted(InstrumentSources.interface + "/undead_facts.h")) \
         \(quoted(tests + "/Programs/Linked/facts.swift")) *.o -o facts
-      """, deadline: .seconds(300))
+      """)
+  }
+
+  private func build(_ commands: String) async throws {
+    let outcome = try await runShell(commands, deadline: .seconds(300))
     guard outcome.ending == .exit(0) else { throw ChildError(description: outcome.errors + outcome.output) }
   }
 }
