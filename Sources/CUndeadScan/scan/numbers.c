@@ -1,66 +1,59 @@
 #include "scan/numbers.h"
 #include "platform/maps.h"
+#include "runtime/variables.h"
 #include <string.h>
 
-enum { MOST_VARIABLES = 1 << 16, LONGEST_NAME = 4096 };
-
-static bool has_suffix(const char *name, size_t length, const char *suffix, size_t *rest) {
-  size_t bytes = strlen(suffix);
-  if (length < bytes || memcmp(name + length - bytes, suffix, bytes)) return false;
-  *rest = length - bytes;
-  return true;
-}
-
-// Whether the digits before `end` are, or end with, the number `value`.
-static bool ends_with_number(const char *name, size_t end, size_t value) {
-  for (; value; value /= 10, end--)
-    if (end == 0 || name[end - 1] != (char)('0' + value % 10)) return false;
-  return true;
-}
-
-// Whether the first `end` characters may end with an identifier: its length, then its text.
-static bool may_end_identifier(const char *name, size_t end) {
-  for (size_t length = 1; length < end; length++)
-    if (ends_with_number(name, end - length, length)) return true;
-  return false;
-}
-
-// The names of variables end with their type, "vp", and "Z" for static ones (docs/ABI/Mangling.rst of the Swift repository). What
-// looks like one of these types may also be the end of a longer name: an enum `CSS` of the program is "3CSSO".
-static bool is_number(const char *name, size_t size) {
-  static const char *const types[] = {"Si", "Su", "Sd", "SO", "s5Int64V", "s6UInt64V"};
-  size_t length = strlen(name), rest;
-  if (strncmp(name, "$s", 2) || length > LONGEST_NAME) return false;
-  if (name[length - 1] == 'Z') length--;
-  if (!has_suffix(name, length, "vp", &length)) return false;
-  bool optional = has_suffix(name, length, "Sg", &length);
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    if (!has_suffix(name, length, types[i], &rest)) continue;
-    // Only an ObjectIdentifier has a value to spare for nil.
-    bool in_word = !optional || !strcmp(types[i], "SO");
-    return size == (in_word ? 8 : 9) && !may_end_identifier(name, rest + 1);
-  }
-  return false;
-}
+enum { MOST_WORDS = 1 << 16 };
 
 static bool add_variable(void *context, const char *name, uintptr_t address, size_t size) {
   undead_intervals *numbers = context;
-  if ((size == 8 || size == 9) && address % 8 == 0 && is_number(name, size))
-    undead_intervals_add(numbers, address, address + 8);
-  return numbers->count < numbers->capacity;
+  uint32_t words = address % 8 ? 0 : undead_variable_numbers(name, size);
+  for (; words; words &= words - 1) {
+    uintptr_t at = address + 8 * (uintptr_t)__builtin_ctz(words);
+    undead_intervals_add(numbers, at, at + 8);
+  }
+  return numbers->count + UNDEAD_VARIABLE_WORDS <= numbers->capacity;
 }
 
-void undead_numbers_open(undead_intervals *numbers) {
-  if (!undead_intervals_open(numbers, MOST_VARIABLES)) return;
+static uint64_t hash_of(uint64_t hash, const void *bytes, size_t size) {
+  for (size_t i = 0; i < size; i++) hash = (hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211ull;
+  return hash;
+}
+
+// Changes when libraries of the program come and go.
+static uint64_t hash_of_modules(void) {
+  uint64_t hash = 14695981039346656037ull;
   for (size_t i = 0; i < undead_module_count(); i++) {
     const undead_module *module = undead_module_at(i);
-    if (!module->toolchain && undead_symbol_address(module, "__swift_reflection_version", NULL))
-      undead_symbols_each_variable(module, add_variable, numbers);
+    if (module->toolchain) continue;
+    hash = hash_of(hash, &module->low, sizeof module->low);
+    hash = hash_of(hash, module->path, strlen(module->path));
+    hash = hash_of(hash, module->build_id, strlen(module->build_id));
   }
-  undead_intervals_sort(numbers);
+  return hash;
 }
 
-void undead_numbers_close(undead_intervals *numbers) { undead_intervals_close(numbers); }
+void undead_numbers_refresh(undead_intervals *numbers) {
+  static undead_intervals known;
+  static uint64_t known_modules;
+  uint64_t modules = hash_of_modules();
+  *numbers = (undead_intervals){0};
+  if (!known.list && !undead_intervals_open(&known, MOST_WORDS)) return;
+  if (modules != known_modules) {
+    known.count = known.sorted = 0;
+    known_modules = 0;
+  }
+  if (!known_modules && undead_maps_refresh()) {
+    for (size_t i = 0; i < undead_module_count(); i++) {
+      const undead_module *module = undead_module_at(i);
+      if (!module->toolchain && undead_symbol_address(module, "__swift_reflection_version", NULL))
+        undead_symbols_each_variable(module, add_variable, &known);
+    }
+    undead_intervals_sort(&known);
+    known_modules = modules;
+  }
+  *numbers = known;
+}
 
 static void split(undead_roots *roots, uint32_t index, const undead_intervals *numbers) {
   const undead_root whole = roots->roots[index];
@@ -79,7 +72,7 @@ static void split(undead_roots *roots, uint32_t index, const undead_intervals *n
 
 void undead_numbers_mark(undead_roots *roots, const undead_intervals *numbers) {
   uint32_t count = roots->count;
-  // Each variable makes two roots more at most. Without room for them, numbers keep alive what they name.
+  // Each of them makes two roots more at most. Without room for them, numbers keep alive what they name.
   if (roots->capacity - count < 2 * numbers->sorted) return;
   for (uint32_t i = 0; numbers->sorted && i < count; i++) {
     const undead_root *root = &roots->roots[i];

@@ -11,7 +11,7 @@ bool undead_view_prepare(undead_view *view) {
   undead_makers_open(&view->makers);
   undead_arenas_learn();
   undead_quiet_prepare();
-  undead_numbers_open(&view->numbers);
+  undead_numbers_refresh(&view->numbers);
   return true;
 }
 
@@ -54,7 +54,4 @@ void undead_view_close(undead_view *view) {
   undead_heap_close(&view->heap);
 }
 
-void undead_view_forget(undead_view *view) {
-  undead_stale_close(&view->stale);
-  undead_numbers_close(&view->numbers);
-}
+void undead_view_forget(undead_view *view) { undead_stale_close(&view->stale); }

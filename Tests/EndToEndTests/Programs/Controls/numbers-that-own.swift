@@ -14,6 +14,17 @@ enum Tools {
   nonisolated(unsafe) static var s6UInt64 = UInt64(node: Node())
 }
 nonisolated(unsafe) var style = CSS.none
+struct Both {
+  var number = 1
+  var node: Node?
+}
+nonisolated(unsafe) private var both = Both()
+nonisolated(unsafe) var pair: (Int, Node?, UInt) = (0, nil, 0)
+nonisolated(unsafe) var either: Either = .number(0)
+enum Either {
+  case number(UInt)
+  case node(Node)
+}
 nonisolated(unsafe) var owner: UInt = 0
 nonisolated(unsafe) var anyOwner: Any = 0
 nonisolated(unsafe) var pointer: UnsafeMutableRawPointer?
@@ -22,6 +33,9 @@ nonisolated(unsafe) var memory: UInt = 0
 func retained(_ node: Node) -> UInt { UInt(bitPattern: Unmanaged.passRetained(node).toOpaque()) }
 @inline(never) func make() {
   style = .node(Node())
+  both.node = Node()
+  pair = (1, Node(), retained(Node()))
+  either = .node(Node())
   owner = retained(Node())
   anyOwner = retained(Node())
   pointer = Unmanaged.passUnretained(Node()).toOpaque()
@@ -32,4 +46,4 @@ func retained(_ node: Node) -> UInt { UInt(bitPattern: Unmanaged.passRetained(no
 }
 make()
 let node = Unmanaged<Node>.fromOpaque(pointer!).takeUnretainedValue()
-print(owner != 0, node.me === node, memory != 0)
+print(owner != 0, both.number, pair.0, node.me === node, memory != 0)

@@ -2,6 +2,8 @@
 // EXPECT leak kind=retainCycle types=App.ByVariable fields=onEnd count=1
 // EXPECT leak kind=retainCycle types=App.ByOptional fields=onEnd count=1
 // EXPECT leak kind=retainCycle types=App.ByStatic fields=onEnd count=1
+// EXPECT leak kind=retainCycle types=App.ByStruct fields=onEnd count=1
+// EXPECT leak kind=retainCycle types=App.ByTuple fields=onEnd count=1
 // EXPECT leak kind=retainCycle types=App.ByAny fields=onEnd count=1
 // EXPECT leak kind=retainCycle types=App.ByKey fields=onEnd count=1
 // EXPECT leak kind=retainCycle types=App.ByEntry fields=onEnd count=1
@@ -9,16 +11,24 @@ class Session { var onEnd: (() -> Void)? }
 final class ByVariable: Session {}
 final class ByOptional: Session {}
 final class ByStatic: Session {}
+final class ByStruct: Session {}
+final class ByTuple: Session {}
 final class ByAny: Session {}
 final class ByKey: Session {}
 final class ByEntry: Session {}
 struct Event { let id: ObjectIdentifier, size: Int }
 protocol Entry {}
+struct Record {
+  var events = 0
+  var latest: ObjectIdentifier?
+}
 extension Event: Entry {}
 enum Statistics { nonisolated(unsafe) static var last: UInt64 = 0 }
 
 nonisolated(unsafe) var latest: UInt = 0
 nonisolated(unsafe) var current: ObjectIdentifier?
+nonisolated(unsafe) var record = Record()
+nonisolated(unsafe) var pair: (word: UInt, name: String) = (0, "")
 nonisolated(unsafe) var facts: [String: Any] = [:]
 nonisolated(unsafe) var seen = Set<AnyHashable>()
 nonisolated(unsafe) var log: [any Entry] = []
@@ -45,6 +55,16 @@ func word(of session: Session) -> UInt { UInt(bitPattern: ObjectIdentifier(sessi
   leak(session)
   Statistics.last = UInt64(word(of: session))
 }
+@inline(never) func inStruct() {
+  let session = ByStruct()
+  leak(session)
+  record.latest = ObjectIdentifier(session)
+}
+@inline(never) func inTuple() {
+  let session = ByTuple()
+  leak(session)
+  pair = (word(of: session), "session")
+}
 @inline(never) func inAny() {
   let session = ByAny()
   leak(session)
@@ -64,7 +84,11 @@ func word(of session: Session) -> UInt { UInt(bitPattern: ObjectIdentifier(sessi
 inVariable()
 inOptional()
 inStatic()
+inStruct()
+inTuple()
 inAny()
 inKey()
 inEntry()
-print(latest != 0, current != nil, Statistics.last != 0, facts.count, seen.count, log.count)
+print(
+  latest != 0, record.latest != nil, pair.name, current != nil, Statistics.last != 0, facts.count, seen.count, log.count
+)

@@ -1,0 +1,11 @@
+// The types of global variables, by the names of their symbols.
+#pragma once
+#include "runtime/layout.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum { UNDEAD_VARIABLE_WORDS = 32 };   // looked at of a variable
+
+// Bit i: the word at 8 * i of the variable with this symbol is certainly a number. 0 for what is not understood. The world
+// must be running, the memory map fresh: this may ask the Swift runtime for types.
+uint32_t undead_variable_numbers(const char *symbol, size_t size);
