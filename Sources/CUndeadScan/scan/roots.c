@@ -76,10 +76,17 @@ static void add_between(undead_root_search *search, uintptr_t low, uintptr_t hig
 }
 
 bool undead_roots_push_copy(undead_roots *roots, undead_interval run) {
-  size_t size;
-  uintptr_t copy = undead_copies_take(&roots->copies, run.low, run.high, &size);
-  if (copy) undead_roots_push(roots, (undead_root){copy, copy + size, run.low - copy, 0, UNDEAD_ROOT_GLOBAL});
-  return copy != 0;
+  bool complete = true;
+  for (uintptr_t at = run.low; at < run.high && !roots->copies.no_memory;) {
+    size_t size = 0;
+    uintptr_t copy = undead_copies_take(&roots->copies, at, run.high, &size);
+    if (copy) undead_roots_push(roots, (undead_root){copy, copy + size, at - copy, 0, UNDEAD_ROOT_GLOBAL});
+    at += size & ~(PAGE - 1);
+    if (at >= run.high) break;
+    at += PAGE;   // it cannot be read: a guard, for one
+    complete = false;
+  }
+  return complete;
 }
 
 static void visit_run(void *context, const undead_mapping *mapping, undead_interval run) {
