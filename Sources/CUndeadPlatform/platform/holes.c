@@ -101,15 +101,11 @@ bool undead_hole_note(uintptr_t address) {
   undead_mapping mapping = *found;
   long memory = open_own("/proc/self/mem");
   if (memory < 0) return false;
-  uintptr_t low = address & ~(PAGE - 1), high = low + PAGE;
-  bool noted = false;
-  if (is_unreadable(memory, low)) {
-    uintptr_t first = low;
-    while (low > mapping.low && first - low < MOST_PAGES * PAGE && is_unreadable(memory, low - PAGE)) low -= PAGE;
-    while (high < mapping.high && high - first < MOST_PAGES * PAGE && is_unreadable(memory, high)) high += PAGE;
-    noted = add(low, high);
-    if (noted) add_others(memory, address);
-  }
+  uintptr_t low = address & ~(PAGE - 1), high = low + PAGE, first = low;
+  while (low > mapping.low && first - low < MOST_PAGES * PAGE && is_unreadable(memory, low - PAGE)) low -= PAGE;
+  while (high < mapping.high && high - first < MOST_PAGES * PAGE && is_unreadable(memory, high)) high += PAGE;
+  bool noted = add(low, high);
+  if (noted) add_others(memory, address);
   undead_raw3(SYS_close, memory, 0, 0);
   return noted;
 }

@@ -12,7 +12,8 @@ static void hide(undead_hidden *hidden, const undead_heap *heap, uintptr_t block
     hidden->overflow = true;
     return;
   }
-  hidden->blocks[hidden->count] = (undead_hidden_block){slot, *slot};
+  // A scan that was given up may have left marks.
+  hidden->blocks[hidden->count] = (undead_hidden_block){slot, *slot & ~UNDEAD_WORD_SCAN_BITS};
   // Whoever ends this process in between finds the word in one of both.
   hidden->count++;
   __atomic_store_n(slot, 0, __ATOMIC_RELEASE);

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// After a fault at `address`: notes the page, and others of the kind in its mapping. False if it is no such page, or
-// noted.
+// After a fault at `address`, with the world running: notes the page, even if it can be read by now, and others that
+// cannot. False if it is no readable page by the map, or noted before.
 bool undead_hole_note(uintptr_t address);
 // Forgets those that can be read again.
 void undead_holes_refresh(void);
