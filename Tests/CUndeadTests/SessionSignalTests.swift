@@ -75,6 +75,7 @@ import Testing
     try child.waitFor("ready")
     kill(child.pid, 40)
     try child.waitForState { $0.answers == 1 }
+    try Data().write(to: child.session.appendingPathComponent("over"))
     #expect(try child.end() == .exited(0))
     #expect(child.text == "ready\nwaited\n")
   }

@@ -9,6 +9,7 @@ import UndeadTestSupport
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", "sleep 1000 & sleep 1000"]
     try process.runUnblocked()
+    while sleepers(startedBy: process.processIdentifier) < 2 { usleep(1000) }
     let deadline = Deadline(of: process.processIdentifier, command: "two sleepers", after: .seconds(1))
     process.waitUntilExit()
     let failure = #expect(throws: HungProcess.self) { try deadline.check(output: "what it wrote") }
@@ -18,6 +19,13 @@ import UndeadTestSupport
     #expect(text.ranges(of: "state S").count == 3, "\(text)")
     #expect(process.terminationReason == .uncaughtSignal)
   }
+
+  private func sleepers(startedBy process: pid_t) -> Int {
+    let children = text("/proc/\(process)/task/\(process)/children").split(separator: " ")
+    return children.count { text("/proc/\($0)/stat").contains("(sleep) S") }
+  }
+
+  private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
   @Test func aProcessThatEndsInTimeIsNotTouched() throws {
     let process = Process()

@@ -38,7 +38,8 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func afterASignal(signal: Int32) throws {
-    let child = try start(script: "echo started; exec sleep 600")
+    // Bash itself ignores SIGQUIT: what says that it has started is the program in its place.
+    let child = try start(script: "exec tail -f '\(try sandbox.write("started\n", to: "started"))'")
     #expect(child.wait { child.outputSoFar.contains("started") })
     #expect(sessions.count == 1)
     child.send(signal)

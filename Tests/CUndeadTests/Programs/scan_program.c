@@ -129,21 +129,37 @@ void start_thread_on_other_stack(void *block) {
   while (!on_other_stack) usleep(1000);
 }
 
-static void *wait_in_vfork(void *milliseconds) {
-  struct timespec time = {0, (long)milliseconds * 1000000};
+static atomic_bool in_vfork, watched_enough;
+static atomic_long watched;
+
+static void *wait_in_vfork(void *unused) {
+  const struct timespec moment = {0, 1000000};
   pid_t child = vfork();
   if (child == 0) {
-    syscall(SYS_nanosleep, &time, NULL);
+    // What it writes is the program's memory.
+    in_vfork = true;
+    while (!watched_enough) syscall(SYS_nanosleep, &moment, NULL);
     _exit(0);
   }
   waitpid(child, NULL, 0);
-  return NULL;
+  return unused;
 }
 
-void start_vfork(int milliseconds) {
-  start(wait_in_vfork, (void *)(long)milliseconds);
-  usleep(50000);
+static void *watch(void *unused) {
+  long microseconds = 0;
+  for (int i = 0; i < 50; i++) microseconds += run_time_of_nanosleep(1000000) / 1000;
+  watched = microseconds;
+  watched_enough = true;
+  return unused;
 }
+
+void start_vfork(void) {
+  start(wait_in_vfork, NULL);
+  while (!in_vfork) usleep(1000);
+  start(watch, NULL);
+}
+
+long microseconds_watched(void) { return watched; }
 
 // allocate_holding(disguised, flag): keeps the reference in rbx until the flag is set.
 void allocate_holding(uintptr_t disguised, volatile bool *flag);

@@ -11,8 +11,10 @@ void deny_ptrace(bool kill);
 void start_killer(void);
 // Starts a thread that holds a block only on its interrupted stack while it runs a handler on another one.
 void start_thread_on_other_stack(void *block);
-// Starts a thread that waits in vfork for `milliseconds`.
-void start_vfork(int milliseconds);
+// Starts a thread that waits in vfork until another one, which must run meanwhile, has slept 50 times for a moment; how
+// long that took.
+void start_vfork(void);
+long microseconds_watched(void);
 // A thread that allocates all the time, blocks every signal, and holds a reference in a register only.
 void start_allocating_thread(uintptr_t disguised);
 

@@ -390,7 +390,10 @@ case "allocating":
   scans = 20
 case "vfork":
   leakCycles(1000)
-  start_vfork(800)
+  start_vfork()
+  report(scan_now(copy, false, nil))
+  print("watched \(microseconds_watched())")
+  exit(0)
 case "many":
   func tree(_ depth: Int) -> Node {
     let node = Node()
