@@ -3,22 +3,40 @@
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include "unwind/backtrace.h"
+#include <string.h>
+
+// Where the runtime has its functions: to look for a name in its table takes two milliseconds, and each scan asks.
+static struct {
+  uintptr_t runtime;   // a function of the one that was asked about
+  undead_interval raw[2], objects[3];
+} known;
 
 // Of the runtime's own module: other definitions of a name come before it, our own among them.
 static undead_interval function(const char *name) {
   size_t size = 0;
-  uintptr_t start = undead_symbol_address(undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name), name, &size);
+  uintptr_t start = undead_symbol_address(undead_module_of(known.runtime), name, &size);
   return (undead_interval){start, start + size};
 }
 
 // HeapObject.cpp, Heap.cpp (Swift 6): everything else in the runtime makes objects by swift_allocObject, which calls the
 // second of them where somebody replaced it.
+static void look_up(void) {
+  uintptr_t runtime = (uintptr_t)undead_runtime.type_by_mangled_name;
+  if (known.runtime == runtime || !undead_module_of(runtime)) return;
+  known.runtime = runtime;
+  known.raw[0] = function("swift_slowAlloc");
+  known.raw[1] = function("_ZN5swift20swift_slowAllocTypedEmmy");
+  known.objects[0] = function("swift_allocObject");
+  known.objects[1] = function("__swift_allocObject_");
+  known.objects[2] = function("swift_bufferAllocate");
+}
+
 void undead_makers_open(undead_makers *makers) {
   if (!undead_runtime_find()) return;
-  *makers = (undead_makers){
-    .raw = {function("swift_slowAlloc"), function("_ZN5swift20swift_slowAllocTypedEmmy")},
-    .objects = {function("swift_allocObject"), function("__swift_allocObject_"), function("swift_bufferAllocate")},
-  };
+  look_up();
+  *makers = (undead_makers){0};
+  memcpy(makers->raw, known.raw, sizeof makers->raw);
+  memcpy(makers->objects, known.objects, sizeof makers->objects);
 }
 
 // A return address may be the first one behind the function.
