@@ -29,9 +29,22 @@ undead_call_site undead_main_call;
 enum { ALIVE, CHECKING, CHECKED };
 static uint32_t stage = ALIVE;
 
+static int32_t calling_thread;            // the first that called exit(), 0: none yet
+static int32_t ending_thread;             // the one that makes the check, likewise
+static undead_check *check_under_way;     // its check
+
 int undead_exit_under_way(void) { return __atomic_load_n(&stage, __ATOMIC_ACQUIRE) != ALIVE; }
 
-void undead_exit_reset(void) { __atomic_store_n(&stage, ALIVE, __ATOMIC_RELEASE); }
+void undead_exit_reset(void) {
+  __atomic_store_n(&calling_thread, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&ending_thread, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&stage, ALIVE, __ATOMIC_RELEASE);
+}
+
+static void set_stage(uint32_t value) {
+  __atomic_store_n(&stage, value, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
 
 // Main has returned if the slot of its return address holds another one: that of the call of exit() that followed.
 static bool main_has_returned(void) {
@@ -50,6 +63,12 @@ static void describe_caller(undead_scan_options *options) {
   for (int i = 0; i < 6; i++) options->caller_registers[i] = site->registers[i];
 }
 
+static void finish_check(undead_check *check) {
+  if (!undead_check_wait(check)) undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  else undead_check_release(check);
+  check_under_way = NULL;
+}
+
 static void check_at_exit(void) {
   undead_check *check = undead_check_claim();
   if (!check) {
@@ -64,19 +83,38 @@ static void check_at_exit(void) {
   describe_caller(&check->options);
   undead_lifted_limits lifted;
   undead_limits_lift(&lifted);
-  if (!undead_check_start(check) || !undead_check_wait(check))
-    undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
-  else
-    undead_check_release(check);
+  check_under_way = check;
+  if (undead_check_start(check)) finish_check(check);
+  else undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
   undead_limits_restore(&lifted);
 }
 
-// Another thread called exit() too: it must not pull the libraries away from under the scan.
-static void wait_for_check(void) {
-  while (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKING) {
-    struct timespec slice = {.tv_sec = 1};
+// Another thread called exit() too: it must not pull the libraries away from under the scan. Nor may all of them go on at once
+// then: the C library's list of handlers is not made for that, and the one that made the check ends the process. A handler of
+// the program's that waits for this very thread is let go on after a moment.
+static void wait_for_end(void) {
+  enum { PATIENCE_SECONDS = 2 };
+  struct timespec slice = {.tv_sec = 1}, patience = {.tv_sec = PATIENCE_SECONDS};
+  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ALIVE)
+    syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, ALIVE, &patience, NULL, 0);
+  while (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKING)
     syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, CHECKING, &slice, NULL, 0);
-  }
+  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) syscall(SYS_nanosleep, &patience, NULL);
+}
+
+static void check_once(void) {
+  const char *obstacle = undead_exit_obstacle();
+  set_stage(CHECKING);
+  if (obstacle) undead_state_set_stage(UNDEAD_STAGE_FAILED, obstacle);
+  else check_at_exit();
+  set_stage(CHECKED);
+}
+
+// In a handler of a signal that came during the check, which calls exit(): what it interrupted will never go on.
+static void check_on_behalf_of_interrupted(void) {
+  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) return;
+  if (check_under_way) finish_check(check_under_way);
+  set_stage(CHECKED);
 }
 
 static void at_exit(void *unused) {
@@ -87,25 +125,29 @@ static void at_exit(void *unused) {
   if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
   if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
   bool traps = undead_zombies_note_end();
-  uint32_t expected = ALIVE;
-  if (!__atomic_compare_exchange_n(&stage, &expected, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    wait_for_check();
-  } else {
-    const char *obstacle = undead_exit_obstacle();
-    if (obstacle) undead_state_set_stage(UNDEAD_STAGE_FAILED, obstacle);
-    else check_at_exit();
-    __atomic_store_n(&stage, CHECKED, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-  }
+  int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
+  if (__atomic_compare_exchange_n(&ending_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) check_once();
+  else if (nobody == self) check_on_behalf_of_interrupted();
+  else wait_for_end();
   // After the check, so that the report has the leaks, too.
   if (traps) undead_zombies_trap();
   errno = saved_errno;
 }
 
 void undead_exit_register(void) {
-  // Each thread that calls exit() takes handlers off the list: the spare ones hold the later threads back.
+  // Each thread that ends the process takes handlers off the list: the spare ones hold back those that hold_back missed.
   enum { THREADS_HELD_BACK = 4 };
   for (int i = 0; i < THREADS_HELD_BACK; i++) __cxa_atexit(at_exit, NULL, NULL);
+}
+
+static void hold_back(void) {
+  int saved_errno = errno;
+  int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
+  bool first = __atomic_compare_exchange_n(&calling_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  // The handler of a signal that came during the check waits for nobody.
+  bool ending = __atomic_load_n(&ending_thread, __ATOMIC_ACQUIRE) == self;
+  if (!first && nobody != self && !ending) wait_for_end();
+  errno = saved_errno;
 }
 
 typedef void (*exit_function)(int) __attribute__((noreturn));
@@ -115,6 +157,7 @@ static exit_function next_exit, next__exit, next__Exit, next_quick_exit;
 __attribute__((visibility("hidden"))) exit_function undead_exit_called(const undead_call_site *site);
 exit_function undead_exit_called(const undead_call_site *site) {
   if (exit_call.sp == 0) exit_call = *site;
+  if (undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN) hold_back();
   return UNDEAD_NEXT(next_exit, "exit");
 }
 
