@@ -71,6 +71,13 @@ import Testing
     #expect(run.counts.first?["paths"] == 1, "\(run.text)")
   }
 
+  @Test(arguments: Way.all) func countsWhatAThreadOwns(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["owned"] + way.mode, stop: way.stop)
+    let counts = try #require(run.counts.first, "\(run.text)")
+    #expect(
+      counts["paths"] == 1 && counts["strong"] == 2 && counts["counted"] == 1 && counts["shared"] == 0, "\(run.text)")
+  }
+
   @Test(arguments: ScanProgram.Build.allCases) func ignoresTheStacksOfEndedThreads(_ build: ScanProgram.Build) throws {
     let run = try ScanProgram.run(build, ["dead-threads"])
     #expect(run.counts.first?["leaked"] == (build == .release ? 200 : 400), "\(run.text)")

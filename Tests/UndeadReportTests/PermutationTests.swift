@@ -40,7 +40,8 @@ import Testing
     }
     for index in result.suspects.indices {
       result.suspects[index].node = place[Int(result.suspects[index].node)]
-      result.suspects[index].mechanism = place[Int(result.suspects[index].mechanism)]
+      let mechanism = result.suspects[index].mechanism
+      if mechanism != Snapshot.none { result.suspects[index].mechanism = place[Int(mechanism)] }
     }
     result.suspects.shuffle(using: &random)
     return result
@@ -152,5 +153,6 @@ import Testing
   @Test func suspects() {
     var random = SeededGenerator(seed: 10)
     Self.check(Scenario.suspects().built, &random, times: 10)
+    Self.check(Scenario.cyclesOfFrames().built, &random, times: 10)
   }
 }

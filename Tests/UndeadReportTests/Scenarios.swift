@@ -268,6 +268,26 @@ enum Scenario {
     return heap
   }
 
+  /// Two equal cycles, with something that hangs off each, that frames of two threads name; and a set without a cycle of
+  /// the program's.
+  static func cyclesOfFrames(threads: [UInt32] = [11, 12]) -> SyntheticHeap {
+    var heap = SyntheticHeap()
+    for (number, thread) in threads.enumerated() {
+      let parent = heap.object("App.Parent", state: .suspect, at: site("App.load()", 31))
+      let child = heap.object("App.Child", state: .suspect, at: site("App.Parent.init()", 32))
+      let memory = heap.node("malloc block", kind: .other, state: .suspect)
+      heap.link(parent, "child", child)
+      heap.link(child, "parent", parent)
+      heap.link(child, "bytes", memory)
+      heap.frameSuspects(number == 0 ? [parent, child, memory] : [child, parent, memory], thread: thread)
+      heap.own(references: number == 0 ? 1 : 2, counted: number == 0 ? 1 : 2)
+    }
+    let list = heap.toolchain("Foundation.List", state: .suspect)
+    heap.link(list, "next", list)
+    heap.frameSuspects([list], thread: 11)
+    return heap
+  }
+
   private static func addSuspect(
     _ kind: UInt32, _ type: String, _ mechanism: String, _ field: String, root: String, _ heap: inout SyntheticHeap
   ) {

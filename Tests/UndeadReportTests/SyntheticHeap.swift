@@ -152,6 +152,21 @@ struct SyntheticHeap {
     snapshot.suspects.append(.init(kind: kind, node: UInt32(node), mechanism: UInt32(mechanism), path: path))
   }
 
+  /// A set that nobody owns, and of which a frame of a thread names the first node.
+  mutating func frameSuspects(_ nodes: [Node], thread: UInt32) {
+    let path = path(2, "stack of thread \(thread)", thread: thread, [nodes[0]])
+    for node in nodes {
+      snapshot.suspects.append(
+        .init(kind: 5, node: UInt32(node), mechanism: Snapshot.none, path: node == nodes[0] ? path : Snapshot.none))
+    }
+  }
+
+  /// Whose the references are to the first node of the last path.
+  mutating func own(references: UInt32, counted: UInt32, shared: Bool = false) {
+    let path = UInt32(snapshot.paths.count - 1)
+    snapshot.owners.append(.init(path: path, strong: references, counted: counted, flags: shared ? 1 : 0))
+  }
+
   /// A path through the given nodes, which must be linked in this order; root kinds as in the format of snapshots.
   private mutating func path(_ rootKind: UInt32, _ root: String, thread: UInt32 = 0, _ nodes: [Node]) -> UInt32 {
     let sorted = built.edges

@@ -41,6 +41,11 @@ typedef struct {
   uint32_t kind, object, mechanism, path;
 } suspect_entry;
 
+typedef struct {
+  uint32_t path, strong, counted, flags;
+} owner_entry;
+#define OWNER_SHARED 1u
+
 static void show_progress(const char *step, uint32_t done, uint32_t all) {
   if (done == 0) undead_state_set_step(step);
   if (done % 1024 == 0) undead_state_set_progress(done, all);
@@ -123,6 +128,15 @@ static void write_paths(undead_writer *writer, const undead_facts *facts) {
   undead_section_write(writer, UNDEAD_SECTION_STEPS, sizeof(uint32_t), result->steps, result->step_count * sizeof(uint32_t));
 }
 
+static void write_owners(undead_writer *writer) {
+  undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_OWNERS, sizeof(owner_entry));
+  for (uint32_t i = 0; i < writer->result->path_count; i++) {
+    const undead_path *path = &writer->result->paths[i];
+    owner_entry entry = {i, path->strong, path->counted, path->shared ? OWNER_SHARED : 0};
+    if (path->strong) undead_section_add(writer, section, &entry);
+  }
+}
+
 static void write_suspects(undead_writer *writer) {
   undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_SUSPECTS, sizeof(suspect_entry));
   for (uint32_t i = 0; i < writer->result->suspect_count; i++) {
@@ -181,6 +195,7 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_nodes(&writer);
   write_edges(&writer);
   write_paths(&writer, check->facts);
+  write_owners(&writer);
   write_suspects(&writer);
   undead_section_write_facts(&writer, check->facts);
   write_process(&writer, check);

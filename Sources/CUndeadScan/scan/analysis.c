@@ -12,6 +12,7 @@ void undead_analysis_close(undead_analysis *analysis, const undead_storage *stor
   undead_held_close(&analysis->bodies);
   undead_paths_close(&analysis->paths, storage);
   undead_suspects_close(&analysis->suspects);
+  undead_closed_close(&analysis->closed);
 }
 
 // Marks by exact references and by words of which nothing is known; then counts decide about the rest.
@@ -26,9 +27,11 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   if (options->suspects) {
     marker->note = undead_suspects_note;
     marker->context = &analysis->suspects;
+    undead_closed_prepare(&analysis->closed, marker);
   }
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
   if (!undead_mark_roots(marker, &view->roots) || !undead_counts_decide(marker)) return false;
+  if (options->suspects && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;
   storage->result.live_bytes = marker->bytes;
   return true;

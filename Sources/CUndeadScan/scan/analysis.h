@@ -1,6 +1,7 @@
 // The steps of a scan that only read the view: references and marks, counts, suspects, paths, findings. Each works on what the
 // one before it left: marks in the registry's words, then lists in the storage.
 #pragma once
+#include "scan/closed.h"
 #include "scan/collect.h"
 #include "scan/mark.h"
 #include "scan/paths.h"
@@ -11,6 +12,7 @@ typedef struct {
   undead_bodies bodies;
   undead_marker marker;
   undead_suspects suspects;
+  undead_closed closed;
   undead_pathfinder paths;
 } undead_analysis;
 

@@ -200,7 +200,7 @@ static void renumber_findings(undead_scan_result *result, const uint32_t *node_t
   for (uint32_t i = 0; i < result->step_count; i++) result->steps[i] = edge_to[result->steps[i]];
   for (uint32_t i = 0; i < result->suspect_count; i++) {
     result->suspects[i].node = node_to[result->suspects[i].node];
-    result->suspects[i].mechanism = node_to[result->suspects[i].mechanism];
+    if (result->suspects[i].mechanism != UINT32_MAX) result->suspects[i].mechanism = node_to[result->suspects[i].mechanism];
   }
   for (uint32_t i = 0; i < result->watched_count; i++)
     if (result->watched[i].node != UINT32_MAX) result->watched[i].node = node_to[result->watched[i].node];

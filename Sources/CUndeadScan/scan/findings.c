@@ -1,6 +1,7 @@
 #include "platform/memory.h"
 #include "runtime/abi.h"
 #include "scan/analysis.h"
+#include "scan/owners.h"
 
 // What the functions below work on.
 typedef struct {
@@ -27,10 +28,13 @@ static bool is_live(const findings *self, uintptr_t block) {
   return block && *undead_heap_word(&self->view->heap, block) & UNDEAD_WORD_MARK;
 }
 
-// Blocks whose retain paths are wanted: suspects, and what the caller asked for.
-static uint32_t list_targets(const findings *self, uintptr_t *targets) {
+// Blocks whose retain paths are wanted: suspects, and what the caller asked for, from `*watched` on.
+static uint32_t list_targets(const findings *self, uintptr_t *targets, uint32_t *watched) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < self->analysis->suspects.found_count; i++) targets[count++] = self->analysis->suspects.found[i].object;
+  for (uint32_t i = 0; i < self->analysis->closed.count; i++)
+    if (self->analysis->closed.blocks[i].named) targets[count++] = self->analysis->closed.blocks[i].block;
+  *watched = count;
   for (uint32_t i = 0; i < self->options->watched_count; i++) {
     uintptr_t block = watched_block(self, &self->options->watched[i]);
     if (is_live(self, block)) targets[count++] = block;
@@ -39,27 +43,31 @@ static uint32_t list_targets(const findings *self, uintptr_t *targets) {
 }
 
 static bool find_paths(const findings *self) {
-  size_t bytes = (self->analysis->suspects.found_count + self->options->watched_count + 1ull) * sizeof(uintptr_t);
+  uint64_t most = 0ull + self->analysis->suspects.found_count + self->analysis->closed.count + self->options->watched_count;
+  size_t bytes = (most + 1) * sizeof(uintptr_t);
   uintptr_t *targets = undead_map(bytes);
   if (!targets) return false;
-  uint32_t count = list_targets(self, targets);
+  uint32_t watched, count = list_targets(self, targets, &watched);
   bool ok = !count
     || (undead_paths_open(&self->analysis->paths, self->storage, targets, count)
         && undead_paths_find(&self->analysis->paths, self->storage, &self->analysis->bodies, &self->view->roots, self->options, self->analysis->marker.blocks));
+  ok = ok && (!count || undead_owners_count(&self->analysis->paths, self->storage, &self->analysis->bodies, &self->view->roots));
   // Also those for whose path there was no room.
-  for (uint32_t i = self->analysis->suspects.found_count; ok && i < count; i++)
+  for (uint32_t i = watched; ok && i < count; i++)
     undead_collect_node(self->storage, &self->analysis->bodies, targets[i], UNDEAD_STATE_LIVE);
   undead_unmap(targets, bytes);
   return ok;
 }
 
-// The objects, what holds them, and the rest of their cycles.
+// The objects, what holds them, and the rest of their cycles; sets that only frames name.
 static void list_suspect_nodes(const findings *self) {
   undead_suspects *suspects = &self->analysis->suspects;
   for (uint32_t i = 0; i < suspects->found_count; i++) {
     undead_collect_node(self->storage, &self->analysis->bodies, suspects->found[i].object, UNDEAD_STATE_SUSPECT);
     undead_collect_node(self->storage, &self->analysis->bodies, suspects->found[i].mechanism, UNDEAD_STATE_LIVE);
   }
+  for (uint32_t i = 0; i < self->analysis->closed.count; i++)
+    undead_collect_node(self->storage, &self->analysis->bodies, self->analysis->closed.blocks[i].block, UNDEAD_STATE_SUSPECT);
   for (uintptr_t block; (block = undead_worklist_pop(&suspects->members));)
     undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_LIVE);
 }
@@ -73,6 +81,17 @@ static void list_suspects(const findings *self, const undead_address_index *inde
     if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) continue;
     result->suspects[result->suspect_count++] =
       (undead_suspect){found->kind, node, mechanism, undead_path_to(&self->analysis->paths, found->object)};
+  }
+}
+
+static void list_closed(const findings *self, const undead_address_index *index) {
+  undead_scan_result *result = &self->storage->result;
+  for (uint32_t i = 0; i < self->analysis->closed.count; i++) {
+    const undead_closed_block *closed = &self->analysis->closed.blocks[i];
+    uint32_t node = undead_address_index_of(index, closed->block);
+    if (node == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) continue;
+    uint32_t path = closed->named ? undead_path_to(&self->analysis->paths, closed->block) : UINT32_MAX;
+    result->suspects[result->suspect_count++] = (undead_suspect){UNDEAD_SUSPECT_FRAME, node, UINT32_MAX, path};
   }
 }
 
@@ -103,6 +122,7 @@ bool undead_findings_list(undead_analysis *analysis, undead_storage *storage, co
   undead_address_index index;
   if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
   list_suspects(self, &index);
+  list_closed(self, &index);
   list_watched(self, &index);
   list_items(self, &index);
   undead_address_index_close(&index);

@@ -117,14 +117,18 @@ static void drain(undead_marker *marker, uint64_t limit) {
   }
 }
 
-static bool is_of_other_thread(const undead_marker *marker, const undead_root *root) {
-  return (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) && root->tid != marker->caller;
+typedef enum { ROOT_OF_PROGRAM, ROOT_OF_OTHER_THREAD, ROOT_DOUBTFUL } root_order;
+
+static root_order order_of(const undead_marker *marker, const undead_root *root) {
+  bool of_thread = root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER;
+  if (!of_thread || root->tid == marker->caller) return ROOT_OF_PROGRAM;
+  return root->doubtful ? ROOT_DOUBTFUL : ROOT_OF_OTHER_THREAD;
 }
 
-static void scan_roots(undead_marker *marker, const undead_roots *roots, bool of_other_threads) {
+static void scan_roots(undead_marker *marker, const undead_roots *roots, root_order order) {
   reference_source source = {marker, 0};
   for (uint32_t i = 0; i < roots->count; i++) {
-    if (is_of_other_thread(marker, &roots->roots[i]) != of_other_threads) continue;
+    if (order_of(marker, &roots->roots[i]) != order) continue;
     undead_walk_root(marker->heap, &roots->roots[i], visit, &source);
     if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker, UINT64_MAX);
   }
@@ -133,9 +137,15 @@ static void scan_roots(undead_marker *marker, const undead_roots *roots, bool of
 
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
   assert(marker->bit && marker->heap && marker->bodies);
-  scan_roots(marker, roots, false);
+  scan_roots(marker, roots, ROOT_OF_PROGRAM);
   marker->only_threads = marker->result != NULL;
-  scan_roots(marker, roots, true);
+  scan_roots(marker, roots, ROOT_OF_OTHER_THREAD);
+  uint64_t early_blocks = marker->blocks;
+  uint32_t early_bit = marker->bit;
+  marker->bit |= marker->late;
+  scan_roots(marker, roots, ROOT_DOUBTFUL);
+  marker->doubtful_blocks = marker->blocks - early_blocks;
+  if (!marker->doubtful_blocks) marker->bit = early_bit;
   marker->only_threads = false;
   return !marker->waiting.no_memory;
 }

@@ -37,6 +37,9 @@ struct undead_marker {
   undead_scan_result *result;  // NULL, or told the scopes of what only threads lead to
   int32_t caller;              // the thread whose stack and registers are no such roots
   bool only_threads;           // the rest of the roots has been followed
+  uint32_t late;               // also set in the words of blocks that are marked after all roots but the doubtful ones
+  uint64_t doubtful_blocks;    // marked from doubtful roots; if there are none, `late` is not used
+  undead_worklist *kept;       // NULL, or told the late blocks that the counts say others own (scan/counts.h)
   uint64_t blocks, bytes;      // marked so far
   // Bits to set in the word of a marked block, or NULL.
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
@@ -50,6 +53,10 @@ struct undead_marker {
   uintptr_t blocks_ahead[UNDEAD_BLOCK_RING];
   uint32_t candidate_first, candidate_end, block_first, block_end;   // counted on, modulo the ring's size
 };
+
+// Of a block that only doubtful words and what the counts decide about lead to: `late` of the first pass. Free again when
+// suspects are looked for.
+#define UNDEAD_WORD_LATE UNDEAD_WORD_OWNED
 
 // `marker` must be zeroed but for what says how to mark. False without memory, then the marks are incomplete.
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots);

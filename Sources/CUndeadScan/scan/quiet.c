@@ -106,6 +106,24 @@ static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *
   return find_weak(parts, (undead_frame){thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]}, thread->sp);
 }
 
+// The frames of Swift code further out than the one at work, of a thread that is not the one that asked: how far that one has
+// counted what it stored is not known. As above, what C code must find again may lie in the frames that it called.
+static void find_doubtful(weak_parts *parts, const undead_stopped_thread *thread, const undead_scan_options *options) {
+  parts->count = 0;
+  if (thread->held_signal || (thread->tid == options->caller_tid && options->caller_sp)) return;
+  undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]};
+  bool inmost = true;
+  for (int depth = 0; depth < MOST_FRAMES; depth++) {
+    code_kind kind = kind_of(frame.pc - 1);
+    uintptr_t start = frame.sp;
+    if (kind == CODE_C || kind == CODE_UNKNOWN) parts->count = 0;
+    if (undead_walk_step(&frame) != UNDEAD_STEP_CALLER) return;
+    if (kind != CODE_SWIFT) continue;
+    if (!inmost) add_weak(parts, start, frame.sp);
+    inmost = false;
+  }
+}
+
 static bool add(undead_roots *roots, undead_root root) {
   if (root.low >= root.high) return true;
   if (roots->count == roots->capacity) return false;
@@ -113,20 +131,40 @@ static bool add(undead_roots *roots, undead_root root) {
   return true;
 }
 
-static bool split(undead_roots *split, undead_root root, const weak_parts *parts) {
-  bool ok = true;
-  for (uint32_t i = 0; ok && i < parts->count && root.low < root.high; i++) {
-    undead_interval weak = parts->weak[i];
-    if (weak.high <= root.low || weak.low >= root.high) continue;
-    undead_root before = root, inside = root;
-    before.high = weak.low > root.low ? weak.low : root.low;
-    inside.low = before.high;
-    inside.high = weak.high < root.high ? weak.high : root.high;
-    inside.weak = true;
-    ok = add(split, before) && add(split, inside);
-    root.low = inside.high;
+// The first of the parts that a root has, cut to it; empty if there is none.
+static undead_interval first_part(undead_root root, const weak_parts *parts) {
+  for (uint32_t i = 0; i < parts->count; i++) {
+    undead_interval part = parts->weak[i];
+    if (part.high <= root.low || part.low >= root.high) continue;
+    return (undead_interval){part.low > root.low ? part.low : root.low, part.high < root.high ? part.high : root.high};
   }
-  return ok && add(split, root);
+  return (undead_interval){root.high, root.high};
+}
+
+static bool split_doubtful(undead_roots *split, undead_root root, const weak_parts *doubtful) {
+  bool ok = true;
+  while (ok && root.low < root.high) {
+    undead_interval part = first_part(root, doubtful);
+    undead_root before = root, inside = root;
+    before.high = inside.low = part.low;
+    root.low = inside.high = part.high;
+    inside.doubtful = true;
+    ok = add(split, before) && add(split, inside);
+  }
+  return ok;
+}
+
+static bool split(undead_roots *split, undead_root root, const weak_parts *weak, const weak_parts *doubtful) {
+  bool ok = true;
+  while (ok && root.low < root.high) {
+    undead_interval part = first_part(root, weak);
+    undead_root before = root, inside = root;
+    before.high = inside.low = part.low;
+    root.low = inside.high = part.high;
+    inside.weak = true;
+    ok = split_doubtful(split, before, doubtful) && add(split, inside);
+  }
+  return ok;
 }
 
 // The registers of a system call are in use.
@@ -143,13 +181,13 @@ static void add_weak_registers(weak_parts *parts, const undead_stopped_thread *t
 
 // Moves the roots of one kind that belong to a thread to `result`, in parts.
 static bool split_thread(undead_roots *roots, undead_roots *result, int32_t tid, undead_root_kind kind,
-                         const weak_parts *parts) {
+                         const weak_parts *weak, const weak_parts *doubtful) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < roots->count; i++) {
     undead_root root = roots->roots[i];
     if (root.tid != tid || root.kind != kind) continue;
     roots->roots[i].high = root.low;
-    ok = split(result, root, parts);
+    ok = split(result, root, weak, doubtful);
   }
   return ok;
 }
@@ -163,21 +201,31 @@ void undead_quiet_prepare(void) {
   }
 }
 
+static bool mark_thread(undead_roots *roots, undead_roots *result, const undead_stopped_thread *thread,
+                        weak_parts *weak, weak_parts *doubtful, const undead_scan_options *options) {
+  bool waits = find_weak_of_thread(weak, thread, options);
+  if (!waits) weak->count = 0;
+  find_doubtful(doubtful, thread, options);
+  if (!weak->count && !doubtful->count) return true;
+  bool ok = split_thread(roots, result, thread->tid, UNDEAD_ROOT_STACK, weak, doubtful);
+  doubtful->count = 0;
+  if (!waits) return ok;
+  add_weak_registers(weak, thread, options);
+  return ok && split_thread(roots, result, thread->tid, UNDEAD_ROOT_REGISTER, weak, doubtful);
+}
+
 bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const undead_scan_options *options) {
   undead_roots result = {.capacity = roots->capacity};
   result.roots = undead_map(result.capacity * sizeof *result.roots);
-  weak_parts *parts = undead_map(sizeof *parts);
+  weak_parts *parts = undead_map(2 * sizeof *parts);
   bool ok = result.roots && parts;
   for (uint32_t i = 0; ok && i < world->thread_count; i++) {
     const undead_stopped_thread *thread = &world->threads[i];
     if (thread->phase != UNDEAD_THREAD_STOPPED) continue;
-    if (!find_weak_of_thread(parts, thread, options)) continue;
-    ok = split_thread(roots, &result, thread->tid, UNDEAD_ROOT_STACK, parts);
-    add_weak_registers(parts, thread, options);
-    ok = ok && split_thread(roots, &result, thread->tid, UNDEAD_ROOT_REGISTER, parts);
+    ok = mark_thread(roots, &result, thread, &parts[0], &parts[1], options);
   }
   for (uint32_t i = 0; ok && i < roots->count; i++) ok = add(&result, roots->roots[i]);
-  if (parts) undead_unmap(parts, sizeof *parts);
+  if (parts) undead_unmap(parts, 2 * sizeof *parts);
   if (!ok) {
     if (result.roots) undead_unmap(result.roots, result.capacity * sizeof *result.roots);
     return false;

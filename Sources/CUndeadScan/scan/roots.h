@@ -13,6 +13,7 @@ typedef struct {
   int32_t tid;
   uint8_t kind;        // undead_root_kind
   bool weak;           // may hold what is no longer in use: alone it keeps nothing alive that the counts explain
+  bool doubtful;       // likewise, but not certainly: it keeps alive what it names (scan/closed.h)
 } undead_root;
 
 typedef struct {

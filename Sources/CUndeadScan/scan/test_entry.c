@@ -21,10 +21,15 @@ static void count(const undead_scan_result *result, undead_test_scan_counts *cou
     counts->support += result->nodes[i].state == UNDEAD_STATE_SUPPORT;
   }
   for (uint32_t i = 0; i < result->suspect_count; i++) {
-    if (result->suspects[i].kind < 5) counts->suspects_of_kind[result->suspects[i].kind]++;
+    if (result->suspects[i].kind < 6) counts->suspects_of_kind[result->suspects[i].kind]++;
     counts->suspects_with_path += result->suspects[i].path != UINT32_MAX;
   }
   counts->paths = result->path_count;
+  if (result->path_count) {
+    counts->path_strong = result->paths[0].strong;
+    counts->path_counted = result->paths[0].counted;
+    counts->path_shared = result->paths[0].shared;
+  }
   counts->edges = result->edge_count;
   counts->live_blocks = result->live_blocks;
   counts->pause_nanoseconds = result->pause_nanoseconds;

@@ -81,7 +81,9 @@ struct ScopeSearch {
 
   private func report(_ nodes: [Int], where isWanted: (UInt32) -> Bool, _ options: ReportOptions) -> LeakReport {
     let seeds = Set(nodes).union(scopes.filter { isWanted($0.value) }.keys)
-    let suspects = snapshot.suspects.filter { seeds.contains(Int($0.node)) }
+    let suspects =
+      snapshot.suspects.filter { !$0.isOfFrame && seeds.contains(Int($0.node)) }
+      + (selection?.setsOfFrames(with: seeds) ?? [])
     let leaked = seeds.filter { node in
       let record = snapshot.nodes[node]
       return (record.state == .leaked || record.state == .raw) && !ReportedLeaks.contains(record.address)

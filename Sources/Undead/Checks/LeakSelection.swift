@@ -30,6 +30,26 @@ struct LeakSelection {
     return found
   }
 
+  /// The sets that only frames of threads name and to which one of the nodes belongs, whole.
+  func setsOfFrames(with nodes: Set<Int>) -> [Snapshot.SuspectRecord] {
+    let records = snapshot.suspects.filter(\.isOfFrame)
+    let members = Set(records.map { Int($0.node) })
+    guard !members.isDisjoint(with: nodes) else { return [] }
+    var neighbours: [Int: [Int]] = [:]
+    for edge in snapshot.edges {
+      let (from, to) = (Int(edge.from), Int(edge.to))
+      guard edge.isStrong, members.contains(from), members.contains(to) else { continue }
+      neighbours[from, default: []].append(to)
+      neighbours[to, default: []].append(from)
+    }
+    var found = members.intersection(nodes)
+    var waiting = Array(found)
+    while let node = waiting.popLast() {
+      for neighbour in neighbours[node] ?? [] where found.insert(neighbour).inserted { waiting.append(neighbour) }
+    }
+    return records.filter { found.contains(Int($0.node)) }
+  }
+
   /// The given nodes, and what they hold of what leaked.
   func held(by holders: some Sequence<Int>) -> Set<Int> {
     var references: [Int: [Int]] = [:]

@@ -95,6 +95,10 @@ enum AbandonedAdvice {
   private static func thread(_ facts: Facts) -> String? {
     guard facts.steps.isEmpty, let root = facts.root else { return nil }
     switch root.kind {
+    case "stack" where root.owned == 0, "register" where root.owned == 0:
+      return
+        "a call that has not returned (\(root.name)) names it but owns none of its references, which all come from "
+        + "objects that it leads to itself: look for a cycle among them"
     case "stack", "register":
       return "a local variable or argument of a call that has not returned (\(root.name)) still refers to it: let the "
         + "call end, or set the variable to nil"

@@ -13,7 +13,7 @@ struct AbandonedBuilder {
     self.snapshot = snapshot
     self.ways = ways
     chain = ReferenceChain(snapshot)
-    let suspects = snapshot.suspects.filter { $0.mechanism != Snapshot.none }
+    let suspects = snapshot.suspects.filter { !$0.isOfFrame && $0.mechanism != Snapshot.none }
     mechanisms = Dictionary(suspects.map { ($0.node, $0.mechanism) }) { first, _ in first }
     self.names = names
     self.frames = frames

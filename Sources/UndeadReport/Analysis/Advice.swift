@@ -31,6 +31,12 @@ enum Advice {
     }
   }
 
+  /// What to do about a cycle that a frame of a thread names, by what would be said of a leak.
+  static func text(forHeldByThread advice: String?) -> String {
+    "nobody else owns these objects, they only hold each other: unless that function of the thread still uses them, they "
+      + "have leaked" + (advice.map { "; \($0)" } ?? "")
+  }
+
   private static let unreferencedRules: [Rule] = [
     timer, waitingTask, rawMemory, heldByForeignBlock, passRetained, loneClosure,
   ]

@@ -30,6 +30,7 @@ struct ProcessAnalysis {
     readDiagnostics()
     var builder = SuspectBuilder(snapshot, ways: ways, names: names, frames: frames)
     suspects = builder.build()
+    findCyclesOfFrames(inherited)
   }
 
   /// What leaked in a process, to be left out of the report of its children.
@@ -116,8 +117,67 @@ struct ProcessAnalysis {
     for group in grouping.groups { _ = add(group, &finder, scope: nil) }
   }
 
+  /// Finds the retain cycles that nobody owns, but that a frame of a thread names: they look like leaks.
+  private mutating func findCyclesOfFrames(_ inherited: Set<Identity>) {
+    let records = snapshot.suspects.filter(\.isOfFrame)
+    guard !records.isEmpty else { return }
+    var part = snapshot
+    for node in part.nodes.indices { part.nodes[node].state = .live }
+    for record in records { part.nodes[Int(record.node)].state = state(ofSuspect: Int(record.node)) }
+    // What outlived its scope is a leak, and said to be one.
+    let excluded = Set(snapshot.watched.map { Int($0.node) })
+    var finder = LeakFinder(part, names, &frames)
+    let grouping = LeakGrouping(part, finder, names, &frames) { [snapshot, names, finder] root in
+      excluded.contains { finder.owner[$0] >= 0 && finder.owner[$0] == finder.owner[root] }
+        || (!inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, names)))
+    }
+    for (number, group) in grouping.groups.enumerated() where group.holdsProgramObject {
+      let (leak, facts) = leak(group, &finder, scope: nil)
+      guard facts.isCycle, leak.reason == nil else { continue }
+      let named = records.filter { record in
+        let owner = finder.owner[Int(record.node)]
+        return record.path != Snapshot.none && owner >= 0 && grouping.group(ofLeak: Int(owner)) == number
+      }
+      suspects.append(Suspect(leak, retainPath: pathOfFrame(named, finder)))
+    }
+  }
+
+  /// Memory that is no object is not a leak of its own there.
+  private func state(ofSuspect node: Int) -> Snapshot.State {
+    let type = snapshot.nodes[node].type
+    return type == Snapshot.none || snapshot.types[Int(type)].kind == .other ? .support : .leaked
+  }
+
+  /// From a frame to the first object of a cycle, else to another one of it, else to what hangs off it.
+  private mutating func pathOfFrame(_ records: [Snapshot.SuspectRecord], _ finder: LeakFinder) -> [PathStep] {
+    func key(_ record: Snapshot.SuspectRecord) -> (Int, UInt64, UInt32, UInt64) {
+      let node = Int(record.node)
+      let leak = finder.leaks[Int(finder.owner[node])]
+      let isOfCycle = Int(finder.components.component[node]) == leak.component
+      let path = snapshot.paths[Int(record.path)]
+      return (leak.root == node ? 0 : isOfCycle ? 1 : 2, finder.look(ofBlock: node), path.thread, path.rootAddress)
+    }
+    guard let record = records.min(by: { key($0) < key($1) }) else { return [] }
+    let paths = RetainPaths(snapshot)
+    return paths.steps(root: record.path, paths.edges(of: record.path), to: Int(record.node), names, &frames)
+  }
+
   /// Adds a group to the leaks or to the known ones; true if it is a test case that XCTest keeps.
   private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?) -> Bool {
+    var (leak, facts) = leak(group, &finder, scope: scope)
+    if leak.reason == nil {
+      leaks.append(leak)
+    } else {
+      leak.advice = nil
+      knownLeaks.append(leak)
+    }
+    return facts.isTestCase
+  }
+
+  /// What is told of a group.
+  private mutating func leak(
+    _ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?
+  ) -> (Leak, LeakFacts) {
     let instance = finder.leaks[group.samples[0]]
     let blocks = finder.blocks(of: group.samples[0])
     let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
@@ -140,13 +200,7 @@ struct ProcessAnalysis {
     let inner = innerCycles(blocks, outside: instance.component, &finder)
     if !inner.isEmpty { leak.innerCycles = inner }
     leak.reason = KnownLeaks.reason(for: facts)
-    if leak.reason == nil {
-      leaks.append(leak)
-    } else {
-      leak.advice = nil
-      knownLeaks.append(leak)
-    }
-    return facts.isTestCase
+    return (leak, facts)
   }
 
   /// So many references of a cycle are told at its start, and so many at its end.
@@ -261,5 +315,15 @@ extension LeakedObject {
 extension TypeCount {
   static func mostBytesFirst(_ a: TypeCount, _ b: TypeCount) -> Bool {
     (b.bytes, b.count, a.type) < (a.bytes, a.count, b.type)
+  }
+}
+
+extension Suspect {
+  /// A cycle that would be a leak if a thread's word were out of use.
+  fileprivate init(_ leak: Leak, retainPath: [PathStep]) {
+    self.init(
+      kind: .thread, signature: leak.signature, count: leak.count, totalBytes: leak.totalBytes, objects: leak.objects,
+      retainPath: retainPath, cycle: leak.cycle, allocation: leak.allocation, suspended: leak.suspended,
+      advice: Advice.text(forHeldByThread: leak.advice), test: leak.test)
   }
 }

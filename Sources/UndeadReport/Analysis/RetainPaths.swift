@@ -4,12 +4,15 @@ struct RetainPaths {
   private let chain: ReferenceChain
   /// What run loops hold, by node.
   private let items: [Int: Snapshot.LoopItem]
+  /// Whose the references to the first node are, by path.
+  private let owners: [Snapshot.Index: Snapshot.OwnerRecord]
 
   init(_ snapshot: Snapshot) {
     self.snapshot = snapshot
     chain = ReferenceChain(snapshot)
     let listed = snapshot.loopItems.filter { $0.node != Snapshot.none }.map { (Int($0.node), $0) }
     items = Dictionary(listed) { first, _ in first }
+    owners = Dictionary(snapshot.owners.map { ($0.path, $0) }) { first, _ in first }
   }
 
   /// What a run loop holds, if `node` is that.
@@ -47,11 +50,14 @@ struct RetainPaths {
     let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
     edges.removeFirst(start)
     var references = chain.references(edges, names, &frames)
+    let shown = references.count
     // Nor do the collections of the run loop and of libdispatch.
     while item == nil, references.count > 1, references[0].isNameless { references.removeFirst() }
     var steps = references.map { PathStep($0) }
     steps.append(PathStep(type: names.type(of: end), field: ""))
-    steps[0].root = root(of: path)
+    // What is said of the references is said of the object that is shown first.
+    let isFirst = edges.first.map { Int(snapshot.edges[$0].from) } ?? end == firstNode(of: path)
+    steps[0].root = root(of: path, isFirst && references.count == shown)
     if let item {
       steps[0].root = PathStep.Root(kind: "runLoop", name: snapshot.strings[item.loop])
       steps[0].item = text(item.kind)
@@ -61,10 +67,15 @@ struct RetainPaths {
     return steps
   }
 
-  private func root(of path: Snapshot.Index) -> PathStep.Root? {
-    guard path != Snapshot.none else { return nil }
-    let path = snapshot.paths[Int(path)]
-    return PathStep.Root(kind: Self.rootKind(path.rootKind), name: rootName(path))
+  private func root(of index: Snapshot.Index, _ tellsOwners: Bool) -> PathStep.Root? {
+    guard index != Snapshot.none else { return nil }
+    let path = snapshot.paths[Int(index)]
+    var root = PathStep.Root(kind: Self.rootKind(path.rootKind), name: rootName(path))
+    guard tellsOwners, let record = owners[index], record.counted <= record.strong else { return root }
+    root.references = Int(record.strong)
+    root.owned = Int(record.strong - record.counted)
+    if record.flags & 1 != 0 { root.shared = true }
+    return root
   }
 
   private static func rootKind(_ number: UInt32) -> String {

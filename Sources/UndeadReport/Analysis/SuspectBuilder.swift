@@ -19,7 +19,7 @@ struct SuspectBuilder {
   mutating func build() -> [Suspect] {
     // What outlived its scope is a leak, and said to be one.
     let watched = Set(snapshot.watched.map(\.node))
-    var records = snapshot.suspects.filter { !watched.contains($0.node) }
+    var records = snapshot.suspects.filter { !$0.isOfFrame && !watched.contains($0.node) }
     guard !records.isEmpty else { return [] }
     frames.sortByStack(&records) { [snapshot] in snapshot.nodes[Int($0.node)].stack }
     var groups: [String: Suspect] = [:]

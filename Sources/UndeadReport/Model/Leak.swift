@@ -202,11 +202,22 @@ public struct PathStep: Codable, Sendable, Hashable {
     public var kind: String
     /// Name, as it was given or as it is known.
     public var name: String
+    /// Strong references to the object of this step; only where a word of a thread is the root, and they are known.
+    public var references: Int?
+    /// How many of these no field, element or capture accounts for.
+    public var owned: Int?
+    /// True if others may own these: another thread, a global, memory of no type.
+    public var shared: Bool?
 
     /// Makes a root; see the properties for the meaning of each part.
-    public init(kind: String, name: String) {
+    public init(
+      kind: String, name: String, references: Int? = nil, owned: Int? = nil, shared: Bool? = nil
+    ) {
       self.kind = kind
       self.name = name
+      self.references = references
+      self.owned = owned
+      self.shared = shared
     }
   }
 

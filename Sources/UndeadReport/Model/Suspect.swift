@@ -1,4 +1,5 @@
-/// A group of reachable objects that only something that fires or waits holds, and that hold that thing themselves.
+/// A group of reachable objects that only something that fires or waits holds, and that hold that thing themselves; or a
+/// retain cycle that nobody owns, but that a frame of a thread names.
 public struct Suspect: Codable, Sendable, Equatable {
   /// What holds the objects; a reader must expect kinds that it does not know.
   public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
@@ -20,6 +21,8 @@ public struct Suspect: Codable, Sendable, Equatable {
     public static let runLoop = Kind(rawValue: "heldByRunLoop")
     /// A task that waits.
     public static let task = Kind(rawValue: "heldByTask")
+    /// A word on the stack of a thread, which may be out of use.
+    public static let thread = Kind(rawValue: "heldByThread")
   }
 
   /// What holds the objects.
@@ -36,6 +39,8 @@ public struct Suspect: Codable, Sendable, Equatable {
   public var retainPath: [PathStep]
   /// From the object back to what holds it.
   public var holdsBack: [Reference]?
+  /// What a thread's frame names: each reference in order, the last one leads back to the first object.
+  public var cycle: [Reference]?
   /// Where the first one was allocated.
   public var allocation: Backtrace
   /// Where a task waits.
@@ -48,8 +53,8 @@ public struct Suspect: Codable, Sendable, Equatable {
   /// Makes a group; see the properties for the meaning of each part.
   public init(
     kind: Kind, signature: String, count: Int = 1, totalBytes: Int, objects: [LeakedObject] = [],
-    retainPath: [PathStep] = [], holdsBack: [Reference]? = nil, allocation: Backtrace = Backtrace(),
-    suspended: Backtrace? = nil, advice: String? = nil, test: TestIdentity? = nil
+    retainPath: [PathStep] = [], holdsBack: [Reference]? = nil, cycle: [Reference]? = nil,
+    allocation: Backtrace = Backtrace(), suspended: Backtrace? = nil, advice: String? = nil, test: TestIdentity? = nil
   ) {
     self.kind = kind
     self.signature = signature
@@ -58,6 +63,7 @@ public struct Suspect: Codable, Sendable, Equatable {
     self.objects = objects
     self.retainPath = retainPath
     self.holdsBack = holdsBack
+    self.cycle = cycle
     self.allocation = allocation
     self.suspended = suspended
     self.advice = advice

@@ -23,8 +23,11 @@ public struct TextRenderer {
 
   /// What is suspected, in a few words.
   static func heading(_ suspect: Suspect) -> String {
-    "\(suspect.objects.first?.type ?? "object") held only by \(holder(suspect.kind))"
-      + (suspect.count == 1 ? "" : ", \(suspect.count) times")
+    subject(suspect) + " held only by \(holder(suspect.kind))" + (suspect.count == 1 ? "" : ", \(suspect.count) times")
+  }
+
+  private static func subject(_ suspect: Suspect) -> String {
+    suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
   }
 
   /// The last line, which says how many of each finding there are.
@@ -111,7 +114,8 @@ public struct TextRenderer {
   private func heading(_ leak: Leak) -> String {
     let type = leak.objects.first?.type ?? "object"
     return switch leak.kind {
-    case .retainCycle: "retain cycle of \(cycleTypes(leak))"
+    case .retainCycle where leak.cycle?.isEmpty ?? true: "retain cycle of \(leak.objects.first?.type ?? "objects")"
+    case .retainCycle: "retain cycle of \(Self.cycleTypes(leak.cycle ?? []))"
     case .unreferenced where leak.suspended != nil: "suspended task that nobody can resume"
     case .unreferenced where type == NodeNames.rawMemory: "raw memory that nothing refers to"
     case .unreferenced: "\(type) that nothing refers to"
@@ -120,12 +124,11 @@ public struct TextRenderer {
     }
   }
 
-  private func cycleTypes(_ leak: Leak) -> String {
+  private static func cycleTypes(_ cycle: [Reference]) -> String {
     var types: [String] = []
-    for reference in leak.cycle ?? [] where !types.contains(reference.type) { types.append(reference.type) }
+    for reference in cycle where !types.contains(reference.type) { types.append(reference.type) }
     switch types.count {
-    case 0: return leak.objects.first?.type ?? "objects"
-    case 1...2: return types.joined(separator: " and ")
+    case 0...2: return types.joined(separator: " and ")
     default: return "\(types[0]), \(types[1]) and \(Quantity.of(types.count - 2, "more type"))"
     }
   }
@@ -138,6 +141,12 @@ public struct TextRenderer {
     addReferences(path.dropLast().map(\.reference), end: last.type, closing: false, showsFirst: !isNamed)
   }
 
+  /// What names a cycle; the way from there only if it does not begin with the cycle.
+  private mutating func addHolder(_ path: [PathStep], ofCycleFrom type: String) {
+    guard let first = path.first, let root = first.root else { return }
+    if path.count == 1 || first.type == type { addRoot(root, first) } else { addPath(path) }
+  }
+
   private mutating func addRoot(_ root: PathStep.Root, _ first: PathStep) {
     if root.kind == "runLoop" {
       var parts = ["run loop" + (root.name.isEmpty ? "" : " \"\(root.name)\"")]
@@ -147,7 +156,23 @@ public struct TextRenderer {
       return
     }
     let kind = root.kind == "threadLocal" ? "thread-local" : root.kind
-    lines.append("    " + TextStyle.faint.apply("[\(kind)]", options) + (root.name.isEmpty ? "" : " \(root.name)"))
+    let name = root.name.isEmpty ? "" : " \(root.name)"
+    lines.append("    " + TextStyle.faint.apply("[\(kind)]", options) + name + Self.owners(root, of: first.type))
+  }
+
+  /// How many of the references to an object a thread owns, as far as that is known.
+  private static func owners(_ root: PathStep.Root, of type: String) -> String {
+    guard let references = root.references, let owned = root.owned else { return "" }
+    let all = references == 1 ? "the only reference" : "the \(references) references"
+    return switch (owned, root.shared ?? false) {
+    case (0, _) where references == 1: ", which does not own \(all) to \(type)"
+    case (0, _): ", which owns none of \(all) to \(type)"
+    case (_, true) where references == 1: ": it, or what else names it, owns \(all) to \(type)"
+    case (_, true): ": it, or what else names it, owns \(owned) of \(all) to \(type)"
+    case (1, _) where references == 1: ", which owns \(all) to \(type)"
+    case (references, _): ", which owns all \(references) references to \(type)"
+    default: ", which owns \(owned) of \(all) to \(type)"
+    }
   }
 
   private static let chainLimit = 12
@@ -258,14 +283,18 @@ public struct TextRenderer {
 
   private mutating func addSuspect(_ suspect: Suspect, title: String) {
     let times = suspect.count == 1 ? "" : ", \(suspect.count) times"
-    let type = suspect.objects.first?.type ?? "object"
     let item = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" }
-    let heading = "\(type) held only by \(item ?? Self.holder(suspect.kind))\(times)"
+    let heading = "\(Self.subject(suspect)) held only by \(item ?? Self.holder(suspect.kind))\(times)"
     lines.append(
       TextStyle.warning.apply(title, options) + "  " + TextStyle.heading.apply(heading, options)
         + "  (\(Quantity.bytes(suspect.totalBytes)))")
     lines.append("")
-    addPath(suspect.retainPath)
+    if let cycle = suspect.cycle {
+      addHolder(suspect.retainPath, ofCycleFrom: cycle.first?.type ?? "")
+      addReferences(cycle, end: cycle.first?.type ?? "", closing: true)
+    } else {
+      addPath(suspect.retainPath)
+    }
     if let back = suspect.holdsBack, let first = back.first {
       lines.append("    and \(first.type) holds that thing itself:")
       let item = suspect.retainPath.first?.item.map { "the \($0)" }
@@ -285,6 +314,7 @@ public struct TextRenderer {
     case .observer: "an observer registration that it holds itself"
     case .task: "a waiting task that it holds itself"
     case .runLoop: "something in a run loop that it holds itself"
+    case .thread: "a word on a thread's stack"
     default: "something that it holds itself"
     }
   }

@@ -27,6 +27,7 @@ public struct Snapshot: Sendable, Equatable {
   /// Indices of edges.
   package var steps: [Index] = []
   package var suspects: [SuspectRecord] = []
+  package var owners: [OwnerRecord] = []
   package var notes: [StringID] = []
   package var watched: [WatchedRecord] = []
   package var loopItems: [LoopItem] = []
@@ -47,7 +48,7 @@ public struct Snapshot: Sendable, Equatable {
 
   /// Leaves only what is known of the process as a whole.
   public mutating func removeFindings() {
-    (nodes, edges, paths, steps, suspects) = ([], [], [], [], [])
+    (nodes, edges, paths, steps, suspects, owners) = ([], [], [], [], [], [])
     (watched, loopItems, diagnostics, traces, runLoops) = ([], [], [], [], [])
     counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
   }

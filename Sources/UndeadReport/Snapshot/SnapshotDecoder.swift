@@ -217,6 +217,11 @@ struct SnapshotDecoder {
         entry, 24, first: path.firstStep, count: path.stepCount, in: snapshot.steps.count, of: "STEPS")
       return path
     }
+    snapshot.owners = try entries(.owners) { (entry) throws(SnapshotError) in
+      Snapshot.OwnerRecord(
+        path: try index(entry, 0, below: snapshot.paths.count, of: "PATHS", allowNone: false), strong: entry.u32(4),
+        counted: entry.u32(8), flags: entry.u32(12))
+    }
     snapshot.suspects = try entries(.suspects) { (entry) throws(SnapshotError) in
       Snapshot.SuspectRecord(
         kind: entry.u32(0), node: try index(entry, 4, below: nodes, of: "NODES", allowNone: false),

@@ -92,6 +92,7 @@ private struct SnapshotEncoder {
       $0.u32($1.thread, $1.firstNode, $1.firstStep, $1.stepCount, $1.endNode, 0)
     }
     add(.steps, snapshot.steps) { $0.u32($1) }
+    add(.owners, snapshot.owners) { $0.u32($1.path, $1.strong, $1.counted, $1.flags) }
     add(.suspects, snapshot.suspects) { $0.u32($1.kind, $1.node, $1.mechanism, $1.path) }
   }
 

@@ -12,7 +12,7 @@ enum SnapshotFormat {
   enum Section: UInt32, CaseIterable {
     case strings = 1
     case metadata, counters, modules, types, nodes, edges, stacks, frames, paths, steps, suspects, notes, symbols
-    case symbolFrames, zombies, diagnostics, watched, loopItems, runLoops, traces
+    case symbolFrames, zombies, diagnostics, watched, loopItems, runLoops, traces, owners
 
     /// Bytes of an entry in this version; later ones may be longer.
     var entrySize: Int {
@@ -20,7 +20,7 @@ enum SnapshotFormat {
       case .strings, .zombies, .runLoops: 1
       case .steps, .notes: 4
       case .metadata, .stacks, .frames: 8
-      case .counters, .suspects, .symbols, .diagnostics, .traces: 16
+      case .counters, .suspects, .symbols, .diagnostics, .traces, .owners: 16
       case .types, .watched: 24
       case .symbolFrames, .loopItems: 32
       case .modules, .nodes, .edges, .paths: 40

@@ -109,13 +109,28 @@ extension Snapshot {
     package var endNode: Index
   }
 
-  /// An object that only something that fires or waits holds, and that holds that thing itself.
+  /// Whose the references are to the node that a thread's word holds.
+  package struct OwnerRecord: Sendable, Equatable {
+    package var path: Index
+    /// Strong references to the first node of the path.
+    package var strong: UInt32
+    /// Those that fields, elements and captures account for.
+    package var counted: UInt32
+    /// 1: others than the thread may own the rest.
+    package var flags: UInt32 = 0
+  }
+
+  /// An object that only something that fires or waits holds, and that holds that thing itself; or a block of a set that
+  /// nobody owns, but that a thread's frame names.
   package struct SuspectRecord: Sendable, Equatable {
-    /// 1 timer, 2 dispatch source, 3 observer, 4 task.
+    /// 1 timer, 2 dispatch source, 3 observer, 4 task, 5 frame.
     package var kind: UInt32
     package var node: Index
     package var mechanism: Index
     package var path: Index = Snapshot.none
+
+    /// True for a block of a set that only a thread's frame names.
+    package var isOfFrame: Bool { kind == 5 }
   }
 
   /// An object that outlived its owner scope.

@@ -302,6 +302,28 @@ nonisolated(unsafe) var keptTexts: [String] = []
   }
 }
 
+nonisolated(unsafe) var hiddenChild: UInt = 0
+
+/// A node that the thread owns once, as its own value, and that the returned one owns once.
+@inline(never) func makeOwned() -> Node {
+  var key = pthread_key_t()
+  pthread_key_create(&key, nil)
+  let owner = Node()
+  owner.next = Node()
+  pthread_setspecific(key, Unmanaged.passRetained(owner).toOpaque())
+  hiddenChild = ~UInt(bitPattern: Unmanaged.passUnretained(owner.next!).toOpaque())
+  let other = Node()
+  other.next = owner
+  return other
+}
+
+func ownByThread() {
+  Thread.detachNewThread {
+    let other = makeOwned()
+    while true { withExtendedLifetime(other) { _ = pause() } }
+  }
+}
+
 func report(_ counts: undead_test_scan_counts) {
   var counts = counts
   let message = withUnsafeBytes(of: &counts.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -310,6 +332,7 @@ func report(_ counts: undead_test_scan_counts) {
     "leaked \(counts.leaked) raw \(counts.raw) support \(counts.support) edges \(counts.edges) paths \(counts.paths)",
     "timers \(kinds.1) sources \(kinds.2) observers \(kinds.3) tasks \(kinds.4)",
     "withPath \(counts.suspects_with_path) method \(counts.stop_method) error \(counts.error)",
+    "strong \(counts.path_strong) counted \(counts.path_counted) shared \(counts.path_shared)",
     "liveBlocks \(counts.live_blocks) pauseMicroseconds \(counts.pause_nanoseconds / 1000)",
     "scanMicroseconds \(counts.scan_nanoseconds / 1000) message \(message)")
 }
@@ -342,6 +365,11 @@ case "watched":
   node.next = Node()
   kept.append(node)
   report(scan_now(copy, false, Unmanaged.passUnretained(node.next!).toOpaque()))
+  exit(0)
+case "owned":
+  ownByThread()
+  wait_until_others_sleep()
+  report(scan_now(copy, false, UnsafeMutableRawPointer(bitPattern: ~hiddenChild)!))
   exit(0)
 case "dead-threads":
   run_short_threads(200) { _ in passRetained() }

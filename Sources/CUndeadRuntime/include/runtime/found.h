@@ -18,7 +18,8 @@ typedef enum {
   UNDEAD_STATE_LEAKED = 1,   // Swift object that nothing reaches
   UNDEAD_STATE_RAW = 2,      // unreachable memory that Swift code allocated itself
   UNDEAD_STATE_SUPPORT = 3,  // unreachable C block between leaked objects, or pointing to them
-  UNDEAD_STATE_SUSPECT = 4,  // reachable object held only by something that fires or waits, and that holds it back
+  UNDEAD_STATE_SUSPECT = 4,  // reachable object held only by something that fires or waits, and that holds it back, or
+                             // block of a set that only a frame names
   UNDEAD_STATE_LIVE = 5,     // reachable, listed because it is on a retain path
 } undead_state;
 
@@ -60,16 +61,21 @@ typedef struct {
   uint32_t first_step, step_count;   // range in `steps` (edge indices)
   uint32_t end_node;
   uint32_t item;          // index of the run loop's item that is the first node; UINT32_MAX for other roots
+  // Of roots that belong to threads: how often the first node is retained (0: not known), how many of these fields, elements
+  // and captures account for, and whether others than this thread may own the rest.
+  uint32_t strong, counted;
+  bool shared;
 } undead_path;
 
 typedef enum {
   UNDEAD_SUSPECT_TIMER = 1, UNDEAD_SUSPECT_SOURCE = 2, UNDEAD_SUSPECT_OBSERVER = 3, UNDEAD_SUSPECT_TASK = 4,
+  UNDEAD_SUSPECT_FRAME = 5,   // part of a set that nobody owns, but that a frame of a thread names
 } undead_suspect_kind;
 
 typedef struct {
   uint32_t kind;       // undead_suspect_kind
-  uint32_t node;       // the object of the program
-  uint32_t mechanism;  // the node of the timer, source, closure registration or task
+  uint32_t node;       // the object of the program; UNDEAD_SUSPECT_FRAME: any block of the set
+  uint32_t mechanism;  // the node of the timer, source, closure registration or task; UNDEAD_SUSPECT_FRAME: UINT32_MAX
   uint32_t path;       // index in `paths`, or UINT32_MAX
 } undead_suspect;
 

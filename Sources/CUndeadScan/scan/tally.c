@@ -1,0 +1,92 @@
+#include "scan/tally.h"
+#include "platform/memory.h"
+#include "platform/words.h"
+#include "runtime/abi.h"
+#include "scan/references.h"
+
+static bool count_block(void *context, uintptr_t block, uint32_t *word) {
+  (void)block;
+  undead_tally *tally = context;
+  if (*word & tally->except) *word &= ~tally->bit;
+  tally->capacity += (*word & tally->bit) != 0;
+  return true;
+}
+
+static bool list_block(void *context, uintptr_t block, uint32_t *word) {
+  undead_tally *tally = context;
+  if (*word & tally->bit) tally->blocks[tally->count++].block = block;
+  return true;
+}
+
+bool undead_tally_open(undead_tally *tally, undead_bodies *bodies, uint32_t bit, uint32_t except) {
+  *tally = (undead_tally){.heap = bodies->heap, .bodies = bodies, .bit = bit, .except = except};
+  undead_heap_each(tally->heap, count_block, tally);
+  tally->blocks = undead_map((tally->capacity + 1ull) * sizeof *tally->blocks);
+  if (!tally->blocks) return false;
+  if (tally->capacity) undead_heap_each(tally->heap, list_block, tally);
+  return undead_address_index_open(&tally->index, tally->blocks, sizeof *tally->blocks, tally->count);
+}
+
+void undead_tally_close(undead_tally *tally) {
+  if (tally->blocks) {
+    undead_address_index_close(&tally->index);
+    undead_unmap(tally->blocks, (tally->capacity + 1ull) * sizeof *tally->blocks);
+  }
+  *tally = (undead_tally){0};
+}
+
+undead_tallied *undead_tally_find(const undead_tally *tally, uintptr_t block) {
+  if (!(*undead_heap_word(tally->heap, block) & tally->bit)) return NULL;
+  uint32_t index = undead_address_index_of(&tally->index, block);
+  return index == UINT32_MAX ? NULL : &tally->blocks[index];
+}
+
+static void add_reference(void *context, const undead_reference *reference) {
+  undead_tally *tally = context;
+  if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
+  uintptr_t block = undead_heap_block(tally->heap, reference->address);
+  if (!block || block != reference->address || !(*undead_heap_word(tally->heap, block) & tally->bit)) return;
+  if (undead_body_evidence(tally->body, reference->at) != UNDEAD_EVIDENCE_COUNTED) return;
+  undead_tallied *tallied = undead_tally_find(tally, block);
+  if (tallied) tallied->counted++;
+}
+
+// What died owns nothing, though its fields still name what they held: unowned references keep its memory.
+static bool is_dead(const undead_tally *tally, uintptr_t block) {
+  return undead_block_layout(tally->bodies, block, undead_block_size(block)) && undead_is_deiniting(tally->heap, block);
+}
+
+void undead_tally_add(undead_tally *tally, uintptr_t block) {
+  if (is_dead(tally, block)) return;
+  undead_body body;
+  undead_body_of(tally->bodies, block, undead_block_size(block), &body);
+  tally->body = &body;
+  undead_walk_body(tally->heap, block, &body, false, add_reference, tally);
+}
+
+#define UNCERTAIN UINT64_MAX
+
+// The strong references that a plain reference count stands for; UNCERTAIN if it does not say that for good: side tables, immortal
+// objects, deinits under way, unowned references (a load of one may yet make it a strong one).
+static uint64_t strong_count(uint64_t refcount) {
+  if (refcount >> 63 || (uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return UNCERTAIN;
+  if ((refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK) != 1 || !(refcount & 1)) return UNCERTAIN;
+  return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
+}
+
+static bool is_counted_kind(undead_kind kind) {
+  return kind == UNDEAD_KIND_CLASS || kind == UNDEAD_KIND_CONTEXT || kind == UNDEAD_KIND_GENERIC_BOX
+    || kind == UNDEAD_KIND_ERROR;
+}
+
+bool undead_tally_is_counted(const undead_tally *tally, const undead_tallied *tallied) {
+  return is_counted_kind(undead_body_kind(tally->bodies, tallied->block, undead_block_size(tallied->block)));
+}
+
+bool undead_tally_explains(const undead_tally *tally, const undead_tallied *tallied) {
+  size_t size = undead_block_size(tallied->block);
+  undead_kind kind = undead_body_kind(tally->bodies, tallied->block, size);
+  // Memory without a count is explained by whatever refers to it, but not by weak evidence.
+  if (!is_counted_kind(kind)) return kind == UNDEAD_KIND_OTHER && !tallied->named;
+  return strong_count(word_at(tallied->block + ABI_OBJECT_REFCOUNT)) == tallied->counted;
+}

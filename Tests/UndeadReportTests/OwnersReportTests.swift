@@ -1,0 +1,105 @@
+import Testing
+
+@testable import UndeadReport
+
+/// What is said of the references that threads own, and of cycles that only a thread's frame names.
+@Suite struct OwnersReportTests {
+  private static func heldByStack(references: UInt32, counted: UInt32, shared: Bool = false) throws -> LeakReport {
+    var heap = SyntheticHeap()
+    let owner = heap.object("App.Owner", state: .live, at: Scenario.site("App.open()", 12))
+    let item = heap.object("App.Item", state: .live, at: Scenario.site("App.add()", 13))
+    heap.link(owner, "item", item)
+    heap.watch(item, scope: "Screen", rootKind: 2, root: "stack of thread 3", thread: 3, path: [owner, item])
+    heap.own(references: references, counted: counted, shared: shared)
+    return try heap.report()
+  }
+
+  private static func line(_ references: UInt32, _ counted: UInt32, shared: Bool = false) throws -> String {
+    let text = TextRenderer.render(try heldByStack(references: references, counted: counted, shared: shared))
+    return text.split(separator: "\n").first { $0.contains("[stack]") }.map(String.init) ?? ""
+  }
+
+  @Test func ownersOfWhatAThreadHolds() throws {
+    #expect(try Self.line(1, 0) == "    [stack] stack of thread 3, which owns the only reference to App.Owner")
+    #expect(try Self.line(2, 1) == "    [stack] stack of thread 3, which owns 1 of the 2 references to App.Owner")
+    #expect(try Self.line(3, 0) == "    [stack] stack of thread 3, which owns all 3 references to App.Owner")
+    #expect(try Self.line(2, 2) == "    [stack] stack of thread 3, which owns none of the 2 references to App.Owner")
+    #expect(try Self.line(1, 1) == "    [stack] stack of thread 3, which does not own the only reference to App.Owner")
+    #expect(
+      try Self.line(3, 1, shared: true)
+        == "    [stack] stack of thread 3: it, or what else names it, owns 2 of the 3 references to App.Owner")
+    #expect(
+      try Self.line(1, 0, shared: true)
+        == "    [stack] stack of thread 3: it, or what else names it, owns the only reference to App.Owner")
+    #expect(try Self.line(1, 2) == "    [stack] stack of thread 3", "counts that make no sense say nothing")
+  }
+
+  @Test func ownersInTheModel() throws {
+    let report = try Self.heldByStack(references: 2, counted: 1, shared: true)
+    let root = try #require(report.leaks.first?.retainPath?.first?.root)
+    #expect(
+      root == PathStep.Root(kind: "stack", name: "stack of thread 3", references: 2, owned: 1, shared: true))
+    #expect(try JSONRenderer.parse(JSONRenderer.render(report)) == report)
+    #expect(try Self.heldByStack(references: 2, counted: 1).leaks[0].signature == report.leaks[0].signature)
+  }
+
+  @Test func ownersOfWhatIsNotShownSayNothing() throws {
+    var heap = SyntheticHeap()
+    let block = heap.node("malloc block", kind: .other, state: .live)
+    let owner = heap.object("App.Owner", state: .live, at: Scenario.site("App.open()", 12))
+    let item = heap.object("App.Item", state: .live, at: Scenario.site("App.add()", 13))
+    heap.link(block, "+0", owner)
+    heap.link(owner, "item", item)
+    heap.watch(item, scope: "Screen", rootKind: 2, root: "stack of thread 3", thread: 3, path: [block, owner, item])
+    heap.own(references: 2, counted: 1)
+    let root = try #require(heap.report().leaks.first?.retainPath?.first?.root)
+    #expect(root == PathStep.Root(kind: "stack", name: "stack of thread 3"))
+  }
+
+  @Test func cycleThatOnlyAFrameNames() throws {
+    let heap = Scenario.cyclesOfFrames()
+    #expect(
+      try heap.text(stacks: false) == """
+        SUSPECT 1 of 1  retain cycle of App.Parent and App.Child held only by a word on a thread's stack, 2 times  (192 bytes)
+
+            [stack] stack of thread 11, which does not own the only reference to App.Parent
+            App.Parent
+              .child → App.Child
+              .parent → App.Parent  ↺
+
+          allocated  in App.load() at /app/main.swift:31
+          advice     nobody else owns these objects, they only hold each other: unless that function of the thread still
+                     uses them, they have leaked; `parent` of App.Child refers back to what holds it: declare it `weak`
+                     (`unowned` if it never outlives that object)
+
+        undead: no leaks, 1 suspect, 0 known, 0 suppressed
+
+        """)
+    let report = try heap.report()
+    let suspect = try #require(report.suspects.first)
+    #expect(suspect.kind == .thread && suspect.count == 2)
+    #expect(suspect.cycle?.map(\.field) == ["child", "parent"])
+    #expect(suspect.retainPath.map(\.type) == ["App.Parent"])
+    #expect(!report.fails() && !report.fails(on: [.leaks, .zombies, .known, .incomplete]))
+    #expect(report.fails(on: [.suspects]))
+    #expect(try JSONRenderer.parse(JSONRenderer.render(report)) == report)
+  }
+
+  @Test func signatureIsThatOfTheLeak() throws {
+    var leaked = Scenario.cyclesOfFrames().built
+    for node in leaked.nodes.indices where leaked.nodes[node].type != Snapshot.none {
+      leaked.nodes[node].state = leaked.types[Int(leaked.nodes[node].type)].kind == .object ? .leaked : .support
+    }
+    leaked.suspects = []
+    let leaks = LeakReport(analyzing: [ReportInput(leaked)]).leaks
+    let suspects = try Scenario.cyclesOfFrames(threads: [77, 3]).report().suspects
+    #expect(suspects.map(\.signature) == leaks.filter { $0.cycle?.count == 2 }.map(\.signature))
+  }
+
+  @Test func whatOutlivesItsScopeIsNoSuspect() throws {
+    var heap = Scenario.cyclesOfFrames(threads: [11])
+    heap.watch(1, scope: "Screen", rootKind: 2, root: "stack of thread 11", thread: 11, path: [0, 1])
+    let report = try heap.report()
+    #expect(report.suspects.isEmpty && report.leaks.map(\.kind) == [.abandoned])
+  }
+}
