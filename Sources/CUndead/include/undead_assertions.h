@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// New blocks do not come to addresses that stand in the memory of the running task, until no scope is open any more:
+// New blocks do not come to addresses that stand in the memory of the running task, or of those that wait for it, until no scope is open any more:
 // variables in its frames that are not in use hold addresses of what was freed. For who has just opened a scope.
 void undead_scope_avoid_task(void);
 

@@ -1,13 +1,12 @@
 #define _GNU_SOURCE
 #include "session/candidates.h"
 #include "platform/maps.h"
+#include "platform/memory.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 typedef struct {
   bool runner;         // only a test library, for itself: no code of the program took part
@@ -62,18 +61,12 @@ static bool is_class_of_test_library(uintptr_t metadata) {
   return module && is_test_library(module) && *(const uintptr_t *)metadata == ABI_KIND_CLASS;
 }
 
-// Through the kernel: another thread may free the block meanwhile.
-static bool read_first_word(uintptr_t block, uintptr_t *word) {
-  struct iovec local = {word, sizeof(*word)}, remote = {(void *)block, sizeof(*word)};
-  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)sizeof(*word);
-}
-
 bool undead_may_be_leak(uintptr_t block, uint32_t backtrace) {
   if (undead_module_count() == 0) undead_modules_refresh();
   maker made = maker_of(backtrace);
   if (made.runner) return false;
   uintptr_t word;
-  if (!read_first_word(block, &word)) return true;
+  if (!undead_copy_memory(block, &word, sizeof(word))) return true;   // another thread may have freed it
   bool object = may_be_metadata(word);
   if (made.test_library) return object && is_class_of_test_library(word);
   return object || made.direct;

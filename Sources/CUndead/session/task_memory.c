@@ -1,5 +1,6 @@
-// The memory of the running task, where the frames of its asynchronous functions lie.
+// The memory of the running task, and of those that wait for it, where the frames of asynchronous functions lie.
 #include "undead_assertions.h"
+#include "platform/memory.h"
 #include "platform/words.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
@@ -9,6 +10,11 @@
 // More than the frames of an assertion and of a check have there, also in a debug build.
 #define ROOM_BYTES (16u << 10)
 #define MOST_SLABS 64   // of a task that is looked at
+#define MOST_SLAB_BYTES (1u << 20)
+#define MOST_TASKS 16   // the running one, and those that wait for it
+#define OWN_WORDS 40    // of a task's own block, in front of its memory
+#define COPIED_WORDS 256
+#define LOWEST_ADDRESS 0x10000u
 
 // Exported by the concurrency library (stdlib/public/Concurrency/TaskAlloc.cpp).
 extern void *swift_task_alloc(size_t size) __attribute__((swiftcall));
@@ -21,15 +27,55 @@ static void *current_task(void) {
   return swift_task_dealloc && swift_task_getCurrent ? swift_task_getCurrent() : NULL;
 }
 
+typedef struct {
+  uintptr_t tasks[MOST_TASKS];
+  int count;
+} task_list;
+
+static void note_task(task_list *list, uintptr_t type, uintptr_t address) {
+  uintptr_t first;
+  for (int i = 0; i < list->count; i++)
+    if (list->tasks[i] == address) return;
+  if (list->count == MOST_TASKS || address % 16 || address < LOWEST_ADDRESS) return;
+  if (undead_copy_memory(address, &first, sizeof(first)) && first == type) list->tasks[list->count++] = address;
+}
+
+// A task's own block names the tasks that it belongs to, which wait for it.
+static void note_relatives(task_list *list, uintptr_t type, uintptr_t task) {
+  uintptr_t words[OWN_WORDS];
+  if (!undead_copy_memory(task, words, sizeof(words))) return;
+  for (int i = 0; i < OWN_WORDS; i++) note_task(list, type, words[i]);
+}
+
+// Other tasks may go on meanwhile, and end: what is read is what was there, or nothing.
+static void avoid_copied(uintptr_t low, uintptr_t high) {
+  uintptr_t words[COPIED_WORDS];
+  for (; low < high; low += sizeof(words)) {
+    size_t size = high - low < sizeof(words) ? high - low : sizeof(words);
+    if (!undead_copy_memory(low, words, size)) return;
+    undead_avoid_words((uintptr_t)words, (uintptr_t)words + size);
+  }
+}
+
+static void avoid_slabs(uintptr_t task, uintptr_t isa) {
+  uintptr_t slab, header[ABI_SLAB_HEADER / sizeof(uintptr_t)];
+  if (!undead_copy_memory(task + ABI_TASK_FIRST_SLAB, &slab, sizeof(slab))) return;
+  for (int i = 0; i < MOST_SLABS && slab && slab % 8 == 0; i++) {
+    if (!undead_copy_memory(slab, header, sizeof(header)) || header[0] != isa) return;
+    uint32_t capacity = *(const uint32_t *)((const char *)header + ABI_SLAB_CAPACITY);
+    if (capacity > MOST_SLAB_BYTES) return;
+    avoid_copied(slab + ABI_SLAB_HEADER, slab + ABI_SLAB_HEADER + capacity);
+    slab = header[ABI_SLAB_NEXT / sizeof(uintptr_t)];
+  }
+}
+
 void undead_scope_avoid_task(void) {
   uintptr_t task = (uintptr_t)current_task();
   if (!task || !&_swift_concurrency_debug_asyncTaskSlabMetadata) return;
-  uintptr_t isa = (uintptr_t)_swift_concurrency_debug_asyncTaskSlabMetadata;
-  uintptr_t slab = word_at(task + ABI_TASK_FIRST_SLAB);
-  // Nobody else uses the memory of a task that runs.
-  for (int i = 0; i < MOST_SLABS && slab && slab % 8 == 0 && word_at(slab) == isa; i++) {
-    undead_avoid_words(slab + ABI_SLAB_HEADER, slab + ABI_SLAB_HEADER + *(const uint32_t *)(slab + ABI_SLAB_CAPACITY));
-    slab = word_at(slab + ABI_SLAB_NEXT);
+  task_list list = {.tasks = {task}, .count = 1};
+  for (int i = 0; i < list.count; i++) {
+    note_relatives(&list, word_at(task), list.tasks[i]);
+    avoid_slabs(list.tasks[i], (uintptr_t)_swift_concurrency_debug_asyncTaskSlabMetadata);
   }
 }
 

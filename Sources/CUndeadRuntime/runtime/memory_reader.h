@@ -1,6 +1,7 @@
 // Reads of metadata that may be corrupted: each address is checked against the memory map first.
 #pragma once
 #include "platform/maps.h"
+#include "platform/memory.h"
 #include <string.h>
 
 static inline bool read_bytes(uintptr_t address, void *value, size_t size) {
@@ -33,9 +34,6 @@ static inline uintptr_t read_relative_indirectable(uintptr_t address) {
   uintptr_t target = address + (uintptr_t)(intptr_t)(distance & ~1);
   return distance & 1 ? read_word(target) : target;
 }
-
-// Copies memory that may change or vanish meanwhile; false if it could not be read.
-bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
 
 // A zero-terminated text of at most `max` bytes, or NULL.
 static inline const char *read_text(uintptr_t address, size_t max) {

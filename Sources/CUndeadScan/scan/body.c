@@ -77,6 +77,17 @@ const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_w
   return bodies->cache[slot].layout;
 }
 
+bool undead_is_inside_task(undead_bodies *bodies, uintptr_t block, uintptr_t address) {
+  uintptr_t type = word_at(block);
+  if (!bodies->stale->slab_isa) return false;
+  if (type != bodies->stale->slab_isa) {
+    const undead_layout *layout = undead_body_layout(bodies, type);
+    if (!layout || layout->kind != UNDEAD_KIND_TASK) return false;
+  }
+  const undead_layout *begins = address % 8 ? NULL : undead_body_layout(bodies, word_at(address));
+  return !begins || begins->kind != UNDEAD_KIND_TASK;
+}
+
 undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size) {
   if (size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
   if (undead_side_table_owner(bodies->heap, block, size)) return UNDEAD_KIND_SIDE_TABLE;

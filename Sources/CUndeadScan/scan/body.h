@@ -55,6 +55,9 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at);
 // value in the buffer does not use it, NUMBER if it is one, else BUFFER.
 undead_evidence undead_evidence_of_buffer(const uint8_t *words, size_t index, uintptr_t at);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
+// Whether `address`, in `block`, lies in a task's memory, and no task begins there (one of `async let` may, in that of
+// another). Nobody owns a task by such an address: what it holds lives as long as the task does.
+bool undead_is_inside_task(undead_bodies *bodies, uintptr_t block, uintptr_t address);
 // That of the object at `block`; NULL if its type is not known, or other memory begins like one.
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size);
 

@@ -45,6 +45,7 @@ static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t from
 static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
                         undead_evidence doubtful) {
   uintptr_t block = undead_heap_block(marker->heap, address);
+  if (block && doubtful != UNDEAD_EVIDENCE_RAW && undead_is_inside_task(marker->bodies, block, address)) return;
   if (block) mark_block(marker, block, from, offset, doubtful);
   else mark_beside(marker, address, from, offset, doubtful);
 }

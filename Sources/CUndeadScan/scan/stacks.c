@@ -85,21 +85,23 @@ static void add_other_stack(undead_root_search *search, const undead_stopped_thr
   undead_intervals_add(&search->excluded, other.low, other.high);
 }
 
-// `stack`: the thread's regular stack; the stack pointer may be elsewhere.
-static void add_stack(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
+// `stack`: the thread's regular stack; the stack pointer may be elsewhere. False if the thread is idle, so that neither its
+// stack nor its registers are anybody's.
+static bool add_stack(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
   bool caller = is_caller(search, thread);
   uintptr_t sp = caller ? search->options->caller_sp : thread->sp;
   uintptr_t low = caller || thread->in_syscall ? sp : sp - RED_ZONE;
   uintptr_t top = stack.low < stack.high ? add_storage(search, thread, stack) : 0;
   if (undead_in(stack, sp)) low = lowest_in_use((undead_interval){stack.low, top}, low);
   if (undead_in(stack, sp) && low > stack.low) {
-    low = undead_stale_stack_low(search->stale, thread, low & ~(uintptr_t)7, top);
-    undead_root_add(search, low, top, UNDEAD_ROOT_STACK, thread->tid);
-    return;
+    if (!caller && undead_stale_is_idle(search->stale, thread, low & ~(uintptr_t)7, top)) return false;
+    undead_root_add(search, low & ~(uintptr_t)7, top, UNDEAD_ROOT_STACK, thread->tid);
+    return true;
   }
   if (!undead_in(stack, sp)) add_other_stack(search, thread, low);
   // Where it left its own stack is not known: all of it counts.
   if (stack.low < top) add_touched(search, thread->tid, stack.low, top);
+  return true;
 }
 
 static void add_registers(undead_root_search *search, const undead_stopped_thread *thread) {
@@ -140,9 +142,9 @@ static void add_thread(undead_root_search *search, const undead_stopped_thread *
     }
     if (thread->tid == search->world->process) stack = first_stack();
   }
-  add_stack(search, thread, stack);
+  bool busy = add_stack(search, thread, stack);
   undead_intervals_add(&search->excluded, stack.low, stack.high);
-  add_registers(search, thread);
+  if (busy) add_registers(search, thread);
 }
 
 void undead_roots_add_threads(undead_root_search *search) {

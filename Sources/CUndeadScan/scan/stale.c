@@ -174,17 +174,15 @@ static bool is_dead_below(const undead_stale *stale, const undead_stopped_thread
   return ((const uint8_t *)word_at(frame))[-5] == 0xe8 && is_waiting_worker(stale, thread, frame);
 }
 
-uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low,
-                                 uintptr_t high) {
+bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high) {
   uintptr_t data = stale->worker_low ? dispatch_data(thread) : 0;
-  if (!data) return low;
+  if (!data) return false;
   uintptr_t queue = word_at(data + TSD_QUEUE);
   bool manager = queue != 0;
   if (manager) {
-    if (queue != stale->manager_queue || !thread->in_syscall || !is_waiting_manager(stale, thread->sp, high)) return low;
+    if (queue != stale->manager_queue || !thread->in_syscall || !is_waiting_manager(stale, thread->sp, high)) return false;
   }
-  // One that waits runs nobody's code: all below the frame of its main function is what earlier work left.
   for (uintptr_t at = (high - 8) & ~(uintptr_t)7; at >= low; at -= 8)
-    if (is_frame_of_worker(stale, at, low, high) && is_dead_below(stale, thread, at, manager)) return at;
-  return low;
+    if (is_frame_of_worker(stale, at, low, high) && is_dead_below(stale, thread, at, manager)) return true;
+  return false;
 }

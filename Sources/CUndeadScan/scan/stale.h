@@ -25,9 +25,9 @@ void undead_stale_close(undead_stale *stale);
 // With the world stopped: lists the recycled continuations of all threads.
 void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, const undead_world *world);
 
-// The lowest stack address of `thread` that may hold a live word: above the dead part of an idle libdispatch worker.
-uintptr_t undead_stale_stack_low(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low,
-                                 uintptr_t high);
+// Whether `thread` waits for work of libdispatch, with the live part of its stack from `low` to `high`: such a thread runs
+// nobody's code, and what stands on its stack and in its registers is libdispatch's own, or what earlier work left.
+bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high);
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block);
 

@@ -39,6 +39,9 @@ bool undead_own_memory(const void *address, size_t bytes);
 // The `index`-th owned range, from 0; false behind the last one. A range of length 0 was given back.
 bool undead_owned_range(size_t index, uintptr_t *low, uintptr_t *high);
 
+// Copies memory that may change or vanish meanwhile; false if it could not be read. Keeps errno.
+bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
+
 // True if the page of `address` can be read. Asks the kernel (about 100 ns); async-signal-safe, keeps errno.
 bool undead_page_is_readable(uintptr_t address);
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "runtime/memory_reader.h"
+#include "platform/memory.h"
 #include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>
