@@ -147,9 +147,9 @@ private final class ToolchainValues {
   @Test func existentialsByTheirDynamicType() {
     //                                                     small, large, object, Any, constrained
     let words = evidence(of: opaque(Existentials(item)))
-    #expect(words.hasPrefix("rrnrrcnnrrcnnrrrrnrrnnrr"))
+    #expect(words.hasPrefix("cnnrrcnnrrcnnrrncnrcnnrr"))
     // Two protocols of classes, an error, an optional.
-    #expect(String(words.dropFirst(24)) == "crccrrnrr")
+    #expect(String(words.dropFirst(24)) == "crcccnnrr")
   }
 
   @Test func closures() {
@@ -160,7 +160,7 @@ private final class ToolchainValues {
     #expect(evidenceOfContext(closureOverUnowned(item, item)) == "-r")
     #expect(evidenceOfContext(closureOverVariables(item)) == "ccc")
     #expect(evidenceOfContext(closureOverClosure(item)) == "rcc")
-    #expect(evidenceOfContext(closureOverExistential(item)) == "rrnrrc")
+    #expect(evidenceOfContext(closureOverExistential(item)) == "cnnrrc")
     #expect(evidenceOfContext(closureOverSmallValues(item, 1, true)) == "ncn")
   }
 
