@@ -30,7 +30,9 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
     undead_closed_prepare(&analysis->closed, marker);
   }
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
-  if (!undead_mark_roots(marker, &view->roots) || !undead_counts_decide(marker)) return false;
+  if (!undead_mark_roots(marker, &view->roots)) return false;
+  if (view->roots.unseen) undead_mark_doubt_all(marker);
+  if (!undead_counts_decide(marker)) return false;
   if (options->suspects && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;
   storage->result.live_bytes = marker->bytes;

@@ -18,6 +18,7 @@ typedef struct {
   uintptr_t *list;
   uint32_t count;
   int32_t process;
+  bool unseen;        // there may be others
 } word_list;
 
 static void add(word_list *words, uintptr_t word) {
@@ -82,10 +83,32 @@ static void add_from_poll(word_list *words, uint32_t descriptor) {
   add_from_descriptor(words, descriptor, &data, 1);
 }
 
+// The number behind `label` at the start of a line; 0 if there is none.
+static unsigned long number_in(const char *text, const char *label) {
+  const char *place = strstr(text, label);
+  return place ? strtoul(place + strlen(label), NULL, 0) : 0;
+}
+
+// A request stands in the ring's memory until its place is used again; from then on only the kernel knows it, until it is
+// done. That there is no such request nothing tells: one may complete many times, or in silence.
+static bool has_forgotten_requests(const char *path) {
+  char text[512];
+  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return true;
+  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
+  undead_raw3(SYS_close, file, 0, 0);
+  text[length > 0 ? length : 0] = 0;
+  unsigned long mask = number_in(text, "\nSqMask:");
+  return !strstr(text, "\nCachedSqHead:") || number_in(text, "\nCachedSqHead:") > mask + 1;
+}
+
 // io_uring/fdinfo.c: buffers, and completions that wait for room in the ring. The rings themselves are memory.
 static void add_from_ring(word_list *words, uint32_t descriptor) {
   static const line_format formats[] = {{": 0x", 0, 16}, {"user_data=", 0, 10}};
-  add_from_descriptor(words, descriptor, formats, 2);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fdinfo/%u", words->process, descriptor);
+  add_from_lines(words, path, formats, 2);
+  words->unseen |= has_forgotten_requests(path);
 }
 
 typedef struct {
@@ -186,12 +209,11 @@ static bool add_from_copies(void *context) {
   word_list *words = context;
   long event = undead_raw3(SYS_eventfd2, 0, 0, 0);
   process_status status = event >= 0 ? status_of("self") : (process_status){0, true};
-  bool rings = has_rings();
   for (uint32_t i = 0; i < status.descriptors; i++) {
     if (is_poll(i, event)) add_from_poll(words, i);
-    else if (rings && !status.filtered && is_ring(i)) add_from_ring(words, i);
+    else if (!status.filtered && is_ring(i)) add_from_ring(words, i);
   }
-  if (rings && status.filtered) add_from_links(words);
+  if (status.filtered && has_rings()) add_from_links(words);
   return status.descriptors > 0;
 }
 
@@ -235,8 +257,9 @@ static void add_from_signals(word_list *words, const undead_world *world) {
   }
 }
 
-undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world) {
-  word_list words = {(uintptr_t *)undead_copies_room(copies, MOST_WORDS * sizeof(uintptr_t)), 0, world->process};
+undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world, bool *unseen) {
+  word_list words = {.list = (uintptr_t *)undead_copies_room(copies, MOST_WORDS * sizeof(uintptr_t)),
+                     .process = world->process};
   if (!words.list) return (undead_interval){0, 0};
   uint32_t none = words.count;
   if (!undead_descriptors_ask(add_from_copies, &words)) {
@@ -245,5 +268,6 @@ undead_interval undead_kernel_held_words(undead_copies *copies, const undead_wor
   }
   add_from_timers(&words);
   add_from_signals(&words, world);
+  *unseen = words.unseen;
   return (undead_interval){(uintptr_t)words.list, (uintptr_t)(words.list + words.count)};
 }

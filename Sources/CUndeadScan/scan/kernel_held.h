@@ -6,5 +6,6 @@
 #include "world/intervals.h"
 #include "world/world.h"
 
-// Lists them in room of `copies`; an empty interval if there are none, or they may not be read. World stopped.
-undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world);
+// Lists them in room of `copies`; an empty interval if there are none, or they may not be read. `*unseen`: there may be
+// others that the kernel does not tell. World stopped.
+undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world, bool *unseen);

@@ -151,6 +151,14 @@ bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
   return !marker->waiting.no_memory;
 }
 
+static bool doubt_unmarked(void *context, uintptr_t block, uint32_t *word) {
+  undead_marker *marker = context;
+  if (!(*word & marker->bit)) doubt(marker, block, word, false);
+  return true;
+}
+
+void undead_mark_doubt_all(undead_marker *marker) { undead_heap_each(marker->heap, doubt_unmarked, marker); }
+
 bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit) {
   mark(marker, block, 0, 0, UNDEAD_EVIDENCE_RAW);
   drain(marker, limit == UINT64_MAX ? limit : marker->blocks + limit);

@@ -215,7 +215,8 @@ static bool mark_thread(undead_roots *roots, undead_roots *result, const undead_
 }
 
 bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const undead_scan_options *options) {
-  undead_roots result = {.capacity = roots->capacity};
+  undead_roots result = *roots;
+  result.count = 0;
   result.roots = undead_map(result.capacity * sizeof *result.roots);
   weak_parts *parts = undead_map(2 * sizeof *parts);
   bool ok = result.roots && parts;

@@ -156,7 +156,7 @@ bool undead_roots_open(undead_roots *roots) {
 
 bool undead_roots_add_held(undead_roots *roots, const undead_world *world) {
   undead_root_search search = {.roots = roots};
-  undead_interval held = undead_kernel_held_words(&roots->copies, world);
+  undead_interval held = undead_kernel_held_words(&roots->copies, world, &roots->unseen);
   undead_root_add(&search, held.low, held.high, UNDEAD_ROOT_GLOBAL, 0);
   return !roots->overflow && !roots->copies.no_memory;
 }

@@ -22,6 +22,7 @@ typedef struct {
   bool overflow;
   undead_copies copies;
   bool only_in_place;  // a forked copy would lack recorded blocks or stacks, or too much else
+  bool unseen;         // the kernel may hold words for the program that it does not tell
 } undead_roots;
 
 // False without memory, as all of these.
