@@ -79,7 +79,7 @@ func stepUntilFinished(_ count: Int) {
 let asyncOnes = asyncBodies.map { body in
   (name: body.name, run: { @Sendable (value: Int) in ThreadExecutor.run(body.run, value) })
 }
-let all = ownershipBodies + collectionBodies + valueBodies + asyncOnes
+let all = ownershipBodies + collectionBodies + valueBodies + serviceBodies + asyncOnes
 let chosen = all.enumerated().filter { index, body in
   options.part.contains(index) && (options.only.isEmpty || body.name == options.only)
 }.map(\.element)

@@ -16,6 +16,7 @@ static int note_code(struct dl_phdr_info *info, size_t size, void *context) {
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *part = &info->dlpi_phdr[i];
     if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+    shared->image = info->dlpi_addr;
     shared->image_low = info->dlpi_addr + part->p_vaddr;
     shared->image_high = shared->image_low + part->p_memsz;
   }

@@ -9,7 +9,7 @@ typedef struct {
   uint32_t ready;                    // a futex: the program has its threads waiting
   uint32_t found;                    // by the look
   uint32_t count;
-  uintptr_t image_low, image_high;   // code of the program
+  uintptr_t image, image_low, image_high;   // where the program lies, and its code
   uintptr_t skipped[STEPPING_SKIPPED];   // functions that take many steps, and call no code of the program
   struct {
     uint32_t go;                     // a futex: 1 starts the body

@@ -1,7 +1,9 @@
 // Runs a program, and lets its threads go on instruction by instruction. Every now and then all of them are left alone
 // in the middle of what they do, running in place, and the program looks for leaks.
 //
-//   tracer STRIDE LIBRARY PROGRAM [ARGUMENTS]: a look at each STRIDEth instruction of the program's own code.
+//   tracer STRIDE LIBRARY PROGRAM [ARGUMENTS]: a look at each STRIDEth instruction of the program's own code, but for
+//   functions that the Swift runtime calls from any thread, also while the program looks: PROGRAM.shared has their
+//   addresses and sizes.
 #define _GNU_SOURCE
 #include "traced.h"
 #include <errno.h>
@@ -22,6 +24,12 @@
 static stepping_traced *shared;
 static pid_t program;
 static unsigned stride, points, looks, reports;
+enum { MOST_FUNCTIONS = 10000 };
+
+static struct {
+  uintptr_t start, size;
+} functions[MOST_FUNCTIONS];
+static unsigned function_count;
 static struct {
   uintptr_t pc;
   long code;   // that was there
@@ -78,6 +86,26 @@ static void seize(pid_t tid) {
   wait_for(tid);
 }
 
+static void read_shared_functions(const char *path) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s.shared", path);
+  FILE *file = fopen(name, "r");
+  if (!file) fail("%s cannot be read", name);
+  while (function_count < MOST_FUNCTIONS
+         && fscanf(file, "%lx %lx", &functions[function_count].start, &functions[function_count].size) == 2)
+    function_count++;
+  fclose(file);
+  if (!function_count || function_count == MOST_FUNCTIONS) fail("%s has too few lines, or too many", name);
+}
+
+// Whether an instruction may be replaced.
+static bool is_own(uintptr_t pc) {
+  if (pc < shared->image_low || pc >= shared->image_high) return false;
+  for (unsigned i = 0; i < function_count; i++)
+    if (pc - shared->image - functions[i].start + 1 <= functions[i].size) return false;
+  return true;
+}
+
 static bool is_skipped(uintptr_t pc) {
   for (int i = 0; i < STEPPING_SKIPPED; i++)
     if (pc == shared->skipped[i]) return true;
@@ -111,7 +139,7 @@ static bool step(uint32_t index, unsigned instructions) {
       skip(tid);
       pc = counter(tid);
     }
-    instructions -= pc >= shared->image_low && pc < shared->image_high;
+    instructions -= is_own(pc);
     left[index].pc = pc;
   }
   return true;
@@ -206,6 +234,7 @@ int main(int count, char **arguments) {
     execv(arguments[3], arguments + 3);
     _exit(127);
   }
+  read_shared_functions(arguments[3]);
   wait_while(&shared->ready, 0);
   trace();
   wake(&shared->look, 2);
