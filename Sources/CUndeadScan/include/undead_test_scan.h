@@ -9,11 +9,12 @@ extern "C" {
 
 // What a scan of this process found, without names.
 typedef struct {
-  uint32_t leaked, raw, support, edges, paths;
+  uint32_t leaked, error;          // undead_scan_error; first, where programs of the corpus look
+  uint32_t raw, support, edges, paths;
   uint32_t suspects_of_kind[6];    // by undead_suspect_kind
   uint32_t suspects_with_path;
   uint32_t path_strong, path_counted, path_shared;   // of the first path: whose its first object is
-  uint32_t stop_method, error;     // undead_stop_method, undead_scan_error
+  uint32_t stop_method;            // undead_stop_method
   uint64_t live_blocks, pause_nanoseconds, scan_nanoseconds;
   char message[200];
 } undead_test_scan_counts;
