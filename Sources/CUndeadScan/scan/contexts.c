@@ -35,3 +35,27 @@ bool undead_has_started_context(undead_interval where) {
     if (word_at(at) == start) return true;
   return false;
 }
+
+// From the ucontext on, which the handler's return leaves the stack pointer at.
+enum {
+  CONTEXT_R12 = 72,            // to r15
+  CONTEXT_RBP = 120,           // and rbx
+  CONTEXT_BYTES = 304,         // then information on the signal, which the kernel writes only if the handler asks for it
+  MOST_FRAME_BYTES = 64 << 10,   // with all registers that there are
+};
+
+static bool is_system_call(uintptr_t address) {
+  static const uint8_t code[] = {0x0f, 0x05};
+  return undead_is_readable(address, sizeof code) && !memcmp((const void *)address, code, sizeof code);
+}
+
+bool undead_read_signal_frame(undead_signal_frame *frame, uintptr_t at, uintptr_t sp, uintptr_t pc) {
+  if (sp < at + CONTEXT_BYTES || sp - at > MOST_FRAME_BYTES || !undead_is_libc_code(pc)) return false;
+  // A call that is to be made again was wound back.
+  if (!is_system_call(pc - 2) && !is_system_call(pc)) return false;
+  *frame = (undead_signal_frame){
+    .saved = {{at + CONTEXT_R12, at + CONTEXT_R12 + 32}, {at + CONTEXT_RBP, at + CONTEXT_RBP + 16}},
+    .dead = {at + CONTEXT_BYTES, sp & ~(uintptr_t)7},
+  };
+  return true;
+}

@@ -1,4 +1,5 @@
 #include "scan/quiet.h"
+#include "scan/contexts.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "unwind/walk_x86_64.h"
@@ -65,10 +66,19 @@ static void forget_inner(weak_parts *parts) {
   parts->registers = false;
 }
 
+// What is known at the inmost Swift frame: of the thread, or of what a signal interrupted.
+static void add_inmost(weak_parts *parts, const undead_signal_frame *signal, uintptr_t low, uintptr_t libc_end) {
+  if (!signal->dead.high) parts->registers = true;
+  for (int i = 0; i < 2; i++) add_weak(parts, signal->saved[i].low, signal->saved[i].high);
+  add_weak(parts, signal->dead.low, signal->dead.high);
+  add_weak(parts, low, libc_end);
+}
+
 // Walks outwards from `frame`, in whose function the thread stands at a call. False if nothing of it is weak.
 static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
   bool inmost = true, back_in_libc = false;
   uintptr_t libc_end = low;   // the frames of libc that Swift code itself called have its registers in them
+  undead_signal_frame signal = {0};
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
     code_kind kind = kind_of(frame.pc - 1);
     uintptr_t start = depth ? frame.sp : low;
@@ -78,13 +88,17 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
     if (kind == CODE_RUNTIME || kind == CODE_UNKNOWN) break;
     back_in_libc = !inmost && kind == CODE_LIBC;
     undead_step step = undead_walk_step(&frame);
+    if (step == UNDEAD_STEP_INTERRUPTED && undead_read_signal_frame(&signal, start, frame.sp, frame.pc - 1)) {
+      // What was interrupted stands in a call as well.
+      inmost = true;
+      back_in_libc = false;
+      low = libc_end = frame.sp;
+      continue;
+    }
     if (step != UNDEAD_STEP_CALLER) break;
     if (inmost && kind == CODE_LIBC && start == libc_end) libc_end = frame.sp;
     if (kind == CODE_SWIFT) {
-      if (inmost && start == libc_end) {
-        parts->registers = true;
-        add_weak(parts, low, libc_end);
-      }
+      if (inmost && start == libc_end) add_inmost(parts, &signal, low, libc_end);
       inmost = false;
     }
     if (kind == CODE_SWIFT || back_in_libc) add_weak(parts, start, frame.sp);

@@ -6,7 +6,8 @@
 // counted. That is so for the frames of a thread that stands in a system call which Swift code reached through functions
 // of C alone, and for those of the thread that asked for the check or ends the program. Frames of C code, frames that
 // called the runtime (which the compiler knows: swift_release and its like), and frames further out than anything
-// that cannot be unwound keep their words as roots.
+// that cannot be unwound keep their words as roots. Beyond the frame of a signal the same holds if that came during such a
+// system call.
 #pragma once
 #include "scan/roots.h"
 #include "scan/scan.h"
