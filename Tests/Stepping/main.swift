@@ -37,8 +37,7 @@ struct Instrument {
     looks += 1
     counts.initialize(repeating: 0, count: 256)
     scan(looks % 2 == 0, looks % 4 < 2, nil, counts)
-    let error = UnsafeRawPointer(counts).load(fromByteOffset: 48, as: UInt32.self)
-    guard error == 0 else { fatalError("look \(looks) failed with error \(error)") }
+    guard counts[1] == 0 else { fatalError("look \(looks) failed with error \(counts[1])") }
     return Int(counts[0])
   }
 }

@@ -67,7 +67,7 @@ void stepping_serve(void) {
     wait_while(&shared->look, 0);
     if (__atomic_load_n(&shared->look, __ATOMIC_ACQUIRE) == 2) return;
     scan(looks % 2, looks / 2 % 2, NULL, counts);
-    if (counts[12]) abort();   // the error
+    if (counts[1]) abort();   // the error
     shared->found = counts[0];
     __atomic_store_n(&shared->look, 0, __ATOMIC_RELEASE);
     syscall(SYS_futex, &shared->look, FUTEX_WAKE, 1, NULL, NULL, 0);
