@@ -157,7 +157,7 @@ uint32_t stepping_advance(uint32_t alive) {
     syscall(SYS_futex, &threads[i].stands, FUTEX_WAKE, 1, NULL, NULL, 0);
   }
   // Those that wait for others never come: a look at any time is a right one.
-  struct timespec wait = {0, 2000000};
+  struct timespec wait = {0, 10000000};
   for (int idle = 0; idle < 2 && standing() < alive;) {
     uint32_t seen = __atomic_load_n(&arrivals, __ATOMIC_ACQUIRE);
     if (standing() >= alive) break;
