@@ -9,6 +9,7 @@
 // | continuation of libdispatch              |                          |                     |                     |
 // | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
+// | buffer of an existential                 | at every byte            | above bit 46, low 3 | by the value's type |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
 // | block of no Swift type, root             | at every byte            | above bit 46, low 3 | RAW                 |
 // | aligned words without a type, moreover   | shifted by 16, and hidden by setjmp           | as the word         |
@@ -37,9 +38,11 @@ typedef struct {
 
 typedef void (*undead_reference_visitor)(void *context, const undead_reference *reference);
 
-// Whether the program may have put tags of its own into a word, or not aligned it.
+// Whether the program may have put tags of its own into a word, or not aligned it. The buffer of an existential may hold
+// any value.
 static inline bool undead_is_untyped(undead_evidence evidence) {
-  return evidence == UNDEAD_EVIDENCE_RAW || evidence == UNDEAD_EVIDENCE_NUMBER || evidence == UNDEAD_EVIDENCE_PERHAPS;
+  return evidence == UNDEAD_EVIDENCE_RAW || evidence == UNDEAD_EVIDENCE_NUMBER || evidence == UNDEAD_EVIDENCE_PERHAPS
+    || evidence == UNDEAD_EVIDENCE_BUFFER;
 }
 
 // Whether a word keeps alive what it names only if the counts say so.

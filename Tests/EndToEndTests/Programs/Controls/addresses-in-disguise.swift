@@ -1,5 +1,5 @@
 // Addresses above a counter of 16 bits, in words side by side; the ends of blocks that are used downwards, and places
-// before those that are counted from one; one that only the GS register holds.
+// before those that are counted from one; doubles that are addresses, in existentials; what only the GS register holds.
 // EXPECT silent
 import Glibc
 
@@ -20,6 +20,14 @@ final class Versioned {
 }
 let table = UnsafeMutablePointer<UInt64>.allocate(capacity: 64)
 var versioned: [Versioned] = []
+final class Boxed {
+  var value: Any = 0
+}
+var boxes: [Boxed] = []
+var values: [Any] = []
+@inline(never) func boxed() -> Double {
+  Double(bitPattern: UInt64(UInt(bitPattern: Unmanaged.passRetained(Node()).toOpaque())) | 0xFFF8 << 48)
+}
 var ends: [UnsafeMutablePointer<UnsafeMutableRawPointer>] = []
 var befores: [UnsafeMutablePointer<UnsafeMutableRawPointer>] = []
 @inline(never) func fill() {
@@ -28,6 +36,10 @@ var befores: [UnsafeMutablePointer<UnsafeMutableRawPointer>] = []
     versioned.append(Versioned())
     let counted = Unmanaged.passRetained(Node()).toOpaque()
     versioned[index].word = UInt64(UInt(bitPattern: counted)) << 16 | 77
+    // A number that is not one, in an existential.
+    boxes.append(Boxed())
+    boxes[index].value = boxed()
+    values.append(boxed())
   }
   for _ in 0..<20 {
     // The sizes that malloc does not round up, so that the end is not in the block.
