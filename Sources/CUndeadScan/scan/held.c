@@ -10,6 +10,8 @@
 #define NEAR_BYTES 4096u
 // Of a block that such a frame refers to: collections are stored properties.
 #define FIELDS_BYTES 512u
+// Memory that the program mapped may be a fiber's stack if it is no larger.
+#define MOST_STACK_BYTES (8u << 20)
 
 // Elements that are being removed from an array are behind its count while their deinits run any code, and so are those
 // that a sequence adds to a deque while it runs; those of hash tables are covered by the bitmap but for a few instructions.
@@ -66,6 +68,12 @@ static void add_reachable(undead_bodies *bodies, uintptr_t word) {
   if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_storage(bodies, word_at(address), true);
 }
 
+// A stack of the program's own, on which a fiber may have been left in the middle of a change.
+static void add_possible_stack(undead_bodies *bodies, const undead_root *root) {
+  if (root->high - root->low > MOST_STACK_BYTES || is_data_of_image(root->low)) return;
+  for (uintptr_t at = root->low; at < root->high; at += 8) add_storage(bodies, word_at(at), false);
+}
+
 // A thread at a system call, or in the check that it asked for, is not between two instructions of the library.
 static bool was_running(const undead_world *world, int32_t caller, int32_t tid) {
   if (tid == caller) return false;
@@ -90,6 +98,7 @@ void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const un
   for (uint32_t i = 0; i < roots->count; i++) {
     const undead_root *root = &roots->roots[i];
     if (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) add_root(bodies, world, caller, root);
+    if (root->kind == UNDEAD_ROOT_GLOBAL) add_possible_stack(bodies, root);
     // The task that a thread runs is in its thread-local storage.
     if (root->kind == UNDEAD_ROOT_THREAD_LOCAL)
       for (uintptr_t at = root->low; at < root->high; at += 8) add_task(bodies, word_at(at));
