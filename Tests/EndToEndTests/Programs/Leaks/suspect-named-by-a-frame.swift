@@ -31,5 +31,10 @@ final class Heartbeat: @unchecked Sendable {
 }
 let task = Task { await waitInATask() }
 var thread = pthread_t()
-pthread_create(&thread, nil, { _ in waitInAThread(); return nil }, nil)
+pthread_create(
+  &thread, nil,
+  { _ in
+    waitInAThread()
+    return nil
+  }, nil)
 usleep(300_000)
