@@ -19,6 +19,8 @@ typedef struct {
 static range loader, libc;
 // System calls of libc that are made with the lock of the stack cache held.
 static range locked_calls[3];
+// Calls a function of the program with the lock of the list of libraries held.
+static range library_walk;
 // fork() holds the locks of malloc between our handlers.
 static __thread volatile bool forking __attribute__((tls_model("initial-exec")));
 
@@ -51,6 +53,9 @@ void undead_interrupted_prepare(void) {
     uintptr_t start = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
     locked_calls[i] = (range){start, start + STUB_BYTES};
   }
+  enum { WALK_BYTES = 512 };   // likewise
+  uintptr_t walk = (uintptr_t)dlsym(RTLD_NEXT, "dl_iterate_phdr");
+  library_walk = (range){walk, walk + WALK_BYTES};
   dl_iterate_phdr(find_ranges, NULL);
   // Registered before the program's own, so innermost: what they do is not mistaken for fork's work.
   __register_atfork(enter_fork, leave_fork, leave_fork, NULL);
@@ -145,8 +150,20 @@ static bool is_in_unsafe_handler(uintptr_t sp) {
   return false;
 }
 
+// True if the loader called the code that runs: a library's constructor or destructor, or one who walks the list of libraries.
+static bool is_called_by_loader(undead_frame frame) {
+  enum { MOST_FRAMES = 256 };
+  for (int depth = 0; depth < MOST_FRAMES; depth++) {
+    if (contains(loader, frame.pc - 1) || contains(library_walk, frame.pc - 1)) return true;
+    if (undead_walk_step(&frame) == UNDEAD_STEP_LOST) break;
+  }
+  return false;
+}
+
 const char *undead_exit_obstacle(void) {
   const uintptr_t *own = __builtin_frame_address(0);
+  if (is_called_by_loader((undead_frame){own[1], (uintptr_t)(own + 2), own[0]}))
+    return "exit() was called while a library is loaded or unloaded, or in a walk over all of them: no check is possible there";
   if (undead_hook_settle((undead_frame){own[1], (uintptr_t)(own + 2), own[0]}))
     return "exit() was called in a signal handler that interrupted the allocator: no check is possible there";
   if (forking) return "exit() was called in a signal handler that interrupted fork(): no check is possible there";
