@@ -19,6 +19,8 @@ typedef struct {
 static range loader, libc;
 // System calls of libc that are made with the lock of the stack cache held.
 static range locked_calls[3];
+// Of the loader, but takes no lock itself.
+static range tls_lookup;
 // Calls a function of the program with the lock of the list of libraries held.
 static range library_walk;
 // fork() holds the locks of malloc between our handlers.
@@ -45,6 +47,14 @@ static int find_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
   return 0;
 }
 
+static range function_of(const char *name) {
+  Dl_info info;
+  const ElfW(Sym) *symbol = NULL;
+  uintptr_t start = (uintptr_t)dlsym(RTLD_NEXT, name);
+  bool found = start && dladdr1((const void *)start, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol;
+  return found ? (range){start, start + symbol->st_size} : (range){0, 0};
+}
+
 void undead_interrupted_prepare(void) {
   // Longer than any of these functions; a neighbour taken for one of them only delays the check.
   enum { STUB_BYTES = 96 };
@@ -53,9 +63,8 @@ void undead_interrupted_prepare(void) {
     uintptr_t start = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
     locked_calls[i] = (range){start, start + STUB_BYTES};
   }
-  enum { WALK_BYTES = 512 };   // likewise
-  uintptr_t walk = (uintptr_t)dlsym(RTLD_NEXT, "dl_iterate_phdr");
-  library_walk = (range){walk, walk + WALK_BYTES};
+  tls_lookup = function_of("__tls_get_addr");
+  library_walk = function_of("dl_iterate_phdr");
   dl_iterate_phdr(find_ranges, NULL);
   // Registered before the program's own, so innermost: what they do is not mistaken for fork's work.
   __register_atfork(enter_fork, leave_fork, leave_fork, NULL);
@@ -78,7 +87,7 @@ static bool is_at_system_call(uintptr_t pc) {
 }
 
 static bool is_safe_at(uintptr_t pc) {
-  if (contains(loader, pc)) return false;
+  if (contains(loader, pc)) return contains(tls_lookup, pc);
   if (!contains(libc, pc)) return true;
   for (size_t i = 0; i < sizeof(locked_calls) / sizeof(locked_calls[0]); i++)
     if (contains(locked_calls[i], pc)) return false;
@@ -153,9 +162,12 @@ static bool is_in_unsafe_handler(uintptr_t sp) {
 // True if the loader called the code that runs: a library's constructor or destructor, or one who walks the list of libraries.
 static bool is_called_by_loader(undead_frame frame) {
   enum { MOST_FRAMES = 256 };
-  for (int depth = 0; depth < MOST_FRAMES; depth++) {
-    if (contains(loader, frame.pc - 1) || contains(library_walk, frame.pc - 1)) return true;
-    if (undead_walk_step(&frame) == UNDEAD_STEP_LOST) break;
+  undead_step step = UNDEAD_STEP_CALLER;
+  for (int depth = 0; depth < MOST_FRAMES && step != UNDEAD_STEP_LOST; depth++) {
+    // What a signal interrupted is looked at by itself.
+    bool called = step == UNDEAD_STEP_CALLER;
+    if (called && (contains(loader, frame.pc - 1) || contains(library_walk, frame.pc - 1))) return true;
+    step = undead_walk_step(&frame);
   }
   return false;
 }

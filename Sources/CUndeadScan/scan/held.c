@@ -1,4 +1,5 @@
 #include "scan/held.h"
+#include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
 #include "platform/words.h"
@@ -70,7 +71,7 @@ static void add_reachable(undead_bodies *bodies, uintptr_t word) {
 
 // A stack of the program's own, on which a fiber may have been left in the middle of a change.
 static void add_possible_stack(undead_bodies *bodies, const undead_root *root) {
-  if (root->high - root->low > MOST_STACK_BYTES || is_data_of_image(root->low)) return;
+  if (root->high - root->low > MOST_STACK_BYTES || undead_module_of(root->low)) return;
   for (uintptr_t at = root->low; at < root->high; at += 8) add_storage(bodies, word_at(at), false);
 }
 
