@@ -3,6 +3,9 @@
 // EXPECT exit 8
 import Glibc
 
+typealias Visitor = @convention(c) (UnsafeMutableRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
+@_silgen_name("dl_iterate_phdr") func forEachLibrary(_ visit: Visitor, _ context: UnsafeMutableRawPointer?) -> Int32
+
 let kept = [[1], [2]]
-dl_iterate_phdr({ _, _, _ in exit(8) }, nil)
+_ = forEachLibrary({ _, _, _ in exit(8) }, nil)
 print(kept)
