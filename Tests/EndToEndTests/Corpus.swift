@@ -45,6 +45,7 @@ struct Program: Sendable, CustomTestStringConvertible {
 /// A program that was compiled.
 struct BuiltProgram: Sendable {
   let executable: URL
+  let configuration: Program.Configuration
   let expectation: Expectation
   let judge: Judge
 }
@@ -76,7 +77,8 @@ extension Program {
     }
     let judge = Judge(
       expectation: expectation, markers: try Self.markers(in: sources), mainFile: source.lastPathComponent)
-    return BuiltProgram(executable: executable, expectation: expectation, judge: judge)
+    return BuiltProgram(
+      executable: executable, configuration: configuration, expectation: expectation, judge: judge)
   }
 
   /// Compiles a dynamic library, and its module beside it; gives back its name.

@@ -7,6 +7,11 @@ enum Tool {
   static let path =
     ProcessInfo.processInfo.environment["UNDEAD_TOOL"] ?? BuildProducts.directory.appending(path: "undead").path
 
+  /// The one for programs that are compiled with optimisation, from `UNDEAD_RELEASE_TOOL`: users have it so.
+  static let releasePath =
+    ProcessInfo.processInfo.environment["UNDEAD_TOOL"] ?? ProcessInfo.processInfo.environment["UNDEAD_RELEASE_TOOL"]
+    ?? path
+
   /// How many programs run or compile at a time (`UNDEAD_JOBS`).
   static let gate = Gate(ProcessInfo.processInfo.environment["UNDEAD_JOBS"].flatMap(Int.init) ?? 2)
 
@@ -35,7 +40,8 @@ extension BuiltProgram {
     let directory = try TemporaryDirectory()
     let file = directory.path("report.json")
     let words = ["--format", "json", "--output", file] + options + expectation.options
-    let run = "\(quoted(Tool.path)) run \(words.map(quoted).joined(separator: " ")) -- \(commandLine)"
+    let tool = configuration == .release ? Tool.releasePath : Tool.path
+    let run = "\(quoted(tool)) run \(words.map(quoted).joined(separator: " ")) -- \(commandLine)"
     let outcome = try await runShell(
       expectation.shell.replacingOccurrences(of: "$RUN", with: run), environment: environment)
     return (outcome, try? Data(contentsOf: URL(fileURLWithPath: file)))
