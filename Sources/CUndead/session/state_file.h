@@ -17,6 +17,14 @@ typedef enum {
   UNDEAD_STAGE_EXEC = 8,
 } undead_stage;
 
+// What the tool asks for.
+typedef enum {
+  UNDEAD_REQUEST_SNAPSHOT = 0,
+  UNDEAD_REQUEST_HEAP = 1,      // a snapshot with the whole graph
+  UNDEAD_REQUEST_CENSUS = 2,    // the number of blocks by type
+  UNDEAD_REQUEST_MARK = 3,      // a new generation begins; the argument is its name
+} undead_request_kind;
+
 #define UNDEAD_STATE_SWIFT 1u   // a Swift runtime was seen
 #define UNDEAD_STATE_FORKED 2u  // forked, and no exec since
 
@@ -31,12 +39,16 @@ typedef struct {
   char snapshot[512];      // file name, without the directory
   char executable[1024];
   char arguments[1024];    // of the program, its own name first, separated by blanks; cut off to fit
-  uint8_t padding[4096 - 3200];
+  // Written by the tool before it sends the request signal.
+  uint32_t request_kind;       // undead_request_kind
+  char request_argument[252];  // zero-terminated
+  uint8_t padding[4096 - 3456];
 } undead_state_file;
 _Static_assert(sizeof(undead_state_file) == 4096, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, start) == 48, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, step) == 64, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, executable) == 1152, "the layout is a contract");
+_Static_assert(offsetof(undead_state_file, request_kind) == 3200, "the layout is a contract");
 
 // The state of this process. Never NULL: without a session it is memory that nobody else reads.
 undead_state_file *undead_state_get(void);
