@@ -3,6 +3,7 @@
 #include "session/check.h"
 #include "session/exit.h"
 #include "session/final_signal.h"
+#include "session/generations.h"
 #include "session/interrupted.h"
 #include "session/limits.h"
 #include "session/session.h"
@@ -124,8 +125,9 @@ static void on_request(int signal, siginfo_t *info, void *context) {
   (void)info;
   int saved_errno = errno;
   undead_check_handler_begins();
-  bool possible = undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN &&
-                  !undead_exit_under_way() && undead_interrupted_safely(context);
+  bool own = undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN;
+  bool marks = own && undead_generation_on_request();
+  bool possible = own && !marks && !undead_exit_under_way() && undead_interrupted_safely(context);
   undead_check *check = possible ? undead_check_try_claim() : NULL;
   if (check) {
     const undead_settings *settings = undead_settings_get();

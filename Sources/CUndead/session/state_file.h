@@ -23,6 +23,7 @@ typedef enum {
   UNDEAD_REQUEST_HEAP = 1,      // a snapshot with the whole graph
   UNDEAD_REQUEST_CENSUS = 2,    // the number of blocks by type
   UNDEAD_REQUEST_MARK = 3,      // a new generation begins; the argument is its name
+  UNDEAD_REQUEST_TAKEN = 4,     // set in place of the last one when the mark is made
 } undead_request_kind;
 
 #define UNDEAD_STATE_SWIFT 1u   // a Swift runtime was seen
@@ -42,13 +43,15 @@ typedef struct {
   // Written by the tool before it sends the request signal.
   uint32_t request_kind;       // undead_request_kind
   char request_argument[252];  // zero-terminated
-  uint8_t padding[4096 - 3456];
+  uint32_t marked;             // generation that the last request to mark one began, 0: it could not
+  uint8_t padding[4096 - 3460];
 } undead_state_file;
 _Static_assert(sizeof(undead_state_file) == 4096, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, start) == 48, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, step) == 64, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, executable) == 1152, "the layout is a contract");
 _Static_assert(offsetof(undead_state_file, request_kind) == 3200, "the layout is a contract");
+_Static_assert(offsetof(undead_state_file, marked) == 3456, "the layout is a contract");
 
 // The state of this process. Never NULL: without a session it is memory that nobody else reads.
 undead_state_file *undead_state_get(void);

@@ -11,6 +11,7 @@
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
+#include "unwind/store.h"
 #include <errno.h>
 #include <stddef.h>
 
@@ -90,7 +91,7 @@ UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
     if (mode == UNDEAD_RECORD_OFF) return false;
   }
   if (UNLIKELY(undead_thread.ignored)) return false;
-  uint32_t word = UNDEAD_BACKTRACE_NONE;
+  uint32_t word = undead_backtrace_none;
   if (LIKELY(mode >= UNDEAD_RECORD_BACKTRACES)) {
     word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   }

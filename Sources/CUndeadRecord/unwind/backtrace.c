@@ -32,7 +32,7 @@ static uint32_t store(const uint32_t *indices, uint32_t frames) {
   uint32_t id = undead_store_add(indices, frames);
   if (id) return id;
   count(&dropped);
-  return UNDEAD_BACKTRACE_NONE;
+  return undead_backtrace_none;
 }
 
 // Captures with libunwind into the scratch of `cache`; returns how many frames it found from `pc` on.
@@ -92,7 +92,7 @@ static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame 
   undead_unwind_cache *scratch = borrowed ? undead_cache_borrow() : cache;
   if (!scratch) {
     count(&dropped);
-    return UNDEAD_BACKTRACE_NONE;
+    return undead_backtrace_none;
   }
   scratch->state |= UNDEAD_CACHE_BUSY;
   capture wanted = {.thread = thread, .cache = scratch, .frame = frame};
@@ -131,7 +131,7 @@ const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_
 uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
   if (!undead_pc_table_prepare() || !undead_store_prepare()) {
     count(&dropped);
-    return UNDEAD_BACKTRACE_NONE;
+    return undead_backtrace_none;
   }
   // New code is mapped only after the loader allocated for it, and by then the old is gone from its tables.
   if (undead_is_loader(frame.pc) && undead_images_changed()) undead_backtrace_forget_images();
@@ -165,6 +165,10 @@ void undead_backtrace_after_fork_in_child(void) {
   undead_cache_pool_after_fork_in_child(undead_thread.unwind_cache);
 }
 
+void undead_backtrace_forget_runs(void) {
+  __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);
+}
+
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
@@ -186,10 +190,11 @@ uint64_t undead_backtrace_bytes(void) {
 
 uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)pc, (void)sp, (void)bp;
-  return UNDEAD_BACKTRACE_NONE;
+  return undead_backtrace_none;
 }
 
 void undead_backtrace_forget_images(void) {}
+void undead_backtrace_forget_runs(void) {}
 void undead_backtrace_abandoned(void) {}
 
 void undead_backtrace_after_fork_in_child(void) {

@@ -88,7 +88,7 @@ _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
 #define UNDEAD_ROOM_BYTES (128u << 10)
 
 typedef struct {
-  volatile uint32_t state;   // the epoch of the unwind rules that it was filled under, and UNDEAD_CACHE_BUSY
+  volatile uint32_t state;   // the epoch that it was filled under (undead_rules_epoch), and UNDEAD_CACHE_BUSY
   uint32_t count;            // frames of the chain
   uint32_t last;             // index of the frame where the last capture met the chain
   uint32_t known_nodes;      // frames whose `pc_index` and `node` are still right for their outer frames
@@ -111,7 +111,7 @@ typedef struct {
   _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/room_x86_64.h); the last, so that its end is far from here
 } undead_unwind_cache;
 
-// Counts how often rules were forgotten, in steps of UNDEAD_EPOCH_STEP.
+// Counts how often rules were forgotten, or a generation began, in steps of UNDEAD_EPOCH_STEP.
 extern uint32_t undead_rules_epoch;
 
 // The id of the stack at `frame`, or 0 if the rules of this stack do not allow the use of the cache, or the store is

@@ -2,7 +2,7 @@
 #include "unwind/site_x86_64.h"
 
 static uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
-  uint32_t node = UNDEAD_TRIE_RUNS;
+  uint32_t node = undead_store_runs();
   for (uint32_t index = frames; index > 0 && node; index--) node = undead_store_child(node, inner[index - 1].pc_index);
   return node;
 }

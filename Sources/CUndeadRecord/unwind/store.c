@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 uint32_t *undead_trie;
+uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 
 // A list of siblings longer than this goes on in a fan: the heads of sixteen lists, told apart by four bits of the
 // hash.
@@ -88,10 +89,43 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
   }
 }
 
+uint32_t undead_store_runs(void) {
+  uint32_t none = __atomic_load_n(&undead_backtrace_none, __ATOMIC_ACQUIRE);
+  return none == UNDEAD_TRIE_ROOT ? UNDEAD_TRIE_RUNS : undead_trie_at(none)->pc_index & ~UNDEAD_RUN_BIT;
+}
+
+uint32_t undead_store_generation(uint32_t id) {
+  if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
+  uint32_t run = undead_trie_at(id)->pc_index;
+  if (!(run & UNDEAD_RUN_BIT)) return 0;
+  for (run &= ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS; run = undead_trie_at(run)->parent) {
+    uint32_t index = undead_trie_at(run)->pc_index;
+    if (index & UNDEAD_GENERATION_BIT) return index & ~UNDEAD_GENERATION_BIT;
+  }
+  return 0;
+}
+
+// A generation adds a node for each backtrace that is taken in it, at most as much as all before it together.
+bool undead_store_has_room(void) {
+  return (uint64_t)undead_store_count() * sizeof(uint32_t) < __atomic_load_n(&reserve.reserved, __ATOMIC_ACQUIRE) / 2;
+}
+
+bool undead_store_begin_generation(uint32_t number) {
+  assert(number > 0 && number < UNDEAD_GENERATION_BIT);
+  if (!undead_store_prepare()) return false;
+  uint32_t runs = undead_store_child(UNDEAD_TRIE_RUNS, number | UNDEAD_GENERATION_BIT);
+  uint32_t none = runs ? undead_store_child(UNDEAD_TRIE_ROOT, runs | UNDEAD_RUN_BIT) : 0;
+  if (!none) return false;
+  uint32_t newest = __atomic_load_n(&undead_backtrace_none, __ATOMIC_ACQUIRE);
+  while (undead_store_generation(newest) < number &&
+         !__atomic_compare_exchange_n(&undead_backtrace_none, &newest, none, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return true;
+}
+
 uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count) {
   uint32_t run_length = count < UNDEAD_RUN_FRAMES ? count : UNDEAD_RUN_FRAMES;
-  uint32_t run = UNDEAD_TRIE_RUNS, node = UNDEAD_TRIE_ROOT;
-  if (count == 0) return node;
+  uint32_t run = undead_store_runs(), node = UNDEAD_TRIE_ROOT;
+  if (count == 0) return undead_backtrace_none;
   for (uint32_t index = run_length; index > 0 && run; index--) run = undead_store_child(run, pc_indices[index - 1]);
   for (uint32_t index = count; index > run_length && node; index--)
     node = undead_store_child(node, pc_indices[index - 1]);
@@ -107,8 +141,10 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
       continue;
     }
     uint32_t run = pc_index & ~UNDEAD_RUN_BIT;
-    for (; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent)
+    for (; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent) {
+      if (undead_trie_at(run)->pc_index & UNDEAD_GENERATION_BIT) break;
       pc_indices[found++] = undead_trie_at(run)->pc_index;
+    }
   }
   return found;
 }

@@ -22,6 +22,9 @@ typedef struct {
 #define UNDEAD_RUN_BIT 0x80000000u
 // In place of a return address: the allocation scope (record/scopes.h). Indices of return addresses have 21 bits.
 #define UNDEAD_SCOPE_BIT 0x40000000u
+// In the trie of runs, in place of a return address: the root of the runs of a generation (record/generations.h). So the
+// innermost node of a backtrace tells when it was taken, and what is outside of its run is shared by all generations.
+#define UNDEAD_GENERATION_BIT 0x10000000u
 // Marks the return addresses of asynchronous callers (unwind/async_callers.h).
 #define UNDEAD_ASYNC_BIT 0x20000000u
 #define UNDEAD_FAN_BIT 0x80000000u
@@ -47,7 +50,23 @@ bool undead_store_prepare(void);
 // The process may not have more than `limit` bytes of addresses from now on: gives back most of what is only reserved.
 void undead_store_limit(uint64_t limit);
 
-// Adds a whole backtrace, given innermost first; its id, or 0 if the store is full.
+// The empty backtrace of the newest generation: what a block without a backtrace is recorded with.
+extern uint32_t undead_backtrace_none;
+
+// The root of the runs of the newest generation.
+uint32_t undead_store_runs(void);
+
+// Later backtraces belong to generation `number`; false if the store has no room for another one. Whatever keeps nodes of
+// runs has to forget them afterwards. Any thread, also in a signal handler: the highest number stays.
+bool undead_store_begin_generation(uint32_t number);
+
+// False if so much of the store is in use that another generation might not find room for its backtraces.
+bool undead_store_has_room(void);
+
+// The generation of a backtrace, 0 if it was taken before the first one began.
+uint32_t undead_store_generation(uint32_t id);
+
+// Adds a whole backtrace to the newest generation, given innermost first; its id, or 0 if the store is full.
 uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count);
 
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.

@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 // A word that is not 0 stands at the granule where a live block starts.
-// Bits 0-26: backtrace id (1 = "live, no backtrace"). Bits 28-31: the scan's (scan/heap.h), 0 outside of one.
+// Bits 0-26: backtrace id (1 = "live, no backtrace", or an empty one: undead_backtrace_none). Bits 28-31: the scan's (scan/heap.h), 0 outside of one.
 #define UNDEAD_WORD_BACKTRACE 0x07FFFFFFu
 #define UNDEAD_WORD_OWN 0x08000000u   // only where undead_registry_own_bit is set: not inherited from the parent process
 #define UNDEAD_WORD_MARK 0x80000000u

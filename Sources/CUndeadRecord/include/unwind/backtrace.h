@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 // Captures the caller's stack from the given state (return address, stack pointer after the return, frame pointer)
-// and returns its id in the store, or UNDEAD_BACKTRACE_NONE if backtraces are off or the store is full (counted).
+// and returns its id in the store, or undead_backtrace_none if the store is full (counted).
 uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
 // Writes the return addresses of a stored backtrace, innermost first; returns how many (at most `max`). Safe while
@@ -30,6 +30,9 @@ bool undead_backtrace_load_libunwind(void);
 
 // Forgets unwind rules because images may have been unloaded. Any thread.
 void undead_backtrace_forget_images(void);
+
+// A generation has begun (record/generations.h): captures that begin from now on belong to it. Any thread.
+void undead_backtrace_forget_runs(void);
 
 // The calling thread has left a capture in the middle, for good.
 void undead_backtrace_abandoned(void);
