@@ -32,6 +32,20 @@ public enum Undead {
     undead_stop()
   }
 
+  /// Begins a new generation: what is allocated from now on, until the next mark, can be told from what was there before.
+  ///
+  /// Heap files know the generation of each block (`undead heap --by generation`). `undead mark PID` does the same from
+  /// outside. It takes about a microsecond, and allocations cost no more than before.
+  ///
+  /// - Parameter name: tells the mark to whoever reads it, as in "after request"; kept are 111 bytes of it in UTF-8.
+  /// - Returns: the number of the generation, from 1 on. nil while nothing is recorded (``inactiveReason`` says why), and
+  ///   when no more can be told apart: after 4095 of them, or if their backtraces take up half of the memory reserved.
+  @discardableResult
+  public static func markGeneration(_ name: String) -> Int? {
+    let number = undead_mark_generation(name)
+    return number == 0 ? nil : Int(number)
+  }
+
   /// Finds what leaked and returns it with the names of types and fields, and without names for code addresses.
   ///
   /// The calling thread waits; the other threads stand still while the objects are marked, for some milliseconds.

@@ -14,6 +14,15 @@ import Testing
   }
 
   @Test(arguments: ["-O0", "-O2"])
+  func eachBlockTellsItsGeneration(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/generations.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+    let compared = try Recorder.run(program, [], environment: ["UNDEAD_COMPARE": "1"])
+    try compared.expectSuccess()
+    #expect(compared.errors.contains(", 0 differ"), "\(compared.errors)")
+  }
+
+  @Test(arguments: ["-O0", "-O2"])
   func signalHandlersMayJumpOutOfTheAllocator(optimization: String) throws {
     let program = try Recorder.linkProgram("record/jumps.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
