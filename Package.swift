@@ -6,6 +6,7 @@ let package = Package(
   products: [
     .library(name: "Undead", targets: ["Undead"]),
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
+    .library(name: "UndeadHeap", targets: ["UndeadHeap"]),
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
     .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
     .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
@@ -41,6 +42,7 @@ let package = Package(
         .unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"])
       ]),
     .target(name: "UndeadReport"),
+    .target(name: "UndeadHeap", dependencies: ["UndeadReport"]),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport"]),
@@ -52,14 +54,17 @@ let package = Package(
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadReport",
+        "UndeadHeap", "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),
     .testTarget(
       name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadReport", "UndeadTestSupport"],
       exclude: ["Fixtures", "Programs"]),
+    .target(
+      name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport"], path: "Tests/UndeadHeapSamples"),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
+    .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),

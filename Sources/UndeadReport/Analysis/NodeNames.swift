@@ -1,5 +1,5 @@
 /// How much a block says to the programmer.
-enum NodeRole: UInt8 {
+package enum NodeRole: UInt8, Sendable {
   /// An object of a type that the program declares.
   case program
   /// An object of the toolchain.
@@ -15,14 +15,14 @@ enum NodeRole: UInt8 {
   case memory
 
   /// False for what the compiler makes between two objects: it is folded into the reference.
-  var isVisible: Bool { self == .program || self == .toolchain || self == .task }
+  package var isVisible: Bool { self == .program || self == .toolchain || self == .task }
 
   /// False for memory that no reference count keeps alive.
   var isCounted: Bool { self != .memory }
 }
 
 /// Names, roles and hashes of the nodes and fields of a snapshot, each made once.
-struct NodeNames {
+package struct NodeNames {
   private struct TypeFacts {
     var name: String
     var hash: StableHash
@@ -51,9 +51,9 @@ struct NodeNames {
   /// Position in `labels` of each edge's.
   private let labelOfEdge: [Int32]
 
-  static let rawMemory = "raw memory"
+  package static let rawMemory = "raw memory"
   private static let rawMemoryHash = StableHash(rawMemory)
-  static let foreignMemory = "C memory"
+  package static let foreignMemory = "C memory"
 
   init(_ snapshot: Snapshot) {
     self.snapshot = snapshot
@@ -69,6 +69,16 @@ struct NodeNames {
     }
     (labels, labelOfEdge) = Self.readLabels(snapshot)
   }
+
+  /// Name and role of a type, as reports tell them.
+  package static func describe(_ type: Snapshot.TypeRecord, _ strings: StringTable) -> (name: String, role: NodeRole) {
+    let text = clean(strings[type.name])
+    let name = text.isEmpty ? fallback(for: type.kind) : text
+    return (name, role(of: type, name: name))
+  }
+
+  /// Name of a field as reports show it, without the indices of elements; empty where only its offset is known.
+  package static func field(_ label: String) -> String { withoutIndices(Self.label(label)) }
 
   private static func readLabels(_ snapshot: Snapshot) -> ([LabelFacts], [Int32]) {
     var labels: [LabelFacts] = []

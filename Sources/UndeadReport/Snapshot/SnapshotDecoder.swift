@@ -14,6 +14,12 @@ extension Snapshot {
     self = try result.get()
   }
 
+  /// Reads the snapshot part of a file whose frame has been checked.
+  package init(decoding bytes: UnsafeRawBufferPointer, sections: SnapshotSections) throws(SnapshotError) {
+    var decoder = SnapshotDecoder(bytes, sections)
+    self = try decoder.decode()
+  }
+
   /// Reads a snapshot file.
   ///
   /// - Throws: ``SnapshotError``; `unreadable` if the file cannot be read at all.
@@ -40,14 +46,12 @@ struct SnapshotDecoder {
     sections = try SnapshotSections(bytes)
   }
 
-  /// One entry of a section.
-  struct Entry {
-    let bytes: UnsafeRawBufferPointer
-    let offset: Int
-
-    func u32(_ field: Int) -> UInt32 { SnapshotSections.load(bytes, offset + field) }
-    func u64(_ field: Int) -> UInt64 { SnapshotSections.load(bytes, offset + field) }
+  init(_ bytes: UnsafeRawBufferPointer, _ sections: SnapshotSections) {
+    self.bytes = bytes
+    self.sections = sections
   }
+
+  typealias Entry = SnapshotSections.Entry
 
   mutating func decode() throws(SnapshotError) -> Snapshot {
     snapshot.isComplete = sections.flags & SnapshotFormat.completeFlag != 0

@@ -3,8 +3,13 @@ import Foundation
 extension Snapshot {
   /// The snapshot as the bytes of a file that every reader of its version takes; the same bytes for the same value.
   public func encoded() -> Data {
+    encoded(with: [])
+  }
+
+  /// The same with further sections, whose strings are those of the snapshot.
+  package func encoded(with sections: [(kind: SnapshotFormat.Section, bytes: [UInt8])]) -> Data {
     var encoder = SnapshotEncoder(self)
-    return encoder.encode()
+    return encoder.encode(sections)
   }
 }
 
@@ -19,12 +24,13 @@ private struct SnapshotEncoder {
     strings = StringInterner(snapshot.strings)
   }
 
-  mutating func encode() -> Data {
+  mutating func encode(_ further: [(kind: SnapshotFormat.Section, bytes: [UInt8])]) -> Data {
     addFacts()
     addGraph()
     addPaths()
     addTold()
     addSymbols()
+    table += further
     table.insert((.strings, strings.table.bytes), at: 0)
     return assemble()
   }

@@ -4,12 +4,22 @@ extension Snapshot {
   package struct MetadataEntry: Sendable, Equatable {
     package var key: String
     package var value: String
+
+    package init(key: String, value: String) {
+      self.key = key
+      self.value = value
+    }
   }
 
   /// A number that the instrument counted.
   package struct Counter: Sendable, Equatable {
     package var key: String
     package var value: UInt64
+
+    package init(key: String, value: UInt64) {
+      self.key = key
+      self.value = value
+    }
   }
 
   /// What a node is, by the runtime's kinds.
@@ -37,6 +47,13 @@ extension Snapshot {
     package var kind: Kind
     /// 1: a type of the program, not of the toolchain.
     package var flags: UInt32 = 0
+
+    package init(isa: UInt64, name: StringID, kind: Kind, flags: UInt32 = 0) {
+      self.isa = isa
+      self.name = name
+      self.kind = kind
+      self.flags = flags
+    }
 
     /// True for a type that the program declares.
     package var isOfProgram: Bool { flags & 1 != 0 }
@@ -94,6 +111,11 @@ extension Snapshot {
   package struct Stack: Sendable, Equatable {
     package var first: UInt32
     package var count: UInt32
+
+    package init(first: UInt32, count: UInt32) {
+      self.first = first
+      self.count = count
+    }
   }
 
   /// A retain path: a root, the node that it holds, then edges to the node at its end.

@@ -1,17 +1,31 @@
 /// The checked frame of a snapshot file: header, checksum and where each section lies.
-struct SnapshotSections {
+package struct SnapshotSections {
   /// A section whose range lies inside the file and holds whole entries.
-  struct Section {
-    var offset: Int
-    var entrySize: Int
-    var count: Int
+  package struct Section: Sendable {
+    package var offset: Int
+    package var entrySize: Int
+    package var count: Int
+  }
+
+  /// One entry of a section.
+  package struct Entry {
+    let bytes: UnsafeRawBufferPointer
+    package let offset: Int
+
+    package init(bytes: UnsafeRawBufferPointer, offset: Int) {
+      self.bytes = bytes
+      self.offset = offset
+    }
+
+    package func u32(_ field: Int) -> UInt32 { SnapshotSections.load(bytes, offset + field) }
+    package func u64(_ field: Int) -> UInt64 { SnapshotSections.load(bytes, offset + field) }
   }
 
   private var sections: [SnapshotFormat.Section: Section] = [:]
-  private(set) var flags: UInt32 = 0
+  package private(set) var flags: UInt32 = 0
 
   /// Checks everything about a file but the contents of its entries.
-  init(_ bytes: UnsafeRawBufferPointer) throws(SnapshotError) {
+  package init(_ bytes: UnsafeRawBufferPointer) throws(SnapshotError) {
     let count = try Self.checkHeader(bytes)
     flags = Self.load(bytes, 36)
     for number in 0..<count {
@@ -20,11 +34,11 @@ struct SnapshotSections {
   }
 
   /// The section of a kind; an empty one if the file has none.
-  subscript(kind: SnapshotFormat.Section) -> Section {
+  package subscript(kind: SnapshotFormat.Section) -> Section {
     sections[kind] ?? Section(offset: 0, entrySize: kind.entrySize, count: 0)
   }
 
-  static func load<T: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> T {
+  package static func load<T: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> T {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
@@ -98,7 +112,9 @@ struct SnapshotSections {
       return
     }
     let (product, overflow) = count.multipliedReportingOverflow(by: UInt64(entrySize))
-    guard Int(entrySize) >= known.entrySize, !overflow, product == byteCount, count < UInt64(UInt32.max) else {
+    // Entries are known by 32-bit indices; the bytes of a stream are not.
+    let isCountable = count < UInt64(UInt32.max) || (known.entrySize == 1 && entrySize == 1)
+    guard Int(entrySize) >= known.entrySize, !overflow, product == byteCount, isCountable else {
       throw SnapshotError(
         .damaged, byte: entry + 4, "\(name) claims \(count) entries of \(entrySize) bytes in \(byteCount) bytes")
     }

@@ -4,7 +4,7 @@ public typealias StringID = UInt32
 /// The strings of a snapshot: bytes in one block, each string made only when it is asked for.
 public struct StringTable: Sendable, Equatable {
   /// The section as it stands in the file: starts and ends with a zero.
-  private(set) var bytes: [UInt8]
+  package private(set) var bytes: [UInt8]
 
   /// Makes a table that holds only the empty string.
   public init() {
@@ -48,11 +48,11 @@ public struct StringTable: Sendable, Equatable {
 }
 
 /// Appends strings to a table so that equal ones share one place.
-struct StringInterner {
-  private(set) var table: StringTable
+package struct StringInterner {
+  package private(set) var table: StringTable
   private var known: [String: StringID] = ["": 0]
 
-  init(_ table: StringTable = StringTable()) {
+  package init(_ table: StringTable = StringTable()) {
     self.table = table
     var start = 0
     for (position, byte) in table.bytes.enumerated() where byte == 0 {
@@ -62,7 +62,7 @@ struct StringInterner {
     }
   }
 
-  mutating func intern(_ text: String) -> StringID {
+  package mutating func intern(_ text: String) -> StringID {
     if let id = known[text] { return id }
     let id = table.append(text)
     known[text] = id

@@ -8,7 +8,8 @@
 ///
 /// Not thread-safe: use one from one thread at a time.
 package final class MappedFile {
-  private let bytes: UnsafeRawBufferPointer
+  /// The whole file; valid as long as this object lives.
+  package let bytes: UnsafeRawBufferPointer
 
   /// Size in bytes.
   package var count: Int { bytes.count }

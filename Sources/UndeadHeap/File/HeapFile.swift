@@ -1,0 +1,193 @@
+import UndeadReport
+
+/// A heap file, mapped and checked: all but the graph, which ``graph()`` decodes, is at hand as values.
+///
+/// The file must not change while this object lives.
+public final class HeapFile {
+  /// Owns `bytes`; nil if these are a copy.
+  private let mapped: MappedFile?
+  private let copy: UnsafeMutableRawBufferPointer?
+  let bytes: UnsafeRawBufferPointer
+  let sections: SnapshotSections
+  /// What every snapshot has: facts of the process, types, stacks, symbols, and what leaked.
+  public let snapshot: Snapshot
+  package let shapes: [Shape]
+  package let sites: [Site]
+  package let places: [Place]
+  package let roots: [Root]
+  package let memory: [MemoryLine]
+  package let generations: [Generation]
+  /// Only in the files of a census, which have no graph.
+  package let census: [CensusLine]
+
+  /// Size of the file in bytes.
+  public var byteCount: Int { bytes.count }
+
+  /// False for a snapshot of leaks only, and for a census.
+  public var hasGraph: Bool { snapshot.metadata("heap") == "1" }
+
+  /// True for a census: counts by type, without a graph.
+  public var isCensus: Bool { snapshot.metadata("census") == "1" }
+
+  /// Maps a file and checks everything but the graph.
+  ///
+  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  public convenience init(path: String) throws(SnapshotError) {
+    let mapped: MappedFile
+    do throws(FileProblem) {
+      mapped = try MappedFile(path: path)
+    } catch {
+      throw SnapshotError(.unreadable, byte: 0, "the file cannot be read: \(error.reason)")
+    }
+    try self.init(mapped: mapped, copy: nil)
+  }
+
+  /// Reads the bytes of a file.
+  ///
+  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  package convenience init(decoding bytes: some Collection<UInt8>) throws(SnapshotError) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 8)
+    copy.copyBytes(from: bytes)
+    try self.init(mapped: nil, copy: UnsafeMutableRawBufferPointer(rebasing: copy[..<bytes.count]))
+  }
+
+  private init(mapped: MappedFile?, copy: UnsafeMutableRawBufferPointer?) throws(SnapshotError) {
+    self.mapped = mapped
+    self.copy = copy
+    bytes = mapped?.bytes ?? UnsafeRawBufferPointer(copy!)
+    do throws(SnapshotError) {
+      sections = try SnapshotSections(bytes)
+      snapshot = try Snapshot(decoding: bytes, sections: sections)
+      let reader = HeapSectionReader(bytes, sections, snapshot)
+      shapes = try reader.shapes()
+      sites = try reader.sites()
+      places = try reader.places()
+      roots = try reader.roots()
+      memory = try reader.memory()
+      generations = try reader.generations()
+      census = try reader.census()
+    } catch {
+      copy?.deallocate()
+      throw error
+    }
+  }
+
+  deinit { copy?.deallocate() }
+
+  /// Decodes the graph.
+  ///
+  /// - Throws: ``SnapshotError`` if it is damaged.
+  package func graph() throws(SnapshotError) -> HeapGraph {
+    var decoder = HeapStreamDecoder(self)
+    return try decoder.decode()
+  }
+}
+
+/// Reads the sections of a heap file that are lists of entries, and checks every reference between them.
+private struct HeapSectionReader {
+  private let bytes: UnsafeRawBufferPointer
+  private let sections: SnapshotSections
+  private let snapshot: Snapshot
+
+  /// No block of any machine is larger; sums of sizes stay far from overflow.
+  private static let largestBlock: UInt64 = 1 << 47
+
+  init(_ bytes: UnsafeRawBufferPointer, _ sections: SnapshotSections, _ snapshot: Snapshot) {
+    self.bytes = bytes
+    self.sections = sections
+    self.snapshot = snapshot
+  }
+
+  private func entries<T>(
+    _ kind: SnapshotFormat.Section, _ make: (SnapshotSections.Entry) throws(SnapshotError) -> T
+  ) throws(SnapshotError) -> [T] {
+    let section = sections[kind]
+    var result: [T] = []
+    result.reserveCapacity(section.count)
+    for number in 0..<section.count {
+      result.append(try make(.init(bytes: bytes, offset: section.offset + number * section.entrySize)))
+    }
+    return result
+  }
+
+  private func string(_ entry: SnapshotSections.Entry, _ field: Int) throws(SnapshotError) -> StringID {
+    let id = entry.u32(field)
+    let count = snapshot.strings.bytes.count
+    guard Int(id) < count else {
+      throw SnapshotError(
+        .damaged, byte: entry.offset + field, "string \(id) lies outside of the \(count) bytes of strings")
+    }
+    return id
+  }
+
+  private func index(
+    _ entry: SnapshotSections.Entry, _ field: Int, below count: Int, of section: String
+  ) throws(SnapshotError) -> Snapshot.Index {
+    let index = entry.u32(field)
+    guard Int(index) < count || index == Snapshot.none else {
+      throw SnapshotError(
+        .damaged, byte: entry.offset + field, "entry \(index) of \(section) is meant, there are \(count)")
+    }
+    return index
+  }
+
+  func shapes() throws(SnapshotError) -> [HeapFile.Shape] {
+    try entries(.heapShapes) { (entry) throws(SnapshotError) in
+      let size = entry.u64(8)
+      guard size <= Self.largestBlock else {
+        throw SnapshotError(.damaged, byte: entry.offset + 8, "blocks of \(size) bytes are meant")
+      }
+      return HeapFile.Shape(
+        type: try index(entry, 0, below: snapshot.types.count, of: "TYPES"), flags: entry.u32(4), size: size)
+    }
+  }
+
+  func sites() throws(SnapshotError) -> [HeapFile.Site] {
+    try entries(.heapSites) { (entry) throws(SnapshotError) in
+      HeapFile.Site(
+        stack: try index(entry, 0, below: snapshot.stacks.count, of: "STACKS"), generation: entry.u32(4))
+    }
+  }
+
+  func places() throws(SnapshotError) -> [HeapFile.Place] {
+    try entries(.heapPlaces) { (entry) throws(SnapshotError) in
+      let strength = entry.u32(16)
+      guard strength <= HeapFile.Strength.number else {
+        throw SnapshotError(.damaged, byte: entry.offset + 16, "references of strength \(strength) are meant")
+      }
+      return HeapFile.Place(
+        holder: try index(entry, 0, below: snapshot.types.count, of: "TYPES"), offset: entry.u32(4),
+        label: try string(entry, 8), declaredType: try string(entry, 12), strength: strength, flags: entry.u32(20),
+        function: entry.u64(24))
+    }
+  }
+
+  func roots() throws(SnapshotError) -> [HeapFile.Root] {
+    try entries(.heapRoots) { (entry) throws(SnapshotError) in
+      HeapFile.Root(
+        kind: entry.u32(0), name: try string(entry, 4), address: entry.u64(8), thread: entry.u32(16),
+        flags: entry.u32(20))
+    }
+  }
+
+  func memory() throws(SnapshotError) -> [HeapFile.MemoryLine] {
+    try entries(.heapMemory) { (entry) throws(SnapshotError) in
+      HeapFile.MemoryLine(
+        name: try string(entry, 0), kind: entry.u32(4), resident: entry.u64(8), reserved: entry.u64(16))
+    }
+  }
+
+  func generations() throws(SnapshotError) -> [HeapFile.Generation] {
+    try entries(.heapGenerations) { (entry) throws(SnapshotError) in
+      HeapFile.Generation(number: entry.u32(0), name: try string(entry, 4), time: entry.u64(8))
+    }
+  }
+
+  func census() throws(SnapshotError) -> [HeapFile.CensusLine] {
+    try entries(.census) { (entry) throws(SnapshotError) in
+      HeapFile.CensusLine(
+        type: try index(entry, 0, below: snapshot.types.count, of: "TYPES"), count: entry.u64(8),
+        bytes: entry.u64(16))
+    }
+  }
+}

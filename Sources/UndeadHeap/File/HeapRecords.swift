@@ -1,0 +1,169 @@
+import UndeadReport
+
+/// The records of a heap file; `Documentation/heap-format.md` describes each.
+extension HeapFile {
+  /// What blocks that look alike have in common.
+  package struct Shape: Sendable, Equatable {
+    /// Index of TYPES; none for memory without a known type.
+    package var type: Snapshot.Index
+    package var flags: UInt32
+    /// Usable bytes.
+    package var size: UInt64
+
+    package init(type: Snapshot.Index, flags: UInt32, size: UInt64) {
+      self.type = type
+      self.flags = flags
+      self.size = size
+    }
+
+    /// Reached from a root; else leaked, or unreachable memory of C code.
+    package static let reached: UInt32 = 1
+    package static let hasStrongCount: UInt32 = 2
+    package static let hasUse: UInt32 = 4
+    package static let hasHash: UInt32 = 8
+    /// Its deinit has run; unowned references keep the block.
+    package static let isDead: UInt32 = 16
+    /// No strong count is known: memory of C code, or an immortal object.
+    package static let countUnknown: UInt32 = 32
+    /// Raw memory that Swift code allocated.
+    package static let isRaw: UInt32 = 64
+
+    package func has(_ flag: UInt32) -> Bool { flags & flag != 0 }
+  }
+
+  /// Where and when blocks were allocated.
+  package struct Site: Sendable, Equatable {
+    /// Index of STACKS; none if it was not recorded.
+    package var stack: Snapshot.Index
+    package var generation: UInt32
+
+    package init(stack: Snapshot.Index, generation: UInt32 = 0) {
+      self.stack = stack
+      self.generation = generation
+    }
+  }
+
+  /// What a reference is worth to what it refers to.
+  package enum Strength {
+    /// A counted strong reference.
+    package static let counted: UInt32 = 0
+    /// A word of memory that nothing is known of: keeps alive if the counts leave room for it.
+    package static let raw: UInt32 = 1
+    /// Weak, unowned or dead: holds nothing.
+    package static let none: UInt32 = 2
+    /// The frame of a suspended task, the tail of a managed buffer.
+    package static let perhaps: UInt32 = 3
+    package static let number: UInt32 = 4
+  }
+
+  /// A field, element or capture of a type that refers to blocks.
+  package struct Place: Sendable, Equatable {
+    /// Index of TYPES of what holds the reference; none for memory without a type.
+    package var holder: Snapshot.Index
+    /// Bytes from the start of the holder; of an element, within the element.
+    package var offset: UInt32
+    package var label: StringID
+    package var declaredType: StringID
+    package var strength: UInt32
+    package var flags: UInt32
+    /// Function of a closure; 0 if there is none.
+    package var function: UInt64
+
+    package init(
+      holder: Snapshot.Index, offset: UInt32 = 0, label: StringID = 0, declaredType: StringID = 0,
+      strength: UInt32 = Strength.counted, flags: UInt32 = 0, function: UInt64 = 0
+    ) {
+      self.holder = holder
+      self.offset = offset
+      self.label = label
+      self.declaredType = declaredType
+      self.strength = strength
+      self.flags = flags
+      self.function = function
+    }
+
+    package var isElement: Bool { flags & 1 != 0 }
+    /// Words around the reference follow in the stream.
+    package var hasNeighbours: Bool { flags & 2 != 0 }
+    /// No word in memory, but known from the runtime: an object and its side table.
+    package var isImplied: Bool { flags & 4 != 0 }
+  }
+
+  /// Something that holds blocks and is none itself.
+  package struct Root: Sendable, Equatable {
+    /// As in PATHS; 6 for memory from before recording.
+    package var kind: UInt32
+    package var name: StringID
+    package var address: UInt64
+    package var thread: UInt32
+    package var flags: UInt32
+
+    package init(kind: UInt32, name: StringID = 0, address: UInt64 = 0, thread: UInt32 = 0, flags: UInt32 = 0) {
+      self.kind = kind
+      self.name = name
+      self.address = address
+      self.thread = thread
+      self.flags = flags
+    }
+
+    package static let global: UInt32 = 1
+    package static let stack: UInt32 = 2
+    package static let threadLocal: UInt32 = 3
+    package static let register: UInt32 = 4
+    package static let runLoop: UInt32 = 5
+    package static let beforeRecording: UInt32 = 6
+
+    /// Weak or doubtful: alone it keeps nothing alive.
+    package var isWeak: Bool { flags & 1 != 0 }
+  }
+
+  /// A part of the process's memory.
+  package struct MemoryLine: Sendable, Equatable {
+    package var name: StringID
+    package var kind: UInt32
+    package var resident: UInt64
+    package var reserved: UInt64
+
+    package init(name: StringID, kind: UInt32, resident: UInt64, reserved: UInt64) {
+      self.name = name
+      self.kind = kind
+      self.resident = resident
+      self.reserved = reserved
+    }
+
+    package static let liveBlocks: UInt32 = 1
+    package static let mallocFree: UInt32 = 2
+    package static let stacks: UInt32 = 3
+    package static let files: UInt32 = 4
+    package static let mapped: UInt32 = 5
+    package static let own: UInt32 = 6
+    package static let other: UInt32 = 7
+  }
+
+  /// A mark: blocks born after it, and before the next one, are of its generation.
+  package struct Generation: Sendable, Equatable {
+    package var number: UInt32
+    package var name: StringID
+    /// Nanoseconds since 1970.
+    package var time: UInt64
+
+    package init(number: UInt32, name: StringID, time: UInt64) {
+      self.number = number
+      self.name = name
+      self.time = time
+    }
+  }
+
+  /// How much of a type there was when a census was taken.
+  package struct CensusLine: Sendable, Equatable {
+    package var type: Snapshot.Index
+    package var count: UInt64
+    package var bytes: UInt64
+
+    package init(type: Snapshot.Index, count: UInt64, bytes: UInt64) {
+      self.type = type
+      self.count = count
+      self.bytes = bytes
+    }
+  }
+}

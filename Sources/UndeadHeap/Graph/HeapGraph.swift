@@ -1,0 +1,132 @@
+import UndeadReport
+
+/// The graph of a heap file in flat buffers: compressed sparse rows, blocks known by their rank in address order.
+///
+/// Indices were checked when it was decoded. The buffers live as long as the graph; never keep one longer.
+package final class HeapGraph {
+  package let file: HeapFile
+  /// Number of blocks.
+  package let count: Int
+  package let addresses: UnsafeBufferPointer<UInt64>
+  /// Index of ``HeapFile/shapes`` of each block.
+  package let shapes: UnsafeBufferPointer<UInt32>
+  /// 0 for none, else 1 + index of ``HeapFile/sites``.
+  package let sites: UnsafeBufferPointer<UInt32>
+  /// Strong references of each block; ``unknownCount`` where it is not known, 1 where none was written.
+  package let strongCounts: UnsafeBufferPointer<UInt32>
+  /// `count` + 1 numbers: the references of block b are those from `firstEdges[b]` up to `firstEdges[b + 1]`.
+  package let firstEdges: UnsafeBufferPointer<UInt32>
+  /// Rank of the block that each reference refers to.
+  package let targets: UnsafeBufferPointer<UInt32>
+  /// Index of ``HeapFile/places`` of each reference.
+  package let places: UnsafeBufferPointer<UInt32>
+  package let rootEdges: UnsafeBufferPointer<RootEdge>
+  /// Ascending by rank; only blocks that have them.
+  package let uses: UnsafeBufferPointer<Use>
+  /// Ascending by rank; only blocks that have one.
+  package let hashes: UnsafeBufferPointer<ContentHash>
+  /// Ascending by reference; only references that have them.
+  package let neighbours: UnsafeBufferPointer<Neighbours>
+
+  package static let unknownCount = UInt32.max
+
+  /// A reference from a root.
+  package struct RootEdge: BitwiseCopyable {
+    /// Index of ``HeapFile/roots``.
+    package var root: UInt32
+    package var target: UInt32
+  }
+
+  /// How much of a collection, string or Data is in use, in elements or bytes.
+  package struct Use: BitwiseCopyable {
+    package var rank: UInt32
+    package var used: UInt64
+    package var capacity: UInt64
+  }
+
+  /// Hash of the contents of a block: equal ones have equal contents.
+  package struct ContentHash: BitwiseCopyable {
+    package var rank: UInt32
+    package var hash: UInt64
+  }
+
+  /// Words around a reference that may be a slice.
+  package struct Neighbours: BitwiseCopyable {
+    package var edge: UInt32
+    package var count: UInt32
+    /// Where the words lie in the file.
+    package var offset: Int
+  }
+
+  init(_ file: HeapFile, _ blocks: consuming HeapBlockLists, rootEdges: UnsafeBufferPointer<RootEdge>) {
+    self.file = file
+    count = blocks.addresses.count
+    addresses = blocks.addresses.taken()
+    shapes = blocks.shapes.taken()
+    sites = blocks.sites.taken()
+    strongCounts = blocks.strongCounts.taken()
+    firstEdges = blocks.firstEdges.taken()
+    targets = blocks.targets.taken()
+    places = blocks.places.taken()
+    uses = blocks.uses.taken()
+    hashes = blocks.hashes.taken()
+    neighbours = blocks.neighbours.taken()
+    self.rootEdges = rootEdges
+  }
+
+  deinit {
+    for buffer in [shapes, sites, strongCounts, firstEdges, targets, places] { buffer.deallocate() }
+    addresses.deallocate()
+    rootEdges.deallocate()
+    uses.deallocate()
+    hashes.deallocate()
+    neighbours.deallocate()
+  }
+
+  /// The shape of a block.
+  package func shape(_ block: Int) -> HeapFile.Shape { file.shapes[Int(shapes[block])] }
+
+  /// Usable bytes of a block.
+  package func size(_ block: Int) -> UInt64 { shape(block).size }
+
+  /// Where and when a block was allocated; nil if that was not recorded.
+  package func site(_ block: Int) -> HeapFile.Site? {
+    sites[block] == 0 ? nil : file.sites[Int(sites[block]) - 1]
+  }
+
+  /// Index of STACKS of a block's allocation; none if it was not recorded.
+  package func stack(_ block: Int) -> Snapshot.Index { site(block)?.stack ?? Snapshot.none }
+
+  /// The references of a block, as positions in `targets` and `places`.
+  package func edges(of block: Int) -> Range<Int> { Int(firstEdges[block])..<Int(firstEdges[block + 1]) }
+
+  /// The place of a reference.
+  package func place(_ edge: Int) -> HeapFile.Place { file.places[Int(places[edge])] }
+
+  /// The block whose reference it is.
+  package func source(of edge: Int) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Int(firstEdges[middle + 1]) <= edge { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The block that an address lies in; nil if it is in none.
+  package func block(containing address: UInt64) -> Int? {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if addresses[middle] <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0 else { return nil }
+    let distance = address - addresses[low - 1]
+    return distance == 0 || distance < size(low - 1) ? low - 1 : nil
+  }
+
+  /// The words around a reference, as written: see Neighbours in the description of the format.
+  package func words(around neighbours: Neighbours) -> [UInt64] {
+    (0..<Int(neighbours.count)).map { SnapshotSections.load(file.bytes, neighbours.offset + 8 * $0) }
+  }
+}

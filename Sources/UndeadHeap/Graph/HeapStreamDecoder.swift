@@ -1,0 +1,187 @@
+import UndeadReport
+
+/// The lists that grow while a graph is decoded.
+struct HeapBlockLists {
+  var addresses: FlatList<UInt64>
+  var shapes: FlatList<UInt32>
+  var sites: FlatList<UInt32>
+  var strongCounts: FlatList<UInt32>
+  var firstEdges: FlatList<UInt32>
+  var targets: FlatList<UInt32>
+  var places: FlatList<UInt32>
+  var uses = FlatList<HeapGraph.Use>(capacity: 0)
+  var hashes = FlatList<HeapGraph.ContentHash>(capacity: 0)
+  var neighbours = FlatList<HeapGraph.Neighbours>(capacity: 0)
+
+  init(blocks: Int, edges: Int) {
+    addresses = FlatList(capacity: blocks)
+    shapes = FlatList(capacity: blocks)
+    sites = FlatList(capacity: blocks)
+    strongCounts = FlatList(capacity: blocks)
+    firstEdges = FlatList(capacity: blocks + 1)
+    targets = FlatList(capacity: edges)
+    places = FlatList(capacity: edges)
+  }
+
+  /// Gives the memory back if no graph is made of it.
+  func deallocate() {
+    for list in [shapes, sites, strongCounts, firstEdges, targets, places] { list.base.deallocate() }
+    addresses.base.deallocate()
+    uses.base.deallocate()
+    hashes.base.deallocate()
+    neighbours.base.deallocate()
+  }
+}
+
+/// Decodes HEAP GRAPH and HEAP ROOT EDGES.
+struct HeapStreamDecoder {
+  private let file: HeapFile
+  private let start: Int
+  private var stream: HeapStream
+  private var lists: HeapBlockLists
+  private var address: UInt64 = 0
+  /// The highest rank that a reference names, and where it stands.
+  private var highest: (target: UInt32, position: Int) = (0, 0)
+
+  init(_ file: HeapFile) {
+    self.file = file
+    let section = file.sections[.heapGraph]
+    start = section.offset
+    let bytes = UnsafeRawBufferPointer(rebasing: file.bytes[start..<(start + section.count)])
+    stream = HeapStream(bytes)
+    // The counters save growing; what they say is not trusted: a block takes 4 bytes, a reference 2.
+    let blocks = min(Int(clamping: file.snapshot.counter("heapBlocks")), section.count / 4)
+    let edges = min(Int(clamping: file.snapshot.counter("heapEdges")), section.count / 2)
+    lists = HeapBlockLists(blocks: blocks, edges: edges)
+  }
+
+  mutating func decode() throws(SnapshotError) -> HeapGraph {
+    do throws(SnapshotError) {
+      while !stream.isAtEnd { try decodeBlock() }
+      lists.firstEdges.append(UInt32(lists.targets.count))
+      let blocks = lists.addresses.count
+      if lists.targets.count > 0, Int(highest.target) >= blocks {
+        throw damaged(highest.position, "block \(highest.target) is referred to, there are \(blocks)")
+      }
+      return HeapGraph(file, lists, rootEdges: try decodeRootEdges(blocks: blocks))
+    } catch {
+      lists.deallocate()
+      throw error
+    }
+  }
+
+  private func damaged(_ position: Int, _ text: String) -> SnapshotError {
+    SnapshotError(.damaged, byte: start + position, text)
+  }
+
+  private mutating func decodeBlock() throws(SnapshotError) {
+    let position = stream.position
+    let rank = lists.addresses.count
+    guard rank < Int(UInt32.max) else { throw damaged(position, "there are more blocks than can be") }
+    try decodeAddress(position, rank)
+    let shape = stream.small()
+    let site = stream.small()
+    guard Int(shape) < file.shapes.count, Int(site) <= file.sites.count else {
+      throw damaged(
+        position,
+        "shape \(shape) and site \(site) are meant, there are \(file.shapes.count) and \(file.sites.count)")
+    }
+    lists.shapes.append(shape)
+    lists.sites.append(site)
+    decodeFacts(file.shapes[Int(shape)].flags, rank)
+    lists.firstEdges.append(UInt32(truncatingIfNeeded: lists.targets.count))
+    try decodeEdges(rank)
+    if let failure = stream.failure { throw damaged(stream.position, failure.text) }
+  }
+
+  @inline(__always)
+  private mutating func decodeAddress(_ position: Int, _ rank: Int) throws(SnapshotError) {
+    let (sum, overflow) = address.addingReportingOverflow(stream.number())
+    guard !overflow, sum < 1 << 60, rank == 0 || sum > address else {
+      throw damaged(position, "the addresses of the blocks do not ascend")
+    }
+    address = sum
+    lists.addresses.append(sum << 4)
+  }
+
+  @inline(__always)
+  private mutating func decodeFacts(_ flags: UInt32, _ rank: Int) {
+    if flags & HeapFile.Shape.hasStrongCount != 0 {
+      lists.strongCounts.append(UInt32(clamping: stream.number()))
+    } else {
+      lists.strongCounts.append(flags & HeapFile.Shape.countUnknown != 0 ? HeapGraph.unknownCount : 1)
+    }
+    if flags & HeapFile.Shape.hasUse != 0 {
+      let used = stream.number()
+      lists.uses.append(.init(rank: UInt32(rank), used: used, capacity: stream.number()))
+    }
+    if flags & HeapFile.Shape.hasHash != 0 {
+      lists.hashes.append(.init(rank: UInt32(rank), hash: stream.word()))
+    }
+  }
+
+  @inline(__always)
+  private mutating func decodeEdges(_ rank: Int) throws(SnapshotError) {
+    let position = stream.position
+    let count = stream.number()
+    guard count <= UInt64(stream.rest / 2), lists.targets.count + Int(count) < Int(UInt32.max) else {
+      throw damaged(position, "\(count) references are announced, \(stream.rest) bytes are left")
+    }
+    for _ in 0..<Int(count) { try decodeEdge(rank) }
+  }
+
+  @inline(__always)
+  private mutating func decodeEdge(_ rank: Int) throws(SnapshotError) {
+    let position = stream.position
+    let place = stream.small()
+    let distance = stream.signed()
+    let (target, overflow) = distance.addingReportingOverflow(Int64(rank))
+    guard Int(place) < file.places.count, !overflow, target >= 0, target < Int64(UInt32.max) else {
+      throw damaged(
+        position,
+        "place \(place) and the block \(distance) after block \(rank) are meant, there are \(file.places.count) places")
+    }
+    if UInt32(target) > highest.target { highest = (UInt32(target), position) }
+    lists.targets.append(UInt32(target))
+    lists.places.append(place)
+    if file.places[Int(place)].hasNeighbours { decodeNeighbours() }
+  }
+
+  private mutating func decodeNeighbours() {
+    let count = stream.number()
+    guard count <= UInt64(stream.rest / 8) else {
+      stream.skip(.max)
+      return
+    }
+    lists.neighbours.append(
+      .init(edge: UInt32(lists.targets.count - 1), count: UInt32(clamping: count), offset: start + stream.position))
+    stream.skip(Int(count) * 8)
+  }
+
+  private func decodeRootEdges(blocks: Int) throws(SnapshotError) -> UnsafeBufferPointer<HeapGraph.RootEdge> {
+    let section = file.sections[.heapRootEdges]
+    var stream = HeapStream(
+      UnsafeRawBufferPointer(rebasing: file.bytes[section.offset..<(section.offset + section.count)]))
+    var edges = FlatList<HeapGraph.RootEdge>(
+      capacity: min(Int(clamping: file.snapshot.counter("heapRootEdges")), section.count / 2))
+    var root: Int64 = 0
+    while !stream.isAtEnd {
+      let position = section.offset + stream.position
+      let (next, overflow) = root.addingReportingOverflow(stream.signed())
+      let target = stream.number()
+      if let failure = stream.failure {
+        edges.base.deallocate()
+        throw SnapshotError(.damaged, byte: position, failure.text)
+      }
+      guard !overflow, next >= 0, next < Int64(file.roots.count), target < UInt64(blocks) else {
+        edges.base.deallocate()
+        throw SnapshotError(
+          .damaged, byte: position,
+          "root \(next) and block \(target) are meant, there are \(file.roots.count) and \(blocks)")
+      }
+      root = next
+      edges.append(.init(root: UInt32(next), target: UInt32(target)))
+    }
+    return edges.taken()
+  }
+}
