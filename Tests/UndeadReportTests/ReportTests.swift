@@ -13,7 +13,10 @@ import Testing
     let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     #expect(
       Set(json.keys)
-        == ["schemaVersion", "tool", "process", "summary", "leaks", "suspects", "knownLeaks", "zombies", "diagnostics"])
+        == [
+          "schemaVersion", "tool", "process", "summary", "culprits", "leaks", "suspects", "knownLeaks", "zombies",
+          "diagnostics",
+        ])
     #expect(json["schemaVersion"] as? Int == 1)
     let process = try #require(json["process"] as? [String: Any])
     #expect(process["path"] as? String == "/app/App")

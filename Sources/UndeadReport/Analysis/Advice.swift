@@ -238,7 +238,7 @@ enum Advice {
     return names.count > 3 ? shown + ", ..." : shown
   }
 
-  private static func isToolchain(_ type: String) -> Bool {
+  static func isToolchain(_ type: String) -> Bool {
     ["Swift.", "Foundation.", "FoundationEssentials.", "Dispatch.", "dispatch "].contains(where: type.hasPrefix)
   }
 

@@ -144,6 +144,10 @@ extension LeakReport.Summary {
 }
 
 extension LeakReport {
+  private enum CodingKeys: String, CodingKey {
+    case schemaVersion, tool, process, summary, culprits, leaks, suspects, knownLeaks, zombies, diagnostics, runLoops
+  }
+
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     schemaVersion = try values.decode(Int.self, forKey: .schemaVersion)
@@ -162,6 +166,22 @@ extension LeakReport {
     zombies = try values.decodeIfPresent([Zombie].self, forKey: .zombies) ?? []
     diagnostics = try values.decodeIfPresent([Diagnostic].self, forKey: .diagnostics) ?? []
     runLoops = try values.decodeIfPresent(JSONValue.self, forKey: .runLoops)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(schemaVersion, forKey: .schemaVersion)
+    try values.encode(tool, forKey: .tool)
+    try values.encode(process, forKey: .process)
+    try values.encode(summary, forKey: .summary)
+    // They follow from the lists, so nothing reads them.
+    try values.encode(culprits, forKey: .culprits)
+    try values.encode(leaks, forKey: .leaks)
+    try values.encode(suspects, forKey: .suspects)
+    try values.encode(knownLeaks, forKey: .knownLeaks)
+    try values.encode(zombies, forKey: .zombies)
+    try values.encode(diagnostics, forKey: .diagnostics)
+    try values.encodeIfPresent(runLoops, forKey: .runLoops)
   }
 
   /// Brings the counts of the summary in line with the lists.

@@ -6,15 +6,14 @@ public enum DiffRenderer {
   public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions()) -> String {
     var lines: [String] = []
     for (number, leak) in diff.new.enumerated() {
-      lines += TextRenderer.block(leak, title: "NEW \(number + 1) of \(diff.new.count)", options: options)
+      lines += FindingText.lines(Finding(leak), title: "NEW \(number + 1) of \(diff.new.count)", options)
     }
     for zombie in diff.zombies.new {
-      let block = ZombieText.block(zombie, options)
-      lines += [TextStyle.alarm.apply("NEW", options) + "  \(block[0])"] + block.dropFirst()
+      lines += FindingText.lines(Finding(zombie), title: "NEW  zombie:", options)
     }
     for (number, suspect) in diff.suspects.new.enumerated() {
       let title = "NEW SUSPECT \(number + 1) of \(diff.suspects.new.count)"
-      lines += TextRenderer.block(suspect, title: title, options: options)
+      lines += FindingText.lines(Finding(suspect), title: title, options)
     }
     for change in diff.grown { lines.append(grown(line(change.leak), change.oldCount, change.newCount, options)) }
     for change in diff.shrunk { lines.append(shrunk(line(change.leak), change.oldCount, change.newCount, options)) }
@@ -91,9 +90,7 @@ public enum DiffRenderer {
   }
 
   private static func line(_ suspect: Suspect) -> String {
-    var one = suspect
-    one.count = 1
-    return "suspect \(TextRenderer.heading(one))" + site(suspect.allocation)
+    "suspect \(Finding(suspect).title)" + site(suspect.allocation)
   }
 
   private static func site(_ allocation: Backtrace) -> String {

@@ -5,21 +5,22 @@ package enum FailureText {
   ///
   /// - Parameter directory: files inside this directory are shown relative to it; empty: as the compiler recorded them.
   package static func text(_ leak: Leak, directory: String = "") -> String {
-    text(LeakReport(leaks: [leak]), kind: "leak", directory: directory)
+    text(Finding(leak), "leak:", directory)
   }
 
   /// The message for a suspect; `directory` as for a leak.
   package static func text(_ suspect: Suspect, directory: String = "") -> String {
-    text(LeakReport(suspects: [suspect]), kind: "suspect", directory: directory)
+    text(Finding(suspect), "suspect:", directory)
   }
 
-  private static func text(_ report: LeakReport, kind: String, directory: String) -> String {
+  /// The message for a use of a dead object; `directory` as for a leak.
+  package static func text(_ zombie: Zombie, directory: String = "") -> String {
+    text(Finding(zombie), "zombie:", directory)
+  }
+
+  private static func text(_ finding: Finding, _ title: String, _ directory: String) -> String {
     var options = TextOptions(stacks: false)
     options.directory = directory
-    // The last line is the summary; the first one counts findings, which a message about one need not.
-    var lines = TextRenderer.render(report, options: options).split(separator: "\n").dropLast().map(String.init)
-    let titleEnd = "1 of 1  "
-    if let range = lines.first?.firstRange(of: titleEnd) { lines[0] = kind + ": " + lines[0][range.upperBound...] }
-    return lines.joined(separator: "\n")
+    return FindingText.lines(finding, title: title, options).filter { !$0.isEmpty }.joined(separator: "\n")
   }
 }

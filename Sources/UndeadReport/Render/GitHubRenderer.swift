@@ -10,16 +10,16 @@ public enum GitHubRenderer {
     options.stacks = false
     var lines: [String] = []
     for leak in report.leaks {
-      let text = TextRenderer.block(leak, title: "LEAK", options: options)
+      let text = FindingText.lines(Finding(leak), title: "LEAK", options)
       let place = place(leak.test, [leak.allocation, leak.suspended], options)
       lines.append(command("error", title: title("Leak", leak.test), place, text))
     }
     for zombie in report.zombies {
-      let text = ZombieText.block(zombie, options)
+      let text = FindingText.lines(Finding(zombie), title: "zombie:", options)
       lines.append(command("error", title: "Zombie", place(nil, [zombie.access, zombie.allocation], options), text))
     }
     for suspect in report.suspects {
-      let text = TextRenderer.block(suspect, title: "SUSPECT", options: options)
+      let text = FindingText.lines(Finding(suspect), title: "SUSPECT", options)
       let place = place(suspect.test, [suspect.allocation, suspect.suspended], options)
       lines.append(command("warning", title: title("Suspect", suspect.test), place, text))
     }

@@ -8,9 +8,9 @@ public struct JUnitRenderer {
     var name: String
     var suite: String
     var test: TestIdentity?
-    var leaks: [Leak] = []
-    var suspects: [Suspect] = []
-    var zombies: [Zombie] = []
+    var leaks: [Finding] = []
+    var suspects: [Finding] = []
+    var zombies: [Finding] = []
     var notes: [String] = []
     /// Why it could not be checked.
     var error: String?
@@ -67,17 +67,17 @@ public struct JUnitRenderer {
       cases.append(Case(name: test.name, suite: test.suite, test: test))
       return cases.count - 1
     }
-    for leak in report.leaks {
+    for leak in report.leaks.map(Finding.init) {
       if let test = leak.test { cases[position(of: test)].leaks.append(leak) } else { rest.leaks.append(leak) }
     }
-    for suspect in report.suspects {
+    for suspect in report.suspects.map(Finding.init) {
       if let test = suspect.test {
         cases[position(of: test)].suspects.append(suspect)
       } else {
         rest.suspects.append(suspect)
       }
     }
-    rest.zombies = report.zombies
+    rest.zombies = report.zombies.map(Finding.init)
     rest.notes = report.diagnostics.map { "diagnostic: \($0.message)" } + report.summary.notes.map { "note: \($0)" }
     if !report.summary.complete { rest.error = "the check is incomplete" }
     return cases + [rest]
@@ -101,17 +101,17 @@ public struct JUnitRenderer {
         return "      <error message=\"\(XMLText.attribute(error))\" type=\"incomplete\">\(text)</error>"
       }
     }
-    let headings = testCase.leaks.map(TextRenderer.heading) + testCase.zombies.map(\.message)
-    let kind = testCase.leaks.first?.kind.rawValue ?? "zombie"
+    let headings = (testCase.leaks + testCase.zombies).map(\.heading)
+    let kind = testCase.leaks.first?.cause ?? "zombie"
     let blocks =
-      testCase.leaks.flatMap { TextRenderer.block($0, title: "LEAK", options: options) }
-      + testCase.zombies.flatMap { ZombieText.block($0, options) }
+      testCase.leaks.flatMap { FindingText.lines($0, title: "LEAK", options) }
+      + testCase.zombies.flatMap { FindingText.lines($0, title: "zombie:", options) }
     return "      <failure message=\"\(XMLText.attribute(headings.joined(separator: "; ")))\" "
       + "type=\"\(XMLText.attribute(kind))\">\(XMLText.content(blocks.joined(separator: "\n")))</failure>"
   }
 
   private func output(_ testCase: Case) -> String? {
-    let suspects = testCase.suspects.flatMap { TextRenderer.block($0, title: "SUSPECT", options: options) }
+    let suspects = testCase.suspects.flatMap { FindingText.lines($0, title: "SUSPECT", options) }
     let lines = suspects + (testCase.error != nil && !testCase.isFailure ? [] : testCase.notes)
     guard !lines.isEmpty else { return nil }
     return "      <system-out>\(XMLText.content(lines.joined(separator: "\n")))</system-out>"

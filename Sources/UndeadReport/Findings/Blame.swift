@@ -1,0 +1,166 @@
+/// What one change of the source would mend: the field or the function that findings have in common.
+public struct Blame: Sendable, Hashable {
+  /// 16 hex digits, the same from run to run and machine to machine, whatever the generic arguments and the test.
+  public var signature: String
+  /// Kind of the findings in JSON.
+  public var kind: String
+  /// Type that has the field, or of the object, without generic arguments.
+  public var type: String
+  /// The field that holds the reference, without indices; nil if a function is to blame.
+  public var field: String?
+  /// The function; nil if a field is to blame.
+  public var function: String?
+  /// What is to blame, in a few words: "`onEvent` of App.Probe".
+  public var title: String
+
+  init(kind: String, type: String, field: String? = nil, function: String? = nil, title: String, key: [String]) {
+    self.kind = kind
+    self.type = type
+    self.field = field
+    self.function = function
+    self.title = title
+    var hash = StableHash("culprit")
+    for part in [kind] + key { hash.mix(StableHash(part)) }
+    signature = hash.hexadecimal
+  }
+}
+
+extension Blame {
+  /// A reference without what differs between the instances of one mistake.
+  struct Edge: Hashable, Comparable {
+    var type: String
+    var field: String
+
+    init(_ reference: Reference) {
+      type = TypeName.unspecialized(reference.type)
+      field = reference.isNameless ? "+" : NodeNames.withoutIndices(reference.field)
+    }
+
+    var title: String { "`\(field == "+" ? "a field" : field)` of \(type)" }
+
+    static func < (a: Edge, b: Edge) -> Bool { (a.type, a.field) < (b.type, b.field) }
+  }
+
+  /// What is to blame for a leak, and the reference of its cycle or path that it is.
+  static func of(_ leak: Leak) -> (blame: Blame, reference: Int?) {
+    if let cycle = leak.cycle, !cycle.isEmpty, leak.kind == .retainCycle {
+      return ofCycle(cycle, kind: leak.kind.rawValue, test: leak.test)
+    }
+    if leak.kind == .abandoned, let path = leak.retainPath, let found = ofPath(path, kind: leak.kind.rawValue) {
+      return found
+    }
+    return (ofSite(leak), nil)
+  }
+
+  /// What is to blame for a suspect, and the reference that it is: of its cycle, or of the way back to what holds it.
+  static func of(_ suspect: Suspect) -> (blame: Blame, reference: Int?) {
+    let kind = suspect.kind.rawValue
+    if let cycle = suspect.cycle, !cycle.isEmpty { return ofCycle(cycle, kind: kind, test: suspect.test) }
+    if let first = suspect.holdsBack?.first {
+      let edge = Edge(first)
+      return (Blame(kind, edge), 0)
+    }
+    let type = TypeName.unspecialized(suspect.objects.first?.type ?? "object")
+    return (Blame(kind: kind, type: type, title: type, key: [type]), nil)
+  }
+
+  private init(_ kind: String, _ edge: Edge, _ more: String = "") {
+    self.init(
+      kind: kind, type: edge.type, field: edge.field, title: edge.title, key: [edge.type, edge.field, more])
+  }
+
+  // MARK: Cycles
+
+  private static func ofCycle(
+    _ cycle: [Reference], kind: String, test: TestIdentity?
+  ) -> (blame: Blame, reference: Int?) {
+    let edges = cycle.map { Edge($0) }
+    func least(_ positions: [Int]) -> Int? { positions.min { (edges[$0], $0) < (edges[$1], $1) } }
+    let own = cycle.indices.filter { !cycle[$0].isNameless && !Advice.isToolchain(cycle[$0].type) }
+
+    if let closure = least(own.filter { cycle[$0].holdsClosure }) {
+      // Libraries keep closures of any program in fields of theirs: what is captured tells these apart.
+      let end = cycle[(closure + 1) % cycle.count].type
+      let target = end == test?.suite ? "" : TypeName.unspecialized(end)
+      return (Blame(kind, edges[closure], target), closure)
+    }
+    // A closure that the toolchain keeps: the program's field that leads there.
+    if let closure = least(cycle.indices.filter { cycle[$0].holdsClosure }),
+      let before = own.last(where: { $0 < closure }) ?? own.last
+    {
+      return (Blame(kind, edges[before]), before)
+    }
+    if let back = least(own.filter { FieldName.isBackReference(cycle[$0].field) }) {
+      return (Blame(kind, edges[back]), back)
+    }
+    if cycle.count == 1 { return (Blame(kind, edges[0]), 0) }
+    if cycle.count == 2, let back = memberOfCollection(cycle) { return (Blame(kind, edges[back]), back) }
+    return (ofShape(edges, own, kind: kind), nil)
+  }
+
+  /// The reference back to what has the collection.
+  private static func memberOfCollection(_ cycle: [Reference]) -> Int? {
+    let elements = cycle.indices.filter { cycle[$0].field.contains("[") }
+    return elements.count == 1 ? 1 - elements[0] : nil
+  }
+
+  /// No reference of the cycle is to blame more than another: all of them are, wherever it begins and how long it is.
+  private static func ofShape(_ edges: [Edge], _ own: [Int], kind: String) -> Blame {
+    let all = Set(edges).sorted()
+    let named = own.isEmpty ? all : Set(own.map { edges[$0] }).sorted()
+    let more = named.count > 2 ? " and \(Quantity.of(named.count - 2, "other"))" : ""
+    let title = named.prefix(2).map(\.title).joined(separator: more.isEmpty ? " and " : ", ") + more
+    return Blame(
+      kind: kind, type: named[0].type, field: named[0].field, title: title, key: all.flatMap { [$0.type, $0.field] })
+  }
+
+  // MARK: Paths and places
+
+  /// The field nearest to the object, or the root.
+  private static func ofPath(_ path: [PathStep], kind: String) -> (blame: Blame, reference: Int?)? {
+    let steps = path.dropLast()
+    if let last = steps.indices.last(where: { !Advice.isToolchain(steps[$0].type) }) ?? steps.indices.last {
+      return (Blame(kind, Edge(steps[last].reference)), last)
+    }
+    guard let type = path.last.map({ TypeName.unspecialized($0.type) }), let root = path.first?.root else { return nil }
+    guard root.kind == "global", !root.name.isEmpty else {
+      let title = "\(type), held by a " + (root.kind == "runLoop" ? "run loop" : "thread")
+      return (
+        Blame(kind: kind, type: type, title: title, key: [root.kind == "runLoop" ? "loop" : "thread", type]), nil
+      )
+    }
+    let name = SymbolText.fileName(root.name)
+    return (Blame(kind: kind, type: type, field: name, title: "`\(name)`", key: ["global", name]), nil)
+  }
+
+  /// What nothing refers to: who made it.
+  private static func ofSite(_ leak: Leak) -> Blame {
+    let type = TypeName.unspecialized(leak.objects.first?.type ?? "object")
+    let stack = leak.suspended ?? leak.allocation
+    let frame = stack.firstOwnFrame ?? stack.frames.first
+    let function = frame.map { SymbolText.withoutThunks($0.symbol) }
+    let verb = leak.suspended == nil ? "made in" : "waiting in"
+    return Blame(
+      kind: leak.kind.rawValue, type: type, function: function, title: type + (function.map { " \(verb) \($0)" } ?? ""),
+      key: [type, function ?? ""])
+  }
+}
+
+/// Names of types.
+enum TypeName {
+  /// Without generic arguments: "App.Box<Swift.Int>.Node" -> "App.Box.Node".
+  static func unspecialized(_ name: String) -> String {
+    guard name.utf8.contains(UInt8(ascii: "<")) else { return name }
+    var result: [UInt8] = []
+    var depth = 0
+    var last: UInt8 = 0
+    for byte in name.utf8 {
+      if byte == UInt8(ascii: "<") { depth += 1 }
+      if depth == 0 { result.append(byte) }
+      // The arrow of a function type is no bracket.
+      if byte == UInt8(ascii: ">"), last != UInt8(ascii: "-"), depth > 0 { depth -= 1 }
+      last = byte
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}

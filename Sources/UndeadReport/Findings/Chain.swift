@@ -1,0 +1,76 @@
+extension Chain {
+  /// References to the object at their end.
+  ///
+  /// - Parameter culprit: position of the reference that is to blame.
+  init(
+    role: Role, _ references: [Reference], end: String, culprit: Int? = nil, introduction: String? = nil
+  ) {
+    self.role = role
+    self.introduction = introduction
+    start = references.first?.type ?? end
+    links = references.indices.map { number in
+      let next = number + 1 < references.count ? references[number + 1].type : end
+      return Link(references[number], to: next, isCulprit: number == culprit)
+    }
+  }
+
+  /// References back to the first object.
+  init(
+    cycle: [Reference], culprit: Int? = nil, role: Role = .cycle, introduction: String? = nil, omitted: Int = 0
+  ) {
+    self.init(
+      role: role, cycle, end: cycle.first?.type ?? "", culprit: culprit, introduction: introduction)
+    self.omitted = max(0, omitted)
+  }
+
+  /// From a root to the object at the end of the path, which must not be empty.
+  init(path: [PathStep], culprit: Int? = nil) {
+    let references = path.dropLast().map(\.reference)
+    self.init(role: .path, references, end: path.last?.type ?? "", culprit: culprit)
+    root = path.first.flatMap(Root.init)
+    // What a run loop holds stands in the line of the root.
+    if root?.kind == "runLoop", path.count > 1 { start = nil }
+  }
+}
+
+extension Chain.Link {
+  init(_ reference: Reference, to end: String, isCulprit: Bool) {
+    self.init(
+      from: reference.type, field: reference.field, fieldType: reference.fieldType,
+      holdsClosure: reference.holdsClosure, closure: reference.closure,
+      captures: reference.captures.map { $0 == "variable" ? "a variable" : $0 }, to: end, isCulprit: isCulprit)
+  }
+}
+
+extension Chain.Root {
+  /// The root that the first step of a path starts from.
+  init?(_ step: PathStep) {
+    guard let root = step.root else { return nil }
+    guard root.kind == "runLoop" else {
+      self.init(kind: root.kind, text: root.name, owners: Self.owners(root, of: step.type))
+      return
+    }
+    var parts = ["run loop" + (root.name.isEmpty ? "" : " \"\(root.name)\"")]
+    if let mode = step.mode { parts.append((mode.contains(",") ? "modes " : "mode ") + mode) }
+    if let item = step.item { parts.append(item + (step.name.map { " \"\($0)\"" } ?? "")) }
+    self.init(kind: root.kind, text: parts.joined(separator: " \u{2192} "))
+  }
+
+  /// How many of the references to an object a thread owns, as far as that is known.
+  private static func owners(_ root: PathStep.Root, of type: String) -> String {
+    guard let references = root.references, let owned = root.owned else { return "" }
+    let all = references == 1 ? "the only reference" : "the \(references) references"
+    return switch (owned, root.shared ?? false) {
+    case (0, _) where references == 1: ", which does not own \(all) to \(type)"
+    case (0, _): ", which owns none of \(all) to \(type)"
+    case (_, true) where references == 1: ": it, or what else names it, owns \(all) to \(type)"
+    case (_, true): ": it, or what else names it, owns \(owned) of \(all) to \(type)"
+    case (1, _) where references == 1: ", which owns \(all) to \(type)"
+    case (references, _): ", which owns all \(references) references to \(type)"
+    default: ", which owns \(owned) of \(all) to \(type)"
+    }
+  }
+
+  /// How texts head it: `global`, `thread-local`.
+  public var kindText: String { kind == "threadLocal" ? "thread-local" : kind }
+}

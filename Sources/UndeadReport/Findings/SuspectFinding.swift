@@ -1,0 +1,65 @@
+extension Finding {
+  /// A group of suspects.
+  public init(_ suspect: Suspect) {
+    self.init(kind: .suspect, cause: suspect.kind.rawValue, signature: suspect.signature, title: Self.title(suspect))
+    let (blame, reference) = Blame.of(suspect)
+    culprit = blame
+    count = suspect.count
+    totalBytes = suspect.totalBytes
+    objects = suspect.objects
+    chains = Self.chains(suspect, culprit: reference)
+    sites = [suspect.suspended.flatMap(Site.init(suspended:)), Site(allocated: suspect.allocation)].compactMap(\.self)
+    advice = suspect.advice
+    test = suspect.test
+  }
+
+  private static func title(_ suspect: Suspect) -> String {
+    let subject =
+      suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
+    let item = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" }
+    return "\(subject) held only by \(item ?? holder(suspect.kind))"
+  }
+
+  private static func chains(_ suspect: Suspect, culprit: Int?) -> [Chain] {
+    let path = suspect.retainPath
+    if let cycle = suspect.cycle {
+      var chain = Chain(cycle: cycle, culprit: culprit)
+      guard let first = path.first, first.root != nil else { return [chain] }
+      // The way from there only if it does not begin with the cycle.
+      guard path.count == 1 || first.type == cycle.first?.type else { return [Chain(path: path), chain] }
+      chain.root = Chain.Root(first)
+      return [chain]
+    }
+    var chains = path.isEmpty ? [] : [Chain(path: path)]
+    if let back = suspect.holdsBack, let first = back.first {
+      let item = path.first?.item.map { "the \($0)" }
+      chains.append(
+        Chain(
+          role: .holdsBack, back, end: item ?? holderType(suspect.kind), culprit: culprit,
+          introduction: "and \(first.type) holds that thing itself:"))
+    }
+    return chains
+  }
+
+  private static func holder(_ kind: Suspect.Kind) -> String {
+    switch kind {
+    case .timer: "a timer that it holds itself"
+    case .dispatchSource: "a dispatch source that it holds itself"
+    case .observer: "an observer registration that it holds itself"
+    case .task: "a waiting task that it holds itself"
+    case .runLoop: "something in a run loop that it holds itself"
+    case .thread: "a word on a thread's stack"
+    default: "something that it holds itself"
+    }
+  }
+
+  private static func holderType(_ kind: Suspect.Kind) -> String {
+    switch kind {
+    case .timer: "the timer"
+    case .dispatchSource: "the dispatch source"
+    case .observer: "the registration"
+    case .task: "the task"
+    default: "what holds it"
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/// The block of one finding in a text: what happened, drawn references, places, advice, stacks.
+struct FindingText {
+  private let options: TextOptions
+  private var lines: [String] = []
+
+  private init(_ options: TextOptions) {
+    self.options = options
+  }
+
+  /// - Parameter title: what stands before the heading, "LEAK 1 of 3" or "zombie:".
+  static func lines(_ finding: Finding, title: String, _ options: TextOptions) -> [String] {
+    var text = FindingText(options)
+    if finding.kind == .zombie { text.addZombie(finding, title: title) } else { text.add(finding, title: title) }
+    return text.lines
+  }
+
+  private mutating func add(_ finding: Finding, title: String) {
+    let style: TextStyle = finding.kind == .leak ? .alarm : .warning
+    addHeading(title, style, finding)
+    lines.append("")
+    for (number, chain) in finding.chains.enumerated() {
+      if number > 0, chain.role == .innerCycle { lines.append("") }
+      add(chain)
+    }
+    if !finding.chains.isEmpty { lines.append("") }
+    for site in finding.sites { addSite(site) }
+    addAlsoLeaked(finding.alsoLeaked)
+    addAdvice(finding.advice)
+    if let allocation = finding.site(.allocated) { addStack(allocation.backtrace) }
+    lines.append("")
+  }
+
+  private mutating func addZombie(_ zombie: Finding, title: String) {
+    addHeading(title, .alarm, zombie)
+    if let details = zombie.details { lines += StackText.wrapped(details, width: Self.width).map { "  \($0)" } }
+    for site in zombie.sites {
+      lines.append("")
+      addSite(site)
+      addStack(site.backtrace)
+    }
+    if zombie.advice != nil { lines.append("") }
+    addAdvice(zombie.advice)
+    lines.append("")
+  }
+
+  private mutating func addHeading(_ title: String, _ style: TextStyle, _ finding: Finding) {
+    let size = finding.size.map { "  (\($0))" } ?? ""
+    let start = style.apply(title, options) + (title.hasSuffix(":") ? " " : "  ")
+    lines.append(start + TextStyle.heading.apply(finding.heading, options) + size)
+  }
+
+  // MARK: References
+
+  private static let chainLimit = 12
+
+  /// Draws references: the first type, then for each field the type that it leads to.
+  private mutating func add(_ chain: Chain) {
+    if let introduction = chain.introduction {
+      lines.append((chain.role == .innerCycle ? "  " : "    ") + introduction)
+    }
+    if let root = chain.root { add(root) }
+    if let start = chain.start { lines.append("    " + TextStyle.type.apply(start, options)) }
+    let links = chain.links
+    let shown = Self.chainLimit / 2
+    for (number, link) in links.enumerated() {
+      if links.count > Self.chainLimit, number >= shown, number < links.count - shown {
+        if number == shown {
+          lines.append("      ... \(links.count - 2 * shown + chain.omitted) more references ...")
+        }
+        continue
+      }
+      add(link, closing: chain.isClosed && number == links.count - 1)
+    }
+  }
+
+  private mutating func add(_ root: Chain.Root) {
+    guard root.kind != "runLoop" else { return lines.append("    " + root.text) }
+    let kind = TextStyle.faint.apply("[\(root.kindText)]", options)
+    lines.append("    " + kind + (root.text.isEmpty ? "" : " \(root.text)") + root.owners)
+  }
+
+  private mutating func add(_ link: Chain.Link, closing: Bool) {
+    let field = TextStyle.field.apply(link.fieldText, options)
+    let target = TextStyle.type.apply(link.to + (closing ? "  \u{21BA}" : ""), options)
+    guard link.holdsClosure else {
+      lines.append("      \(field) \u{2192} \(target)")
+      return
+    }
+    lines.append("      \(field) \u{2192} \(StackText.closure(link.closure, options))")
+    let captures = link.captures.map { " " + TextStyle.field.apply($0, options) } ?? ""
+    lines.append("          captures\(captures) \u{2192} \(target)")
+  }
+
+  // MARK: Places
+
+  private mutating func addSite(_ site: Site) {
+    var words =
+      site.text.map { [site.frame == nil && site.role != .scope ? TextStyle.faint.apply($0, options) : $0] } ?? []
+    if let frame = site.frame {
+      let preposition = site.role == .suspended ? "" : "in "
+      words.append(preposition + StackText.function(frame) + StackText.place(frame, options))
+    }
+    addRow(site.role.label, words.joined(separator: " ") + (site.thread.map { ", thread \($0)" } ?? ""))
+    for caller in site.otherCallers {
+      addRow("", "also from " + StackText.function(caller) + StackText.place(caller, options))
+    }
+    if site.hiddenCallers > 0 { addRow("", "and on \(Quantity.of(site.hiddenCallers, "other way"))") }
+  }
+
+  private static let typeLimit = 4
+
+  private mutating func addAlsoLeaked(_ types: [TypeCount]) {
+    guard !types.isEmpty else { return }
+    var texts = types.prefix(Self.typeLimit).map { type in
+      "\(type.count) \u{D7} \(type.type) (\(Quantity.bytes(type.bytes)))"
+    }
+    if types.count > Self.typeLimit { texts.append("\(Quantity.of(types.count - Self.typeLimit, "more type"))") }
+    addRow("with it", texts.joined(separator: ", "))
+  }
+
+  private static let width = 100
+
+  private mutating func addAdvice(_ advice: String?) {
+    guard let advice else { return }
+    let rows = StackText.wrapped(advice, width: Self.width)
+    addRow("advice", rows.first ?? "", .good)
+    for row in rows.dropFirst() { addRow("", row) }
+  }
+
+  private mutating func addRow(_ label: String, _ text: String, _ style: TextStyle? = nil) {
+    let padding = String(repeating: " ", count: 11 - label.count)
+    lines.append("  " + (style?.apply(label, options) ?? label) + padding + text)
+  }
+
+  private mutating func addStack(_ backtrace: Backtrace) {
+    guard options.stacks else { return }
+    let stack = StackText.lines(backtrace, options)
+    // A stack of one frame was told already.
+    if stack.count > 1 { lines += stack }
+  }
+}
