@@ -168,14 +168,17 @@ static void look_for_leaks(void *context) {
   undead_state_set_step("scanning");
   check->options.unknown_blocks = undead_session_has_gaps();
   wait_for_handlers();
+  if (!check->options.census && !undead_snapshot_begin(check)) return;
   undead_scan_result *result = undead_scan(&check->options);
   if (!result) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");
+    undead_snapshot_end(check);
     return;
   }
   undead_survivors_note(result);
   if (!check->options.census) {
     check->succeeded = undead_snapshot_make(check, result);
+    undead_snapshot_end(check);
   } else {
     check->succeeded = result->error == UNDEAD_SCAN_OK;
     undead_text_copy(check->message, sizeof(check->message), result->message);

@@ -80,6 +80,7 @@ static void check_at_exit(void) {
   check->in_session = true;
   check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
   check->options.suspects = settings->suspects;
+  check->with_heap = settings->heap;
   describe_caller(&check->options);
   undead_lifted_limits lifted;
   undead_limits_lift(&lifted);

@@ -1,6 +1,7 @@
 // The public functions of include/undead.h that look at the process.
 #define _GNU_SOURCE
 #include "undead.h"
+#include "undead_heap.h"
 #include "platform/memory.h"
 #include "session/check.h"
 #include "session/session.h"
@@ -40,7 +41,8 @@ static bool run(undead_check *check, const void *frame) {
 #endif
   const undead_settings *settings = undead_settings_get();
   undead_text_copy(check->trigger, sizeof(check->trigger), "api");
-  check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
+  undead_scan_mode usual = check->with_heap ? UNDEAD_SCAN_FORK : UNDEAD_SCAN_IN_PLACE;
+  check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : usual;
   check->options.suspects = settings->suspects;
   return undead_check_start(check) && undead_check_wait(check) && check->succeeded;
 }
@@ -53,23 +55,37 @@ static undead_check *claim(char *message, size_t message_size) {
   return check;
 }
 
-bool undead_snapshot_write(const char *path, char *message, size_t message_size) {
-  __builtin_unwind_init();   // saves all registers that belong to the caller
+static bool write_to(const char *path, bool with_heap, const void *frame, char *message, size_t message_size) {
   int saved_errno = errno;
   undead_check *check = claim(message, message_size);
   bool succeeded = false;
   if (check) {
+    check->with_heap = with_heap;
     if (strlen(path) < sizeof(check->path)) {
       undead_text_copy(check->path, sizeof(check->path), path);
-      succeeded = run(check, __builtin_frame_address(0));
+      succeeded = run(check, frame);
     } else {
-      undead_text_copy(check->message, sizeof(check->message), "the path of the snapshot file is too long");
+      undead_text_copy(check->message, sizeof(check->message), "the path of the file is too long");
     }
     if (!succeeded && message) undead_text_copy(message, message_size, check->message);
     undead_check_release(check);
   }
   errno = saved_errno;
   return succeeded;
+}
+
+bool undead_snapshot_write(const char *path, char *message, size_t message_size) {
+  __builtin_unwind_init();   // saves all registers that belong to the caller
+  bool written = write_to(path, false, __builtin_frame_address(0), message, message_size);
+  __asm__ volatile("");   // no tail call: the frame must stay
+  return written;
+}
+
+bool undead_heap_write(const char *path, char *message, size_t message_size) {
+  __builtin_unwind_init();
+  bool written = write_to(path, true, __builtin_frame_address(0), message, message_size);
+  __asm__ volatile("");
+  return written;
 }
 
 bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t message_size) {

@@ -42,6 +42,12 @@ void undead_output_patch(undead_output *output, const void *bytes, size_t size, 
   if (written != (ssize_t)size) output->error = written < 0 ? errno : EIO;
 }
 
+void undead_output_skip(undead_output *output, uint64_t bytes) {
+  undead_output_flush(output);
+  output->flushed += bytes;
+  if (output->error == 0 && lseek(output->file, (off_t)output->flushed, SEEK_SET) < 0) output->error = errno;
+}
+
 static uint64_t add_words(uint64_t sum, const uint8_t *bytes, size_t size) {
   for (size_t i = 0; i + 8 <= size; i += 8) {
     uint64_t word;

@@ -20,6 +20,8 @@ void undead_output_align(undead_output *output);
 // Overwrites bytes at the start, after everything was written and flushed.
 void undead_output_patch(undead_output *output, const void *bytes, size_t size, uint64_t offset);
 void undead_output_flush(undead_output *output);
+// Leaves out bytes that are in the file already.
+void undead_output_skip(undead_output *output, uint64_t bytes);
 // The checksum of everything from `offset` on, which must have been flushed (Documentation/snapshot-format.md).
 uint64_t undead_output_checksum(undead_output *output, uint64_t offset);
 

@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "session/process_facts.h"
 #include "undead.h"
+#include "record/generations.h"
 #include "session/session.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -132,6 +134,24 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "
                     "start the program with UNDEAD=1");
   if (told) add_told_notes(facts, told);
+}
+
+void undead_process_facts_add_heap(undead_process_facts *facts, const undead_graph *graph) {
+  if (!graph->complete) {
+    char note[200];
+    undead_text text = undead_text_in(note, sizeof(note));
+    undead_text_add(&text, "the heap could not be written: ");
+    undead_text_add(&text, strerrordesc_np(graph->error));
+    add_note(facts, note);
+    return;
+  }
+  add_meta(facts, "heap", "1");
+  add_number(facts, "generation", undead_generation_newest());
+  add_counter(facts, "heapBlocks", graph->blocks);
+  add_counter(facts, "heapEdges", graph->edges);
+  add_counter(facts, "heapRootEdges", graph->root_edges);
+  add_counter(facts, "heapStreamBytes", graph->root_offset + graph->root_bytes);
+  add_counter(facts, "heapNanoseconds", graph->nanoseconds);
 }
 
 void undead_process_facts_free(undead_process_facts *facts) {

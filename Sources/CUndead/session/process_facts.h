@@ -1,5 +1,6 @@
 // What a snapshot says about its process: the sections META, COUNTERS and NOTES.
 #pragma once
+#include "scan/graph.h"
 #include "scan/scan.h"
 #include "session/facts.h"
 #include "session/string_table.h"
@@ -17,6 +18,8 @@ typedef struct {
 // `told` may be NULL.
 void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result,
                                   const undead_facts *told);
+// What is known of the heap in the file.
+void undead_process_facts_add_heap(undead_process_facts *facts, const undead_graph *graph);
 void undead_process_facts_free(undead_process_facts *facts);
 
 #pragma GCC visibility pop

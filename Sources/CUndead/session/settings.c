@@ -32,6 +32,7 @@ const undead_settings *undead_settings_get(void) {
   settings.turned_on = is("UNDEAD", "1");
   settings.backtraces = !is("UNDEAD_BACKTRACES", "0");
   settings.suspects = !is("UNDEAD_SUSPECTS", "0");
+  settings.heap = is("UNDEAD_HEAP", "1");
   settings.check_signals = !is("UNDEAD_CHECK_SIGNALS", "0");
   settings.request_signal = request_signal();
   settings.scan_mode_fixed = is("UNDEAD_SCAN", "place") || is("UNDEAD_SCAN", "fork");

@@ -11,6 +11,7 @@ typedef struct {
   bool turned_on;              // UNDEAD=1
   bool backtraces;
   bool suspects;
+  bool heap;                   // UNDEAD_HEAP=1: the snapshot at the end is a heap file
   bool check_signals;
   int request_signal;          // 0: none
   bool scan_mode_fixed;        // UNDEAD_SCAN is not `auto`

@@ -81,6 +81,7 @@ static void start_last_check(int signal, undead_check *check) {
   undead_text_number(&trigger, signal);
   check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
   check->options.suspects = settings->suspects;
+  check->with_heap = settings->heap;
   check->in_session = true;
   check->unattended = true;
   check->final_signal = signal;

@@ -40,39 +40,77 @@ void undead_snapshot_discard(void) {
   partial[0] = 0;
 }
 
-static bool write_file(undead_check *check, const undead_scan_result *result, const char *path) {
-  undead_text name = undead_text_in(partial, sizeof(partial));
-  undead_text_add(&name, path);
-  undead_text_add(&name, ".partial");
-  undead_output output = {.file = open(partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
-  if (output.file < 0) {
+// The file's final name.
+static char final_path[PATH_BYTES];
+
+static void choose_path(const undead_check *check) {
+  undead_text text = undead_text_in(final_path, sizeof(final_path));
+  if (check->in_session) {
+    char name[64];
+    numbered_name(name, sizeof(name));
+    undead_text_add(&text, undead_settings_get()->directory);
+    undead_text_add(&text, "/");
+    undead_text_add(&text, name);
+  } else {
+    undead_text_add(&text, check->path);
+  }
+  undead_text_copy(partial, sizeof(partial), final_path);
+  text = (undead_text){partial, sizeof(partial), strlen(partial)};
+  undead_text_add(&text, ".partial");
+}
+
+// A graph goes into the file while the scan lasts.
+static bool prepare_graph(undead_check *check) {
+  undead_graph *graph = &check->graph;
+  *graph = (undead_graph){.file = check->file, .start = undead_snapshot_room(), .salt = undead_session_start_time()};
+  check->options.graph = graph;
+  if (undead_graph_open(graph, check->options.mode == UNDEAD_SCAN_FORK)) return true;
+  undead_text_copy(check->message, sizeof(check->message), "there is no memory for the heap file");
+  return false;
+}
+
+bool undead_snapshot_begin(undead_check *check) {
+  check->file = -1;
+  check->options.graph = NULL;
+  if (check->to_memory) return true;
+  choose_path(check);
+  check->file = open(partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (check->file < 0) {
     fail(check, "the snapshot file cannot be created: ", partial, errno);
     partial[0] = 0;
     return false;
   }
-  undead_snapshot_serialize(&output, check, result);
-  undead_vector_free(&output.bytes);
-  if (close(output.file) != 0 && output.error == 0) output.error = errno;
-  if (output.error == 0 && rename(partial, path) != 0) output.error = errno;
-  if (output.error == 0) partial[0] = 0;
-  undead_snapshot_discard();
-  if (output.error == 0) return true;
-  fail(check, "the snapshot file cannot be written: ", path, output.error);
+  if (!check->with_heap || prepare_graph(check)) return true;
+  undead_snapshot_end(check);
   return false;
 }
 
-static bool write_numbered(undead_check *check, const undead_scan_result *result) {
+void undead_snapshot_end(undead_check *check) {
+  if (check->options.graph) undead_graph_close(&check->graph);
+  check->options.graph = NULL;
+  if (check->file >= 0) close(check->file);
+  check->file = -1;
+  undead_snapshot_discard();
+}
+
+static bool write_file(undead_check *check, const undead_scan_result *result) {
+  undead_output output = {.file = check->file};
+  undead_snapshot_serialize(&output, check, result);
+  undead_vector_free(&output.bytes);
+  if (close(check->file) != 0 && output.error == 0) output.error = errno;
+  check->file = -1;
+  if (output.error == 0 && rename(partial, final_path) != 0) output.error = errno;
+  if (output.error == 0) partial[0] = 0;
+  undead_snapshot_discard();
+  if (output.error == 0) return true;
+  fail(check, "the snapshot file cannot be written: ", final_path, output.error);
+  return false;
+}
+
+static void note_number(void) {
   undead_state_file *state = undead_state_get();
-  char name[64], path[PATH_BYTES];
-  numbered_name(name, sizeof(name));
-  undead_text text = undead_text_in(path, sizeof(path));
-  undead_text_add(&text, undead_settings_get()->directory);
-  undead_text_add(&text, "/");
-  undead_text_add(&text, name);
-  if (!write_file(check, result, path)) return false;
-  undead_text_copy(state->snapshot, sizeof(state->snapshot), name);
+  undead_text_copy(state->snapshot, sizeof(state->snapshot), strrchr(final_path, '/') + 1);
   __atomic_add_fetch(&state->snapshots, 1, __ATOMIC_RELEASE);
-  return true;
 }
 
 static bool write_memory(undead_check *check, const undead_scan_result *result) {
@@ -93,7 +131,8 @@ static bool write_memory(undead_check *check, const undead_scan_result *result) 
 
 bool undead_snapshot_make(undead_check *check, const undead_scan_result *result) {
   undead_state_set_step("naming");
-  if (check->in_session) return write_numbered(check, result);
   if (check->to_memory) return write_memory(check, result);
-  return write_file(check, result, check->path);
+  bool written = write_file(check, result);
+  if (written && check->in_session) note_number();
+  return written;
 }

@@ -20,3 +20,8 @@ void undead_section_write(
   section->entries = bytes / entry_size;
   undead_output_write(writer->output, entries, bytes);
 }
+
+void undead_section_place(undead_writer *writer, uint32_t kind, uint64_t offset, uint64_t bytes) {
+  writer->sections[writer->section_count++] =
+    (undead_section){.kind = kind, .entry_size = 1, .offset = offset, .bytes = bytes, .entries = bytes};
+}

@@ -13,8 +13,11 @@ enum {
   // 14 to 16 are written by others.
   UNDEAD_SECTION_DIAGNOSTICS = 17, UNDEAD_SECTION_WATCHED, UNDEAD_SECTION_LOOP_ITEMS, UNDEAD_SECTION_RUN_LOOPS,
   UNDEAD_SECTION_TRACES, UNDEAD_SECTION_OWNERS,
+  UNDEAD_SECTION_HEAP_GRAPH, UNDEAD_SECTION_HEAP_SHAPES, UNDEAD_SECTION_HEAP_SITES, UNDEAD_SECTION_HEAP_PLACES,
+  UNDEAD_SECTION_HEAP_ROOTS, UNDEAD_SECTION_HEAP_ROOT_EDGES, UNDEAD_SECTION_HEAP_MEMORY,
+  UNDEAD_SECTION_HEAP_GENERATIONS, UNDEAD_SECTION_CENSUS, UNDEAD_SECTION_HEAP_WAITS,
 };
-#define UNDEAD_SECTION_COUNT 19   // that this code writes
+#define UNDEAD_SECTION_COUNT 29   // that this code writes
 
 typedef struct {
   uint32_t kind, entry_size;
@@ -34,6 +37,9 @@ undead_section *undead_section_begin(undead_writer *writer, uint32_t kind, uint3
 void undead_section_add(undead_writer *writer, undead_section *section, const void *entry);
 void undead_section_write(
     undead_writer *writer, uint32_t kind, uint32_t entry_size, const void *entries, size_t bytes);
+
+// A section whose bytes are in the file already.
+void undead_section_place(undead_writer *writer, uint32_t kind, uint64_t offset, uint64_t bytes);
 
 // What the layers above told; empty sections if that is NULL.
 void undead_section_write_facts(undead_writer *writer, const undead_facts *facts);

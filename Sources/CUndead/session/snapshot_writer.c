@@ -1,5 +1,6 @@
 #include "platform/maps.h"
 #include "runtime/layout.h"
+#include "session/heap_sections.h"
 #include "session/process_facts.h"
 #include "session/session.h"
 #include "session/snapshot.h"
@@ -7,6 +8,7 @@
 #include "session/state_file.h"
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
   char magic[8];
@@ -149,6 +151,7 @@ static void write_suspects(undead_writer *writer) {
 static void write_process(undead_writer *writer, const undead_check *check) {
   undead_process_facts facts = {.strings = &writer->tables.strings};
   undead_process_facts_collect(&facts, check->trigger, writer->result, check->facts);
+  if (check->options.graph) undead_process_facts_add_heap(&facts, check->options.graph);
   undead_section_write(writer, UNDEAD_SECTION_META, 8, facts.meta.bytes, facts.meta.size);
   undead_section_write(writer, UNDEAD_SECTION_COUNTERS, 16, facts.counters.bytes, facts.counters.size);
   undead_section_write(writer, UNDEAD_SECTION_NOTES, 4, facts.notes.bytes, facts.notes.size);
@@ -185,11 +188,23 @@ static void write_header(undead_writer *writer) {
   undead_output_patch(output, &header, sizeof(header), 0);
 }
 
+static const uint8_t room[sizeof(file_header) + UNDEAD_SECTION_COUNT * sizeof(undead_section)];
+
+// The streams of a heap lie right behind the room, if they are complete.
+static void begin_file(undead_output *output, const undead_graph *graph) {
+  bool streamed = graph && graph->complete;
+  if (graph && lseek(output->file, 0, SEEK_SET) < 0) output->error = errno;
+  if (graph && !streamed && ftruncate(output->file, 0) != 0) output->error = errno;
+  undead_output_write(output, room, sizeof(room));
+  if (streamed) undead_output_skip(output, (graph->root_offset + graph->root_bytes + 7) & ~7ull);
+}
+
+uint64_t undead_snapshot_room(void) { return sizeof(room); }
+
 void undead_snapshot_serialize(undead_output *output, const undead_check *check, const undead_scan_result *result) {
   // Big for a stack, but the check's thread has the room.
   undead_writer writer = {.output = output, .result = result};
-  static const uint8_t room[sizeof(file_header) + UNDEAD_SECTION_COUNT * sizeof(undead_section)];
-  undead_output_write(output, room, sizeof(room));
+  begin_file(output, check->options.graph);
   // The modules as they are now: names are looked up in them.
   undead_modules_refresh();
   write_nodes(&writer);
@@ -198,6 +213,7 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_owners(&writer);
   write_suspects(&writer);
   undead_section_write_facts(&writer, check->facts);
+  undead_heap_sections_write(&writer, check);
   write_process(&writer, check);
   undead_state_set_step("writing");
   write_tables(&writer);

@@ -1,6 +1,6 @@
 // The STRINGS section while it is built: every text once.
 #pragma once
-#include "session/index_map.h"
+#include "platform/index_map.h"
 #include "session/vector.h"
 
 #pragma GCC visibility push(hidden)

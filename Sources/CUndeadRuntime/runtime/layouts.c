@@ -25,6 +25,7 @@ static undead_category category_of_class(uintptr_t isa) {
     {"Foundation", "__NSCFType", UNDEAD_CATEGORY_CF},
     {"Dispatch", "DispatchSource", UNDEAD_CATEGORY_DISPATCH_SOURCE},
     {"Swift", "__StringStorage", UNDEAD_CATEGORY_STRING_STORAGE},
+    {"FoundationEssentials", "__DataStorage", UNDEAD_CATEGORY_DATA_STORAGE},
   };
   const char *name = undead_descriptor_name(descriptor);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

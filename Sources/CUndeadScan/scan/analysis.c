@@ -1,6 +1,7 @@
 #include "scan/analysis.h"
 #include "scan/census.h"
 #include "scan/counts.h"
+#include "scan/graph_walk.h"
 #include "scan/held.h"
 
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {
@@ -60,5 +61,7 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   if (!undead_collect_sort(storage, unreached)) return false;
   if (!undead_collect_edges(storage, bodies, suspects->links, suspects->link_count)) return false;
   if (!undead_findings_list(analysis, storage, view, options)) return false;
-  return !analysis->paths.targets || undead_paths_settle(&analysis->paths, storage);
+  if (analysis->paths.targets && !undead_paths_settle(&analysis->paths, storage)) return false;
+  if (options->graph) undead_graph_write(options->graph, bodies, view, options);
+  return true;
 }

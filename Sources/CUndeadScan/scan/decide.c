@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "scan/collect.h"
+#include "scan/graph.h"
 #include "unwind/backtrace.h"
 #include <string.h>
 
@@ -100,6 +101,8 @@ static owner owner_of(uint32_t backtrace) {
   // Of the C library itself, or of nobody who is known.
   return OF_TOOLCHAIN;
 }
+
+bool undead_graph_is_raw_of_swift(uint32_t backtrace) { return owner_of(backtrace) == OF_SWIFT_CODE; }
 
 // Owners by backtrace: blocks from the same place are many.
 typedef struct {

@@ -5,6 +5,7 @@
 #include "platform/time_limit.h"
 #include "record/registry.h"
 #include "scan/analysis.h"
+#include "scan/graph.h"
 #include "scan/isas.h"
 #include "scan/view.h"
 #include "world/clock.h"
@@ -179,6 +180,7 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   }
   bool ready = method == UNDEAD_STOP_PTRACE || undead_signals_prepare(&job->world);
   undead_helper_report report = {.end = UNDEAD_HELPER_DONE, .value = WORK_STUCK};
+  undead_helper_keep(job->options.graph ? job->options.graph->file : -1);
   if (ready) report = undead_helper_run(stopped_work, job, undead_scan_limit_seconds());
   if (ready && method == UNDEAD_STOP_SIGNALS) undead_signals_finish(&job->world);
   bool denied = report.end == UNDEAD_HELPER_DONE ? report.value == WORK_DENIED : report.value == SIGSYS;

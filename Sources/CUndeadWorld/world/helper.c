@@ -38,6 +38,10 @@ void undead_helper_before_crash(void (*function)(void *), void *context) {
   before_crash = function;
 }
 
+static int kept_file = -1;
+
+void undead_helper_keep(int file) { kept_file = file; }
+
 int32_t undead_helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
 
 static void crashed(int number, siginfo_t *info, void *context) {
@@ -87,7 +91,8 @@ static int helper_main(void *context) {
   unlock_keys();
   while (!undead_helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
   // The copies of the program's descriptors would keep its pipes open.
-  undead_raw3(SYS_close_range, 0, ~0u, 0);
+  if (kept_file > 0) undead_raw3(SYS_close_range, 0, kept_file - 1, 0);
+  undead_raw3(SYS_close_range, kept_file + 1, ~0u, 0);
   return helper.work(helper.context);
 }
 

@@ -120,6 +120,7 @@ enum {
 
   // ContiguousArrayBuffer.swift: __ContiguousArrayStorageBase. Elements follow, aligned for their type.
   ABI_ARRAY_COUNT = 16,
+  ABI_ARRAY_CAPACITY = 24,         // _capacityAndFlags: the flag is the lowest bit
   ABI_ARRAY_ELEMENTS = 32,
 
   // CheckedContinuation.swift: CheckedContinuationCanary, behind the header.
@@ -127,9 +128,12 @@ enum {
 
   // StringStorage.swift: __StringStorage. Code units follow; behind them, if the flag says so, the breadcrumbs.
   ABI_STRING_CAPACITY = 16,        // CapacityAndFlags
+  ABI_STRING_COUNT = 24,           // CountAndFlags, in bytes
   ABI_STRING_CODE_UNITS = 32,
 
   // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
+  ABI_HASH_COUNT = 16,
+  ABI_HASH_CAPACITY = 24,
   ABI_HASH_SCALE = 32,             // i8: 1 << scale buckets
   ABI_HASH_SCALE_MOST = 40,
   ABI_HASH_SEED = 40,
@@ -138,6 +142,10 @@ enum {
   ABI_DICTIONARY_HEADER = 64,
   ABI_SET_ELEMENTS = 48,
   ABI_SET_HEADER = 56,
+
+  // FoundationEssentials, Representations/DataStorage.swift: __DataStorage, in bytes.
+  ABI_DATA_LENGTH = 24,
+  ABI_DATA_CAPACITY = 32,
 
   // CFRuntime.h (Foundation): CFRuntimeBase; the type id of an object is in bits 8 to 23 of the third word.
   ABI_CF_INFO = 16,

@@ -12,6 +12,7 @@ typedef enum {
   UNDEAD_CATEGORY_OBSERVER_TABLE,        // _DictionaryStorage of NotificationCenter's closures
   UNDEAD_CATEGORY_OBSERVER_TOKEN,
   UNDEAD_CATEGORY_STRING_STORAGE,        // of native strings
+  UNDEAD_CATEGORY_DATA_STORAGE,          // of Foundation's Data
   UNDEAD_CATEGORY_TASK,
   UNDEAD_CATEGORY_TASK_SLAB,
 } undead_category;

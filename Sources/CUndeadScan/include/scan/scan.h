@@ -28,6 +28,7 @@ typedef struct {
   const undead_loop_item *loop_items;
   uint32_t loop_item_count;
   struct undead_census *census;      // not NULL: only count the live objects
+  struct undead_graph *graph;        // not NULL: stream the whole heap into its file, too
   // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
   int32_t caller_tid;
   uintptr_t caller_sp;

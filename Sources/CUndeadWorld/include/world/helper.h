@@ -19,8 +19,11 @@ typedef struct {
 } undead_helper_report;
 
 // Runs `work` in a helper and waits for it at most `seconds`, then kills it. One at a time. The helper has all signals
-// blocked, no open descriptors, and uses the calling thread's thread-local storage, which that thread leaves alone.
+// blocked, no open descriptors but the kept one, and uses the calling thread's thread-local storage, which that thread leaves alone.
 undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds);
+
+// The open file that helpers have from now on; -1: none, as in the beginning.
+void undead_helper_keep(int file);
 
 // Remembers whom the program allows to trace it (prctl PR_SET_PTRACER), which the kernel does not tell.
 void undead_helper_note_tracer(long pid);

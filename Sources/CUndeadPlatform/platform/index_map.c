@@ -1,4 +1,4 @@
-#include "session/index_map.h"
+#include "platform/index_map.h"
 #include "platform/memory.h"
 #include <string.h>
 

@@ -1,0 +1,80 @@
+// The whole graph of the heap, for a heap file (Documentation/heap-format.md): blocks and references go into a file as
+// they are met; what they have in common is said once, in tables that are named when the program runs again.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+// What blocks of one kind are: a Swift type, or memory that begins with the address of something in an image.
+typedef struct {
+  uintptr_t isa;
+  uint64_t key;            // tells types apart that share an isa
+  uintptr_t sample;        // one of the blocks, and its size
+  uint64_t sample_size;
+  uint32_t kind;           // undead_kind
+  uint32_t first_frame, frame_count;   // of tasks: where they wait
+} undead_graph_type;
+
+typedef struct {
+  uint32_t type;           // UINT32_MAX: memory of which nothing is known
+  uint32_t flags;          // UNDEAD_SHAPE_*
+  uint64_t size;
+} undead_graph_shape;
+#define UNDEAD_SHAPE_REACHED 1u
+#define UNDEAD_SHAPE_COUNTED 2u      // a strong count follows
+#define UNDEAD_SHAPE_CONTENTS 4u
+#define UNDEAD_SHAPE_HASH 8u
+#define UNDEAD_SHAPE_DEINIT 16u
+#define UNDEAD_SHAPE_NO_COUNT 32u
+
+typedef enum {
+  UNDEAD_STRENGTH_COUNTED = 0, UNDEAD_STRENGTH_RAW, UNDEAD_STRENGTH_WEAK, UNDEAD_STRENGTH_PERHAPS,
+} undead_strength;
+
+// Where references of one kind lie; the words are those of the first one.
+typedef struct {
+  uint32_t type, target_type;   // UINT32_MAX: not known
+  uint32_t offset;              // in the element, if it is one
+  uint32_t sample_offset;       // in the block
+  uint32_t strength, flags;     // undead_strength, UNDEAD_PLACE_*
+  uintptr_t value, companion;
+} undead_graph_place;
+#define UNDEAD_PLACE_ELEMENT 1u
+#define UNDEAD_PLACE_NEIGHBOURS 2u
+#define UNDEAD_PLACE_IMPLIED 4u
+
+typedef struct {
+  uint32_t kind;           // undead_root_kind, or UNDEAD_ROOT_UNRECORDED
+  uint32_t thread;
+  uintptr_t address;       // of a variable; of a stack or other memory, where the mapping begins; 0: registers
+  uint32_t item;           // of a run loop, UINT32_MAX for others
+  uint32_t flags;          // UNDEAD_ROOT_DOUBTFUL
+} undead_graph_root;
+#define UNDEAD_ROOT_UNRECORDED 6u
+#define UNDEAD_ROOT_DOUBTFUL 1u
+
+// Zeroed but for the first two members before a scan. What it points to is shared with forked copies.
+typedef struct undead_graph {
+  int file;                // open for writing
+  uint64_t start;          // where in it the stream is to begin
+  uint64_t salt;           // of hashes
+  undead_graph_type *types;     uint32_t type_count;
+  undead_graph_shape *shapes;   uint32_t shape_count;
+  undead_graph_place *places;   uint32_t place_count;
+  undead_graph_root *roots;     uint32_t root_count;
+  uint32_t *sites;              uint32_t site_count;   // backtrace ids
+  uintptr_t *frames;            uint32_t frame_count;  // return addresses
+  uint32_t site_limit;
+  uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
+  uint64_t blocks, edges, root_edges;
+  uint64_t nanoseconds;
+  int error;               // errno of what went wrong, 0: nothing; ENOSPC also for a table that is full
+  bool complete;
+} undead_graph;
+
+// Whether memory without a type that was allocated there belongs to Swift code of the program. Looks symbols up: the world
+// must be running.
+bool undead_graph_is_raw_of_swift(uint32_t backtrace);
+
+// False without memory.
+bool undead_graph_open(undead_graph *graph, bool shared);
+void undead_graph_close(undead_graph *graph);
