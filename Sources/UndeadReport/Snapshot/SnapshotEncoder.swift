@@ -35,22 +35,10 @@ private struct SnapshotEncoder {
     return assemble()
   }
 
-  /// Little-endian bytes of entries.
-  struct Writer {
-    var bytes: [UInt8] = []
-
-    mutating func u32(_ values: UInt32...) {
-      for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
-    }
-
-    mutating func u64(_ values: UInt64...) {
-      for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
-    }
-  }
-
-  private mutating func add<T>(_ kind: SnapshotFormat.Section, _ items: [T], _ write: (inout Writer, T) -> Void) {
+  private mutating func add<T>(_ kind: SnapshotFormat.Section, _ items: [T], _ write: (inout SnapshotWriter, T) -> Void)
+  {
     guard !items.isEmpty else { return }
-    var writer = Writer()
+    var writer = SnapshotWriter()
     writer.bytes.reserveCapacity(items.count * kind.entrySize)
     for item in items { write(&writer, item) }
     assert(writer.bytes.count == items.count * kind.entrySize)
@@ -118,29 +106,12 @@ private struct SnapshotEncoder {
   }
 
   private mutating func addSymbols() {
-    let symbols = snapshot.symbols.frames.sorted { $0.key < $1.key }
-    var first: UInt32 = 0
-    let ranges = symbols.map { entry -> (UInt64, UInt32, UInt32) in
-      defer { first += UInt32(entry.value.count) }
-      return (entry.key, first, UInt32(entry.value.count))
-    }
-    add(.symbols, ranges) {
-      $0.u64($1.0)
-      $0.u32($1.1, $1.2)
-    }
-    let frames = symbols.flatMap(\.value).map { frame in
-      (frame, strings.intern(frame.symbol), strings.intern(frame.file ?? ""), strings.intern(frame.module))
-    }
-    add(.symbolFrames, frames) { writer, entry in
-      let line = UInt32(clamping: entry.0.line ?? 0)
-      writer.u32(entry.1, entry.2, line, 0, entry.3, entry.0.inlined ? 1 : 0)
-      writer.u64(entry.0.offset)
-    }
+    for section in snapshot.symbols.encoded(&strings) where !section.bytes.isEmpty { table.append(section) }
   }
 
   private func assemble() -> Data {
     let start = SnapshotFormat.headerSize + table.count * SnapshotFormat.sectionEntrySize
-    var directory = Writer()
+    var directory = SnapshotWriter()
     var body: [UInt8] = []
     body.reserveCapacity(table.reduce(0) { $0 + $1.bytes.count + 8 })
     for (kind, bytes) in table {
@@ -150,7 +121,7 @@ private struct SnapshotEncoder {
       body += bytes
       while body.count % 8 != 0 { body.append(0) }
     }
-    var header = Writer()
+    var header = SnapshotWriter()
     header.bytes = SnapshotFormat.magic
     header.u32(Snapshot.formatVersion, UInt32(SnapshotFormat.headerSize))
     header.u64(UInt64(start + body.count), 0)
@@ -161,5 +132,40 @@ private struct SnapshotEncoder {
     let checksum = file.withUnsafeBytes { SnapshotFormat.checksum($0) }
     withUnsafeBytes(of: checksum.littleEndian) { file.replaceSubrange(24..<32, with: $0) }
     return Data(file)
+  }
+}
+
+/// Little-endian bytes of entries.
+package struct SnapshotWriter {
+  package var bytes: [UInt8] = []
+
+  package init() {}
+
+  package mutating func u32(_ values: UInt32...) {
+    for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+  }
+
+  package mutating func u64(_ values: UInt64...) {
+    for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+  }
+}
+
+extension SymbolTable {
+  /// The entries of SYMBOLS and SYMBOL FRAMES, by ascending address.
+  package func encoded(_ strings: inout StringInterner) -> [(kind: SnapshotFormat.Section, bytes: [UInt8])] {
+    var (ranges, entries) = (SnapshotWriter(), SnapshotWriter())
+    var first: UInt32 = 0
+    for (address, found) in frames.sorted(by: { $0.key < $1.key }) {
+      ranges.u64(address)
+      ranges.u32(first, UInt32(found.count))
+      first += UInt32(found.count)
+      for frame in found {
+        entries.u32(
+          strings.intern(frame.symbol), strings.intern(frame.file ?? ""), UInt32(clamping: frame.line ?? 0), 0,
+          strings.intern(frame.module), frame.inlined ? 1 : 0)
+        entries.u64(frame.offset)
+      }
+    }
+    return [(.symbols, ranges.bytes), (.symbolFrames, entries.bytes)]
   }
 }

@@ -29,13 +29,34 @@ package enum SnapshotFormat {
     }
   }
 
-  /// FNV-1a over 8-byte words.
+  /// Of the bytes of a file behind its header.
   package static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for offset in stride(from: headerSize, to: bytes.count - 7, by: 8) {
-      let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      hash = (hash ^ word) &* 0x100_0000_01b3
-    }
-    return hash
+    var checksum = SnapshotChecksum()
+    if bytes.count > headerSize { checksum.add(UnsafeRawBufferPointer(rebasing: bytes[headerSize...])) }
+    return checksum.value
   }
+}
+
+/// FNV-1a over 8-byte words.
+package struct SnapshotChecksum {
+  package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  package init() {}
+
+  /// Adds bytes; where they end within a word, zeros are added to fill it.
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    let whole = bytes.count & ~7
+    var hash = value
+    for offset in stride(from: 0, to: whole, by: 8) {
+      hash = (hash ^ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))) &* Self.prime
+    }
+    if whole < bytes.count {
+      var last: UInt64 = 0
+      withUnsafeMutableBytes(of: &last) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[whole...])) }
+      hash = (hash ^ UInt64(littleEndian: last)) &* Self.prime
+    }
+    value = hash
+  }
+
+  private static let prime: UInt64 = 0x100_0000_01b3
 }

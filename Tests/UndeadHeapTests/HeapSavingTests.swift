@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+import UndeadHeapSamples
+import UndeadReport
+
+@testable import UndeadHeap
+
+@Suite struct HeapSavingTests {
+  /// Without a symbolizer: the files that the samples name are not there.
+  private static let nothing = Symbolizer { _ in nil }
+
+  private func withDirectory(_ body: (String) throws -> Void) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try body(directory.path)
+  }
+
+  @Test func namesAndFactsAreAdded() throws {
+    try withDirectory { directory in
+      var heap = HeapFileTests.sample()
+      let names = heap.snapshot.symbols
+      heap.snapshot.symbols = SymbolTable()
+      try heap.encoded().write(to: URL(filePath: "\(directory)/raw"))
+      try HeapFile.save(
+        "\(directory)/raw", to: "\(directory)/saved", metadata: [("exitStatus", "3"), ("pid", "43")],
+        using: Self.nothing)
+      let saved = try HeapFile(path: "\(directory)/saved")
+      #expect(saved.snapshot.metadata("exitStatus") == "3" && saved.snapshot.metadata("pid") == "43")
+      #expect(saved.snapshot.metadata.filter { $0.key == "pid" }.count == 1)
+      #expect(Set(saved.snapshot.symbols.frames.keys) == Set(names.frames.keys))
+      let (old, new) = (try HeapFile(path: "\(directory)/raw").graph(), try saved.graph())
+      #expect(Array(old.targets) == Array(new.targets) && Array(old.addresses) == Array(new.addresses))
+      #expect(saved.places == old.file.places && saved.memory == old.file.memory)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["raw", "saved"])
+    }
+  }
+
+  @Test func knownNamesStay() throws {
+    try withDirectory { directory in
+      let heap = HeapFileTests.sample()
+      try heap.encoded().write(to: URL(filePath: "\(directory)/heap"))
+      #expect(try HeapFile.addSymbols(to: "\(directory)/heap", using: Self.nothing) == [])
+      #expect(try HeapFile(path: "\(directory)/heap").snapshot.symbols == heap.snapshot.symbols)
+    }
+  }
+
+  @Test func sectionsThatAreNotKnownStay() throws {
+    try withDirectory { directory in
+      var data = HeapFileTests.sample().encoded()
+      // The kind of the last section of the table becomes one of a later version.
+      let count = Int(data[32])
+      data[64 + 32 * (count - 1)] = 99
+      let sum = data.withUnsafeBytes { SnapshotFormat.checksum($0) }
+      withUnsafeBytes(of: sum.littleEndian) { data.replaceSubrange(24..<32, with: $0) }
+      try data.write(to: URL(filePath: "\(directory)/heap"))
+      try HeapFile.addSymbols(to: "\(directory)/heap", using: Self.nothing)
+      let saved = try Data(contentsOf: URL(filePath: "\(directory)/heap"))
+      #expect((0..<Int(saved[32])).contains { saved[64 + 32 * $0] == 99 })
+      _ = try HeapFile(path: "\(directory)/heap").graph()
+    }
+  }
+
+  @Test func aFullDiskLeavesNothing() throws {
+    try withDirectory { directory in
+      try HeapFileTests.sample().encoded().write(to: URL(filePath: "\(directory)/heap"))
+      #expect(throws: HeapSavingError.unwritable(path: "/dev/full", code: ENOSPC)) {
+        try HeapFile.save("\(directory)/heap", to: "/dev/full", using: nil)
+      }
+      #expect(throws: HeapSavingError.unwritable(path: "\(directory)/none/heap", code: ENOENT)) {
+        try HeapFile.save("\(directory)/heap", to: "\(directory)/none/heap", using: nil)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["heap"])
+    }
+  }
+
+  @Test func aLinkStaysALink() throws {
+    try withDirectory { directory in
+      try HeapFileTests.sample().encoded().write(to: URL(filePath: "\(directory)/heap"))
+      try Data().write(to: URL(filePath: "\(directory)/target"))
+      try FileManager.default.createSymbolicLink(atPath: "\(directory)/link", withDestinationPath: "target")
+      try HeapFile.save("\(directory)/heap", to: "\(directory)/link", using: nil)
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/link") == "target")
+      _ = try HeapFile(path: "\(directory)/target").graph()
+    }
+  }
+}
