@@ -1,6 +1,5 @@
 // One look for leaks: a scan and its snapshot, on a thread made for it. At most one is under way in a process.
 #pragma once
-#include "scan/graph.h"
 #include "scan/scan.h"
 #include "session/facts.h"
 #include <stdbool.h>
@@ -21,7 +20,6 @@ typedef struct {
   bool unattended;                // nobody waits for the result
   // While it is under way.
   int file;                       // the snapshot, -1: none is open
-  undead_graph graph;
   // Results.
   bool succeeded;
   bool without_swift;             // no Swift runtime: there is nothing to look for

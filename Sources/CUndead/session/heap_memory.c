@@ -1,7 +1,6 @@
 // Where the resident memory of the process is: each mapping of /proc/self/smaps, but for what the instrument holds itself.
 #define _GNU_SOURCE
 #include "platform/memory.h"
-#include "record/registry.h"
 #include "session/heap_sections.h"
 #include "session/settings.h"
 #include "session/text.h"
@@ -34,7 +33,7 @@ typedef struct {
   const undead_graph *graph;
   undead_section *section;
   mapping *mappings;
-  uint32_t count, at;
+  uint32_t count;
   uint64_t sums[MEMORY_OTHER + 1][2];   // resident and reserved bytes of what is told in one line
 } memory_map;
 
@@ -126,23 +125,20 @@ static void note_own(memory_map *map) {
       if (entry && entry->file) entry->instrument = true;
       if (!entry || entry->file) break;
       uintptr_t end = high < entry->high ? high : entry->high;
-      entry->own += resident_bytes(at, end);
+      if (entry->resident) entry->own += resident_bytes(at, end);
       entry->own_reserved += end - at;
       at = end;
     }
   }
 }
 
-static bool note_block(void *context, uintptr_t block, uint32_t *word) {
-  (void)word;
-  memory_map *map = context;
-  while (map->at < map->count && map->mappings[map->at].high <= block) map->at++;
-  if (map->at == map->count || map->mappings[map->at].low > block) return true;
-  // The program runs: a block may go while it is looked at.
-  if (!undead_page_is_readable(block - 16)) return true;
-  map->mappings[map->at].live += undead_block_size(block);
-  map->mappings[map->at].malloc = true;
-  return true;
+static void note_blocks(memory_map *map) {
+  for (uint32_t i = 0; i < map->graph->area_count; i++) {
+    mapping *entry = mapping_of(map, map->graph->areas[i].address);
+    if (!entry) continue;
+    entry->live += map->graph->areas[i].live;
+    entry->malloc = true;
+  }
 }
 
 static void note_stacks(memory_map *map) {
@@ -219,7 +215,7 @@ void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) 
   if (!map.mappings) return;
   if (read_mappings(&map)) {
     note_own(&map);
-    undead_registry_each(note_block, &map);
+    note_blocks(&map);
     note_stacks(&map);
     tell_all(&map);
   }

@@ -1,5 +1,6 @@
 // What makes a snapshot a heap file (Documentation/heap-format.md).
 #pragma once
+#include "scan/graph.h"
 #include "session/check.h"
 #include "session/snapshot_sections.h"
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/snapshot.h"
 #include "platform/memory.h"
+#include "scan/graph.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/state_file.h"
@@ -61,10 +62,12 @@ static void choose_path(const undead_check *check) {
 
 // A graph goes into the file while the scan lasts.
 static bool prepare_graph(undead_check *check) {
-  undead_graph *graph = &check->graph;
-  *graph = (undead_graph){.file = check->file, .start = undead_snapshot_room(), .salt = undead_session_start_time()};
-  check->options.graph = graph;
-  if (undead_graph_open(graph, check->options.mode == UNDEAD_SCAN_FORK)) return true;
+  check->options.graph =
+    undead_graph_open(check->file, undead_snapshot_room(), check->options.mode == UNDEAD_SCAN_FORK);
+  if (check->options.graph) {
+    check->options.graph->salt = undead_session_start_time();
+    return true;
+  }
   undead_text_copy(check->message, sizeof(check->message), "there is no memory for the heap file");
   return false;
 }
@@ -86,7 +89,7 @@ bool undead_snapshot_begin(undead_check *check) {
 }
 
 void undead_snapshot_end(undead_check *check) {
-  if (check->options.graph) undead_graph_close(&check->graph);
+  if (check->options.graph) undead_graph_close(check->options.graph);
   check->options.graph = NULL;
   if (check->file >= 0) close(check->file);
   check->file = -1;

@@ -1,3 +1,4 @@
+#include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
 #include "platform/words.h"
@@ -194,7 +195,19 @@ typedef struct {
   walk *walk;
   uintptr_t before;
   uint32_t rank;
+  const undead_mapping *mapping;   // of the last block
 } walk_state;
+
+static void add_up(walk_state *state, uintptr_t block, size_t size) {
+  undead_graph *graph = state->walk->writer.graph;
+  if (!state->mapping || block >= state->mapping->high) {
+    state->mapping = undead_mapping_of(block);
+    if (!state->mapping || graph->area_count == UNDEAD_AREA_LIMIT) return;
+    graph->areas[graph->area_count++].address = block;
+    graph->areas[graph->area_count - 1].live = 0;
+  }
+  graph->areas[graph->area_count - 1].live += size;
+}
 
 static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   walk_state *state = context;
@@ -213,12 +226,13 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   undead_walk_body(writer->heap, block, &body, true, visit, self);
   write_block(self, *word, state->before, state->rank++);
   state->before = block;
+  add_up(state, block, self->size);
   return !writer->tables.full && !writer->stream.error;
 }
 
 static void write_blocks(undead_graph_writer *writer) {
   walk self = {.writer = *writer};
-  walk_state state = {&self, 0, 0};
+  walk_state state = {.walk = &self};
   undead_heap_each(writer->heap, visit_block, &state);
   if (self.edges) undead_unmap(self.edges, self.edge_capacity * sizeof *self.edges);
   *writer = self.writer;

@@ -15,7 +15,7 @@
 #define TASK_FRAMES 64u
 #define NO_TYPE UINT32_MAX
 
-enum { TABLE_COUNT = 6 };
+enum { TABLE_COUNT = 7 };
 
 typedef struct {
   void **memory;
@@ -28,17 +28,25 @@ static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
   tables[2] = (table_memory){(void **)&graph->places, PLACE_LIMIT * sizeof *graph->places};
   tables[3] = (table_memory){(void **)&graph->roots, ROOT_LIMIT * sizeof *graph->roots};
   tables[4] = (table_memory){(void **)&graph->sites, graph->site_limit * sizeof *graph->sites};
+  tables[6] = (table_memory){(void **)&graph->areas, UNDEAD_AREA_LIMIT * sizeof *graph->areas};
   tables[5] = (table_memory){(void **)&graph->frames, FRAME_LIMIT * sizeof *graph->frames};
 }
 
-bool undead_graph_open(undead_graph *graph, bool shared) {
+undead_graph *undead_graph_open(int file, uint64_t start, bool shared) {
   table_memory tables[TABLE_COUNT];
+  undead_graph *graph = shared ? undead_map_shared(sizeof *graph) : undead_map(sizeof *graph);
+  if (!graph) return NULL;
+  graph->file = file;
+  graph->start = start;
   // Backtraces are added while the scan is prepared.
   graph->site_limit = undead_backtrace_count() / SITE_WORDS + (1u << 20);
   list_tables(graph, tables);
   for (int i = 0; i < TABLE_COUNT; i++)
-    if (!(*tables[i].memory = shared ? undead_map_shared(tables[i].bytes) : undead_map(tables[i].bytes))) return false;
-  return true;
+    if (!(*tables[i].memory = shared ? undead_map_shared(tables[i].bytes) : undead_map(tables[i].bytes))) {
+      undead_graph_close(graph);
+      return NULL;
+    }
+  return graph;
 }
 
 void undead_graph_close(undead_graph *graph) {
@@ -46,12 +54,13 @@ void undead_graph_close(undead_graph *graph) {
   list_tables(graph, tables);
   for (int i = 0; i < TABLE_COUNT; i++)
     if (*tables[i].memory) undead_unmap(*tables[i].memory, tables[i].bytes);
+  undead_unmap(graph, sizeof *graph);
 }
 
 bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) {
   *tables = (undead_graph_tables){.graph = graph};
   graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
-  graph->frame_count = 0;
+  graph->frame_count = graph->area_count = 0;
   tables->site_of_bytes = (uint64_t)undead_backtrace_count() * sizeof *tables->site_of;
   tables->site_of = undead_map(tables->site_of_bytes);
   return tables->site_of != NULL;

@@ -4,6 +4,8 @@
 #include "scan/body.h"
 #include "scan/graph.h"
 
+#define UNDEAD_AREA_LIMIT (1u << 17)
+
 typedef struct {
   undead_graph *graph;
   undead_index_map types, shapes, places, roots;

@@ -49,10 +49,15 @@ typedef struct {
   uint32_t item;           // of a run loop, UINT32_MAX for others
   uint32_t flags;          // UNDEAD_ROOT_DOUBTFUL
 } undead_graph_root;
+// What of a mapping is blocks.
+typedef struct {
+  uintptr_t address;       // of one of them
+  uint64_t live;           // usable bytes of all
+} undead_graph_area;
+
 #define UNDEAD_ROOT_UNRECORDED 6u
 #define UNDEAD_ROOT_DOUBTFUL 1u
 
-// Zeroed but for the first two members before a scan. What it points to is shared with forked copies.
 typedef struct undead_graph {
   int file;                // open for writing
   uint64_t start;          // where in it the stream is to begin
@@ -63,6 +68,7 @@ typedef struct undead_graph {
   undead_graph_root *roots;     uint32_t root_count;
   uint32_t *sites;              uint32_t site_count;   // backtrace ids
   uintptr_t *frames;            uint32_t frame_count;  // return addresses
+  undead_graph_area *areas;     uint32_t area_count;
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;
@@ -75,6 +81,7 @@ typedef struct undead_graph {
 // must be running.
 bool undead_graph_is_raw_of_swift(uint32_t backtrace);
 
-// False without memory.
-bool undead_graph_open(undead_graph *graph, bool shared);
+// Room for the graph that is streamed to `file` from `start` on; shared with forked copies if they are to fill it. NULL without
+// memory.
+undead_graph *undead_graph_open(int file, uint64_t start, bool shared);
 void undead_graph_close(undead_graph *graph);
