@@ -16,6 +16,8 @@ struct FlatList<Element: BitwiseCopyable> {
     count += 1
   }
 
+  mutating func removeAll() { count = 0 }
+
   @inline(never)
   private mutating func grow() {
     let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)

@@ -1,0 +1,104 @@
+import UndeadReport
+
+/// Which references own what they refer to: "What holds what" in `Documentation/heap-format.md`.
+package final class HeapOwnership {
+  /// By reference: true if its source owns its target.
+  package let owns: UnsafeBufferPointer<Bool>
+  /// By root edge.
+  package let rootOwns: UnsafeBufferPointer<Bool>
+  /// By block: counted references to it from blocks that are as reachable as it is.
+  package let counted: UnsafeBufferPointer<UInt32>
+
+  /// Who may own a block.
+  private enum Owners: UInt8 {
+    case counted, countedAndGlobals, all
+  }
+
+  init(_ graph: HeapGraph) {
+    let reached = Self.reachedShapes(graph)
+    let strengths = graph.file.places.map { UInt8($0.strength) }
+    let counted = Self.count(graph, reached, strengths)
+    let owners = Self.owners(graph, counted)
+    let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
+    for block in 0..<graph.count {
+      let isReached = reached[Int(graph.shapes[block])]
+      for edge in graph.edges(of: block) {
+        let target = Int(graph.targets[edge])
+        let strength = UInt32(strengths[Int(graph.places[edge])])
+        let mayOwn = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
+        guard strength == HeapFile.Strength.counted || (mayOwn && owners[target] == Owners.all.rawValue) else {
+          continue
+        }
+        owns[edge] = reached[Int(graph.shapes[target])] == isReached
+      }
+    }
+    rootOwns = Self.rootOwns(graph, reached, owners)
+    owners.deallocate()
+    self.owns = UnsafeBufferPointer(owns)
+    self.counted = UnsafeBufferPointer(counted)
+  }
+
+  deinit {
+    owns.deallocate()
+    rootOwns.deallocate()
+    counted.deallocate()
+  }
+
+  private static func reachedShapes(_ graph: HeapGraph) -> [Bool] {
+    graph.file.shapes.map { $0.has(HeapFile.Shape.reached) }
+  }
+
+  private static func count(
+    _ graph: HeapGraph, _ reached: [Bool], _ strengths: [UInt8]
+  ) -> UnsafeMutableBufferPointer<UInt32> {
+    let counted = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: 0)
+    for block in 0..<graph.count {
+      let isReached = reached[Int(graph.shapes[block])]
+      for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == HeapFile.Strength.counted {
+        let target = Int(graph.targets[edge])
+        if reached[Int(graph.shapes[target])] == isReached { counted[target] &+= 1 }
+      }
+    }
+    return counted
+  }
+
+  /// Who may own each block; whoever asks deallocates the answer.
+  private static func owners(
+    _ graph: HeapGraph, _ counted: UnsafeMutableBufferPointer<UInt32>
+  ) -> UnsafeMutableBufferPointer<UInt8> {
+    let missing = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: .max)
+    defer { missing.deallocate() }
+    let owners = UnsafeMutableBufferPointer<UInt8>.filled(graph.count, with: Owners.all.rawValue)
+    for block in 0..<graph.count {
+      let strong = graph.strongCounts[block]
+      guard strong != HeapGraph.unknownCount else { continue }
+      missing[block] = strong > counted[block] ? strong - counted[block] : 0
+      if missing[block] == 0 { owners[block] = Owners.counted.rawValue }
+    }
+    for edge in graph.rootEdges {
+      let root = graph.file.roots[Int(edge.root)]
+      let block = Int(edge.target)
+      guard root.kind == HeapFile.Root.global, !root.isWeak, missing[block] != .max, missing[block] > 0 else {
+        continue
+      }
+      missing[block] -= 1
+      if missing[block] == 0 { owners[block] = Owners.countedAndGlobals.rawValue }
+    }
+    return owners
+  }
+
+  private static func rootOwns(
+    _ graph: HeapGraph, _ reached: [Bool], _ owners: UnsafeMutableBufferPointer<UInt8>
+  ) -> UnsafeBufferPointer<Bool> {
+    let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.rootEdges.count, with: false)
+    for (number, edge) in graph.rootEdges.enumerated() {
+      let root = graph.file.roots[Int(edge.root)]
+      let block = Int(edge.target)
+      guard !root.isWeak, reached[Int(graph.shapes[block])] else { continue }
+      let isGlobal = root.kind == HeapFile.Root.global
+      owns[number] =
+        owners[block] == Owners.all.rawValue || (isGlobal && owners[block] == Owners.countedAndGlobals.rawValue)
+    }
+    return UnsafeBufferPointer(owns)
+  }
+}

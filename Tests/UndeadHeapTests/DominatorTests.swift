@@ -1,0 +1,175 @@
+import Testing
+import UndeadHeapSamples
+import UndeadReport
+
+@testable import UndeadHeap
+
+@Suite struct DominatorTests {
+  /// A heap of random blocks, references, counts and roots.
+  private static func random(_ seed: UInt64) -> HeapBuilder {
+    var random = Random(seed)
+    var heap = HeapBuilder()
+    let count = Int.random(in: 1...14, using: &random)
+    var blocks: [Int] = []
+    for number in 0..<count {
+      let size = UInt64(16 << Int.random(in: 0...4, using: &random))
+      switch Int.random(in: 0...5, using: &random) {
+      case 0: blocks.append(heap.foreign(size: size, reached: number % 5 != 0))
+      case 1: blocks.append(heap.raw(size: size))
+      default:
+        let strong = Bool.random(using: &random) ? nil : UInt32.random(in: 0...3, using: &random)
+        let type = "App.T\(Int.random(in: 0...3, using: &random))"
+        blocks.append(
+          heap.object(type, size: size, strong: strong, reached: Int.random(in: 0...6, using: &random) > 0))
+      }
+    }
+    for _ in 0..<Int.random(in: 0...(count * 2), using: &random) {
+      heap.link(
+        blocks.randomElement(using: &random)!, "f\(Int.random(in: 0...3, using: &random))",
+        blocks.randomElement(using: &random)!, strength: [0, 0, 0, 0, 1, 2, 3, 4].randomElement(using: &random)!)
+    }
+    for root in 0..<Int.random(in: 0...4, using: &random) {
+      let held = (0..<Int.random(in: 0...3, using: &random)).map { _ in blocks.randomElement(using: &random)! }
+      _ = heap.root(
+        UInt32.random(in: 1...4, using: &random), "root\(root)", isWeak: Int.random(in: 0...4, using: &random) == 0,
+        holds: held)
+    }
+    return heap
+  }
+
+  /// Owning references as the rule of the format says it, block by block.
+  private struct Reference {
+    let graph: HeapGraph
+    var edges: [(from: Int, to: Int)] = []
+
+    init(_ graph: HeapGraph) {
+      self.graph = graph
+      for block in 0..<graph.count { addOwners(of: block) }
+    }
+
+    private func isReached(_ block: Int) -> Bool { graph.shape(block).has(HeapFile.Shape.reached) }
+
+    private mutating func addOwners(of block: Int) {
+      var (counted, maybe): ([Int], [Int]) = ([], [])
+      for source in 0..<graph.count where isReached(source) == isReached(block) {
+        for edge in graph.edges(of: source) where Int(graph.targets[edge]) == block {
+          switch graph.place(edge).strength {
+          case 0: counted.append(source)
+          case 1, 3: maybe.append(source)
+          default: break
+          }
+        }
+      }
+      var (globals, others): ([Int], [Int]) = ([], [])
+      for edge in graph.rootEdges where Int(edge.target) == block && isReached(block) {
+        let root = graph.file.roots[Int(edge.root)]
+        guard !root.isWeak else { continue }
+        if root.kind == 1 {
+          globals.append(graph.count + Int(edge.root))
+        } else {
+          others.append(graph.count + Int(edge.root))
+        }
+      }
+      let strong = graph.strongCounts[block]
+      var owners = counted + globals + maybe + others
+      if strong != HeapGraph.unknownCount {
+        if counted.count >= Int(strong) {
+          owners = counted
+        } else if counted.count + globals.count >= Int(strong) {
+          owners = counted + globals
+        }
+      }
+      for owner in owners { edges.append((owner, block)) }
+    }
+  }
+
+  /// What can be reached from a node without passing through another.
+  private static func reach(from start: Int, without barred: Int?, _ edges: [(from: Int, to: Int)]) -> Set<Int> {
+    guard start != barred else { return [] }
+    var seen: Set<Int> = [start]
+    var queue = [start]
+    while let node = queue.popLast() {
+      for edge in edges where edge.from == node && edge.to != barred && seen.insert(edge.to).inserted {
+        queue.append(edge.to)
+      }
+    }
+    return seen
+  }
+
+  @Test(arguments: 0..<400 as Range<UInt64>)
+  func agreeWithBruteForce(seed: UInt64) throws {
+    let graph = try Self.random(seed).file().graph()
+    let dominators = HeapDominators(graph, HeapOwnership(graph))
+    let nodes = dominators.nodes
+    var edges = Reference(graph).edges
+    for node in nodes.blocks..<nodes.top { edges.append((nodes.top, node)) }
+    // What no root leads to hangs below one of two nodes: which block of a ring does is free, but it must be needed.
+    let held = Self.reach(from: nodes.top, without: nil, edges)
+    let attached = (0..<graph.count).filter { block in
+      let above = Int(dominators.immediate[block])
+      return !held.contains(block) && (above == nodes.otherReferences || above == nodes.unreachable)
+    }
+    for block in attached {
+      let isReached = graph.shape(block).has(HeapFile.Shape.reached)
+      edges.append((isReached ? nodes.otherReferences : nodes.unreachable, block))
+    }
+    #expect(Self.reach(from: nodes.top, without: nil, edges) == Set(0..<nodes.count))
+    for node in 0..<nodes.count where node != nodes.top {
+      let rest = Self.reach(from: nodes.top, without: node, edges)
+      let dominated = Set(0..<nodes.count).subtracting(rest)
+      #expect(dominators.retained[node] == dominated.filter(nodes.isBlock).reduce(0) { $0 + graph.size($1) })
+      #expect(Int(dominators.subtree[node]) == dominated.count)
+      #expect(Set((0..<nodes.count).filter { dominators.dominates(node, $0) }) == dominated)
+    }
+  }
+
+  @Test func aRingNeedsOneEntry() throws {
+    var heap = HeapBuilder()
+    let blocks = (0..<4).map { _ in heap.object("App.Ring", reached: false) }
+    // 3 leads into the ring of 0, 1 and 2: it alone is attached.
+    for (from, to) in [(0, 1), (1, 2), (2, 0), (3, 1)] { heap.link(blocks[from], "next", blocks[to]) }
+    let graph = try heap.file().graph()
+    let dominators = HeapDominators(graph, HeapOwnership(graph))
+    let nodes = dominators.nodes
+    #expect(Array(dominators.children(of: nodes.unreachable)) == [3])
+    #expect(Array(dominators.children(of: 3)) == [1])
+    #expect(dominators.chain(of: 0) == [2, 1, 3, nodes.unreachable])
+  }
+
+  @Test func whoHasACountToSpareOwns() throws {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Owner")
+    let owned = heap.object("App.Owned", size: 64)
+    let shared = heap.object("App.Shared", size: 128, strong: 2)
+    let kept = heap.object("App.Kept", size: 256, strong: 1)
+    heap.link(owner, "owned", owned)
+    heap.link(owner, "shared", shared)
+    heap.global("App.owner", holds: owner)
+    heap.global("App.kept", holds: kept)
+    _ = heap.root(HeapFile.Root.stack, "", thread: 1, holds: [owner, owned, shared, kept])
+    let graph = try heap.file().graph()
+    let dominators = HeapDominators(graph, HeapOwnership(graph))
+    let nodes = dominators.nodes
+    #expect(Int(dominators.immediate[0]) == nodes.node(ofRoot: 0))
+    #expect(dominators.immediate[1] == 0)
+    // Its second reference is nowhere but on the stack.
+    #expect(Int(dominators.immediate[2]) == nodes.top)
+    #expect(Int(dominators.immediate[3]) == nodes.node(ofRoot: 1))
+    #expect(dominators.retained[nodes.node(ofRoot: 0)] == 32 + 64)
+  }
+}
+
+/// Random numbers that are the same in every run.
+struct Random: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 0x2545_f491_4f6c_dd1d }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
