@@ -5,6 +5,7 @@
 #include "record/thread.h"
 #include "runtime/layout.h"
 #include "session/calls.h"
+#include "session/census_file.h"
 #include "session/final_signal.h"
 #include "session/guard.h"
 #include "session/namespaces.h"
@@ -165,6 +166,11 @@ static void look_for_leaks(void *context) {
     return;
   }
   undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
+  if (check->counts_types) {
+    undead_state_set_step("counting");
+    undead_census_on_request(check);
+    return;
+  }
   undead_state_set_step("scanning");
   check->options.unknown_blocks = undead_session_has_gaps();
   wait_for_handlers();
@@ -214,7 +220,7 @@ static void *run(void *argument) {
   undead_check *check = argument;
   undead_thread.ignored++;
   if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
-  ask_for_facts(check);
+  if (!check->counts_types) ask_for_facts(check);
   undead_descriptors_keep();
   leave_descriptors_alone();
   int crash = undead_guarded(look_for_leaks, check);

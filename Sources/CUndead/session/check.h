@@ -15,6 +15,7 @@ typedef struct {
   bool in_session;                // numbered snapshot in the session directory, progress in the state file
   bool to_memory;                 // else, out of a session: to the file `path`
   char path[1024];
+  bool counts_types;              // no snapshot, but a census file
   bool with_heap;                 // the snapshot is to be a heap file
   int final_signal;               // ends the process with this signal when done; 0: none
   bool unattended;                // nobody waits for the result

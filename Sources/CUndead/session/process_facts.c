@@ -154,6 +154,8 @@ void undead_process_facts_add_heap(undead_process_facts *facts, const undead_gra
   add_counter(facts, "heapNanoseconds", graph->nanoseconds);
 }
 
+void undead_process_facts_add_census(undead_process_facts *facts) { add_meta(facts, "census", "1"); }
+
 void undead_process_facts_free(undead_process_facts *facts) {
   undead_vector_free(&facts->meta);
   undead_vector_free(&facts->counters);

@@ -137,6 +137,7 @@ static void on_request(int signal, siginfo_t *info, void *context) {
     check->options.suspects = settings->suspects;
     check->in_session = true;
     check->unattended = true;
+    check->counts_types = undead_state_get()->request_kind == UNDEAD_REQUEST_CENSUS;
     check->with_heap = undead_state_get()->request_kind == UNDEAD_REQUEST_HEAP;
     __atomic_add_fetch(&undead_state_get()->requests, 1, __ATOMIC_RELEASE);
     if (!undead_check_start(check)) {

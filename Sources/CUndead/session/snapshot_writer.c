@@ -1,5 +1,6 @@
 #include "platform/maps.h"
 #include "runtime/layout.h"
+#include "session/census_file.h"
 #include "session/heap_sections.h"
 #include "session/process_facts.h"
 #include "session/session.h"
@@ -152,6 +153,7 @@ static void write_process(undead_writer *writer, const undead_check *check) {
   undead_process_facts facts = {.strings = &writer->tables.strings};
   undead_process_facts_collect(&facts, check->trigger, writer->result, check->facts);
   if (check->options.graph) undead_process_facts_add_heap(&facts, check->options.graph);
+  if (check->counts_types) undead_process_facts_add_census(&facts);
   undead_section_write(writer, UNDEAD_SECTION_META, 8, facts.meta.bytes, facts.meta.size);
   undead_section_write(writer, UNDEAD_SECTION_COUNTERS, 16, facts.counters.bytes, facts.counters.size);
   undead_section_write(writer, UNDEAD_SECTION_NOTES, 4, facts.notes.bytes, facts.notes.size);
@@ -214,6 +216,7 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_suspects(&writer);
   undead_section_write_facts(&writer, check->facts);
   undead_heap_sections_write(&writer, check);
+  undead_census_write(&writer, check);
   write_process(&writer, check);
   undead_state_set_step("writing");
   write_tables(&writer);

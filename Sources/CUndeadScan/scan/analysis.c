@@ -40,6 +40,17 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   return true;
 }
 
+void undead_analysis_count(undead_analysis *analysis, undead_storage *storage, undead_view *view,
+                           const undead_scan_options *options) {
+  analysis->bodies.heap = &view->heap;
+  analysis->bodies.makers = &view->makers;
+  undead_census_count_all(options->census, &analysis->bodies);
+  for (size_t i = 0; i < UNDEAD_CENSUS_TYPES; i++) {
+    storage->result.live_blocks += options->census->entries[i].objects;
+    storage->result.live_bytes += options->census->entries[i].bytes;
+  }
+}
+
 bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, undead_view *view,
                          const undead_world *world, const undead_scan_options *options) {
   undead_scan_result *result = &storage->result;

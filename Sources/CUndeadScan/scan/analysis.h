@@ -22,6 +22,9 @@ bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *
 // when it returns false: without memory.
 bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, undead_view *view,
                          const undead_world *world, const undead_scan_options *options);
+// The same for a count of all blocks (counts_only); nothing is marked.
+void undead_analysis_count(undead_analysis *analysis, undead_storage *storage, undead_view *view,
+                           const undead_scan_options *options);
 void undead_analysis_close(undead_analysis *analysis, const undead_storage *storage);
 
 // The last step (findings.c): the shortest paths to what was asked for and to suspects, and their nodes...

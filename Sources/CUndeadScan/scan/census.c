@@ -58,6 +58,29 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
   return true;
 }
 
+static bool visit_any(void *context, uintptr_t block, uint32_t *word) {
+  (void)word;
+  const counting *self = context;
+  size_t size = undead_block_size(block);
+  undead_kind kind = undead_body_kind(self->bodies, block, size);
+  uintptr_t isa = kind == UNDEAD_KIND_OTHER ? UNDEAD_CENSUS_MEMORY
+                  : kind == UNDEAD_KIND_SIDE_TABLE ? UNDEAD_CENSUS_SIDE_TABLES : *(const uintptr_t *)block;
+  undead_census_entry *entry = entry_of(self->census, isa);
+  if (!entry) {
+    self->census->dropped++;
+    return true;
+  }
+  entry->kind = kind;
+  entry->objects++;
+  entry->bytes += size;
+  return true;
+}
+
+void undead_census_count_all(undead_census *census, undead_bodies *bodies) {
+  counting self = {census, bodies};
+  undead_heap_each(bodies->heap, visit_any, &self);
+}
+
 void undead_census_clear(undead_census *census) {
   if (census->used) memset(census->entries, 0, UNDEAD_CENSUS_TYPES * sizeof *census->entries);
   census->used = 0;

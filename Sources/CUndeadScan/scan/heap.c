@@ -90,6 +90,14 @@ bool undead_heap_open(undead_heap *heap) {
   return ok;
 }
 
+bool undead_heap_open_starts(undead_heap *heap) {
+  *heap = (undead_heap){.high = UNDEAD_LEAF_COUNT << UNDEAD_LEAF_SHIFT};
+  heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
+  bool ok = heap->regions && list_leaves(heap);
+  if (!ok) undead_heap_close(heap);
+  return ok;
+}
+
 void undead_heap_close(undead_heap *heap) {
   for (uintptr_t *cover = heap->covers, *next; cover; cover = next) {
     next = (uintptr_t *)cover[UNDEAD_LEAF_PAGES];
@@ -127,12 +135,23 @@ bool undead_heap_page(const undead_heap *heap, uintptr_t address) {
   return false;
 }
 
+// In a copy of the program the first access to each page is slow, as it has to be noted in the page table: so it is made
+// beforehand, and not waited for.
+#define GROUPS_AHEAD 4u
+
+static inline void prefetch_group(const undead_leaf *leaf, uintptr_t base, uint64_t group) {
+  uintptr_t blocks = base + group * (GROUP_GRANULES << 4);
+  __builtin_prefetch(&leaf->word[group * GROUP_GRANULES % UNDEAD_LEAF_GRANULES]);
+  for (uintptr_t page = 0; page < GROUP_GRANULES << 4; page += PAGE_BYTES) __builtin_prefetch((const void *)(blocks + page));
+}
+
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {
   for (uint32_t i = 0; i < heap->used_count; i++) {
     undead_leaf *leaf = heap->regions[heap->used[i]].leaf;
     uintptr_t base = (uintptr_t)heap->used[i] << UNDEAD_LEAF_SHIFT;
     for (uint64_t group = 0; group < GROUPS; group++) {
       if (!leaf->touched[group]) continue;
+      prefetch_group(leaf, base, group + GROUPS_AHEAD);
       for (uint64_t granule = group * GROUP_GRANULES; granule < (group + 1) * GROUP_GRANULES; granule++)
         if (leaf->word[granule] && !visit(context, base + (granule << 4), &leaf->word[granule])) return;
     }

@@ -35,6 +35,8 @@ typedef struct {
 
 // Builds the index from the registry; needs the memory map. False without memory.
 bool undead_heap_open(undead_heap *heap);
+// Only where blocks start: undead_heap_starts, undead_heap_word and undead_heap_each, and nothing else.
+bool undead_heap_open_starts(undead_heap *heap);
 void undead_heap_close(undead_heap *heap);
 
 uintptr_t undead_heap_search(const undead_heap *heap, uintptr_t address);

@@ -37,6 +37,11 @@ typedef enum {
 static bool marks_left;
 
 static bool analyse(scan_job *job) {
+  if (job->options.counts_only) {
+    if (!undead_view_open_counts(&job->view)) return false;
+    undead_analysis_count(&job->analysis, job->storage, &job->view, &job->options);
+    return true;
+  }
   if (!undead_view_open(&job->view, &job->world, &job->options)) return false;
   if (marks_left) undead_heap_clear(&job->view.heap, UNDEAD_WORD_SCAN_BITS);
   marks_left = true;
@@ -44,9 +49,12 @@ static bool analyse(scan_job *job) {
 }
 
 static int copy_work(void *context) {
+  scan_job *job = context;
+  // A count reads blocks, and nothing else; where one is not there, the copy ends and the count is made in place.
+  if (job->options.counts_only) return analyse(job) ? WORK_DONE : WORK_NO_MEMORY;
   if (!undead_inheritance_held()) return WORK_COPY_LACKS;
   undead_maps_hide_taken();
-  return analyse(context) ? WORK_DONE : WORK_NO_MEMORY;
+  return analyse(job) ? WORK_DONE : WORK_NO_MEMORY;
 }
 
 static void resume(scan_job *job) {
@@ -89,7 +97,8 @@ static work_end scan_copy(scan_job *job) {
 static int stopped_work(void *context) {
   scan_job *job = context;
   if (!undead_maps_refresh()) return WORK_UNSEEN;
-  if (job->options.mode == UNDEAD_SCAN_FORK && !undead_inheritance_learn()) job->options.mode = UNDEAD_SCAN_IN_PLACE;
+  bool looks_around = job->options.mode == UNDEAD_SCAN_FORK && !job->options.counts_only;
+  if (looks_around && !undead_inheritance_learn()) job->options.mode = UNDEAD_SCAN_IN_PLACE;
   undead_stop_result stop = undead_world_stop(&job->world);
   if (stop == UNDEAD_STOP_DENIED) return WORK_DENIED;
   if (stop == UNDEAD_STOP_STUCK) return WORK_STUCK;
@@ -97,7 +106,7 @@ static int stopped_work(void *context) {
   if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
   note_stop(job);
   undead_helper_before_crash(resume_at_crash, job);
-  if (undead_view_gather(&job->view, &job->world, &job->options))
+  if (job->options.counts_only || undead_view_gather(&job->view, &job->world, &job->options))
     return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
   resume(job);
   return WORK_NO_MEMORY;
@@ -217,11 +226,12 @@ static void run(scan_job *job) {
     return;
   }
   undead_holes_refresh();
-  if (!undead_view_prepare(&job->view)) {
+  bool counts = job->options.counts_only;
+  if (!(counts ? undead_view_prepare_counts(&job->view) : undead_view_prepare(&job->view))) {
     fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
     return;
   }
-  learn_layouts();
+  if (!counts) learn_layouts();
   uint64_t end = undead_now() + undead_scan_limit_seconds() * 1000000000ull;
   for (int attempt = 0; !attempt || (job->again && attempt < MOST_ATTEMPTS && undead_now() < end); attempt++) {
     job->again = false;
@@ -231,7 +241,7 @@ static void run(scan_job *job) {
   }
   undead_view_forget(&job->view);
   if (job->storage->result.error) return;
-  if (!undead_collect_decide(job->storage)) fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+  if (!counts && !undead_collect_decide(job->storage)) fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
 }
 
 undead_scan_result *undead_scan(const undead_scan_options *options) {

@@ -15,6 +15,13 @@ bool undead_view_prepare(undead_view *view) {
   return true;
 }
 
+bool undead_view_prepare_counts(undead_view *view) {
+  undead_makers_open(&view->makers);
+  return true;
+}
+
+bool undead_view_open_counts(undead_view *view) { return undead_heap_open_starts(&view->heap); }
+
 static bool open_heap(undead_view *view) {
   if (!undead_heap_open(&view->heap)) return false;
   if (!undead_hide_unreadable(&view->hidden, &view->heap)) return true;

@@ -21,6 +21,9 @@ typedef struct {
 
 // With the world running: learns what can only be asked then. False without memory.
 bool undead_view_prepare(undead_view *view);
+// What counts need of it.
+bool undead_view_prepare_counts(undead_view *view);
+bool undead_view_open_counts(undead_view *view);
 // With the world stopped, in the program itself: takes what only the program has, or only while it stands still. The
 // mode becomes UNDEAD_SCAN_IN_PLACE where a forked copy would not do. False without memory.
 bool undead_view_gather(undead_view *view, const undead_world *world, undead_scan_options *options);

@@ -12,8 +12,14 @@ typedef struct undead_census {
   uint64_t dropped;            // objects of types for which there was no place
 } undead_census;
 
+// In place of an isa, in a count of all blocks.
+#define UNDEAD_CENSUS_MEMORY 1u        // memory without a type
+#define UNDEAD_CENSUS_SIDE_TABLES 2u   // of weak references
+
 struct undead_bodies;   // scan/body.h
 
 void undead_census_clear(undead_census *census);
 // Fills in the table. The blocks that are reached must be marked; only while the world is stopped.
 void undead_census_count(undead_census *census, struct undead_bodies *bodies);
+// The same for all blocks, also of objects that have run their deinit. Nothing need be marked.
+void undead_census_count_all(undead_census *census, struct undead_bodies *bodies);

@@ -29,6 +29,7 @@ typedef struct {
   uint32_t loop_item_count;
   struct undead_census *census;      // not NULL: only count the live objects
   struct undead_graph *graph;        // not NULL: stream the whole heap into its file, too
+  bool counts_only;                  // with a census: mark nothing, and count all blocks
   // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
   int32_t caller_tid;
   uintptr_t caller_sp;
