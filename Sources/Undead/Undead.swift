@@ -68,6 +68,17 @@ public enum Undead {
     try withMessage { undead_snapshot_write(path, $0, $1) }
   }
 
+  /// Writes all live objects and other blocks, and who holds them, to a heap file, for `undead heap` and `undead diff`.
+  ///
+  /// The calling thread waits; the other threads stand still while a copy of the process is made, for some milliseconds.
+  /// Functions, files and lines are looked up when the file is read.
+  ///
+  /// - Parameter path: the file; replaced when the heap is complete, never left half written.
+  /// - Throws: ``UndeadError`` if the instrument is not active, or the copy or the file could not be made.
+  public static func writeHeap(to path: String) throws(UndeadError) {
+    try withMessage { undead_heap_write(path, $0, $1) }
+  }
+
   /// Finds what leaked and returns a report of it, with functions, files and lines.
   ///
   /// - Parameter options: what the report leaves out; by default nothing.

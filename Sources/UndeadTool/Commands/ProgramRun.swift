@@ -27,11 +27,16 @@ final class ProgramRun {
     var instrument: SupervisedRun.Instrument?
     if obstacle == nil {
       instrument = SupervisedRun.Instrument(
-        library: try .ofThisTool(), settings: options.report.settings.merging(options.zombies.settings) { $1 }
+        library: try .ofThisTool(), settings: Self.settings(options)
       ) { options.report.note("loading \($0) into \(program), session \($1)") }
     }
     run = try SupervisedRun(
       executable: program, arguments: arguments, instrument: instrument, snapshotSignal: options.snapshotSignal)
+  }
+
+  private static func settings(_ options: RunCommand) -> [String: String] {
+    let settings = options.report.settings.merging(options.zombies.settings) { $1 }
+    return options.heap == nil ? settings : settings.merging(["UNDEAD_HEAP": "1"]) { $1 }
   }
 
   /// Waits for the end of the program and reports.
@@ -72,9 +77,21 @@ final class ProgramRun {
       snapshots, zombies: zombies, notes: gaps + [outcome.deaths, omission].compactMap(\.self),
       isComplete: gaps.isEmpty,
       save: options.save, to: sink, progress: run.progress)
+    if let heap = options.heap { try keepHeap(outcome, found, ending, at: heap) }
     // Without findings, a program that was not looked at itself is not known to be clean.
     let isUnknown = outcome.failure != nil || !zombies.problems.isEmpty
     return verdict == 0 && isUnknown ? ExitStatus.toolFailure : verdict
+  }
+
+  /// Only after the report: nothing that goes wrong here may cost it.
+  private func keepHeap(
+    _ outcome: SessionOutcome, _ found: SessionSnapshots, _ ending: Ending, at path: String
+  ) throws(ToolError) {
+    guard outcome.failure == nil, let file = outcome.snapshots.first, let snapshot = try found.snapshots([file]).first
+    else {
+      throw .failure("no heap was written to '\(path)': \(outcome.failure ?? "the program was not looked at")")
+    }
+    try SavedHeap.keep("\(run.session.path)/\(file)", of: snapshot, ending: ending, at: path)
   }
 
   /// What the processes logged so far about uses of dead objects.
@@ -97,14 +114,16 @@ final class ProgramRun {
       if let obstacle { throw .failure("no snapshot can be taken: \(obstacle)") }
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let request = SnapshotRequest(
-        pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting))
+        pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting),
+        kind: options.heap == nil ? .snapshot : .heap)
       let file = try request.wait(timeout: SnapshotCommand.defaultTimeout, progress: run.progress)
+      defer { unlink(file) }
       let snapshot = try SnapshotFile.load(file)
-      unlink(file)
       _ = try pipeline.emit(
         [snapshot], zombies: zombieLogs(), notes: [], isComplete: true,
         save: options.save.map { "\($0).\(requestedSnapshots)" },
         to: try sink.numbered(requestedSnapshots), progress: run.progress)
+      if let heap = options.heap { try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)") }
     } catch {
       Message.say(error.message)
     }

@@ -29,8 +29,14 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Keep the whole heap at the program's end in this file: every object and who holds it, for 'undead heap' and "
+        + "'undead diff'.", valueName: "file"))
+  var heap: String?
+
+  @Option(
+    help: ArgumentHelp(
       "When the tool gets this signal (such as USR1), report on the running program, which goes on. "
-        + "With --output and --save, into files with .1, .2 ... appended.", valueName: "signal"),
+        + "With --output, --save and --heap, into files with .1, .2 ... appended.", valueName: "signal"),
     transform: RunCommand.parseSignal)
   var snapshotSignal: Int32?
 
@@ -62,6 +68,7 @@ struct RunCommand: ParsableCommand {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
     let renderer = try ReportPipeline(options: report, verdict: verdict)
     if let save { try SnapshotFile.checkWritable(save) }
+    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
     let program = try ProgramLookup.find(wanted.first ?? "", path: System.environment("PATH"))
     let preflight = try Preflight(program: program, preloaded: System.environment("LD_PRELOAD") ?? "")
     let run = try ProgramRun(

@@ -22,6 +22,12 @@ struct SnapshotCommand: ParsableCommand {
   )
   var save: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep the whole heap in this file, too: every object and who holds it, for 'undead heap' and 'undead diff'.",
+      valueName: "file"))
+  var heap: String?
+
   @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
   var timeout = SnapshotCommand.defaultTimeout
 
@@ -37,14 +43,25 @@ struct SnapshotCommand: ParsableCommand {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
     if let save { try SnapshotFile.checkWritable(save) }
-    let file = try takeSnapshot()
+    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
+    let file = try Self.takeSnapshot(of: pid, kind: heap == nil ? .snapshot : .heap, timeout: timeout)
+    defer { unlink(file) }
     let snapshot = try SnapshotFile.load(file)
-    unlink(file)
+    if let heap { try SavedHeap.keep(file, of: snapshot, at: heap) }
     throw ExitCode(
       try pipeline.emit([snapshot], notes: [], isComplete: true, save: save, to: sink, progress: Progress()))
   }
 
-  private func takeSnapshot() throws(ToolError) -> String {
+  /// Asks a process under the tool, and waits for its answer.
+  ///
+  /// - Parameters:
+  ///   - pid: of the program, or of the `undead run` that started it.
+  ///   - timeout: in seconds.
+  /// - Returns: the path of the file that it wrote, which belongs to the caller.
+  /// - Throws: `ToolError` that says why there is none.
+  static func takeSnapshot(
+    of pid: pid_t, kind: SnapshotRequest.Kind, timeout: Double
+  ) throws(ToolError) -> String {
     guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
     let pid = SessionDirectory.program(of: pid) ?? pid
     guard let session = SessionDirectory.containing(pid) else {
@@ -53,7 +70,8 @@ struct SnapshotCommand: ParsableCommand {
           + "a running program cannot be instrumented later: start it with 'undead run -- PROGRAM'")
     }
     let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
-    let request = SnapshotRequest(pid: pid, session: session, signal: try SnapshotRequest.signal(setting: setting))
+    let request = SnapshotRequest(
+      pid: pid, session: session, signal: try SnapshotRequest.signal(setting: setting), kind: kind)
     return try request.wait(timeout: timeout, progress: Progress())
   }
 }

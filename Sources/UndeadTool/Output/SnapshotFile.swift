@@ -16,12 +16,13 @@ enum SnapshotFile {
 
   /// Makes sure, before any work is done, that a snapshot can be kept at `path`.
   ///
+  /// - Parameter option: the one that names it.
   /// - Throws: `ToolError` (misuse) that says why not.
-  static func checkWritable(_ path: String) throws(ToolError) {
+  static func checkWritable(_ path: String, option: String = "--save") throws(ToolError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666)
     guard descriptor >= 0 else {
       throw .misuse(
-        "cannot keep the snapshot in '\(path)' (--save): \(System.reason()); name a file that you can write")
+        "cannot keep the snapshot in '\(path)' (\(option)): \(System.reason()); name a file that you can write")
     }
     close(descriptor)
   }

@@ -8,6 +8,8 @@ struct ProcessState: Equatable {
   }
 
   static let size = 4096
+  /// Where the tool writes what it asks for.
+  static let requestOffset = 3200
   private static let magic = Array("UNDEADST".utf8)
   private static let version: UInt32 = 1
 

@@ -6,6 +6,15 @@ struct SnapshotRequest {
   let session: String
   /// The signal that the library in the program listens to.
   let signal: Int32
+  var kind = Kind.snapshot
+  /// The name of a mark.
+  var argument = ""
+
+  /// What is asked for (Documentation/session-protocol.md).
+  enum Kind: UInt32 {
+    case snapshot = 0
+    case heap, census, mark
+  }
 
   /// The signal that the program's environment names, or the default one.
   ///
@@ -32,6 +41,7 @@ struct SnapshotRequest {
   func wait(timeout: Double, progress: Progress) throws(ToolError) -> String {
     guard var state = ProcessState(pid: pid, session: session) else { throw gone }
     if state.stage == .stoodAside { throw .failure("process \(pid) cannot be checked: \(state.message)") }
+    try tell()
     let before = state
     let end = System.now() + UInt64(max(timeout, 0) * 1e9)
     var nextSignal: UInt64 = 0
@@ -54,6 +64,22 @@ struct SnapshotRequest {
       throw .failure("process \(pid) could not write the snapshot: \(state.message)")
     }
     return "\(session)/\(state.newestSnapshot)"
+  }
+
+  /// Tells the library what the next signal asks for.
+  private func tell() throws(ToolError) {
+    let room = 252
+    var bytes = withUnsafeBytes(of: kind.rawValue.littleEndian, Array.init)
+    var name = Array(argument.utf8.prefix(room - 1))
+    // Not in the middle of a character.
+    while !name.isEmpty, String(validating: name, as: UTF8.self) == nil { name.removeLast() }
+    bytes += name + Array(repeating: 0, count: room - name.count)
+    let descriptor = open("\(session)/\(pid).state", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw gone }
+    defer { close(descriptor) }
+    guard pwrite(descriptor, bytes, bytes.count, ProcessState.requestOffset) == bytes.count else {
+      throw .failure("cannot tell process \(pid) what is asked for: \(System.reason())")
+    }
   }
 
   private func send() throws(ToolError) {
