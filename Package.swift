@@ -51,10 +51,14 @@ let package = Package(
     .target(
       name: "UndeadRunLoopLogging",
       dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
+    // Pages for people. Style sheet and script are compiled in: the tool is one file.
+    .target(
+      name: "UndeadPage", dependencies: ["UndeadReport"],
+      resources: [.embedInCode("Resources/page.css"), .embedInCode("Resources/page.js")]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadHeap", "UndeadReport",
+        "UndeadHeap", "UndeadPage", "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),
@@ -65,6 +69,7 @@ let package = Package(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport"], path: "Tests/UndeadHeapSamples"),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
+    .testTarget(name: "UndeadPageTests", dependencies: ["UndeadPage", "UndeadReport"], exclude: ["Golden"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),

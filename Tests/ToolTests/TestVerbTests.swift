@@ -141,7 +141,7 @@ import Testing
     #expect(twice.status == 64 && twice.error.contains("same file"))
   }
 
-  @Test(arguments: ["junit", "github", "json", "text"])
+  @Test(arguments: ["junit", "github", "json", "html", "text"])
   func runAndReportWriteEveryForm(_ form: String) throws {
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
     let run = try sandbox.undead(

@@ -6,7 +6,11 @@ import UndeadReport
 struct DisplayOptions: ParsableArguments {
   enum Color: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
-  @Option(help: "Form of the report: text, json, junit (XML for CI systems) or github (annotations of GitHub Actions).")
+  @Option(
+    help: """
+      Form of the report: text, json, html (one page that needs nothing else), junit (XML for CI systems) or github \
+      (annotations of GitHub Actions).
+      """)
   var format: ReportFormat = .text
 
   @Option(help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"))

@@ -1,0 +1,186 @@
+import UndeadReport
+
+/// The top of the page: the verdict, the figures, and a table of all findings.
+struct ReportOverview {
+  private let report: LeakReport
+  private let options: TextOptions
+  private let entries: Entries
+
+  init(_ report: LeakReport, _ options: TextOptions, _ entries: Entries) {
+    self.report = report
+    self.options = options
+    self.entries = entries
+  }
+
+  func write(to html: inout HTML) {
+    let verdict = Verdict(report)
+    let program = ReportText.fileName(report.process.path)
+    html.element("section", ["class": "overview"]) { html in
+      html.element("h1") { html in
+        html.element("span", ["class": "verdict \(verdict.level.rawValue)"], text: verdict.text)
+        if !program.isEmpty { html.text(" in \(program)") }
+      }
+      html.line()
+      tiles(&html)
+      if report.process.arguments.count > 1 {
+        html.element("p", ["class": "command"]) { html in
+          html.element("code", text: report.process.arguments.joined(separator: " "))
+        }
+        html.line()
+      }
+      if !rows.isEmpty { table(&html) }
+    }
+    html.line()
+  }
+
+  // MARK: Figures
+
+  private func tiles(_ html: inout HTML) {
+    let summary = report.summary
+    var tiles: [(label: String, value: String, note: String, link: String?, style: String)] = []
+    tiles.append(
+      (
+        "leaks", Words.number(summary.leaks),
+        summary.leaks == 0
+          ? "" : "\(Words.of(summary.leakedObjects, "object")), \(ReportText.bytes(summary.leakedBytes))",
+        report.leaks.isEmpty ? nil : "#leaks", summary.leaks == 0 ? "" : "bad"
+      ))
+    tiles.append(
+      (
+        "zombies", Words.number(summary.zombies), "", report.zombies.isEmpty ? nil : "#zombies",
+        summary.zombies == 0 ? "" : "bad"
+      ))
+    tiles.append(
+      (
+        "suspects", Words.number(summary.suspects), "", report.suspects.isEmpty ? nil : "#suspects",
+        summary.suspects == 0 ? "" : "doubtful"
+      ))
+    if summary.diagnostics > 0 {
+      tiles.append(("diagnostics", Words.number(summary.diagnostics), "", "#diagnostics", "doubtful"))
+    }
+    if !report.knownLeaks.isEmpty {
+      tiles.append(("known leaks", Words.number(report.knownLeaks.count), "of the toolchain", "#known", ""))
+    }
+    if summary.suppressed > 0 { tiles.append(("suppressed", Words.number(summary.suppressed), "", nil, "")) }
+    tiles.append(
+      (
+        "looked at", Words.number(summary.liveBlocks), "blocks, \(ReportText.bytes(summary.liveBytes))", nil, ""
+      ))
+    if !summary.complete { tiles.append(("check", "incomplete", "see the notes", "#notes", "doubtful")) }
+    html.element("div", ["class": "tiles"]) { html in
+      for tile in tiles {
+        func content(_ html: inout HTML) {
+          html.element("b", text: tile.value)
+          html.element("span", text: tile.label)
+          if !tile.note.isEmpty { html.element("small", text: tile.note) }
+        }
+        if let link = tile.link {
+          html.element("a", ["class": "tile \(tile.style)", "href": link], content)
+        } else {
+          html.element("div", ["class": "tile \(tile.style)"], content)
+        }
+      }
+    }
+    html.line()
+  }
+
+  // MARK: Table
+
+  private struct Row {
+    var id: String
+    var kind: String
+    var style: String
+    var heading: String
+    var test: String?
+    var count: Int
+    var objects: Int?
+    var bytes: Int?
+    var place: Frame?
+  }
+
+  private var rows: [Row] {
+    entries.all.map { entry in
+      let finding = entry.worst
+      var tests = entry.group?.culprit.tests?.compactMap(\.test) ?? []
+      if tests.isEmpty, let test = finding.test { tests = [test.fullName] }
+      return Row(
+        id: entry.id, kind: Words.kind(finding), style: finding.kind == .suspect ? "doubtful" : "bad",
+        heading: entry.title,
+        test: tests.first.map { tests.count > 1 ? "\($0) and \(Words.of(tests.count - 1, "other"))" : $0 },
+        count: entry.count, objects: entry.objectCount, bytes: entry.totalBytes,
+        place: (finding.site(.used) ?? finding.site(.allocated))?.frame)
+    }
+  }
+
+  private func table(_ html: inout HTML) {
+    let rows = rows
+    let hasTests = rows.contains { $0.test != nil }
+    html.element("div", ["class": "scroll"]) { html in
+      html.element("table", ["class": "sortable", "id": "index"]) { html in
+        html.element("caption", text: "Findings, the worst first")
+        html.element("thead") { html in
+          html.element("tr") { html in
+            html.element("th", ["scope": "col"], text: "Kind")
+            html.element("th", ["scope": "col"], text: "Finding")
+            if hasTests { html.element("th", ["scope": "col"], text: "Test") }
+            html.element("th", ["scope": "col", "class": "number"], text: "Times")
+            html.element("th", ["scope": "col", "class": "number"], text: "Objects")
+            html.element("th", ["scope": "col", "class": "number"], text: "Bytes")
+            html.element("th", ["scope": "col"], text: "Where")
+          }
+        }
+        html.line()
+        html.element("tbody") { html in
+          html.line()
+          for row in rows { self.row(row, hasTests: hasTests, &html) }
+        }
+      }
+    }
+    html.line()
+  }
+
+  private func row(_ row: Row, hasTests: Bool, _ html: inout HTML) {
+    html.element("tr", ["data-for": row.id]) { html in
+      html.element("td") { $0.element("span", ["class": "badge \(row.style)"], text: row.kind) }
+      html.element("td") { $0.element("a", ["href": "#\(row.id)"], text: row.heading) }
+      if hasTests { html.element("td", text: row.test ?? "") }
+      number(row.count, Words.number(row.count), &html)
+      number(row.objects, row.objects.map(Words.number) ?? "", &html)
+      number(row.bytes, row.bytes.map(ReportText.bytes) ?? "", &html)
+      html.element("td", ["class": "where"]) { html in
+        if let frame = row.place { StackView.place(frame, options, short: true, &html) }
+      }
+    }
+    html.line()
+  }
+
+  private func number(_ value: Int?, _ text: String, _ html: inout HTML) {
+    html.element("td", ["class": "number", "data-value": value.map(String.init) ?? "-1"], text: text)
+  }
+}
+
+/// Words and numbers of pages.
+enum Words {
+  /// With spaces between the thousands, which no language takes for a decimal point.
+  static func number(_ value: Int) -> String {
+    let digits = String(value.magnitude)
+    var text = ""
+    for (place, digit) in digits.enumerated() {
+      if place > 0, (digits.count - place).isMultiple(of: 3) { text += "\u{202F}" }
+      text.append(digit)
+    }
+    return (value < 0 ? "-" : "") + text
+  }
+
+  static func of(_ count: Int, _ noun: String) -> String {
+    "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
+
+  static func kind(_ finding: Finding) -> String {
+    switch (finding.kind, finding.cause) {
+    case (.leak, Leak.Kind.retainCycle.rawValue): "retain cycle"
+    case (.leak, let cause): cause
+    default: finding.kind.rawValue
+    }
+  }
+}

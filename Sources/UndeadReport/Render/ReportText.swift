@@ -1,0 +1,43 @@
+/// Words of reports for renderers in other modules, so that everything is called the same everywhere.
+package enum ReportText {
+  /// The function as the programmer knows it.
+  package static func function(_ frame: Frame) -> String { StackText.function(frame) }
+
+  /// The function of a closure and its place; "closure" where none is known.
+  package static func closure(_ frame: Frame?, _ options: TextOptions) -> String { StackText.closure(frame, options) }
+
+  /// The file as it is shown: relative to the directory of the options, if it lies in it.
+  package static func shortened(_ file: String, _ options: TextOptions) -> String {
+    StackText.shortened(file, options)
+  }
+
+  /// The frames that tell where something happened: without what every allocation goes through at the inner end, and
+  /// without what started the thread.
+  package static func telling(_ frames: [Frame]) -> Range<Int> {
+    let first = frames.firstIndex { !isOnlyOfAllocation($0) } ?? 0
+    let last = frames.lastIndex { !$0.system } ?? frames.count - 1
+    return first..<max(first, last + 1)
+  }
+
+  private static func isOnlyOfAllocation(_ frame: Frame) -> Bool {
+    SymbolText.isRuntimeEntry(frame.symbol) || SymbolText.isAllocatingInitializer(frame.symbol)
+      || OwnLibraries.define(SymbolText.withoutThunks(frame.symbol)[...])
+  }
+
+  /// The first frame that the programmer wrote, else the innermost one.
+  package static func site(_ backtrace: Backtrace) -> Frame? { backtrace.firstOwnFrame ?? backtrace.frames.first }
+
+  /// The state of the run loops, a line each.
+  package static func runLoops(_ inspection: JSONValue) -> [String] {
+    Array(RunLoopText.lines(inspection, TextOptions()).dropFirst().filter { !$0.isEmpty })
+  }
+
+  /// The part of a path after the last slash.
+  package static func fileName(_ path: String) -> String { SymbolText.fileName(path) }
+
+  /// "320 bytes", "9.4 KB".
+  package static func bytes(_ count: Int) -> String { Quantity.bytes(count) }
+
+  /// 16 hex digits that stand for a text: the same everywhere, but not for hostile input.
+  package static func hash(_ text: String) -> String { StableHash(text).hexadecimal }
+}

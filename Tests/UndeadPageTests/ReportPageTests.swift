@@ -1,0 +1,106 @@
+import Testing
+import UndeadReport
+
+@testable import UndeadPage
+
+/// The page of a leak report.
+@Suite struct ReportPageTests {
+  @Test func findingsOfEachKind() throws {
+    var options = TextOptions()
+    options.directory = "/app"
+    let page = ReportPage.render(SampleReport.full, options: options)
+    _ = try Markup(page)
+    try Golden.expect(Golden.content(page), "report.html")
+  }
+
+  @Test func nothingFound() throws {
+    let page = ReportPage.render(LeakReport(process: .init(path: "/app/App", pid: 7)))
+    _ = try Markup(page)
+    try Golden.expect(Golden.content(page), "nothing.html")
+  }
+
+  @Test func noStacks() throws {
+    var options = TextOptions(stacks: false)
+    options.directory = "/app"
+    let elements = try Markup(ReportPage.render(SampleReport.full, options: options)).elements
+    #expect(!elements.contains { $0.attributes["class"] == "stack" })
+  }
+
+  @Test(arguments: [
+    "</script><script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onload='alert(1)", "&lt;b&gt;&amp;",
+    "<!--", "]]>", "`<b>`", "a\u{0}b\u{1B}[31m", "\u{202E}gpj.exe", "javascript:alert(1)", "{{name}}", "\u{FFFE}", "",
+  ])
+  func textsAreNoMarkup(_ text: String) throws {
+    let page = ReportPage.render(SampleReport.hostile(text))
+    let markup = try Markup(page)
+    let plain = try Markup(ReportPage.render(SampleReport.hostile("App.Name")))
+    // The attack has changed neither the elements nor what they are called.
+    let names = Set(plain.elements.map(\.name))
+    #expect(markup.elements.allSatisfy { names.contains($0.name) })
+    #expect(markup.elements.count { $0.name == "script" } == 1)
+    let keys = Set(plain.elements.flatMap(\.attributes.keys))
+    #expect(Set(markup.elements.flatMap(\.attributes.keys)).subtracting(keys).isEmpty)
+    #expect(markup.elements.allSatisfy { $0.attributes["href"]?.hasPrefix("#") ?? true })
+    #expect(!page.unicodeScalars.contains { HTML.isHidden($0) })
+  }
+
+  @Test func loadsNothing() throws {
+    let page = ReportPage.render(SampleReport.full)
+    for word in ["http://", "https://", "src=", "@import", "url(/", "fetch(", "XMLHttpRequest", "eval("] {
+      #expect(!page.contains(word), "\(word)")
+    }
+    let markup = try Markup(page)
+    let policy = markup.elements.first { $0.attributes["http-equiv"] == "Content-Security-Policy" }
+    let nonce = try #require(markup.elements.first { $0.name == "script" }?.attributes["nonce"])
+    #expect(policy?.attributes["content"]?.contains("default-src &#39;none&#39;") == true)
+    #expect(policy?.attributes["content"]?.contains("nonce-\(nonce)") == true)
+    let other = try Markup(ReportPage.render(LeakReport()))
+    #expect(other.elements.first { $0.name == "script" }?.attributes["nonce"] != nonce)
+  }
+
+  @Test func linksLeadSomewhere() throws {
+    var report = SampleReport.full
+    report.leaks += report.leaks
+    let elements = try Markup(ReportPage.render(report)).elements
+    let names = elements.compactMap { $0.attributes["id"] }
+    #expect(Set(names).count == names.count, "an id occurs twice")
+    for link in elements.compactMap({ $0.attributes["href"] }) {
+      #expect(names.contains(String(link.dropFirst())), "\(link)")
+    }
+    for row in elements.compactMap({ $0.attributes["data-for"] }) { #expect(names.contains(row)) }
+  }
+
+  @Test func manyFindingsAreFolded() throws {
+    var report = SampleReport.full
+    report.leaks = (0..<30).map { number in
+      var leak = SampleReport.pair
+      leak.signature = "s\(number)"
+      leak.cycle?[1].field = "owner\(number).delegate"
+      return leak
+    }
+    let page = ReportPage.render(report)
+    let articles = page.split(separator: "<article").dropFirst().filter { $0.contains("id=\"leak-") }
+    #expect(articles.count == 30)
+    #expect(articles.count { $0.contains("tabindex=\"-1\"><details open>") } == 20)
+  }
+
+  /// One field is to blame for all of them: one article, in which none is missing.
+  @Test func findingsOfOneCulpritStandTogether() throws {
+    var report = SampleReport.full
+    report.leaks = (0..<7).map { number in
+      var leak = SampleReport.pair
+      leak.signature = "s\(number)"
+      leak.cycle?[0].type = "App.Owner<App.T\(number)>"
+      return leak
+    }
+    let page = ReportPage.render(report)
+    _ = try Markup(page)
+    #expect(page.split(separator: "<article").count { $0.contains(" id=\"leak-") } == 1)
+    #expect(page.contains("6 more groups for which the same is to blame"))
+    for number in 0..<7 { #expect(page.contains("App.Owner&lt;App.T\(number)&gt;")) }
+  }
+
+  @Test func samePageForTheSameReport() {
+    #expect(ReportPage.render(SampleReport.full) == ReportPage.render(SampleReport.full))
+  }
+}
