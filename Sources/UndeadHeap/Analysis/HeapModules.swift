@@ -1,0 +1,67 @@
+import UndeadReport
+
+/// The libraries that stacks of C memory are told by.
+struct HeapModules {
+  /// File names; the first one is that of code in no module.
+  private(set) var names = ["unknown code"]
+  /// By index of STACKS, and at the end for blocks without one: index of `names`.
+  private var ofStack: [UInt32]
+  private let modules: [Snapshot.Module]
+  private let snapshot: Snapshot
+  private var numbers: [String: UInt32] = [:]
+
+  private static let notKnown = UInt32.max
+
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    modules = snapshot.modules.sorted { $0.low < $1.low }
+    ofStack = Array(repeating: Self.notKnown, count: snapshot.stacks.count)
+  }
+
+  /// Number of the module of the frame that allocated: the innermost that is none of malloc's own helpers.
+  mutating func module(ofStack stack: Snapshot.Index) -> UInt32 {
+    guard stack != Snapshot.none else { return 0 }
+    if ofStack[Int(stack)] != Self.notKnown { return ofStack[Int(stack)] }
+    var first: String?
+    var found: String?
+    for address in snapshot.addresses(ofStack: stack) where address > 0 {
+      guard let name = name(at: address - 1) else { continue }
+      first = first ?? name
+      if !Self.isHelper(name) {
+        found = name
+        break
+      }
+    }
+    let number = (found ?? first).map { add($0) } ?? 0
+    ofStack[Int(stack)] = number
+    return number
+  }
+
+  mutating func name(ofStack stack: Snapshot.Index) -> String {
+    let number = Int(module(ofStack: stack))
+    return names[number]
+  }
+
+  private mutating func add(_ name: String) -> UInt32 {
+    if let number = numbers[name] { return number }
+    names.append(name)
+    numbers[name] = UInt32(names.count - 1)
+    return UInt32(names.count - 1)
+  }
+
+  /// `strdup` and `operator new` allocate for whoever calls them.
+  private static func isHelper(_ name: String) -> Bool {
+    ["libc.so", "libc-", "libstdc++", "libUndeadPreload", "ld-linux"].contains(where: name.hasPrefix)
+  }
+
+  private func name(at address: UInt64) -> String? {
+    var (low, high) = (0, modules.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if modules[middle].low <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, address < modules[low - 1].high else { return nil }
+    let path = modules[low - 1].path
+    return path.split(separator: "/").last.map(String.init) ?? path
+  }
+}

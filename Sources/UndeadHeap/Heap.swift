@@ -1,0 +1,60 @@
+import UndeadReport
+
+/// A heap that was read, with what can be worked out about it, each when it is first asked for.
+///
+/// Blocks are known by their rank in address order. Not thread-safe.
+public final class Heap {
+  public let file: HeapFile
+  package let graph: HeapGraph
+  package let types: HeapTypes
+  package private(set) lazy var ownership = HeapOwnership(graph)
+  package private(set) lazy var dominators = HeapDominators(graph, ownership)
+  package private(set) lazy var paths = HeapPaths(self)
+  package private(set) lazy var containers = HeapContainers(self)
+
+  /// Reads the graph of a heap file.
+  ///
+  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  public init(_ file: HeapFile) throws(SnapshotError) {
+    self.file = file
+    graph = try file.graph()
+    types = HeapTypes(file)
+  }
+
+  /// Number of the type of a block in ``HeapTypes/groups``.
+  package func group(_ block: Int) -> Int { Int(types.groupOfShape[Int(graph.shapes[block])]) }
+
+  /// Name of the type of a block, as reports give it.
+  package func typeName(_ block: Int) -> String { types.groups[group(block)].name }
+
+  /// Name of the field of a reference, without indices; `+24` where only its offset is known.
+  package func field(_ edge: Int) -> String {
+    let place = graph.place(edge)
+    let name = NodeNames.field(file.snapshot.strings[place.label])
+    return name.isEmpty ? "+\(place.offset)" : name
+  }
+
+  /// Kind and name of a node above the blocks.
+  package func root(ofNode node: Int) -> (kind: String, name: String) {
+    let nodes = dominators.nodes
+    if node == nodes.top { return ("shared", "several roots") }
+    if node == nodes.otherReferences { return ("other", "other references") }
+    if node == nodes.unreachable { return ("unreachable", "unreachable") }
+    return describe(file.roots[node - nodes.blocks])
+  }
+
+  /// Kind and name of a root, as retain paths tell them.
+  package func describe(_ root: HeapFile.Root) -> (kind: String, name: String) {
+    let text = file.snapshot.strings[root.name]
+    let name = !text.isEmpty ? Demangler.readable(text) : root.thread == 0 ? "" : "thread \(root.thread)"
+    switch root.kind {
+    case HeapFile.Root.global: return ("global", name)
+    case HeapFile.Root.stack: return ("stack", name)
+    case HeapFile.Root.threadLocal: return ("threadLocal", name)
+    case HeapFile.Root.register: return ("register", name)
+    case HeapFile.Root.runLoop: return ("runLoop", name)
+    case HeapFile.Root.beforeRecording: return ("beforeRecording", name)
+    default: return ("unknown", name)
+    }
+  }
+}
