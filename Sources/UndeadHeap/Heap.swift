@@ -22,7 +22,12 @@ public final class Heap {
   }
 
   /// Number of the type of a block in ``HeapTypes/groups``.
-  package func group(_ block: Int) -> Int { Int(types.groupOfShape[Int(graph.shapes[block])]) }
+  package func group(_ block: Int) -> Int {
+    let group = types.groupOfShape[Int(graph.shapes[block])]
+    guard group == types.foreign else { return Int(group) }
+    let site = Int(graph.sites[block])
+    return Int(site > 0 && file.sites[site - 1].isRaw ? types.raw : types.foreign)
+  }
 
   /// Name of the type of a block, as reports give it.
   package func typeName(_ block: Int) -> String { types.groups[group(block)].name }

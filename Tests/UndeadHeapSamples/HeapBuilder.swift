@@ -53,6 +53,7 @@ package struct HeapBuilder {
   var rootEdges: [(root: Root, block: Block)] = []
   package var memory: [HeapFile.MemoryLine] = []
   package var generations: [HeapFile.Generation] = []
+  package var waits: [HeapFile.Wait] = []
   package var census: [HeapFile.CensusLine] = []
   private var types: [String: Snapshot.Index] = [:]
   private var stacks: [[Function]: Snapshot.Index] = [:]
@@ -100,9 +101,8 @@ package struct HeapBuilder {
 
   /// Memory that Swift code allocated without a type.
   package mutating func raw(size: UInt64 = 32, reached: Bool = true, at stack: [Function] = []) -> Block {
-    add(
-      type: Snapshot.none, size: size, reached: reached, flags: HeapFile.Shape.isRaw | HeapFile.Shape.countUnknown,
-      at: stack)
+    let flags = HeapFile.Shape.countUnknown
+    return add(type: Snapshot.none, size: size, reached: reached, flags: flags, isRaw: true, at: stack)
   }
 
   /// A block of C code.
@@ -112,14 +112,15 @@ package struct HeapBuilder {
 
   private mutating func add(
     type: Snapshot.Index, size: UInt64, strong: UInt32? = nil, use: (used: UInt64, capacity: UInt64)? = nil,
-    hash: UInt64? = nil, reached: Bool, flags: UInt32, address: UInt64? = nil, at stack: [Function]
+    hash: UInt64? = nil, reached: Bool, flags: UInt32, address: UInt64? = nil, isRaw: Bool = false, at stack: [Function]
   ) -> Block {
     let place = address ?? nextAddress
     nextAddress = max(nextAddress, place + (size + 31) & ~15)
     let allFlags = flags | (reached ? HeapFile.Shape.reached : 0)
     blocks.append(
       BlockRecord(
-        address: place, type: type, flags: allFlags, size: size, site: site(stack), strong: strong, use: use,
+        address: place, type: type, flags: allFlags, size: size, site: site(stack, isRaw: isRaw), strong: strong,
+        use: use,
         hash: hash))
     return blocks.count - 1
   }
@@ -129,12 +130,12 @@ package struct HeapBuilder {
 
   package mutating func setStrong(_ block: Block, _ count: UInt32) { blocks[block].strong = count }
 
-  private mutating func site(_ functions: [Function]) -> UInt32 {
-    guard !functions.isEmpty || generation != 0 else { return 0 }
+  private mutating func site(_ functions: [Function], isRaw: Bool) -> UInt32 {
+    guard !functions.isEmpty || generation != 0 || isRaw else { return 0 }
     let stack = self.stack(functions)
-    let key = UInt64(stack) << 32 | UInt64(generation)
+    let key = UInt64(stack) << 32 | UInt64(generation) << 1 | (isRaw ? 1 : 0)
     if let known = siteIDs[key] { return known }
-    sites.append(.init(stack: stack, generation: generation))
+    sites.append(.init(stack: stack, generation: generation, flags: isRaw ? 1 : 0))
     siteIDs[key] = UInt32(sites.count)
     return UInt32(sites.count)
   }

@@ -21,12 +21,13 @@ extension HeapBuilder {
     var sections: [(kind: SnapshotFormat.Section, bytes: [UInt8])] = []
     sections.append((.heapGraph, graph))
     sections.append((.heapShapes, streams.shapeEntries))
-    sections.append((.heapSites, Self.entries(sites) { $0.u32($1.stack, $1.generation) }))
+    sections.append((.heapSites, Self.entries(sites) { $0.u32($1.stack, $1.generation, $1.flags, 0) }))
     sections.append((.heapPlaces, Self.entries(places, Self.write)))
     sections.append((.heapRoots, Self.entries(roots, Self.write)))
     sections.append((.heapRootEdges, streams.rootEdges()))
     sections.append((.heapMemory, Self.entries(memory, Self.write)))
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
+    sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack) }))
     sections.append((.census, Self.entries(census, Self.write)))
     return snapshot.encoded(with: sections.filter { !$0.bytes.isEmpty })
   }

@@ -18,7 +18,7 @@ package final class HeapPathShapes {
 
   private static let noStep = UInt32.max
 
-  init(_ heap: Heap) {
+  package init(_ heap: Heap) {
     let (graph, paths) = (heap.graph, heap.paths)
     let shapes = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: 0)
     shapeOfBlock = UnsafeBufferPointer(shapes)

@@ -77,7 +77,7 @@ package struct HeapTables {
         keys.isCounted[block] = false
         continue
       }
-      let group = heap.types.groupOfShape[Int(heap.graph.shapes[block])]
+      let group = UInt32(heap.group(block))
       let module = group == heap.types.foreign ? modules.module(ofStack: heap.graph.stack(block)) : 0
       let number = keys.number(UInt64(group) << 32 | UInt64(module))
       keys.keys[block] = number
@@ -208,7 +208,7 @@ package struct HeapTables {
         continue
       }
       let stack = site == 0 ? Snapshot.none : stacks[Int(site) - 1]
-      let group = heap.types.groupOfShape[Int(shape)]
+      let group = UInt32(heap.group(block))
       let merged: UInt64
       if let known = places[stack] {
         merged = known

@@ -17,6 +17,7 @@ public final class HeapFile {
   package let roots: [Root]
   package let memory: [MemoryLine]
   package let generations: [Generation]
+  package let waits: [Wait]
   /// Only in the files of a census, which have no graph.
   package let census: [CensusLine]
 
@@ -65,6 +66,7 @@ public final class HeapFile {
       roots = try reader.roots()
       memory = try reader.memory()
       generations = try reader.generations()
+      waits = try reader.waits(shapes: shapes.count)
       census = try reader.census()
     } catch {
       copy?.deallocate()
@@ -145,7 +147,20 @@ private struct HeapSectionReader {
   func sites() throws(SnapshotError) -> [HeapFile.Site] {
     try entries(.heapSites) { (entry) throws(SnapshotError) in
       HeapFile.Site(
-        stack: try index(entry, 0, below: snapshot.stacks.count, of: "STACKS"), generation: entry.u32(4))
+        stack: try index(entry, 0, below: snapshot.stacks.count, of: "STACKS"), generation: entry.u32(4),
+        flags: entry.u32(8))
+    }
+  }
+
+  func waits(shapes: Int) throws(SnapshotError) -> [HeapFile.Wait] {
+    try entries(.heapWaits) { (entry) throws(SnapshotError) in
+      let shape = entry.u32(0)
+      guard Int(shape) < shapes else {
+        throw SnapshotError(
+          .damaged, byte: entry.offset, "entry \(shape) of HEAP SHAPES is meant, there are \(shapes)")
+      }
+      return HeapFile.Wait(
+        shape: shape, stack: try index(entry, 4, below: snapshot.stacks.count, of: "STACKS"))
     }
   }
 

@@ -25,8 +25,6 @@ extension HeapFile {
     package static let isDead: UInt32 = 16
     /// No strong count is known: memory of C code, or an immortal object.
     package static let countUnknown: UInt32 = 32
-    /// Raw memory that Swift code allocated.
-    package static let isRaw: UInt32 = 64
 
     package func has(_ flag: UInt32) -> Bool { flags & flag != 0 }
   }
@@ -36,10 +34,28 @@ extension HeapFile {
     /// Index of STACKS; none if it was not recorded.
     package var stack: Snapshot.Index
     package var generation: UInt32
+    package var flags: UInt32
 
-    package init(stack: Snapshot.Index, generation: UInt32 = 0) {
+    package init(stack: Snapshot.Index, generation: UInt32 = 0, flags: UInt32 = 0) {
       self.stack = stack
       self.generation = generation
+      self.flags = flags
+    }
+
+    /// Blocks without a type that were allocated here are raw memory of Swift code, else memory of C code.
+    package var isRaw: Bool { flags & 1 != 0 }
+  }
+
+  /// Where tasks of a shape wait.
+  package struct Wait: Sendable, Equatable {
+    /// Index of HEAP SHAPES.
+    package var shape: UInt32
+    /// Index of STACKS of their async frames.
+    package var stack: Snapshot.Index
+
+    package init(shape: UInt32, stack: Snapshot.Index) {
+      self.shape = shape
+      self.stack = stack
     }
   }
 

@@ -24,7 +24,7 @@ package struct HeapTypes {
   package private(set) var groups: [Group]
   /// By index of TYPES.
   package let groupOfType: [UInt32]
-  /// By index of HEAP SHAPES.
+  /// By index of HEAP SHAPES; ``foreign`` for memory without a type, which its site tells apart.
   package let groupOfShape: [UInt32]
   /// Raw memory of Swift code.
   package let raw: UInt32
@@ -56,10 +56,9 @@ package struct HeapTypes {
       groups[Int(ofType[Int(place.holder)])].isCollection = true
     }
     groupOfType = ofType
-    let (raw, foreign) = (raw, foreign)
+    let foreign = foreign
     groupOfShape = file.shapes.map { shape in
-      if shape.has(HeapFile.Shape.isRaw) { return raw }
-      return shape.type == Snapshot.none ? foreign : ofType[Int(shape.type)]
+      shape.type == Snapshot.none ? foreign : ofType[Int(shape.type)]
     }
     self.groups = groups
   }
