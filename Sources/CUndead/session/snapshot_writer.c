@@ -152,7 +152,7 @@ static void write_suspects(undead_writer *writer) {
 static void write_process(undead_writer *writer, const undead_check *check) {
   undead_process_facts facts = {.strings = &writer->tables.strings};
   undead_process_facts_collect(&facts, check->trigger, writer->result, check->facts);
-  if (check->options.graph) undead_process_facts_add_heap(&facts, check->options.graph);
+  if (check->with_heap) undead_process_facts_add_heap(&facts, check->options.graph);
   if (check->counts_types) undead_process_facts_add_census(&facts);
   undead_section_write(writer, UNDEAD_SECTION_META, 8, facts.meta.bytes, facts.meta.size);
   undead_section_write(writer, UNDEAD_SECTION_COUNTERS, 16, facts.counters.bytes, facts.counters.size);

@@ -100,10 +100,9 @@ static void visit(void *context, const undead_reference *reference) {
   if (block == self->block && strength != UNDEAD_STRENGTH_COUNTED) return;
   if (strength == UNDEAD_STRENGTH_RAW && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_NUMBER)
     return;
-  size_t size = undead_block_size(block);
   undead_graph_place place = {.type = self->type, .strength = strength, .value = reference->value};
   if (strength == UNDEAD_STRENGTH_WEAK) {
-    uintptr_t owner = undead_side_table_owner(writer->heap, block, size);
+    uintptr_t owner = undead_side_table_owner(writer->heap, block, undead_block_size(block));
     if (owner) block = owner;
   }
   locate(self, reference->at, &place);

@@ -19,12 +19,15 @@ enum SnapshotFile {
   /// - Parameter option: the one that names it.
   /// - Throws: `ToolError` (misuse) that says why not.
   static func checkWritable(_ path: String, option: String = "--save") throws(ToolError) {
+    let existed = access(path, F_OK) == 0
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666)
     guard descriptor >= 0 else {
       throw .misuse(
         "cannot keep the snapshot in '\(path)' (\(option)): \(System.reason()); name a file that you can write")
     }
     close(descriptor)
+    // If the check fails nothing is to be left.
+    if !existed { unlink(path) }
   }
 
   /// Keeps a snapshot.
