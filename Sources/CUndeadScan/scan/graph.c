@@ -27,6 +27,7 @@ typedef struct {
   size_t size;
   undead_kind kind;
   uint32_t type;
+  bool dying;              // its deinit has run: its fields may name what they gave up
   const undead_body *body;
   listed_edge *edges;
   uint64_t edge_count, edge_capacity;
@@ -85,7 +86,7 @@ static undead_strength strength_of(const walk *self, const undead_reference *ref
   case UNDEAD_EVIDENCE_PERHAPS: return UNDEAD_STRENGTH_PERHAPS;
   default: break;
   }
-  bool starts = block == reference->address;
+  bool starts = block == reference->address && !self->dying;
   bool counted = starts && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_COUNTED;
   return counted ? UNDEAD_STRENGTH_COUNTED : UNDEAD_STRENGTH_RAW;
 }
@@ -163,7 +164,7 @@ static description describe(walk *self, uint32_t word) {
   undead_graph_shape *shape = &found.shape;
   bool counted = self->kind != UNDEAD_KIND_OTHER && self->kind != UNDEAD_KIND_SIDE_TABLE;
   if (word & UNDEAD_WORD_MARK) shape->flags |= UNDEAD_SHAPE_REACHED;
-  if (counted && undead_is_deiniting(writer->heap, self->block)) shape->flags |= UNDEAD_SHAPE_DEINIT;
+  if (self->dying) shape->flags |= UNDEAD_SHAPE_DEINIT;
   found.strong = counted ? undead_strong_count(writer->heap, self->block) : 0;
   if (!found.strong) shape->flags |= UNDEAD_SHAPE_NO_COUNT;
   if (found.strong > 1) shape->flags |= UNDEAD_SHAPE_COUNTED;
@@ -221,6 +222,7 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   self->body = &body;
   undead_body_of(writer->bodies, block, self->size, &body);
   bool counted = self->kind != UNDEAD_KIND_OTHER && self->kind != UNDEAD_KIND_SIDE_TABLE;
+  self->dying = counted && undead_is_deiniting(writer->heap, block);
   if (counted) add_side_table(self);
   undead_walk_body(writer->heap, block, &body, true, visit, self);
   write_block(self, *word, state->before, state->rank++);

@@ -37,6 +37,11 @@ static uintptr_t place_of(root_walk *self, uintptr_t address) {
   return self->in_image || !self->mapping ? address & ~(uintptr_t)7 : self->mapping->low;
 }
 
+static bool is_of_instrument(const root_walk *self, uintptr_t address) {
+  uintptr_t kept = self->options->kept_at;
+  return kept && address - kept < sizeof *self->options;
+}
+
 static void visit(void *context, const undead_reference *reference) {
   root_walk *self = context;
   const undead_root *from = self->root;
@@ -46,6 +51,7 @@ static void visit(void *context, const undead_reference *reference) {
                             .flags = from->weak || from->doubtful ? UNDEAD_ROOT_DOUBTFUL : 0};
   if (from->kind == UNDEAD_ROOT_GLOBAL) {
     uintptr_t address = reference->at + from->shift;
+    if (is_of_instrument(self, address)) return;
     root.address = place_of(self, address);
     if (is_unrecorded(self, address)) root.kind = UNDEAD_ROOT_UNRECORDED;
   } else if (from->kind == UNDEAD_ROOT_STACK) {

@@ -255,6 +255,7 @@ undead_scan_result *undead_scan(const undead_scan_options *options) {
     return NULL;
   }
   job->options = *options;
+  job->options.kept_at = (uintptr_t)options;
   job->storage = storage;
   run(job);
   storage->result.scan_nanoseconds = undead_now() - start;

@@ -35,6 +35,7 @@ typedef struct {
   uintptr_t caller_sp;
   uintptr_t caller_registers[8];     // rbx rbp r12 r13 r14 r15 at that point
   uintptr_t caller_pc, caller_frame; // where the call of ours returns to, and the stack pointer then; 0: unknown
+  uintptr_t kept_at;                 // filled in by undead_scan: the registers that are kept there are no variable of the program
 } undead_scan_options;
 
 // Runs a scan from the calling thread, which must be the tool's own (it is not a root). Never fails silently.

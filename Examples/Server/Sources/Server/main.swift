@@ -1,0 +1,33 @@
+import Foundation
+import Hummingbird
+
+struct Shop {
+  let store = SessionStore()
+
+  func router() -> Router<BasicRequestContext> {
+    let router = Router()
+    router.get("/") { _, _ in "a shop\n" }
+    router.get("/visit/:name") { _, context in try await visit(context.parameters.require("name")) }
+    router.get("/basket/:session") { _, context in try await basket(context.parameters.require("session")) }
+    return router
+  }
+
+  /// Every visit opens a session, also that of somebody who was here before.
+  private func visit(_ visitor: String) async -> String {
+    let basket = (1...3).map { Item(article: "article \($0) of \(visitor)", thumbnail: Data(count: 256)) }
+    let key = await store.open(Session(visitor: visitor, basket: basket))
+    return key.uuidString + "\n"
+  }
+
+  private func basket(_ key: String) async throws -> String {
+    guard let key = UUID(uuidString: key), let session = await store.find(key) else {
+      throw HTTPError(.notFound)
+    }
+    return session.basket.map { $0.article + "\n" }.joined()
+  }
+}
+
+let port = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) ?? 8080 : 8080
+let application = Application(
+  router: Shop().router(), configuration: .init(address: .hostname("127.0.0.1", port: port)))
+try await application.runService()
