@@ -53,8 +53,10 @@ let package = Package(
       dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
-      name: "UndeadPage", dependencies: ["UndeadReport"],
-      resources: [.embedInCode("Resources/page.css"), .embedInCode("Resources/page.js")]),
+      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport"],
+      resources: [
+        .embedInCode("Resources/page.css"), .embedInCode("Resources/page.js"), .embedInCode("Resources/heap.js"),
+      ]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
@@ -69,7 +71,9 @@ let package = Package(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport"], path: "Tests/UndeadHeapSamples"),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
     .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
-    .testTarget(name: "UndeadPageTests", dependencies: ["UndeadPage", "UndeadReport"], exclude: ["Golden"]),
+    .testTarget(
+      name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
+      exclude: ["Golden"]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),

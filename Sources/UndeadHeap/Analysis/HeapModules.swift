@@ -1,9 +1,9 @@
 import UndeadReport
 
 /// The libraries that stacks of C memory are told by.
-struct HeapModules {
+package struct HeapModules {
   /// File names; the first one is that of code in no module.
-  private(set) var names = ["unknown code"]
+  package private(set) var names = ["unknown code"]
   /// By index of STACKS, and at the end for blocks without one: index of `names`.
   private var ofStack: [UInt32]
   private let modules: [Snapshot.Module]
@@ -12,14 +12,14 @@ struct HeapModules {
 
   private static let notKnown = UInt32.max
 
-  init(_ snapshot: Snapshot) {
+  package init(_ snapshot: Snapshot) {
     self.snapshot = snapshot
     modules = snapshot.modules.sorted { $0.low < $1.low }
     ofStack = Array(repeating: Self.notKnown, count: snapshot.stacks.count)
   }
 
   /// Number of the module of the frame that allocated: the innermost that is none of malloc's own helpers.
-  mutating func module(ofStack stack: Snapshot.Index) -> UInt32 {
+  package mutating func module(ofStack stack: Snapshot.Index) -> UInt32 {
     guard stack != Snapshot.none else { return 0 }
     if ofStack[Int(stack)] != Self.notKnown { return ofStack[Int(stack)] }
     var first: String?

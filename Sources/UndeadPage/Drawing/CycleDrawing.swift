@@ -59,7 +59,8 @@ struct CycleDrawing {
     let left = boxes.prefix(leftCount).map(Self.boxWidth).max() ?? 0
     let right = boxes.suffix(rightCount).map(Self.boxWidth).max() ?? 0
     // Labels of the arrows that go down or up stand inside of the ring, those across in the gap between the columns.
-    let across = [graph.arrows[leftCount - 1], graph.arrows[boxes.count - 1]].map(Self.labelWidth).max() ?? 0
+    let across =
+      [graph.arrows[leftCount - 1], graph.arrows[boxes.count - 1]].map(Self.labelWidth).max() ?? 0
     let inside = graph.arrows.map(Self.labelWidth).max() ?? 0
     let gap = max(across + 32, 2 * inside - left / 2 - right / 2 + 24, 90)
     for number in boxes.indices {
@@ -96,8 +97,10 @@ struct CycleDrawing {
     html.element(
       "svg",
       [
-        "class": "cycle", "role": "img", "aria-label": graph.description, "width": Self.number(width),
-        "height": Self.number(totalHeight), "viewBox": "0 0 \(Self.number(width)) \(Self.number(totalHeight))",
+        "class": "cycle", "role": "img", "aria-label": graph.description,
+        "width": Self.number(width),
+        "height": Self.number(totalHeight),
+        "viewBox": "0 0 \(Self.number(width)) \(Self.number(totalHeight))",
       ]
     ) { html in
       html.element("defs") { html in
@@ -113,7 +116,8 @@ struct CycleDrawing {
     html.element(
       "marker",
       [
-        "id": id, "viewBox": "0 0 10 10", "refX": "9", "refY": "5", "markerWidth": "7", "markerHeight": "7",
+        "id": id, "viewBox": "0 0 10 10", "refX": "9", "refY": "5", "markerWidth": "7",
+        "markerHeight": "7",
         "orient": "auto-start-reverse",
       ]
     ) { html in
@@ -134,18 +138,23 @@ struct CycleDrawing {
         ])
       let hasDetail = !box.detail.isEmpty
       text(
-        &html, "name", Names.cut(box.title, to: Self.textLimit), place.middle.x, place.middle.y + (hasDetail ? -3 : 5))
+        &html, "name", Names.cut(box.title, to: Self.textLimit), place.middle.x,
+        place.middle.y + (hasDetail ? -3 : 5))
       if hasDetail {
-        text(&html, "detail", Names.cut(box.detail, to: Self.textLimit), place.middle.x, place.middle.y + 14)
+        text(
+          &html, "detail", Names.cut(box.detail, to: Self.textLimit), place.middle.x,
+          place.middle.y + 14)
       }
     }
   }
 
   private func text(
-    _ html: inout HTML, _ style: String, _ text: String, _ x: Double, _ y: Double, anchor: String? = nil
+    _ html: inout HTML, _ style: String, _ text: String, _ x: Double, _ y: Double,
+    anchor: String? = nil
   ) {
     html.element(
-      "text", ["class": style, "x": Self.number(x), "y": Self.number(y), "text-anchor": anchor], { $0.text(text) })
+      "text", ["class": style, "x": Self.number(x), "y": Self.number(y), "text-anchor": anchor],
+      { $0.text(text) })
   }
 
   private func arrow(_ number: Int, id: String, _ html: inout HTML) {
@@ -153,11 +162,13 @@ struct CycleDrawing {
     let route = route(number)
     html.element("g", ["class": arrow.isCulprit ? "arrow culprit" : "arrow"]) { html in
       html.element("title", text: arrow.full)
-      html.element("path", ["d": route.path, "marker-end": "url(#\(id)-\(arrow.isCulprit ? "c" : "a"))"])
+      html.element(
+        "path", ["d": route.path, "marker-end": "url(#\(id)-\(arrow.isCulprit ? "c" : "a"))"])
       let label = Names.cut(arrow.label, to: Self.labelLimit)
       if arrow.isCulprit {
         text(
-          &html, "mark", "should not be strong", route.label.x, route.label.y + (route.isAbove ? -13 : 14),
+          &html, "mark", "should not be strong", route.label.x,
+          route.label.y + (route.isAbove ? -13 : 14),
           anchor: route.anchor)
       }
       text(&html, "label", label, route.label.x, route.label.y, anchor: route.anchor)
@@ -214,7 +225,8 @@ struct CycleDrawing {
     let end = Point(x: to.x, y: to.y + (isLeft ? -2 : 2))
     let middle = Point(x: (from.x + to.x) / 2 + (isLeft ? 10 : -10), y: (from.y + to.y) / 2 + 2)
     return Route(
-      path: "M\(Self.pair(from)) L\(Self.pair(end))", label: middle, anchor: isLeft ? "start" : "end")
+      path: "M\(Self.pair(from)) L\(Self.pair(end))", label: middle,
+      anchor: isLeft ? "start" : "end")
   }
 
   /// From one column to the other, at the bottom or at the top.
@@ -222,7 +234,8 @@ struct CycleDrawing {
     let start = down ? from.right : offset == 0 ? from.left : from.top
     let end =
       down
-      ? (offset == 0 ? Point(x: to.left.x - 2, y: to.left.y) : Point(x: to.bottom.x, y: to.bottom.y + 2))
+      ? (offset == 0
+        ? Point(x: to.left.x - 2, y: to.left.y) : Point(x: to.bottom.x, y: to.bottom.y + 2))
       : Point(x: to.right.x + 2, y: to.right.y)
     guard offset != 0 else {
       return Route(
@@ -242,6 +255,7 @@ struct CycleDrawing {
   /// A coordinate to a tenth, without a zero behind the point.
   private static func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
-    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+    return tenths % 10 == 0
+      ? "\(tenths / 10)" : "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
   }
 }

@@ -68,8 +68,12 @@ struct CycleGraph: Equatable {
 
   private static func box(ofClosure frame: Frame?, _ options: TextOptions) -> Box {
     let text = ReportText.closure(frame, options)
-    guard let frame, text != "closure" else { return Box(kind: .closure, title: "closure", full: "closure") }
-    let place = frame.file.map { ReportText.fileName($0) + (frame.line.map { ":\($0)" } ?? "") } ?? frame.module
+    guard let frame, text != "closure" else {
+      return Box(kind: .closure, title: "closure", full: "closure")
+    }
+    let place =
+      frame.file.map { ReportText.fileName($0) + (frame.line.map { ":\($0)" } ?? "") }
+      ?? frame.module
     return Box(kind: .closure, title: ReportText.function(frame), detail: place, full: text)
   }
 

@@ -2,6 +2,11 @@ import UndeadReport
 
 /// Names as they stand on a page.
 enum Names {
+  /// A field with its dot; what is no name in the source must not look like one.
+  static func field(_ field: String) -> String {
+    field.contains(" ") || "+[.".contains(field.prefix(1)) ? field : ".\(field)"
+  }
+
   /// What a closure captures.
   static func captures(_ link: Chain.Link) -> String {
     "captures" + (link.captures.map { " \($0)" } ?? "")

@@ -30,7 +30,9 @@ struct Page {
         html.trusted(body.markup)
         foot(&html)
         for script in scripts {
-          html.element("script", ["nonce": nonce]) { $0.trusted(String(decoding: script, as: UTF8.self)) }
+          html.element("script", ["nonce": nonce]) {
+            $0.trusted(String(decoding: script, as: UTF8.self))
+          }
           html.line()
         }
       }
@@ -69,10 +71,12 @@ struct Page {
       html.element(
         "input",
         [
-          "type": "search", "id": "search", "class": "script", "placeholder": search, "aria-label": search,
+          "type": "search", "id": "search", "class": "script", "placeholder": search,
+          "aria-label": search,
           "autocomplete": "off", "spellcheck": "false",
         ])
-      html.element("button", ["type": "button", "class": "script", "id": "help", "title": "Keys"], text: "?")
+      html.element(
+        "button", ["type": "button", "class": "script", "id": "help", "title": "Keys"], text: "?")
       html.element("fieldset", ["class": "theme"]) { html in
         html.element("legend", text: "Colours")
         for (name, label) in [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")] {
@@ -93,7 +97,9 @@ struct Page {
 
   private func foot(_ html: inout HTML) {
     html.element("footer", ["class": "foot"]) { html in
-      html.text("Made by \(tool.name) \(tool.version). This file is complete: it loads nothing from anywhere.")
+      html.text(
+        "Made by \(tool.name) \(tool.version). This file is complete: it loads nothing from anywhere."
+      )
     }
     html.line()
   }

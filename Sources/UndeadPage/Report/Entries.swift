@@ -44,7 +44,8 @@ struct AnchorNames {
   private var seen: [String: Int] = [:]
 
   mutating func anchor(_ prefix: String, _ signature: String) -> String {
-    let word = String(signature.unicodeScalars.filter { $0.isASCII && ("0"..."z").contains($0) && $0.isWord })
+    let word = String(
+      signature.unicodeScalars.filter { $0.isASCII && ("0"..."z").contains($0) && $0.isWord })
     let name = prefix + "-" + (word.isEmpty ? "0" : word)
     let times = seen[name, default: 0] + 1
     seen[name] = times

@@ -16,7 +16,9 @@ struct ReportFindings {
     section("suspects", "Suspects", entries.suspects, &html)
   }
 
-  private func section(_ id: String, _ title: String, _ entries: [Entries.Entry], _ html: inout HTML) {
+  private func section(
+    _ id: String, _ title: String, _ entries: [Entries.Entry], _ html: inout HTML
+  ) {
     guard !entries.isEmpty else { return }
     html.element("section", ["class": "findings", "id": id]) { html in
       html.element("h2") { html in
@@ -43,9 +45,11 @@ struct ReportFindings {
             Self.marked(entry.title, &$0)
           }
           html.element(
-            "span", ["class": "figures"], text: Self.figures(entry.count, entry.objectCount, entry.totalBytes))
+            "span", ["class": "figures"],
+            text: Self.figures(entry.count, entry.objectCount, entry.totalBytes))
           html.element(
-            "a", ["class": "anchor", "href": "#\(entry.id)", "aria-label": "link to this finding"], text: "#")
+            "a", ["class": "anchor", "href": "#\(entry.id)", "aria-label": "link to this finding"],
+            text: "#")
         }
         html.line()
         html.element("div", ["class": "body"]) { html in
@@ -69,7 +73,8 @@ struct ReportFindings {
   /// The other groups for which the same is to blame.
   private func rest(_ others: [Finding], of entry: Entries.Entry, _ html: inout HTML) {
     html.element("details", ["class": "others"]) { html in
-      html.element("summary", text: "\(Words.of(others.count, "more group")) for which the same is to blame")
+      html.element(
+        "summary", text: "\(Words.of(others.count, "more group")) for which the same is to blame")
       for (number, finding) in others.enumerated() {
         html.element("details", ["class": "group"]) { html in
           html.element("summary") { html in
@@ -98,7 +103,9 @@ struct ReportFindings {
     html.element("div", ["class": pictured.contains(where: \.isClosed) ? "split" : nil]) { html in
       if !pictured.isEmpty {
         html.element("div") { html in
-          for (number, chain) in pictured.enumerated() { self.chain(chain, id: "\(id)-\(number)", of: finding, &html) }
+          for (number, chain) in pictured.enumerated() {
+            self.chain(chain, id: "\(id)-\(number)", of: finding, &html)
+          }
         }
         html.line()
       }
@@ -114,7 +121,9 @@ struct ReportFindings {
     if let introduction = chain.introduction {
       html.element("p", text: introduction)
     } else if chain.role == .path {
-      html.element("h4", text: finding.chains.contains { $0.role == .cycle } ? "What leads to it" : "What holds it")
+      html.element(
+        "h4",
+        text: finding.chains.contains { $0.role == .cycle } ? "What leads to it" : "What holds it")
     }
     guard chain.isClosed else { return StackView.chain(chain, options, &html) }
     html.element("figure", ["class": "graph"]) { html in
@@ -145,19 +154,26 @@ struct ReportFindings {
       alsoLeaked(finding.alsoLeaked, &html)
       objects(finding.objects, &html)
       self.tests(tests, finding.test, &html)
-      if !finding.signature.isEmpty { row("Signature", &html) { $0.element("code", text: finding.signature) } }
+      if !finding.signature.isEmpty {
+        row("Signature", &html) { $0.element("code", text: finding.signature) }
+      }
     }
     html.line()
     for site in finding.sites {
       let isOpen = site.role == (finding.kind == .zombie ? .used : .allocated)
-      StackView.stack(site.backtrace, title: Self.stackTitle(site.role), options, isOpen: isOpen, &html)
+      StackView.stack(
+        site.backtrace, title: Self.stackTitle(site.role), options, isOpen: isOpen, &html)
     }
   }
 
   /// A sentence in which names stand between backquotes.
   static func marked(_ text: String, _ html: inout HTML) {
     for (number, part) in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
-      if number.isMultiple(of: 2) { html.text(String(part)) } else { html.element("code", text: String(part)) }
+      if number.isMultiple(of: 2) {
+        html.text(String(part))
+      } else {
+        html.element("code", text: String(part))
+      }
     }
   }
 
@@ -183,7 +199,8 @@ struct ReportFindings {
         }
       }
       if site.hiddenCallers > 0 {
-        html.element("span", ["class": "with"], text: "and on \(Words.of(site.hiddenCallers, "other way"))")
+        html.element(
+          "span", ["class": "with"], text: "and on \(Words.of(site.hiddenCallers, "other way"))")
       }
     }
   }
@@ -257,7 +274,8 @@ struct ReportFindings {
         for share in shares {
           html.element(
             "span", ["class": "with"],
-            text: (share.test ?? "not attributed to a test") + (share.count == 1 ? "" : ", \(share.count) times"))
+            text: (share.test ?? "not attributed to a test")
+              + (share.count == 1 ? "" : ", \(share.count) times"))
         }
       }
     } else if let test {

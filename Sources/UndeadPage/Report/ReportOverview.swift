@@ -42,7 +42,8 @@ struct ReportOverview {
       (
         "leaks", Words.number(summary.leaks),
         summary.leaks == 0
-          ? "" : "\(Words.of(summary.leakedObjects, "object")), \(ReportText.bytes(summary.leakedBytes))",
+          ? ""
+          : "\(Words.of(summary.leakedObjects, "object")), \(ReportText.bytes(summary.leakedBytes))",
         report.leaks.isEmpty ? nil : "#leaks", summary.leaks == 0 ? "" : "bad"
       ))
     tiles.append(
@@ -56,29 +57,29 @@ struct ReportOverview {
         summary.suspects == 0 ? "" : "doubtful"
       ))
     if summary.diagnostics > 0 {
-      tiles.append(("diagnostics", Words.number(summary.diagnostics), "", "#diagnostics", "doubtful"))
+      tiles.append(
+        ("diagnostics", Words.number(summary.diagnostics), "", "#diagnostics", "doubtful"))
     }
     if !report.knownLeaks.isEmpty {
-      tiles.append(("known leaks", Words.number(report.knownLeaks.count), "of the toolchain", "#known", ""))
+      tiles.append(
+        ("known leaks", Words.number(report.knownLeaks.count), "of the toolchain", "#known", ""))
     }
-    if summary.suppressed > 0 { tiles.append(("suppressed", Words.number(summary.suppressed), "", nil, "")) }
+    if summary.suppressed > 0 {
+      tiles.append(("suppressed", Words.number(summary.suppressed), "", nil, ""))
+    }
     tiles.append(
       (
-        "looked at", Words.number(summary.liveBlocks), "blocks, \(ReportText.bytes(summary.liveBytes))", nil, ""
+        "looked at", Words.number(summary.liveBlocks),
+        "blocks, \(ReportText.bytes(summary.liveBytes))", nil, ""
       ))
-    if !summary.complete { tiles.append(("check", "incomplete", "see the notes", "#notes", "doubtful")) }
+    if !summary.complete {
+      tiles.append(("check", "incomplete", "see the notes", "#notes", "doubtful"))
+    }
     html.element("div", ["class": "tiles"]) { html in
       for tile in tiles {
-        func content(_ html: inout HTML) {
-          html.element("b", text: tile.value)
-          html.element("span", text: tile.label)
-          if !tile.note.isEmpty { html.element("small", text: tile.note) }
-        }
-        if let link = tile.link {
-          html.element("a", ["class": "tile \(tile.style)", "href": link], content)
-        } else {
-          html.element("div", ["class": "tile \(tile.style)"], content)
-        }
+        Tile(
+          label: tile.label, value: tile.value, note: tile.note, link: tile.link, style: tile.style
+        ).write(to: &html)
       }
     }
     html.line()
@@ -104,9 +105,12 @@ struct ReportOverview {
       var tests = entry.group?.culprit.tests?.compactMap(\.test) ?? []
       if tests.isEmpty, let test = finding.test { tests = [test.fullName] }
       return Row(
-        id: entry.id, kind: Words.kind(finding), style: finding.kind == .suspect ? "doubtful" : "bad",
+        id: entry.id, kind: Words.kind(finding),
+        style: finding.kind == .suspect ? "doubtful" : "bad",
         heading: entry.title,
-        test: tests.first.map { tests.count > 1 ? "\($0) and \(Words.of(tests.count - 1, "other"))" : $0 },
+        test: tests.first.map {
+          tests.count > 1 ? "\($0) and \(Words.of(tests.count - 1, "other"))" : $0
+        },
         count: entry.count, objects: entry.objectCount, bytes: entry.totalBytes,
         place: (finding.site(.used) ?? finding.site(.allocated))?.frame)
     }
@@ -155,7 +159,8 @@ struct ReportOverview {
   }
 
   private func number(_ value: Int?, _ text: String, _ html: inout HTML) {
-    html.element("td", ["class": "number", "data-value": value.map(String.init) ?? "-1"], text: text)
+    html.element(
+      "td", ["class": "number", "data-value": value.map(String.init) ?? "-1"], text: text)
   }
 }
 

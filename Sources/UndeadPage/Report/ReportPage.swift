@@ -14,7 +14,8 @@ public enum ReportPage {
     plain.color = false
     let program = ReportText.fileName(report.process.path)
     let page = Page(
-      title: "\(program.isEmpty ? "report" : program): \(Verdict(report).text) \u{2013} \(report.tool.name)",
+      title:
+        "\(program.isEmpty ? "report" : program): \(Verdict(report).text) \u{2013} \(report.tool.name)",
       subject: subject(report.process), tool: report.tool, search: "Search findings")
     let entries = Entries(report)
     return page.document { html in
@@ -59,6 +60,7 @@ struct Verdict {
     if !summary.complete { parts.append("check incomplete") }
     text = parts.joined(separator: ", ")
     level =
-      summary.leaks + summary.zombies > 0 ? .bad : summary.suspects > 0 || !summary.complete ? .doubtful : .good
+      summary.leaks + summary.zombies > 0
+      ? .bad : summary.suspects > 0 || !summary.complete ? .doubtful : .good
   }
 }

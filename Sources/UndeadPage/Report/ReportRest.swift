@@ -23,12 +23,15 @@ struct ReportRest {
     html.element("section", ["class": "findings", "id": "diagnostics"]) { html in
       heading("Diagnostics", report.diagnostics.count, &html)
       for (number, diagnostic) in report.diagnostics.enumerated() {
-        html.element("article", ["class": "finding", "id": "diagnostic-\(number + 1)", "tabindex": "-1"]) { html in
+        html.element(
+          "article", ["class": "finding", "id": "diagnostic-\(number + 1)", "tabindex": "-1"]
+        ) { html in
           html.element("details", ["open": number < ReportPage.unfolded ? "" : nil]) { html in
             html.element("summary") { html in
               html.element("span", ["class": "badge doubtful"], text: diagnostic.kind)
               html.element(
-                "span", ["class": "heading", "role": "heading", "aria-level": "3"], text: diagnostic.message)
+                "span", ["class": "heading", "role": "heading", "aria-level": "3"],
+                text: diagnostic.message)
             }
             html.element("div", ["class": "body"]) { body(diagnostic, &$0) }
           }
@@ -49,7 +52,9 @@ struct ReportRest {
       }
       html.line()
     }
-    if let backtrace = diagnostic.backtrace { StackView.stack(backtrace, title: "Where", options, isOpen: true, &html) }
+    if let backtrace = diagnostic.backtrace {
+      StackView.stack(backtrace, title: "Where", options, isOpen: true, &html)
+    }
     for trace in diagnostic.backtraces ?? [] {
       StackView.stack(Backtrace(frames: trace.frames), title: trace.role, options, &html)
     }
@@ -68,7 +73,9 @@ struct ReportRest {
   private func known(_ html: inout HTML) {
     guard !report.knownLeaks.isEmpty else { return }
     html.element("section", ["id": "known"]) { html in
-      heading("Known leaks of the toolchain, which the program cannot help", report.knownLeaks.count, &html)
+      heading(
+        "Known leaks of the toolchain, which the program cannot help", report.knownLeaks.count,
+        &html)
       html.element("div", ["class": "scroll"]) { html in
         html.element("table") { html in
           html.element("thead") { html in
@@ -83,7 +90,8 @@ struct ReportRest {
             for leak in report.knownLeaks {
               html.element("tr") { html in
                 html.element("td") { html in
-                  html.element("span", ["class": "type"], text: leak.objects.first?.type ?? "object")
+                  html.element(
+                    "span", ["class": "type"], text: leak.objects.first?.type ?? "object")
                 }
                 html.element("td", ["class": "number"], text: Words.number(leak.count))
                 html.element("td", ["class": "number"], text: ReportText.bytes(leak.totalBytes))
@@ -121,7 +129,8 @@ struct ReportRest {
     }
     html.element(
       "p", ["class": "check"],
-      text: "The check took \(milliseconds(summary.scanMilliseconds)), and the program stood still for "
+      text:
+        "The check took \(milliseconds(summary.scanMilliseconds)), and the program stood still for "
         + "\(milliseconds(summary.pauseMilliseconds)).")
     html.line()
   }

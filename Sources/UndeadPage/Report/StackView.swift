@@ -22,7 +22,8 @@ enum StackView {
 
   /// A stack that can be unfolded; what every allocation goes through, and what started the thread, is folded once more.
   static func stack(
-    _ backtrace: Backtrace, title: String, _ options: TextOptions, isOpen: Bool = false, _ html: inout HTML
+    _ backtrace: Backtrace, title: String, _ options: TextOptions, isOpen: Bool = false,
+    _ html: inout HTML
   ) {
     guard options.stacks, !backtrace.frames.isEmpty else { return }
     let frames = backtrace.frames
@@ -39,7 +40,9 @@ enum StackView {
     html.line()
   }
 
-  private static func folded(_ frames: ArraySlice<Frame>, _ what: String, _ options: TextOptions, _ html: inout HTML) {
+  private static func folded(
+    _ frames: ArraySlice<Frame>, _ what: String, _ options: TextOptions, _ html: inout HTML
+  ) {
     guard !frames.isEmpty else { return }
     html.element("details", ["class": "noise"]) { html in
       html.element("summary", text: "\(Words.of(frames.count, "frame")) \(what)")
@@ -47,7 +50,9 @@ enum StackView {
     }
   }
 
-  private static func list(_ frames: ArraySlice<Frame>, start: Int?, _ options: TextOptions, _ html: inout HTML) {
+  private static func list(
+    _ frames: ArraySlice<Frame>, start: Int?, _ options: TextOptions, _ html: inout HTML
+  ) {
     html.element("ol", ["class": "frames", "start": start.map(String.init)]) { html in
       for frame in frames {
         html.element("li", ["class": frame.system ? "system" : nil]) { html in
@@ -68,7 +73,9 @@ enum StackView {
       for (number, link) in chain.links.enumerated() {
         step(link, isNamed: number > 0 || chain.start != nil || !isLoop, options, &html)
       }
-      if chain.omitted > 0 { html.element("li", text: "\(Words.of(chain.omitted, "more reference"))") }
+      if chain.omitted > 0 {
+        html.element("li", text: "\(Words.of(chain.omitted, "more reference"))")
+      }
       if let end = chain.links.last?.to ?? chain.start {
         html.element("li", ["class": "end"]) { html in
           html.element("span", ["class": "type"], text: end)
@@ -92,14 +99,20 @@ enum StackView {
     }
   }
 
-  private static func step(_ link: Chain.Link, isNamed: Bool, _ options: TextOptions, _ html: inout HTML) {
+  private static func step(
+    _ link: Chain.Link, isNamed: Bool, _ options: TextOptions, _ html: inout HTML
+  ) {
     html.element("li") { html in
       if isNamed {
         html.element("span", ["class": "type"], text: link.from)
         html.text(" ")
       }
       html.element(
-        "span", ["class": link.isCulprit && !link.holdsClosure ? "field culprit" : "field", "title": link.fieldType],
+        "span",
+        [
+          "class": link.isCulprit && !link.holdsClosure ? "field culprit" : "field",
+          "title": link.fieldType,
+        ],
         text: link.fieldText)
       guard link.holdsClosure else { return }
       html.element("span", ["class": "closure"]) { html in
@@ -109,7 +122,8 @@ enum StackView {
           html.text("closure")
         }
         html.text(" ")
-        html.element("span", ["class": link.isCulprit ? "field culprit" : "field"], text: Names.captures(link))
+        html.element(
+          "span", ["class": link.isCulprit ? "field culprit" : "field"], text: Names.captures(link))
       }
     }
   }

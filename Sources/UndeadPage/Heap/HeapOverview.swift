@@ -1,0 +1,158 @@
+import UndeadHeap
+import UndeadReport
+
+/// The top of a heap's page: figures, and where the memory of the process is.
+struct HeapOverview {
+  private let heap: Heap
+  private let report: LeakReport
+
+  init(_ heap: Heap, _ report: LeakReport) {
+    self.heap = heap
+    self.report = report
+  }
+
+  func write(to html: inout HTML) {
+    let program = ReportText.fileName(report.process.path)
+    html.element("section", ["class": "overview"]) { html in
+      html.element("h1", text: "Memory" + (program.isEmpty ? "" : " of \(program)"))
+      html.line()
+      tiles(&html)
+      memory(&html)
+    }
+    html.line()
+  }
+
+  private func tiles(_ html: inout HTML) {
+    var (objects, objectBytes, others, otherBytes) = (0, UInt64(0), 0, UInt64(0))
+    for block in 0..<heap.graph.count {
+      let group = UInt32(heap.group(block))
+      let size = heap.graph.size(block)
+      if group == heap.types.raw || group == heap.types.foreign {
+        others += 1
+        otherBytes &+= size
+      } else {
+        objects += 1
+        objectBytes &+= size
+      }
+    }
+    var tiles = [
+      (
+        "objects", Words.number(objects), ReportText.bytes(Int(clamping: objectBytes)), "#types", ""
+      ),
+      (
+        "other blocks", Words.number(others), ReportText.bytes(Int(clamping: otherBytes)),
+        nil as String?, ""
+      ),
+      ("types", Words.number(heap.types.groups.count - 2), "", "#types", ""),
+    ]
+    let resident = heap.file.memory.reduce(UInt64(0)) { $0 &+ $1.resident }
+    if resident > 0 {
+      tiles.append(("resident", ReportText.bytes(Int(clamping: resident)), "", "#memory", ""))
+    }
+    let summary = report.summary
+    if summary.leaks > 0 {
+      tiles.append(
+        (
+          "leaks", Words.number(summary.leaks), ReportText.bytes(summary.leakedBytes), "#leaks",
+          "bad"
+        ))
+    }
+    if summary.suspects > 0 {
+      tiles.append(("suspects", Words.number(summary.suspects), "", "#suspects", "doubtful"))
+    }
+    if !summary.complete {
+      tiles.append(("check", "incomplete", "see the notes", "#notes", "doubtful"))
+    }
+    html.element("div", ["class": "tiles"]) { html in
+      for tile in tiles {
+        Tile(label: tile.0, value: tile.1, note: tile.2, link: tile.3, style: tile.4).write(
+          to: &html)
+      }
+    }
+    html.line()
+  }
+
+  // MARK: Memory of the process
+
+  private static func word(_ kind: UInt32) -> String {
+    switch kind {
+    case HeapFile.MemoryLine.liveBlocks: "live blocks"
+    case HeapFile.MemoryLine.mallocFree: "free in malloc"
+    case HeapFile.MemoryLine.stacks: "stacks of threads"
+    case HeapFile.MemoryLine.files: "code and files"
+    case HeapFile.MemoryLine.mapped: "mapped by the program"
+    case HeapFile.MemoryLine.own: "Undead itself"
+    default: "other"
+    }
+  }
+
+  private func memory(_ html: inout HTML) {
+    var sums: [UInt32: UInt64] = [:]
+    for line in heap.file.memory { sums[line.kind, default: 0] &+= line.resident }
+    let total = sums.values.reduce(0, &+)
+    guard total > 0 else { return }
+    let parts = sums.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    html.element("figure", ["class": "memory", "id": "memory"]) { html in
+      html.element(
+        "figcaption",
+        text: "Resident memory of the process: \(ReportText.bytes(Int(clamping: total)))")
+      html.element("div", ["class": "bar-of-parts", "aria-hidden": "true"]) { html in
+        for part in parts {
+          let share = Double(part.value) / Double(total) * 100
+          html.element(
+            "span",
+            [
+              "class": "part-\(part.key)", "style": "width:\(Percent.text(share))%",
+              "title": Self.word(part.key),
+            ])
+        }
+      }
+      html.element("ul", ["class": "legend"]) { html in
+        for part in parts {
+          html.element("li") { html in
+            html.element("i", ["class": "part-\(part.key)"])
+            html.text("\(Self.word(part.key)) ")
+            html.element("b", text: ReportText.bytes(Int(clamping: part.value)))
+          }
+        }
+      }
+    }
+    html.line()
+  }
+}
+
+/// A figure at the top of a page.
+struct Tile {
+  var label: String
+  var value: String
+  var note = ""
+  var link: String?
+  var style = ""
+
+  func write(to html: inout HTML) {
+    func content(_ html: inout HTML) {
+      html.element("b", text: value)
+      html.element("span", text: label)
+      if !note.isEmpty { html.element("small", text: note) }
+    }
+    let name = style.isEmpty ? "tile" : "tile \(style)"
+    if let link {
+      html.element("a", ["class": name, "href": link], content)
+    } else {
+      html.element("div", ["class": name], content)
+    }
+  }
+}
+
+/// Shares as text, the same on every machine.
+enum Percent {
+  /// With one digit behind the point.
+  static func text(_ value: Double) -> String {
+    let tenths = Int((max(0, min(value, 1000)) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  static func of(_ part: UInt64, _ whole: UInt64) -> String {
+    whole == 0 ? "" : text(Double(part) / Double(whole) * 100) + " %"
+  }
+}

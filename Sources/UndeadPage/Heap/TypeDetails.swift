@@ -1,0 +1,193 @@
+import UndeadHeap
+import UndeadReport
+
+/// What a page tells about the types that matter most: where they were allocated, the largest instances, who holds them by
+/// which way, and what they refer to. All of them in one walk over the heap.
+struct TypeDetails {
+  struct Site: Equatable {
+    var stack: Snapshot.Index
+    var count = 0
+    var bytes: UInt64 = 0
+  }
+
+  /// Paths of one shape, with a block at the end of one.
+  struct Way: Equatable {
+    var example: Int
+    var count = 0
+    var bytes: UInt64 = 0
+  }
+
+  struct Link: Equatable {
+    var kind: String
+    var field: String
+    var count = 0
+    var bytes: UInt64 = 0
+  }
+
+  struct Detail {
+    var kind: Int
+    var instances: [Int] = []
+    var sites: [Site] = []
+    var ways: [Way] = []
+    var referrers: [Link] = []
+    var references: [Link] = []
+    /// How many there are of each, as the lists are cut.
+    var siteCount = 0
+    var wayCount = 0
+  }
+
+  private(set) var details: [Detail] = []
+  /// By kind: index of `details`; -1 for none.
+  private(set) var ofKind: [Int]
+
+  private let heap: Heap
+  private let kinds: HeapKinds
+  private static let rows = 10
+
+  /// - Parameter limit: most types.
+  init(_ heap: Heap, _ kinds: HeapKinds, limit: Int = 150) {
+    self.heap = heap
+    self.kinds = kinds
+    ofKind = [Int](repeating: -1, count: kinds.kinds.count)
+    choose(limit)
+    walkBlocks()
+    walkReferences()
+  }
+
+  /// Most of what retains most, and some of what there are most of.
+  private mutating func choose(_ limit: Int) {
+    let tally = kinds.tally
+    func ranked(_ weight: (Int) -> UInt64) -> [Int] {
+      kinds.kinds.indices.filter { tally.counts[$0] > 0 }.sorted { a, b in
+        (weight(b), kinds.kinds[a].name, kinds.kinds[a].module ?? "")
+          < (weight(a), kinds.kinds[b].name, kinds.kinds[b].module ?? "")
+      }
+    }
+    let byRetained = ranked { tally.retained[$0] }
+    for kind in byRetained.prefix(limit * 2 / 3)
+      + ranked({ UInt64(tally.counts[$0]) }).prefix(limit / 3)
+    where ofKind[kind] < 0 {
+      ofKind[kind] = details.count
+      details.append(Detail(kind: kind))
+    }
+  }
+
+  // MARK: Blocks
+
+  private mutating func walkBlocks() {
+    let graph = heap.graph
+    let retained = heap.dominators.retained
+    let shapes = HeapPathShapes(heap)
+    var sites: [UInt64: Site] = [:]
+    var ways: [UInt64: Way] = [:]
+    for block in 0..<graph.count {
+      let detail = ofKind[Int(kinds.ofBlock[block])]
+      guard detail >= 0 else { continue }
+      keep(block, in: detail, retained)
+      let size = graph.size(block)
+      let stack = graph.stack(block)
+      let key = UInt64(detail) << 32
+      sites[key | UInt64(stack), default: Site(stack: stack)].add(size)
+      ways[key | UInt64(shapes.shapeOfBlock[block]), default: Way(example: block)].add(size)
+    }
+    for (key, site) in sites { details[Int(key >> 32)].sites.append(site) }
+    for (key, way) in ways { details[Int(key >> 32)].ways.append(way) }
+    for number in details.indices {
+      details[number].siteCount = details[number].sites.count
+      details[number].wayCount = details[number].ways.count
+      details[number].sites.sort { ($1.bytes, $1.count, $0.stack) < ($0.bytes, $0.count, $1.stack) }
+      details[number].ways.sort {
+        ($1.count, $1.bytes, $0.example) < ($0.count, $0.bytes, $1.example)
+      }
+      details[number].sites = Array(details[number].sites.prefix(Self.rows))
+      details[number].ways = Array(details[number].ways.prefix(Self.rows))
+    }
+  }
+
+  /// Keeps a block if it is among those that retain most.
+  private mutating func keep(_ block: Int, in detail: Int, _ retained: UnsafeBufferPointer<UInt64>) {
+    let instances = details[detail].instances
+    if instances.count == Self.rows, let last = instances.last, retained[last] >= retained[block] {
+      return
+    }
+    let place = instances.firstIndex { retained[$0] < retained[block] } ?? instances.count
+    details[detail].instances.insert(block, at: place)
+    if instances.count == Self.rows { details[detail].instances.removeLast() }
+  }
+
+  // MARK: References
+
+  private mutating func walkReferences() {
+    let graph = heap.graph
+    var links: [UInt64: (holder: UInt32, count: Int, bytes: UInt64)] = [:]
+    for block in 0..<graph.count {
+      let holder = kinds.ofBlock[block]
+      for edge in graph.edges(of: block) where heap.ownership.owns[edge] {
+        let target = Int(graph.targets[edge])
+        let kind = kinds.ofBlock[target]
+        guard ofKind[Int(kind)] >= 0 || ofKind[Int(holder)] >= 0 else { continue }
+        let key = UInt64(graph.places[edge]) << 32 | UInt64(kind)
+        links[key, default: (holder, 0, 0)].count += 1
+        links[key]?.bytes &+= graph.size(target)
+      }
+    }
+    var referrers: [Int: [String: Link]] = [:]
+    var references: [Int: [String: Link]] = [:]
+    for (key, link) in links {
+      let (target, holder) = (Int(key & 0xFFFF_FFFF), Int(link.holder))
+      let field = field(ofPlace: Int(key >> 32))
+      func add(_ table: inout [Int: [String: Link]], _ detail: Int, _ kind: Int) {
+        guard detail >= 0 else { return }
+        let name = name(kind)
+        let id = "\(name)\u{0}\(field)"
+        table[detail, default: [:]][id, default: Link(kind: name, field: field)].add(
+          link.count, link.bytes)
+      }
+      add(&referrers, ofKind[target], holder)
+      add(&references, ofKind[holder], target)
+    }
+    for number in details.indices {
+      details[number].referrers = Self.worst(referrers[number])
+      details[number].references = Self.worst(references[number])
+    }
+  }
+
+  private static func worst(_ links: [String: Link]?) -> [Link] {
+    let sorted = (links ?? [:]).values.sorted { a, b in
+      (b.count, b.bytes, a.kind, a.field) < (a.count, a.bytes, b.kind, b.field)
+    }
+    return Array(sorted.prefix(rows))
+  }
+
+  private func field(ofPlace number: Int) -> String {
+    let place = heap.file.places[number]
+    let name = NodeNames.field(heap.file.snapshot.strings[place.label])
+    return name.isEmpty ? "+\(place.offset)" : name
+  }
+
+  /// A kind as links name it.
+  func name(_ kind: Int) -> String {
+    kinds.kinds[kind].name + (kinds.kinds[kind].module.map { " (\($0))" } ?? "")
+  }
+}
+
+extension TypeDetails.Site {
+  fileprivate mutating func add(_ size: UInt64) {
+    count += 1
+    bytes &+= size
+  }
+}
+
+extension TypeDetails.Way {
+  fileprivate mutating func add(_ size: UInt64) {
+    count += 1
+    bytes &+= size
+  }
+}
+
+extension TypeDetails.Link {
+  fileprivate mutating func add(_ count: Int, _ bytes: UInt64) {
+    self.count += count
+    self.bytes &+= bytes
+  }
+}
