@@ -28,6 +28,8 @@ struct Site: AssertionSite {
   func attach(_ report: LeakReport) {
     var options = TextOptions()
     options.directory = Self.directory
+    // A file has room for all of them.
+    options.top = .max
     Attachment.record(TextRenderer.render(report, options: options), named: "leaks.txt", sourceLocation: location)
   }
 

@@ -49,7 +49,7 @@ import Testing
 
   @Test(arguments: [SIGINT, SIGTERM]) func afterASignalDuringTheReport(signal: Int32) throws {
     let pipe = try UnreadPipe(sandbox.path("report"))
-    let child = try start("--output", pipe.path, script: "true")
+    let child = try start("--all", "--output", pipe.path, script: "true")
     #expect(child.wait { pipe.count > 0 })
     #expect(sessions.count == 1)
     child.send(signal)
@@ -59,7 +59,7 @@ import Testing
 
   @Test func anIgnoredSignalStaysIgnoredDuringTheReport() throws {
     let pipe = try UnreadPipe(sandbox.path("report"))
-    let child = try start("--output", pipe.path, script: "true", by: "trap '' INT; exec")
+    let child = try start("--all", "--output", pipe.path, script: "true", by: "trap '' INT; exec")
     #expect(child.wait { pipe.count > 0 })
     child.send(SIGINT)
     #expect(child.wait { pipe.empty() && !child.isRunning })

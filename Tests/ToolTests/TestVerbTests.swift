@@ -154,6 +154,18 @@ import Testing
     }
   }
 
+  @Test func theNumberOfCulpritsIsChosen() throws {
+    let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    for option in [["--top", "1"], ["--all"]] {
+      let shown = try sandbox.command([sandbox.path("bin/undead"), "report"] + option + [snapshot])
+      #expect(shown.out.contains("LEAK 1 of 1"), "\(shown.error)")
+    }
+    for (options, reason) in [(["--top", "0"], "--top 0: give a number"), (["--top", "3", "--all"], "give only one")] {
+      let output = try sandbox.command([sandbox.path("bin/undead"), "report"] + options + [snapshot])
+      #expect(output.status == 64 && output.error.contains(reason), "\(output.error)")
+    }
+  }
+
   @Test func diffWritesTextAndJSONOnly() throws {
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
     for arguments in [["--format", "junit"], ["--report", "json=x"]] {

@@ -92,14 +92,15 @@ import Testing
     report.summary.complete = false
     #expect(
       GitHubRenderer.render(report, options: options) == """
-        ::error file=Sources/App.swift,line=7,title=Leak in XTests.Cases/testA::LEAK  retain cycle of App.Box<A & B>  \
-        (1 object, 32 bytes)%0A%0A    App.Box<A & B>%0A      .next → App.Box<A & B>  ↺%0A%0A  allocated  in App.make() at \
-        Sources/App.swift:7
         ::error title=Leak::LEAK  App.Box<A & B> that nothing refers to, 2 times  (2 objects, 64 bytes)%0A%0A  allocated  \
         at an unknown place: no backtrace was recorded
+        ::error file=Sources/App.swift,line=7,title=Leak in XTests.Cases/testA::LEAK  retain cycle of App.Box<A & B>  \
+        (1 object, 32 bytes)%0A%0A    App.Box<A & B>%0A      .next → App.Box<A & B>  ↺%0A%0A  allocated  in App.make() at \
+        Sources/App.swift:7%0A  \
+        test       XTests.Cases/testA at Tests/X.swift:3
         ::warning file=Sources/App.swift,line=7,title=Suspect in XTests.Cases/testA::SUSPECT  App.Box<A & B> held only by \
         a timer that it holds itself  (16 bytes)%0A%0A    App.Box<A & B>%0A%0A  allocated  in App.make() at \
-        Sources/App.swift:7
+        Sources/App.swift:7%0A  test       XTests.Cases/testA at Tests/X.swift:3
         ::warning title=Leak check incomplete::100%25 of it, a:b
         undead: 2 leaks (3 objects, 96 bytes), 1 suspect, 0 known, 0 suppressed, check incomplete
 

@@ -47,8 +47,7 @@ public struct Finding: Sendable, Equatable {
 
   /// "3 objects, 96 bytes"; nil where nothing is counted.
   public var size: String? {
-    let parts = [objectCount.map { Quantity.of($0, "object") }, totalBytes.map(Quantity.bytes)].compactMap(\.self)
-    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    Quantity.size(objects: objectCount, bytes: totalBytes)
   }
 
   /// The site of a role; nil if there is none.

@@ -9,6 +9,31 @@ public struct Findings: Sendable, Equatable {
 
     /// The group that is told in full.
     public var worst: Finding { findings[0] }
+
+    /// What happened, in a few words, as if it happened once.
+    public var title: String {
+      guard findings.count > 1 else { return worst.title }
+      let common = TypeName.unspecialized(worst.title)
+      if worst.cause != Leak.Kind.abandoned.rawValue,
+        findings.allSatisfy({ TypeName.unspecialized($0.title) == common })
+      {
+        return common
+      }
+      return switch worst.cause {
+      case Leak.Kind.retainCycle.rawValue: "retain cycles through \(culprit.title)"
+      case Leak.Kind.unreferenced.rawValue: "\(culprit.title), which nothing refers to"
+      case Leak.Kind.abandoned.rawValue: "objects that outlive their scopes: \(culprit.title) holds them"
+      case Suspect.Kind.thread.rawValue:
+        "retain cycles through \(culprit.title), held only by a word on a thread's stack"
+      default: "objects of \(culprit.type) held only by what they hold themselves in \(culprit.title)"
+      }
+    }
+
+    /// "retain cycle of App.Owner, 3 times".
+    public var heading: String { title + (culprit.count == 1 ? "" : ", \(culprit.count) times") }
+
+    /// "3 objects, 96 bytes".
+    public var size: String { Quantity.size(objects: culprit.objectCount, bytes: culprit.totalBytes) ?? "" }
   }
 
   /// Leaks by culprit, the most bytes first.
@@ -20,12 +45,26 @@ public struct Findings: Sendable, Equatable {
   /// Leaks of the toolchain, as the report has them.
   public var knownLeaks: [Finding]
 
+  /// What was dropped, not listed or suppressed; notes of one kind are one.
+  public var notes: [String]
+
   /// Makes the findings of a report.
-  public init(_ report: LeakReport) {
-    leaks = Self.groups(report.leaks.map { Finding($0) }) { ($0.bytes, $0.count) }
-    suspects = Self.groups(report.suspects.map { Finding($0) }) { ($0.count, $0.bytes) }
+  ///
+  /// - Parameter byCulprit: false for a group of its own for each finding.
+  public init(_ report: LeakReport, byCulprit: Bool = true) {
+    leaks = Self.groups(leaks: report.leaks, byCulprit: byCulprit)
+    suspects = Self.groups(suspects: report.suspects, byCulprit: byCulprit)
     zombies = report.zombies.map { Finding($0) }
     knownLeaks = report.knownLeaks.map { Finding($0) }
+    notes = NoteFolding.folded(report.summary.notes)
+  }
+
+  static func groups(leaks: [Leak], byCulprit: Bool) -> [Group] {
+    groups(leaks.map { Finding($0) }, byCulprit) { ($0.bytes, $0.count) }
+  }
+
+  static func groups(suspects: [Suspect], byCulprit: Bool) -> [Group] {
+    groups(suspects.map { Finding($0) }, byCulprit) { ($0.count, $0.bytes) }
   }
 
   /// What says how bad something is.
@@ -34,10 +73,13 @@ public struct Findings: Sendable, Equatable {
     var count: Int
   }
 
-  private static func groups(_ findings: [Finding], by weight: (Weight) -> (Int, Int)) -> [Group] {
+  private static func groups(
+    _ findings: [Finding], _ byCulprit: Bool, weight: (Weight) -> (Int, Int)
+  ) -> [Group] {
     var groups: [String: [Finding]] = [:]
-    for finding in findings {
-      if let signature = finding.culprit?.signature { groups[signature, default: []].append(finding) }
+    for (number, finding) in findings.enumerated() {
+      guard let culprit = finding.culprit?.signature else { continue }
+      groups[byCulprit ? culprit : "\(culprit) \(number)", default: []].append(finding)
     }
     func key(_ finding: Finding) -> (Int, Int, String, String) {
       let (first, second) = weight(Weight(bytes: finding.totalBytes ?? 0, count: finding.count))
@@ -51,6 +93,27 @@ public struct Findings: Sendable, Equatable {
       let sorted = findings.sorted { key($0) < key($1) }
       return sorted[0].culprit.map { Group(culprit: Culprit($0, sorted), findings: sorted) }
     }.sorted { key($0) < key($1) }
+  }
+}
+
+extension Findings {
+  /// What the groups after the first `top` amount to: "3 more leaks of 2 culprits (3 objects, 96 bytes)"; nil if there
+  /// are none.
+  static func rest(_ groups: [Group], after top: Int, noun: String) -> String? {
+    let rest = groups.dropFirst(max(0, top))
+    guard !rest.isEmpty else { return nil }
+    var (findings, bytes) = (0, 0)
+    var objects: Int?
+    for group in rest {
+      findings += group.findings.count
+      bytes.addSaturating(UInt64(clamping: group.culprit.totalBytes))
+      guard let count = group.culprit.objectCount else { continue }
+      objects = objects ?? 0
+      objects?.addSaturating(UInt64(clamping: count))
+    }
+    let culprits = findings == rest.count ? "" : " of \(Quantity.of(rest.count, "culprit"))"
+    let size = Quantity.size(objects: objects, bytes: bytes) ?? ""
+    return "\(Quantity.of(findings, "more \(noun)"))\(culprits) (\(size))"
   }
 }
 

@@ -32,7 +32,7 @@ public struct Frame: Hashable, Sendable {
 
 extension Frame: Codable {
   private enum Key: String, CodingKey {
-    case symbol, file, line, module, offset, inlined, system
+    case symbol, file, line, module, offset, inlined, system, generated
   }
 
   public init(from decoder: any Decoder) throws {
@@ -55,6 +55,8 @@ extension Frame: Codable {
     try values.encode(offset, forKey: .offset)
     if inlined { try values.encode(true, forKey: .inlined) }
     if system { try values.encode(true, forKey: .system) }
+    // It follows from the rest, so nothing reads it.
+    if isGenerated { try values.encode(true, forKey: .generated) }
   }
 }
 

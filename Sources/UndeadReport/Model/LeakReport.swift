@@ -124,6 +124,27 @@ public struct LeakReport: Codable, Sendable, Equatable {
 }
 
 extension LeakReport.Summary {
+  private enum CodingKeys: String, CodingKey {
+    case leaks, leakedObjects, leakedBytes, suspects, zombies, diagnostics, suppressed, liveBlocks, liveBytes
+    case pauseMilliseconds, scanMilliseconds, complete, notes, foldedNotes
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    let numbers: [(CodingKeys, Int)] = [
+      (.leaks, leaks), (.leakedObjects, leakedObjects), (.leakedBytes, leakedBytes), (.suspects, suspects),
+      (.zombies, zombies), (.diagnostics, diagnostics), (.suppressed, suppressed), (.liveBlocks, liveBlocks),
+      (.liveBytes, liveBytes),
+    ]
+    for (key, number) in numbers { try values.encode(number, forKey: key) }
+    try values.encode(pauseMilliseconds, forKey: .pauseMilliseconds)
+    try values.encode(scanMilliseconds, forKey: .scanMilliseconds)
+    try values.encode(complete, forKey: .complete)
+    try values.encode(notes, forKey: .notes)
+    let folded = NoteFolding.folded(notes)
+    if folded.count < notes.count { try values.encode(folded, forKey: .foldedNotes) }
+  }
+
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     func number(_ key: CodingKeys) throws -> Int { try values.decodeIfPresent(Int.self, forKey: key) ?? 0 }

@@ -5,16 +5,11 @@ public enum DiffRenderer {
   /// The difference as text: new groups in full, the others in a line each, the summary in the last line.
   public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions()) -> String {
     var lines: [String] = []
-    for (number, leak) in diff.new.enumerated() {
-      lines += FindingText.lines(Finding(leak), title: "NEW \(number + 1) of \(diff.new.count)", options)
-    }
-    for zombie in diff.zombies.new {
-      lines += FindingText.lines(Finding(zombie), title: "NEW  zombie:", options)
-    }
-    for (number, suspect) in diff.suspects.new.enumerated() {
-      let title = "NEW SUSPECT \(number + 1) of \(diff.suspects.new.count)"
-      lines += FindingText.lines(Finding(suspect), title: title, options)
-    }
+    let new = Findings.groups(leaks: diff.new, byCulprit: options.groupsByCulprit)
+    lines += TextRenderer.lines(new, .init(one: "NEW", many: "NEW", noun: "leak"), options)
+    lines += TextRenderer.lines(zombies: diff.zombies.new.map { Finding($0) }, title: "NEW zombie:", options)
+    let suspects = Findings.groups(suspects: diff.suspects.new, byCulprit: options.groupsByCulprit)
+    lines += TextRenderer.lines(suspects, .init(one: "NEW SUSPECT", many: "NEW SUSPECTS", noun: "suspect"), options)
     for change in diff.grown { lines.append(grown(line(change.leak), change.oldCount, change.newCount, options)) }
     for change in diff.shrunk { lines.append(shrunk(line(change.leak), change.oldCount, change.newCount, options)) }
     for leak in diff.gone { lines.append(gone(line(leak), leak.count, options)) }

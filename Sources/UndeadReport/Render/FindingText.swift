@@ -14,9 +14,37 @@ struct FindingText {
     return text.lines
   }
 
-  private mutating func add(_ finding: Finding, title: String) {
+  /// The block of all that one thing is to blame for: the worst of it in full.
+  ///
+  /// - Parameter title: what stands before the heading: "LEAKS 1-3 of 7".
+  static func lines(_ group: Findings.Group, title: String, _ options: TextOptions) -> [String] {
+    var text = FindingText(options)
+    text.add(group.worst, of: group, title: title)
+    return text.lines
+  }
+
+  /// One of many findings of a culprit, of which another one is told in full.
+  ///
+  /// - Parameter first: where that is.
+  static func lines(_ finding: Finding, like first: String, title: String, _ options: TextOptions) -> [String] {
+    var text = FindingText(options)
+    text.addHeading(title, finding.kind == .leak ? .alarm : .warning, finding.heading, finding.size)
+    for site in finding.sites where site.role != .scope { text.addSite(site, withCallers: false) }
+    if let culprit = finding.culprit { text.addRow("culprit", "\(culprit.title), as in \(first)") }
+    return text.lines + [""]
+  }
+
+  /// - Parameter group: what it is the worst of; nil if only the finding itself is to be told.
+  private mutating func add(_ finding: Finding, of group: Findings.Group? = nil, title: String) {
     let style: TextStyle = finding.kind == .leak ? .alarm : .warning
-    addHeading(title, style, finding)
+    if let group, group.findings.count > 1 {
+      addHeading(title, style, group.heading, group.size)
+      lines.append("")
+      let size = finding.size.map { "  (\($0))" } ?? ""
+      lines.append("  the worst of \(group.findings.count) groups: \(finding.heading)\(size)")
+    } else {
+      addHeading(title, style, finding.heading, finding.size)
+    }
     lines.append("")
     for (number, chain) in finding.chains.enumerated() {
       if number > 0, chain.role == .innerCycle { lines.append("") }
@@ -25,13 +53,14 @@ struct FindingText {
     if !finding.chains.isEmpty { lines.append("") }
     for site in finding.sites { addSite(site) }
     addAlsoLeaked(finding.alsoLeaked)
+    if let group { addRest(of: group) }
     addAdvice(finding.advice)
     if let allocation = finding.site(.allocated) { addStack(allocation.backtrace) }
     lines.append("")
   }
 
   private mutating func addZombie(_ zombie: Finding, title: String) {
-    addHeading(title, .alarm, zombie)
+    addHeading(title, .alarm, zombie.heading, nil)
     if let details = zombie.details { lines += StackText.wrapped(details, width: Self.width).map { "  \($0)" } }
     for site in zombie.sites {
       lines.append("")
@@ -43,10 +72,9 @@ struct FindingText {
     lines.append("")
   }
 
-  private mutating func addHeading(_ title: String, _ style: TextStyle, _ finding: Finding) {
-    let size = finding.size.map { "  (\($0))" } ?? ""
+  private mutating func addHeading(_ title: String, _ style: TextStyle, _ heading: String, _ size: String?) {
     let start = style.apply(title, options) + (title.hasSuffix(":") ? " " : "  ")
-    lines.append(start + TextStyle.heading.apply(finding.heading, options) + size)
+    lines.append(start + TextStyle.heading.apply(heading, options) + (size.map { "  (\($0))" } ?? ""))
   }
 
   // MARK: References
@@ -93,7 +121,7 @@ struct FindingText {
 
   // MARK: Places
 
-  private mutating func addSite(_ site: Site) {
+  private mutating func addSite(_ site: Site, withCallers: Bool = true) {
     var words =
       site.text.map { [site.frame == nil && site.role != .scope ? TextStyle.faint.apply($0, options) : $0] } ?? []
     if let frame = site.frame {
@@ -101,6 +129,7 @@ struct FindingText {
       words.append(preposition + StackText.function(frame) + StackText.place(frame, options))
     }
     addRow(site.role.label, words.joined(separator: " ") + (site.thread.map { ", thread \($0)" } ?? ""))
+    guard withCallers else { return }
     for caller in site.otherCallers {
       addRow("", "also from " + StackText.function(caller) + StackText.place(caller, options))
     }
@@ -116,6 +145,35 @@ struct FindingText {
     }
     if types.count > Self.typeLimit { texts.append("\(Quantity.of(types.count - Self.typeLimit, "more type"))") }
     addRow("with it", texts.joined(separator: ", "))
+  }
+
+  // MARK: What has the same culprit
+
+  private static let listLimit = 3
+
+  private mutating func addRest(of group: Findings.Group) {
+    if group.findings.count > 1 {
+      addRow("culprit", group.culprit.title)
+      var seen: Set = [group.worst.title]
+      addList("likewise", group.findings.map(\.title).filter { seen.insert($0).inserted })
+    }
+    guard let tests = group.culprit.tests else { return }
+    if tests.count == 1, let test = group.worst.test {
+      var place = ""
+      if let file = test.file {
+        let line = test.line.map { ":\($0)" } ?? ""
+        place = " at " + TextStyle.place.apply(StackText.shortened(file, options) + line, options)
+      }
+      addRow("test", test.fullName + place)
+    } else {
+      addList("tests", tests.map { ($0.test ?? "no test") + ($0.count == 1 ? "" : ", \($0.count) times") })
+    }
+  }
+
+  /// A row for each of the first texts.
+  private mutating func addList(_ label: String, _ texts: [String]) {
+    for (number, text) in texts.prefix(Self.listLimit).enumerated() { addRow(number == 0 ? label : "", text) }
+    if texts.count > Self.listLimit { addRow("", "and \(texts.count - Self.listLimit) more") }
   }
 
   private static let width = 100

@@ -8,26 +8,40 @@ public enum GitHubRenderer {
     var options = options
     options.color = false
     options.stacks = false
-    var lines: [String] = []
-    for leak in report.leaks {
-      let text = FindingText.lines(Finding(leak), title: "LEAK", options)
-      let place = place(leak.test, [leak.allocation, leak.suspended], options)
-      lines.append(command("error", title: title("Leak", leak.test), place, text))
+    let findings = Findings(report, byCulprit: options.groupsByCulprit)
+    var lines = commands("error", "Leak", findings.leaks, options)
+    for zombie in findings.zombies.prefix(options.top) {
+      let text = FindingText.lines(zombie, title: "zombie:", options)
+      lines.append(command("error", title: "Zombie", place(zombie, [.used, .allocated], options), text))
     }
-    for zombie in report.zombies {
-      let text = FindingText.lines(Finding(zombie), title: "zombie:", options)
-      lines.append(command("error", title: "Zombie", place(nil, [zombie.access, zombie.allocation], options), text))
+    if findings.zombies.count > options.top {
+      lines.append(rest(Quantity.of(findings.zombies.count - options.top, "more zombie"), options))
     }
-    for suspect in report.suspects {
-      let text = FindingText.lines(Finding(suspect), title: "SUSPECT", options)
-      let place = place(suspect.test, [suspect.allocation, suspect.suspended], options)
-      lines.append(command("warning", title: title("Suspect", suspect.test), place, text))
-    }
+    lines += commands("warning", "Suspect", findings.suspects, options)
     if !report.summary.complete {
-      lines.append(command("warning", title: "Leak check incomplete", nil, report.summary.notes))
+      lines.append(command("warning", title: "Leak check incomplete", nil, findings.notes))
     }
     lines.append(TextRenderer.summary(report))
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// One for each culprit: GitHub shows only the first few of a step.
+  private static func commands(
+    _ command: String, _ kind: String, _ groups: [Findings.Group], _ options: TextOptions
+  ) -> [String] {
+    var lines = groups.prefix(options.top).map { group in
+      let text = FindingText.lines(group, title: kind.uppercased(), options)
+      let place = place(group.worst, [.allocated, .suspended], options)
+      return self.command(command, title: title(kind, group), place, text)
+    }
+    if let rest = Findings.rest(groups, after: options.top, noun: kind.lowercased()) {
+      lines.append(self.rest(rest, options))
+    }
+    return lines
+  }
+
+  private static func rest(_ text: String, _ options: TextOptions) -> String {
+    command("notice", title: "Not all findings are shown", nil, ["... and \(text)\(options.hint)"])
   }
 
   private struct Place {
@@ -35,18 +49,23 @@ public enum GitHubRenderer {
     var line: Int?
   }
 
-  private static func title(_ kind: String, _ test: TestIdentity?) -> String {
-    test.map { "\(kind) in \($0.fullName)" } ?? kind
+  private static func title(_ kind: String, _ group: Findings.Group) -> String {
+    let tests = group.culprit.tests ?? []
+    return switch tests.count {
+    case 0: kind
+    case 1: tests[0].test.map { "\(kind) in \($0)" } ?? kind
+    default: "\(kind) in \(Quantity.of(tests.count(where: { $0.test != nil }), "test"))"
+    }
   }
 
   /// The innermost line of the repository itself that took part; other files cannot be shown.
-  private static func place(_ test: TestIdentity?, _ stacks: [Backtrace?], _ options: TextOptions) -> Place? {
-    for frame in stacks.compactMap(\.self).flatMap(\.frames) where !frame.system && frame.line != nil {
+  private static func place(_ finding: Finding, _ roles: [Site.Role], _ options: TextOptions) -> Place? {
+    for frame in roles.compactMap(finding.site).flatMap(\.backtrace.frames) where !frame.system && frame.line != nil {
       guard let file = frame.file, let path = pathInRepository(file, options) else { continue }
       return Place(file: path, line: frame.line)
     }
-    guard let file = test?.file, let path = pathInRepository(file, options) else { return nil }
-    return Place(file: path, line: test?.line)
+    guard let file = finding.test?.file, let path = pathInRepository(file, options) else { return nil }
+    return Place(file: path, line: finding.test?.line)
   }
 
   private static func pathInRepository(_ file: String, _ options: TextOptions) -> String? {

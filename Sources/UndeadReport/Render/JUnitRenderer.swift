@@ -3,13 +3,20 @@
 /// A test case for each test with findings, and one named after the process, which carries what belongs to no test and
 /// is there without findings too: a file without test cases is an error for several CI systems.
 public struct JUnitRenderer {
+  /// A finding, in full or as one like another.
+  private struct Told {
+    var finding: Finding
+    /// The test case that tells the first finding of the culprit; nil for that one.
+    var like: String?
+  }
+
   /// What one test case shows.
   private struct Case {
     var name: String
     var suite: String
     var test: TestIdentity?
-    var leaks: [Finding] = []
-    var suspects: [Finding] = []
+    var leaks: [Told] = []
+    var suspects: [Told] = []
     var zombies: [Finding] = []
     var notes: [String] = []
     /// Why it could not be checked.
@@ -28,7 +35,7 @@ public struct JUnitRenderer {
   }
 
   private func document(_ report: LeakReport) -> String {
-    let cases = Self.cases(report)
+    let cases = self.cases(report)
     let failures = cases.count(where: \.isFailure)
     let errors = cases.count { !$0.isFailure && $0.error != nil }
     let counts = "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
@@ -56,7 +63,7 @@ public struct JUnitRenderer {
 
   // MARK: Test cases
 
-  private static func cases(_ report: LeakReport) -> [Case] {
+  private func cases(_ report: LeakReport) -> [Case] {
     let program = SymbolText.fileName(report.process.path)
     var rest = Case(name: program.isEmpty ? "process" : program, suite: "undead")
     var cases: [Case] = []
@@ -67,18 +74,29 @@ public struct JUnitRenderer {
       cases.append(Case(name: test.name, suite: test.suite, test: test))
       return cases.count - 1
     }
+    var firsts: [String: String] = [:]
+    func told(_ finding: Finding, in name: String) -> Told {
+      guard options.groupsByCulprit, let culprit = finding.culprit?.signature else { return Told(finding: finding) }
+      if let first = firsts[culprit] { return Told(finding: finding, like: first) }
+      firsts[culprit] = name
+      return Told(finding: finding)
+    }
     for leak in report.leaks.map(Finding.init) {
-      if let test = leak.test { cases[position(of: test)].leaks.append(leak) } else { rest.leaks.append(leak) }
+      let told = told(leak, in: leak.test?.fullName ?? rest.name)
+      if let test = leak.test { cases[position(of: test)].leaks.append(told) } else { rest.leaks.append(told) }
     }
     for suspect in report.suspects.map(Finding.init) {
+      let told = told(suspect, in: suspect.test?.fullName ?? rest.name)
       if let test = suspect.test {
-        cases[position(of: test)].suspects.append(suspect)
+        cases[position(of: test)].suspects.append(told)
       } else {
-        rest.suspects.append(suspect)
+        rest.suspects.append(told)
       }
     }
     rest.zombies = report.zombies.map(Finding.init)
-    rest.notes = report.diagnostics.map { "diagnostic: \($0.message)" } + report.summary.notes.map { "note: \($0)" }
+    rest.notes =
+      report.diagnostics.map { "diagnostic: \($0.message)" }
+      + NoteFolding.folded(report.summary.notes).map { "note: \($0)" }
     if !report.summary.complete { rest.error = "the check is incomplete" }
     return cases + [rest]
   }
@@ -101,17 +119,23 @@ public struct JUnitRenderer {
         return "      <error message=\"\(XMLText.attribute(error))\" type=\"incomplete\">\(text)</error>"
       }
     }
-    let headings = (testCase.leaks + testCase.zombies).map(\.heading)
-    let kind = testCase.leaks.first?.cause ?? "zombie"
+    let headings = (testCase.leaks.map(\.finding) + testCase.zombies).map(\.heading)
+    let kind = testCase.leaks.first?.finding.cause ?? "zombie"
     let blocks =
-      testCase.leaks.flatMap { FindingText.lines($0, title: "LEAK", options) }
+      testCase.leaks.flatMap { told($0, title: "LEAK") }
       + testCase.zombies.flatMap { FindingText.lines($0, title: "zombie:", options) }
     return "      <failure message=\"\(XMLText.attribute(headings.joined(separator: "; ")))\" "
       + "type=\"\(XMLText.attribute(kind))\">\(XMLText.content(blocks.joined(separator: "\n")))</failure>"
   }
 
+  /// Of one culprit only the first finding in full: a suite may have hundreds.
+  private func told(_ told: Told, title: String) -> [String] {
+    guard let first = told.like else { return FindingText.lines(told.finding, title: title, options) }
+    return FindingText.lines(told.finding, like: first, title: title, options)
+  }
+
   private func output(_ testCase: Case) -> String? {
-    let suspects = testCase.suspects.flatMap { FindingText.lines($0, title: "SUSPECT", options) }
+    let suspects = testCase.suspects.flatMap { told($0, title: "SUSPECT") }
     let lines = suspects + (testCase.error != nil && !testCase.isFailure ? [] : testCase.notes)
     guard !lines.isEmpty else { return nil }
     return "      <system-out>\(XMLText.content(lines.joined(separator: "\n")))</system-out>"

@@ -27,22 +27,21 @@ enum StackText {
     return directory.count > 1 && file.hasPrefix(directory) ? String(file.dropFirst(directory.count)) : file
   }
 
-  /// The lines of a stack: what every allocation goes through is left out, as is what started the thread, and no more
-  /// frames than asked for.
+  /// The lines of a stack, no more frames than asked for.
   static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
-    var frames = backtrace.frames[...]
-    if !options.allFrames {
-      frames = frames[(frames.firstIndex { !isNoise($0) } ?? 0)...]
-      if let last = frames.lastIndex(where: { !$0.system }) { frames = frames[...last] }
+    var number = 0
+    return backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row in
+      switch row {
+      case .frame(let frame):
+        let text = "#\(number)".padded(to: 3) + " " + function(frame) + (frame.inlined ? " [inlined]" : "")
+        let style: TextStyle? = frame.system ? .faint : nil
+        number += 1
+        return "    " + (style?.apply(text, options) ?? text) + place(frame, options)
+      case .folded(let count, let owner):
+        return "    " + TextStyle.faint.apply("... \(Quantity.of(count, "frame")) of \(owner)", options)
+      case .more(let count): return "    ... \(Quantity.of(count, "more frame"))"
+      }
     }
-    var lines = frames.prefix(max(options.depth, 0)).enumerated().map { number, frame in
-      let text = "#\(number)".padded(to: 3) + " " + function(frame) + (frame.inlined ? " [inlined]" : "")
-      let style: TextStyle? = frame.system ? .faint : nil
-      return "    " + (style?.apply(text, options) ?? text) + place(frame, options)
-    }
-    let hidden = frames.count - lines.count
-    if hidden > 0 { lines.append("    ... \(Quantity.of(hidden, "more frame"))") }
-    return lines
   }
 
   /// Rows of at most `width` characters, broken at blanks.
@@ -69,11 +68,6 @@ enum StackText {
       if !part.filter({ $0 == "`" }).count.isMultiple(of: 2) { isQuoted.toggle() }
     }
     return words
-  }
-
-  private static func isNoise(_ frame: Frame) -> Bool {
-    SymbolText.isRuntimeEntry(frame.symbol) || SymbolText.isAllocatingInitializer(frame.symbol)
-      || OwnLibraries.define(SymbolText.withoutThunks(frame.symbol)[...])
   }
 }
 

@@ -10,8 +10,9 @@ public struct TextRenderer {
   /// The report as text that ends with a newline; the same text for the same report and options.
   public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var renderer = TextRenderer(options)
-    renderer.addFindings(report)
-    renderer.addNotes(report)
+    let findings = Findings(report, byCulprit: options.groupsByCulprit)
+    renderer.add(findings, of: report)
+    renderer.addNotes(findings.notes)
     renderer.lines.append(renderer.summary(report))
     return renderer.lines.joined(separator: "\n") + "\n"
   }
@@ -21,52 +22,75 @@ public struct TextRenderer {
     TextRenderer(TextOptions()).summary(report)
   }
 
-  private mutating func addFindings(_ report: LeakReport) {
-    let testsOfLeaks = report.leaks.map(\.test)
-    for (number, leak) in report.leaks.enumerated() {
-      addTest(number, of: testsOfLeaks)
-      lines += FindingText.lines(Finding(leak), title: "LEAK \(number + 1) of \(report.leaks.count)", options)
-    }
-    for zombie in report.zombies { lines += FindingText.lines(Finding(zombie), title: "zombie:", options) }
-    let testsOfSuspects = report.suspects.map(\.test)
-    for (number, suspect) in report.suspects.enumerated() {
-      addTest(number, of: testsOfSuspects)
-      lines += FindingText.lines(
-        Finding(suspect), title: "SUSPECT \(number + 1) of \(report.suspects.count)", options)
-    }
+  private mutating func add(_ findings: Findings, of report: LeakReport) {
+    lines += Self.lines(findings.leaks, .leak, options)
+    lines += Self.lines(zombies: findings.zombies, title: "zombie:", options)
+    lines += Self.lines(findings.suspects, .suspect, options)
     lines += DiagnosticText.lines(report.diagnostics, options)
     if let runLoops = report.runLoops { lines += RunLoopText.lines(runLoops, options) }
-    addKnown(report.knownLeaks)
+    addKnown(findings.knownLeaks)
   }
 
-  /// A heading before the first finding of each test; none where no test is known of any.
-  private mutating func addTest(_ number: Int, of tests: [TestIdentity?]) {
-    guard tests.contains(where: { $0 != nil }) else { return }
-    let test = tests[number]
-    if number > 0, tests[number - 1].isSameTest(as: test) { return }
-    guard let test else {
-      lines.append(TextStyle.heading.apply("NOT ATTRIBUTED to a test", options))
-      lines.append("")
-      return
+  /// What the groups of a list are called.
+  struct Name {
+    var one: String
+    var many: String
+    var noun: String
+
+    static let leak = Name(one: "LEAK", many: "LEAKS", noun: "leak")
+    static let suspect = Name(one: "SUSPECT", many: "SUSPECTS", noun: "suspect")
+  }
+
+  /// The blocks of the worst groups, and a line for the rest.
+  static func lines(_ groups: [Findings.Group], _ name: Name, _ options: TextOptions) -> [String] {
+    let total = groups.reduce(0) { $0 + $1.findings.count }
+    var lines: [String] = []
+    var number = 1
+    for group in groups.prefix(max(0, options.top)) {
+      let last = number + group.findings.count - 1
+      let numbers = last == number ? "\(name.one) \(number)" : "\(name.many) \(number)-\(last)"
+      let title = "\(numbers) of \(total)"
+      lines += FindingText.lines(group, title: title, options)
+      number = last + 1
     }
-    let file = test.file.map { " in " + TextStyle.place.apply(StackText.shortened($0, options), options) } ?? ""
-    lines.append(TextStyle.heading.apply("TEST \(test.fullName)", options) + file)
-    lines.append("")
+    if let rest = Findings.rest(groups, after: options.top, noun: name.noun) {
+      lines += ["... and \(rest)\(options.hint)", ""]
+    }
+    return lines
   }
 
-  private mutating func addKnown(_ leaks: [Leak]) {
+  /// The blocks of the first uses of dead objects, and a line for the rest.
+  static func lines(zombies: [Finding], title: String, _ options: TextOptions) -> [String] {
+    let shown = zombies.prefix(max(0, options.top))
+    let lines = shown.flatMap { FindingText.lines($0, title: title, options) }
+    guard shown.count < zombies.count else { return lines }
+    return lines + ["... and \(Quantity.of(zombies.count - shown.count, "more zombie"))\(options.hint)", ""]
+  }
+
+  private static let knownTypeLimit = 3
+
+  /// A line for each reason.
+  private mutating func addKnown(_ leaks: [Finding]) {
     guard !leaks.isEmpty else { return }
     lines.append(TextStyle.heading.apply("KNOWN LEAKS of the toolchain, which the program cannot help", options))
-    for leak in leaks {
-      let type = leak.objects.first?.type ?? "object"
-      lines.append("  \(leak.count) \u{D7} \(type) (\(Quantity.bytes(leak.totalBytes))): \(leak.reason ?? "")")
+    var reasons: [String] = []
+    for leak in leaks where !reasons.contains(leak.reason ?? "") { reasons.append(leak.reason ?? "") }
+    for reason in reasons {
+      let same = leaks.filter { ($0.reason ?? "") == reason }
+      var texts = same.prefix(Self.knownTypeLimit).map { leak in
+        "\(leak.count) \u{D7} \(leak.objects.first?.type ?? "object") (\(Quantity.bytes(leak.totalBytes ?? 0)))"
+      }
+      let rest = same.dropFirst(Self.knownTypeLimit)
+      if !rest.isEmpty { texts.append("\(Quantity.of(rest.count, "more group"))") }
+      lines.append("  \(texts.joined(separator: ", ")): \(reason)")
     }
     lines.append("")
   }
 
-  private mutating func addNotes(_ report: LeakReport) {
-    for note in report.summary.notes { lines.append("note: \(note)") }
-    if !report.summary.notes.isEmpty, lines.count > report.summary.notes.count { lines.append("") }
+  private mutating func addNotes(_ notes: [String]) {
+    let areFirst = lines.isEmpty
+    lines += notes.map { "note: \($0)" }
+    if !notes.isEmpty, !areFirst { lines.append("") }
   }
 
   private func summary(_ report: LeakReport) -> String {

@@ -8,6 +8,12 @@ public struct TextOptions: Sendable {
   public var depth = 16
   /// Also the frames of the toolchain at the inner end of a stack.
   public var allFrames = false
+  /// How many culprits are shown of leaks, and as many of suspects and of uses of dead objects.
+  public var top = 20
+  /// False: a block for each group, also where several have one culprit.
+  public var groupsByCulprit = true
+  /// What is said after the number of those that are left out: how to see them.
+  public var hint = ""
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.
   public var directory = ""
 
@@ -41,6 +47,12 @@ enum Quantity {
   /// "1 object", "2 objects".
   static func of(_ count: Int, _ noun: String) -> String {
     count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+  }
+
+  /// "3 objects, 96 bytes"; nil where neither is known.
+  static func size(objects: Int?, bytes: Int?) -> String? {
+    let parts = [objects.map { of($0, "object") }, bytes.map(self.bytes)].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
   /// "320 bytes", "9.4 KB"; 1 KB is 1024 bytes.

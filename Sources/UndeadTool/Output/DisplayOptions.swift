@@ -35,6 +35,15 @@ struct DisplayOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text report.", valueName: "frames"))
   var depth: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Show so many culprits in text and annotations, the worst first; groups of one culprit share a block. "
+        + "(default: 20)", valueName: "culprits"))
+  var top: Int?
+
+  @Flag(help: "Show every group in text and annotations, each in a block of its own.")
+  var all = false
+
   @Option(help: ArgumentHelp("Leave out groups of fewer objects.", valueName: "objects"))
   var minCount = 1
 
@@ -46,6 +55,8 @@ struct DisplayOptions: ParsableArguments {
 
   func validate() throws {
     if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
+    if let top, top < 1 { throw ValidationError("--top \(top): give a number of culprits, 1 or more") }
+    if all, top != nil { throw ValidationError("--all and --top: give only one of them") }
     let files = [output].compactMap(\.self) + furtherReports.map(\.file)
     if Set(files).count < files.count {
       throw ValidationError("--output and --report: two reports would be written to the same file")

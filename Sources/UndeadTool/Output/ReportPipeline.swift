@@ -246,16 +246,20 @@ struct ReportPipeline {
 
   /// CI systems know files by their paths in the repository.
   private var repositoryOptions: TextOptions {
-    var options = TextOptions(stacks: !display.noStacks)
-    if let depth = display.depth { options.depth = depth }
-    options.directory = System.environment("GITHUB_WORKSPACE") ?? System.repositoryRoot
-    return options
+    textOptions(color: false, directory: System.environment("GITHUB_WORKSPACE") ?? System.repositoryRoot)
   }
 
   private func textOptions(_ sink: OutputSink) -> TextOptions {
-    var text = TextOptions(color: display.usesColor(terminal: sink.isTerminal), stacks: !display.noStacks)
-    if let depth = display.depth { text.depth = depth }
-    text.directory = System.currentDirectory
-    return text
+    textOptions(color: display.usesColor(terminal: sink.isTerminal), directory: System.currentDirectory)
+  }
+
+  private func textOptions(color: Bool, directory: String) -> TextOptions {
+    var options = TextOptions(color: color, stacks: !display.noStacks)
+    if let depth = display.depth { options.depth = depth }
+    if let top = display.top { options.top = top }
+    if display.all { (options.top, options.groupsByCulprit) = (.max, false) }
+    options.hint = ": --top N shows more culprits, --all every group, and a report in JSON has everything"
+    options.directory = directory
+    return options
   }
 }

@@ -1,0 +1,128 @@
+/// A row of a stack as renderers show it.
+public enum StackRow: Sendable, Equatable {
+  /// A function.
+  case frame(Frame)
+  /// So many frames that say nothing to the programmer, and whose they are: "the Swift runtime".
+  case folded(Int, of: String)
+  /// So many frames that are left out at the end.
+  case more(Int)
+}
+
+extension Backtrace {
+  /// The stack without what every allocation goes through and what started the thread; of what libraries and the
+  /// runtime did between two functions of the program, only the function that the program called.
+  ///
+  /// - Parameters:
+  ///   - depth: most frames.
+  ///   - folds: false for every frame.
+  public func rows(depth: Int, folds: Bool = true) -> [StackRow] {
+    guard folds else { return Self.limited(frames.map { .frame($0) }, depth) }
+    let shown = told
+    guard shown.contains(where: { !$0.isForeign }) else { return Self.limited(shown.map { .frame($0) }, depth) }
+    return Self.limited(Self.folded(shown), depth)
+  }
+
+  /// Without what every allocation goes through, and what started the thread.
+  private var told: ArraySlice<Frame> {
+    var shown = frames[(frames.firstIndex { !$0.isOnlyOfAllocation } ?? 0)...]
+    if let last = shown.lastIndex(where: { !$0.isForeign }) ?? shown.lastIndex(where: { !$0.system }) {
+      shown = shown[...last]
+    }
+    return shown
+  }
+
+  private static func folded(_ frames: ArraySlice<Frame>) -> [StackRow] {
+    var rows: [StackRow] = []
+    var run: [Frame] = []
+    var last: Frame?
+    func endRun() {
+      // What the program called says what the rest was for.
+      let called = run.last.flatMap { $0.isGenerated ? nil : $0 }
+      let inner = run.dropLast(called == nil ? 0 : 1)
+      if inner.count > 1 {
+        rows.append(.folded(inner.count, of: owners(inner)))
+      } else {
+        rows += inner.map { .frame($0) }
+      }
+      if let called { rows.append(.frame(called)) }
+      run = []
+    }
+    for frame in frames {
+      if frame.isForeign {
+        run.append(frame)
+      } else if run.isEmpty, let last, frame.isForwarder(to: last) {
+        continue
+      } else {
+        endRun()
+        rows.append(.frame(frame))
+      }
+      last = frame
+    }
+    endRun()
+    return rows
+  }
+
+  private static func limited(_ rows: [StackRow], _ depth: Int) -> [StackRow] {
+    guard rows.count > max(depth, 0) else { return rows }
+    let hidden = rows[max(depth, 0)...].map { row in
+      if case .folded(let count, _) = row { count } else { 1 }
+    }
+    return Array(rows.prefix(max(depth, 0))) + [.more(hidden.reduce(0, +))]
+  }
+
+  /// Whose frames these are, in the order in which they come.
+  private static func owners(_ frames: ArraySlice<Frame>) -> String {
+    var names: [String] = []
+    for frame in frames where !frame.isGenerated && !names.contains(frame.libraryName) {
+      names.append(frame.libraryName)
+    }
+    return switch names.count {
+    case 0: "the Swift runtime"
+    case 1, 2: names.joined(separator: " and ")
+    default: "libraries"
+    }
+  }
+}
+
+extension Frame {
+  /// True for what the compiler, a macro or SwiftPM made, not the programmer: thunks, runners of tests.
+  public var isGenerated: Bool {
+    let name = SymbolText.withoutThunks(symbol)
+    return SymbolText.isThunk(name) || file?.contains(".derived/") ?? false || name.contains("__allTests__")
+      || (line == nil && (name.hasPrefix("protocol witness for ") || name.hasSuffix(".$main()")))
+  }
+
+  /// True for what is not a function that the programmer wrote.
+  fileprivate var isForeign: Bool { system || isGenerated }
+
+  /// True for what every allocation goes through.
+  fileprivate var isOnlyOfAllocation: Bool {
+    SymbolText.isRuntimeEntry(symbol) || SymbolText.isAllocatingInitializer(symbol)
+      || OwnLibraries.define(SymbolText.withoutThunks(symbol)[...])
+  }
+
+  /// True for what the compiler puts before a closure and names like it.
+  fileprivate func isForwarder(to other: Frame) -> Bool {
+    offset != other.offset && symbol.contains("closure #") && line == other.line && file == other.file
+      && SymbolText.withoutThunks(symbol) == SymbolText.withoutThunks(other.symbol)
+  }
+
+  /// The library that a frame of the toolchain belongs to, as programmers call it.
+  fileprivate var libraryName: String {
+    let names = [
+      ("libXCTest", "XCTest"), ("libTesting", "Swift Testing"), ("libFoundation", "Foundation"),
+      ("lib_Foundation", "Foundation"), ("libdispatch", "Dispatch"), ("libswiftDispatch", "Dispatch"),
+      ("libc.so", "libc"), ("ld-linux", "libc"), ("libswift", "the Swift runtime"),
+    ]
+    if let known = names.first(where: { module.hasPrefix($0.0) }) { return known.1 }
+    return system && !module.hasPrefix("lib") ? "the Swift runtime" : module
+  }
+}
+
+extension SymbolText {
+  /// True for what the compiler puts between two functions, by its name without what `withoutThunks` takes off.
+  static func isThunk(_ name: String) -> Bool {
+    ["reabstraction thunk", "function signature specialization <", "thunk for ", "implicit closure #"]
+      .contains(where: name.hasPrefix)
+  }
+}

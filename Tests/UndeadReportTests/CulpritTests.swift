@@ -1,0 +1,103 @@
+import Testing
+
+@testable import UndeadReport
+
+/// What is to blame for a finding: the same for all generic arguments, tests and runs.
+@Suite struct CulpritTests {
+  private static func leak(
+    _ cycle: [Reference], _ signature: String = "1", test: TestIdentity? = nil
+  ) -> Leak {
+    Leak(signature: signature, kind: .retainCycle, totalBytes: 32, cycle: cycle, test: test)
+  }
+
+  private static func blame(_ cycle: (type: String, field: String, fieldType: String)...) -> Blame {
+    Blame.of(leak(cycle.map { Reference(type: $0.type, field: $0.field, fieldType: $0.fieldType) })).blame
+  }
+
+  @Test func genericArgumentsDoNotMatter() {
+    #expect(TypeName.unspecialized("App.Box<Swift.Int>.Node<(A) -> B<C>>") == "App.Box.Node")
+    #expect(TypeName.unspecialized("App.Box") == "App.Box")
+    #expect(TypeName.unspecialized("box of (A<B>) -> C") == "box of (A) -> C")
+    #expect(TypeName.unspecialized("a > b") == "a > b")
+    #expect(TypeName.unspecialized("App.Box<App.A") == "App.Box")
+    let one = Self.blame(("App.Store<A>", "items[3]", ""), ("App.Item<A>", "store", ""))
+    let other = Self.blame(("App.Item<B, C>", "store", ""), ("App.Store<B>", "items[12]", ""))
+    #expect(one == other, "nor does where the cycle begins, nor which element it is")
+    #expect((one.type, one.field) == ("App.Item", "store"))
+  }
+
+  @Test func theReferenceToChangeIsToBlame() throws {
+    // What is said to capture is named before what refers back.
+    #expect(Self.blame(("App.A", "parent", ""), ("App.B", "onEnd", "() -> ()")).title == "`onEnd` of App.B")
+    #expect(Self.blame(("App.A", "child", ""), ("App.B", "delegate", "")).title == "`delegate` of App.B")
+    #expect(Self.blame(("App.A", "me", "")).title == "`me` of App.A")
+    #expect(Self.blame(("App.A", "all[]", ""), ("App.B", "thing", "")).title == "`thing` of App.B")
+    // Where the toolchain keeps the closure, the program's field that leads there.
+    #expect(
+      Self.blame(("App.Clock", "timer", ""), ("Foundation.Timer", "_fire", "() -> ()")).title == "`timer` of App.Clock")
+  }
+
+  @Test func whereNothingIsToBlameMoreThanTheRestAllIs() {
+    let one = Self.blame(("App.A", "b", ""), ("App.B", "a", ""))
+    #expect(one == Self.blame(("App.B", "a", ""), ("App.A", "b", "")))
+    #expect(one.title == "`b` of App.A and `a` of App.B")
+    let ring = Self.blame(("App.A", "next", ""), ("App.A", "next", ""), ("App.A", "next", ""))
+    #expect(ring == Self.blame(("App.A", "next", ""), ("App.A", "next", "")), "however long it is")
+    let many = Self.blame(("App.A", "b", ""), ("App.B", "c", ""), ("App.C", "d", ""), ("App.D", "a", ""))
+    #expect(many.title == "`b` of App.A, `c` of App.B and 2 others")
+  }
+
+  @Test func whatALibrarysClosureCapturesTellsBugsApart() {
+    func blame(_ type: String, _ test: TestIdentity? = nil) -> Blame {
+      let cycle = [
+        Reference(type: "Lib.Future<\(type)>", field: "callbacks[0]", fieldType: "() -> ()"),
+        Reference(type: type, field: "future"),
+      ]
+      return Blame.of(Self.leak(cycle, test: test)).blame
+    }
+    #expect(blame("App.Session").signature != blame("App.Client").signature)
+    // The test case itself is no other bug in each test.
+    let tests = ["A", "B"].map { TestIdentity(name: "testIt", suite: "Tests.\($0)", library: "XCTest") }
+    #expect(blame("Tests.A", tests[0]).signature == blame("Tests.B", tests[1]).signature)
+  }
+
+  @Test func theFieldNearestToWhatOutlivesItsScope() throws {
+    func blame(_ path: [PathStep]) -> Blame {
+      Blame.of(Leak(signature: "1", kind: .abandoned, totalBytes: 8, retainPath: path)).blame
+    }
+    let root = PathStep.Root(kind: "global", name: "App.shared")
+    let cache = PathStep(root: root, type: "App.Cache<A>", field: "entries[value]")
+    let end = PathStep(type: "App.Session", field: "")
+    #expect(blame([cache, end]).title == "`entries[]` of App.Cache")
+    let list = PathStep(type: "Foundation.NSArray", field: "+16")
+    #expect(blame([cache, list, end]) == blame([cache, end]), "what the toolchain has in between cannot be changed")
+    #expect(blame([PathStep(root: root, type: "App.Session", field: "")]).title == "`App.shared`")
+    let stack = PathStep.Root(kind: "stack", name: "stack of thread 3")
+    let other = PathStep.Root(kind: "stack", name: "stack of thread 9")
+    let held = blame([PathStep(root: stack, type: "App.Session", field: "")])
+    #expect(held.title == "App.Session, held by a thread")
+    #expect(held == blame([PathStep(root: other, type: "App.Session", field: "")]))
+  }
+
+  @Test func theFunctionThatMadeWhatNothingRefersTo() {
+    let site = Backtrace(frames: [Frame(symbol: "App.make()", file: "/app/main.swift", line: 3, module: "App")])
+    let object = LeakedObject(type: "App.Box<Swift.Int>", address: "0x1", size: 8)
+    let leak = Leak(signature: "1", kind: .unreferenced, totalBytes: 8, objects: [object], allocation: site)
+    #expect(Blame.of(leak).blame.title == "App.Box made in App.make()")
+    #expect(Blame.of(leak).blame.function == "App.make()")
+  }
+
+  @Test func suspectsHaveOneToo() throws {
+    let findings = try Findings(Scenario.suspects().report())
+    #expect(
+      findings.suspects.map(\.culprit.title).sorted() == [
+        "`source` of App.Watcher", "`task` of App.Poller", "`timer` of App.Clock", "`token` of App.Badge",
+      ])
+    #expect(Set(findings.suspects.map(\.culprit.kind)).count == 4)
+  }
+
+  @Test func isMarkedInTheChain() throws {
+    let findings = try Findings(Scenario.delegate().report())
+    #expect(findings.leaks[0].worst.chains[0].links.map(\.isCulprit) == [false, true])
+  }
+}
