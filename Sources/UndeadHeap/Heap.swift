@@ -10,6 +10,7 @@ public final class Heap {
   package private(set) lazy var ownership = HeapOwnership(graph)
   package private(set) lazy var dominators = HeapDominators(graph, ownership)
   package private(set) lazy var paths = HeapPaths(self)
+  package private(set) lazy var pathShapes = HeapPathShapes(self)
   package private(set) lazy var containers = HeapContainers(self)
 
   /// Reads the graph of a heap file.
@@ -32,7 +33,7 @@ public final class Heap {
   /// Name of the type of a block, as reports give it.
   package func typeName(_ block: Int) -> String { types.groups[group(block)].name }
 
-  /// Name of the field of a reference, without indices; `+24` where only its offset is known.
+  /// Name of the field of a reference; `+24` where only its offset is known.
   package func field(_ edge: Int) -> String {
     let place = graph.place(edge)
     let name = NodeNames.field(file.snapshot.strings[place.label])
@@ -46,6 +47,24 @@ public final class Heap {
     if node == nodes.otherReferences { return ("other", "other references") }
     if node == nodes.unreachable { return ("unreachable", "unreachable") }
     return describe(file.roots[node - nodes.blocks])
+  }
+
+  /// A node above the blocks in one text: `global App.cache`, `stack of thread 1`.
+  package func text(ofNode node: Int) -> String { Self.text(root(ofNode: node)) }
+
+  /// A root in one text.
+  package func text(ofRoot root: HeapFile.Root) -> String { Self.text(describe(root)) }
+
+  private static func text(_ root: (kind: String, name: String)) -> String {
+    switch root.kind {
+    case "shared", "other", "unreachable", "beforeRecording": return root.name.isEmpty ? root.kind : root.name
+    case "stack", "register":
+      let kind = root.kind == "stack" ? "stack" : "registers"
+      return root.name.isEmpty ? kind : "\(kind) of \(root.name)"
+    default:
+      let kind = root.kind == "threadLocal" ? "thread-local" : root.kind == "runLoop" ? "run loop" : root.kind
+      return root.name.isEmpty ? kind : "\(kind) \(root.name)"
+    }
   }
 
   /// Kind and name of a root, as retain paths tell them.

@@ -41,9 +41,9 @@ import UndeadReport
       ])
     #expect(
       tables.sites().map { "\($0.type) \($0.count) \($0.bytes) \($0.stack)" } == [
-        "C memory 1 4096 1", "Swift._DictionaryStorage<Swift.String, App.Session> 1 1024 0",
-        "raw memory 1 256 4294967295", "Swift.__StringStorage 3 240 4294967295", "App.Session 3 192 0",
-        "App.Cache 1 48 0",
+        "raw memory 1 256 4294967295", "C memory 1 4096 1", "App.Cache 1 48 0",
+        "Swift._DictionaryStorage<Swift.String, App.Session> 1 1024 0", "App.Session 3 192 0",
+        "Swift.__StringStorage 3 240 4294967295",
       ])
   }
 

@@ -62,19 +62,7 @@ package final class HeapContainers {
   }
 
   private func ofRoot(_ node: Int, collection: Int?) -> HeapContainer {
-    let root = heap.root(ofNode: node)
-    let type = root.name.isEmpty || root.name == root.kind ? root.kind : "\(Self.word(root.kind)) \(root.name)"
-    return HeapContainer(collection: collection, owner: nil, type: type, field: "")
-  }
-
-  private static func word(_ kind: String) -> String {
-    switch kind {
-    case "threadLocal": "thread-local"
-    case "runLoop": "run loop"
-    case "beforeRecording": "memory from before recording"
-    case "other", "unreachable", "shared": ""
-    default: kind
-    }
+    HeapContainer(collection: collection, owner: nil, type: heap.text(ofNode: node), field: "")
   }
 
   /// The visible object that a block is reached from, with the field through whatever lies between.
@@ -94,7 +82,7 @@ package final class HeapContainers {
     return container
   }
 
-  private static func joined(_ labels: [String]) -> String {
+  static func joined(_ labels: [String]) -> String {
     labels.reduce(into: "") { text, label in
       text += text.isEmpty || label.hasPrefix("[") || label.hasPrefix(".") ? label : ".\(label)"
     }

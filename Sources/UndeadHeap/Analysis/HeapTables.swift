@@ -234,6 +234,8 @@ package struct HeapTables {
       rows[number].bytes = tally.bytes[number]
       rows[number].retained = tally.retained[number]
     }
-    return rows.sorted { ($1.bytes, $1.count, $0.type, $0.stack) < ($0.bytes, $0.count, $1.type, $1.stack) }
+    return rows.sorted { a, b in
+      (b.retained, b.bytes, b.count, a.type, a.stack) < (a.retained, a.bytes, a.count, b.type, b.stack)
+    }
   }
 }

@@ -77,8 +77,8 @@ package struct NodeNames {
     return (name, role(of: type, name: name))
   }
 
-  /// Name of a field as reports show it, without the indices of elements; empty where only its offset is known.
-  package static func field(_ label: String) -> String { withoutIndices(Self.label(label)) }
+  /// Name of a field as reports show it; empty where only its offset is known.
+  package static func field(_ label: String) -> String { Self.label(label) }
 
   private static func readLabels(_ snapshot: Snapshot) -> ([LabelFacts], [Int32]) {
     var labels: [LabelFacts] = []

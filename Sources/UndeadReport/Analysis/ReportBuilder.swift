@@ -157,7 +157,7 @@ extension LeakReport {
     Double(nanoseconds / 1000) / 1000
   }
 
-  private static func notes(on snapshot: Snapshot) -> [String] {
+  static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
     if !snapshot.isComplete { notes.append("the check is incomplete: leaks may be missing from this report") }
     let nodes = snapshot.counter("droppedNodes")

@@ -14,6 +14,13 @@ struct FindingText {
     return text.lines
   }
 
+  /// The lines of references alone.
+  static func lines(_ chain: Chain, _ options: TextOptions) -> [String] {
+    var text = FindingText(options)
+    text.add(chain)
+    return text.lines
+  }
+
   /// The block of all that one thing is to blame for: the worst of it in full.
   ///
   /// - Parameter title: what stands before the heading: "LEAKS 1-3 of 7".

@@ -7,7 +7,7 @@ public enum JSONRenderer {
     try encode(report)
   }
 
-  static func encode(_ value: some Encodable) throws -> Data {
+  package static func encode(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     var data = try encoder.encode(value)

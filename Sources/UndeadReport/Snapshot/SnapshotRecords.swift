@@ -86,6 +86,14 @@ extension Snapshot {
     package var explanation: Index = Snapshot.none
     package var state: State = .leaked
     package var flags: UInt32 = 0
+
+    package init(
+      address: UInt64, size: UInt64, type: Index, stack: Index = Snapshot.none, explanation: Index = Snapshot.none,
+      state: State = .leaked, flags: UInt32 = 0
+    ) {
+      (self.address, self.size, self.type, self.stack) = (address, size, type, stack)
+      (self.explanation, self.state, self.flags) = (explanation, state, flags)
+    }
   }
 
   /// A pointer from one node to another.
@@ -102,6 +110,14 @@ extension Snapshot {
     package var function: UInt64 = 0
     /// 1: does not keep `to` alive; 2: implied, not a pointer in memory; 4: frames of a task to what others own.
     package var flags: UInt32 = 0
+
+    package init(
+      from: Index, to: Index, offset: UInt32 = 0, label: StringID = 0, declaredType: StringID = 0,
+      ownership: UInt32 = 0, function: UInt64 = 0, flags: UInt32 = 0
+    ) {
+      (self.from, self.to, self.offset, self.label) = (from, to, offset, label)
+      (self.declaredType, self.ownership, self.function, self.flags) = (declaredType, ownership, function, flags)
+    }
 
     /// True if it keeps `to` alive.
     package var isStrong: Bool { flags & 5 == 0 }
@@ -129,6 +145,14 @@ extension Snapshot {
     package var firstStep: UInt32 = 0
     package var stepCount: UInt32 = 0
     package var endNode: Index
+
+    package init(
+      rootKind: UInt32, rootName: StringID = 0, rootAddress: UInt64 = 0, thread: UInt32 = 0, firstNode: Index,
+      firstStep: UInt32 = 0, stepCount: UInt32 = 0, endNode: Index
+    ) {
+      (self.rootKind, self.rootName, self.rootAddress, self.thread) = (rootKind, rootName, rootAddress, thread)
+      (self.firstNode, self.firstStep, self.stepCount, self.endNode) = (firstNode, firstStep, stepCount, endNode)
+    }
   }
 
   /// Whose the references are to the node that a thread's word holds.

@@ -19,7 +19,9 @@ struct UndeadCommand: ParsableCommand {
       64: the command line is wrong. 70: the check could not be made.
       """,
     version: version,
-    subcommands: [RunCommand.self, TestCommand.self, SnapshotCommand.self, ReportCommand.self, DiffCommand.self])
+    subcommands: [
+      RunCommand.self, TestCommand.self, SnapshotCommand.self, HeapCommand.self, ReportCommand.self, DiffCommand.self,
+    ])
 }
 
 @main

@@ -4,7 +4,17 @@ import UndeadReport
 
 /// Options of every verb that shows a report.
 struct DisplayOptions: ParsableArguments {
-  enum Color: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
+  enum Color: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+
+    func isUsed(terminal: Bool) -> Bool {
+      switch self {
+      case .always: true
+      case .never: false
+      case .auto: terminal && System.environment("NO_COLOR") == nil && System.environment("TERM") != "dumb"
+      }
+    }
+  }
 
   @Option(
     help: """
@@ -65,11 +75,7 @@ struct DisplayOptions: ParsableArguments {
   }
 
   func usesColor(terminal: Bool) -> Bool {
-    switch color {
-    case .always: true
-    case .never: false
-    case .auto: terminal && System.environment("NO_COLOR") == nil && System.environment("TERM") != "dumb"
-    }
+    color.isUsed(terminal: terminal)
   }
 
   func note(_ text: @autoclosure () -> String) {

@@ -1,0 +1,75 @@
+import UndeadReport
+
+/// Tells retain paths of blocks as reports do: what the compiler makes between two objects is folded into the field.
+package struct HeapPathTeller {
+  private let heap: Heap
+  /// The blocks and references of the paths, as a snapshot would have them.
+  private var snapshot: Snapshot
+  private var roots: [Int] = []
+
+  /// Longer paths, as of lists, lose their middle.
+  private static let limit = 400
+
+  package init(_ heap: Heap) {
+    self.heap = heap
+    snapshot = heap.file.snapshot
+    snapshot.removeFindings()
+  }
+
+  /// Adds the shortest path to a block; the paths are told in the order in which they were added.
+  package mutating func add(_ block: Int) {
+    let path = heap.paths.path(to: block)
+    var edges = path.edges
+    if edges.count > Self.limit {
+      // What is left out is made up for by a reference from one end of the gap to the other.
+      edges.removeSubrange((Self.limit / 2)..<(edges.count - Self.limit / 2))
+    }
+    let first = edges.first.map { heap.graph.source(of: $0) } ?? block
+    var from = addNode(first)
+    let firstNode = from
+    let firstStep = UInt32(snapshot.steps.count)
+    for (number, edge) in edges.enumerated() {
+      let to = addNode(
+        number + 1 < edges.count ? heap.graph.source(of: edges[number + 1]) : Int(heap.graph.targets[edge]))
+      let place = heap.graph.place(edge)
+      snapshot.edges.append(
+        .init(
+          from: from, to: to, offset: place.offset, label: place.label, declaredType: place.declaredType,
+          function: place.function))
+      snapshot.steps.append(UInt32(snapshot.edges.count - 1))
+      from = to
+    }
+    snapshot.paths.append(
+      .init(
+        rootKind: 0, firstNode: firstNode, firstStep: firstStep, stepCount: UInt32(edges.count), endNode: from))
+    roots.append(path.root)
+  }
+
+  private mutating func addNode(_ block: Int) -> Snapshot.Index {
+    let isRaw = heap.group(block) == Int(heap.types.raw)
+    snapshot.nodes.append(
+      .init(
+        address: heap.graph.addresses[block], size: heap.graph.size(block), type: heap.graph.shape(block).type,
+        stack: Snapshot.none, state: isRaw ? .raw : .live))
+    return UInt32(snapshot.nodes.count - 1)
+  }
+
+  /// Functions of the closures on the paths.
+  package var functions: [UInt64] { snapshot.edges.map(\.function).filter { $0 != 0 } }
+
+  /// The paths that were added.
+  package func tell(_ symbols: SymbolTable) -> [[PathStep]] {
+    var paths = snapshot.retainPaths(symbols: symbols)
+    for number in paths.indices where !paths[number].isEmpty {
+      paths[number][0].root = root(number)
+    }
+    return paths
+  }
+
+  private func root(_ number: Int) -> PathStep.Root? {
+    let node = roots[number]
+    guard node != heap.dominators.nodes.unreachable else { return nil }
+    let (kind, name) = heap.root(ofNode: node)
+    return PathStep.Root(kind: kind, name: name)
+  }
+}

@@ -1,0 +1,124 @@
+import UndeadReport
+
+/// Who refers to blocks, and to what they refer, by field.
+struct HeapReferrers {
+  private let heap: Heap
+  private let isMeant: UnsafeMutableBufferPointer<Bool>
+
+  init(_ heap: Heap, _ blocks: [Int]) {
+    self.heap = heap
+    isMeant = .filled(heap.graph.count, with: false)
+    for block in blocks { isMeant[block] = true }
+  }
+
+  func deallocate() { isMeant.deallocate() }
+
+  private struct Key: Hashable {
+    var type: String
+    var field: String
+    var strength: String?
+  }
+
+  /// How a reference of a strength is called; nil for one that keeps alive, and for numbers, which are none, the second
+  /// part is false.
+  private func strength(_ edge: Int) -> (name: String?, isReference: Bool) {
+    let place = heap.graph.place(edge)
+    switch place.strength {
+    case HeapFile.Strength.counted: return (nil, true)
+    case HeapFile.Strength.none: return ("weak", true)
+    case HeapFile.Strength.number: return (nil, false)
+    default: return (heap.ownership.owns[edge] ? nil : "borrowed", true)
+    }
+  }
+
+  /// References to the blocks.
+  func referrers() -> [HeapReport.Referrer] {
+    let graph = heap.graph
+    var counts: [Key: Int] = [:]
+    // Places of holders that are shown as they are count without a look at each holder.
+    var plain: [UInt64: Int] = [:]
+    for block in 0..<graph.count {
+      for edge in graph.edges(of: block) where isMeant[Int(graph.targets[edge])] {
+        let (name, isReference) = strength(edge)
+        guard isReference else { continue }
+        if Self.isShown(heap.types.groups[heap.group(block)].role) {
+          let code: UInt64 = name == nil ? 0 : name == "weak" ? 1 : 2
+          plain[UInt64(heap.group(block)) << 34 | UInt64(graph.places[edge]) << 2 | code, default: 0] += 1
+        } else {
+          let holder = holder(block, heap.field(edge))
+          counts[Key(type: holder.type, field: holder.field, strength: name), default: 0] += 1
+        }
+      }
+    }
+    for (key, count) in plain {
+      let place = heap.file.places[Int(key >> 2 & 0xFFFF_FFFF)]
+      let name = NodeNames.field(heap.file.snapshot.strings[place.label])
+      let strength = [nil, "weak", "borrowed"][Int(key & 3)]
+      counts[
+        Key(
+          type: heap.types.groups[Int(key >> 34)].name, field: name.isEmpty ? "+\(place.offset)" : name,
+          strength: strength), default: 0] += count
+    }
+    addRoots(&counts)
+    let rows = counts.map { key, count in
+      HeapReport.Referrer(type: key.type, field: key.field, count: count, strength: key.strength)
+    }
+    return rows.sorted {
+      ($0.strength == nil ? 0 : 1, $1.count, $0.type, $0.field, $0.strength ?? "")
+        < ($1.strength == nil ? 0 : 1, $0.count, $1.type, $1.field, $1.strength ?? "")
+    }
+  }
+
+  private func addRoots(_ counts: inout [Key: Int]) {
+    for (number, edge) in heap.graph.rootEdges.enumerated() where isMeant[Int(edge.target)] {
+      let root = heap.file.roots[Int(edge.root)]
+      let owns = heap.ownership.rootOwns[number]
+      counts[
+        Key(type: heap.text(ofRoot: root), field: "", strength: owns ? nil : root.isWeak ? "weak" : "borrowed"),
+        default: 0] += 1
+    }
+  }
+
+  /// Objects, tasks and memory are told as they are; storage, contexts and boxes by the object that has them.
+  private static func isShown(_ role: NodeRole) -> Bool { role.isVisible || role == .memory }
+
+  private func holder(_ block: Int, _ field: String) -> (type: String, field: String) {
+    var labels = [field]
+    var next = block
+    while !Self.isShown(heap.types.groups[heap.group(next)].role) {
+      guard heap.paths.edge[next] != HeapPaths.none else {
+        let node = Int(heap.paths.holder[next])
+        return (heap.text(ofNode: node), HeapContainers.joined(labels.reversed()))
+      }
+      labels.append(heap.field(Int(heap.paths.edge[next])))
+      next = Int(heap.paths.holder[next])
+    }
+    return (heap.typeName(next), HeapContainers.joined(labels.reversed()))
+  }
+
+  /// References of the blocks.
+  func references() -> [HeapReport.OutwardReference] {
+    let graph = heap.graph
+    var rows: [Key: (count: Int, bytes: UInt64)] = [:]
+    var seen = Set<Int>()
+    for block in 0..<graph.count where isMeant[block] {
+      for edge in graph.edges(of: block) {
+        let (name, isReference) = strength(edge)
+        guard isReference else { continue }
+        let target = Int(graph.targets[edge])
+        let key = Key(type: heap.typeName(target), field: heap.field(edge), strength: name)
+        rows[key, default: (0, 0)].count += 1
+        if seen.insert(target).inserted { rows[key]!.bytes &+= graph.size(target) }
+      }
+    }
+    let result = rows.map { key, sum in
+      HeapReport.OutwardReference(
+        field: key.field, type: key.type, count: sum.count, bytes: Int(clamping: sum.bytes), strength: key.strength)
+    }
+    return result.sorted {
+      ($1.bytes, $1.count, $0.field, $0.type, $0.strength ?? "") < (
+        $0.bytes, $0.count, $1.field, $1.type, $1.strength ?? ""
+      )
+    }
+  }
+}

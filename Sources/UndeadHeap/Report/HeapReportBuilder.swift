@@ -1,0 +1,177 @@
+import UndeadReport
+
+/// What a heap report shows, and what it leaves out.
+public struct HeapReportOptions: Sendable {
+  /// What is asked for in detail.
+  public enum Subject: Sendable, Equatable {
+    /// A name of a type, its last part, or a pattern with `*`.
+    case type(String)
+    /// The block that an address lies in.
+    case address(UInt64)
+  }
+
+  /// Most rows of each table; nil for all, but of sites for a number that a reader can use.
+  public var top: Int?
+  /// Most instances, sites and paths of a detail; nil for a few.
+  public var detailLimit: Int?
+  /// Rows that retain fewer bytes are left out.
+  public var minBytes = 0
+  /// Count storage of collections, strings and Data with the objects that own it.
+  public var foldsStorage = false
+  public var subject: Subject?
+  /// Allocation sites cost a look at debug information, unless the file has the names.
+  public var includesSites = true
+
+  public init() {}
+}
+
+/// Why there is no detail to tell.
+public enum HeapQuestionError: Error, Equatable, CustomStringConvertible {
+  case noType(String, similar: [String])
+  case noBlock(UInt64)
+
+  public var description: String {
+    switch self {
+    case .noType(let pattern, let similar):
+      "no type in this heap matches '\(pattern)'"
+        + (similar.isEmpty ? "" : "; there are \(similar.map { "'\($0)'" }.joined(separator: ", "))")
+    case .noBlock(let address): "no live block contains the address 0x\(String(address, radix: 16))"
+    }
+  }
+}
+
+extension HeapReport {
+  /// Answers from a heap; the same for the same file and options.
+  ///
+  /// - Throws: ``HeapQuestionError`` if the subject is not in it.
+  public init(
+    _ heap: Heap, options: HeapReportOptions = HeapReportOptions(), tool: LeakReport.Tool = LeakReport.Tool(),
+    symbolizer: Symbolizer? = Symbolizer()
+  ) throws(HeapQuestionError) {
+    let snapshot = heap.file.snapshot
+    let symbols = HeapSymbols(heap, symbolizer)
+    var tables = HeapTables(heap)
+    let least = UInt64(max(options.minBytes, 0))
+    func isShown(_ row: HeapRow) -> Bool { row.retained >= least }
+
+    let allTypes = tables.types(foldingStorage: options.foldsStorage)
+    var detail: Detail?
+    if let subject = options.subject {
+      var builder = try HeapDetailBuilder(heap, subject)
+      detail = builder.build(symbols, limit: options.detailLimit ?? 5)
+    }
+    let shownTypes = allTypes.filter(isShown)
+    self.init(
+      tool: tool, process: LeakReport.Process(snapshot), takenAt: Self.takenAt(snapshot),
+      summary: Self.summary(heap, types: Set(allTypes.map(\.name)).count),
+      types: shownTypes.prefix(options.top ?? .max).map(TypeRow.init),
+      modules: tables.modulesTable().filter(isShown).prefix(options.top ?? .max).map(ModuleRow.init),
+      sites: [],
+      roots: tables.roots().filter { $0.retained >= least }.prefix(options.top ?? .max).map(RootRow.init),
+      generations: tables.generations().map(GenerationRow.init), memory: Self.memory(heap.file), detail: detail)
+    if options.includesSites {
+      sites = HeapSites.rows(heap, &tables, symbols, least: least, top: options.top ?? 200)
+    }
+    summary.notes += symbols.notes
+  }
+
+  private static func takenAt(_ snapshot: Snapshot) -> String {
+    let start = snapshot.metadata("startedAt").flatMap(Double.init) ?? .nan
+    let duration = snapshot.metadata("durationSeconds").flatMap(Double.init) ?? 0
+    return Timestamp.text(secondsSince1970: "\(start + duration)")
+  }
+
+  private static func summary(_ heap: Heap, types: Int) -> Summary {
+    let (file, graph) = (heap.file, heap.graph)
+    var counts = [UInt64](repeating: 0, count: file.shapes.count)
+    for block in 0..<graph.count { counts[Int(graph.shapes[block])] += 1 }
+    var summary = Summary()
+    var (objectBytes, rawBytes, unreachableBytes): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    for (shape, count) in zip(file.shapes, counts) {
+      if shape.type == Snapshot.none {
+        summary.rawBlocks += Int(count)
+        rawBytes &+= shape.size &* count
+      } else {
+        summary.objects += Int(count)
+        objectBytes &+= shape.size &* count
+      }
+      guard !shape.has(HeapFile.Shape.reached) else { continue }
+      summary.unreachableBlocks += Int(count)
+      unreachableBytes &+= shape.size &* count
+    }
+    summary.objectBytes = Int(clamping: objectBytes)
+    summary.rawBytes = Int(clamping: rawBytes)
+    summary.unreachableBytes = Int(clamping: unreachableBytes)
+    summary.types = types
+    let resident = file.snapshot.counter("residentBytes")
+    summary.residentBytes = Int(clamping: resident > 0 ? resident : file.memory.reduce(0) { $0 &+ $1.resident })
+    summary.mallocFreeBytes = Int(
+      clamping: file.memory.filter { $0.kind == HeapFile.MemoryLine.mallocFree }.reduce(0) { $0 &+ $1.resident })
+    summary.pauseMilliseconds = milliseconds(file.snapshot.counter("pauseNanoseconds"))
+    summary.writeMilliseconds = milliseconds(file.snapshot.counter("heapNanoseconds"))
+    summary.fileBytes = file.byteCount
+    summary.complete = file.snapshot.isComplete
+    summary.notes = file.snapshot.reportNotes
+    return summary
+  }
+
+  private static func milliseconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds / 1000) / 1000 }
+
+  private static func memory(_ file: HeapFile) -> [MemoryRow] {
+    let rows = file.memory.map { line in
+      MemoryRow(
+        kind: kind(ofMemory: line.kind), name: file.snapshot.strings[line.name],
+        residentBytes: Int(clamping: line.resident), reservedBytes: Int(clamping: line.reserved))
+    }
+    return rows.sorted { ($1.residentBytes, $0.kind, $0.name) < ($0.residentBytes, $1.kind, $1.name) }
+  }
+
+  private static func kind(ofMemory kind: UInt32) -> String {
+    switch kind {
+    case HeapFile.MemoryLine.liveBlocks: "liveBlocks"
+    case HeapFile.MemoryLine.mallocFree: "mallocFree"
+    case HeapFile.MemoryLine.stacks: "stacks"
+    case HeapFile.MemoryLine.files: "files"
+    case HeapFile.MemoryLine.mapped: "mapped"
+    case HeapFile.MemoryLine.own: "undead"
+    default: "other"
+    }
+  }
+}
+
+extension HeapReport.TypeRow {
+  init(_ row: HeapRow) {
+    self.init(
+      type: row.name, module: row.module, count: row.count, bytes: Int(clamping: row.bytes),
+      retainedBytes: Int(clamping: row.retained))
+  }
+}
+
+extension HeapReport.ModuleRow {
+  init(_ row: HeapRow) {
+    self.init(
+      module: row.name, count: row.count, bytes: Int(clamping: row.bytes), retainedBytes: Int(clamping: row.retained))
+  }
+}
+
+extension HeapReport.GenerationRow {
+  init(_ row: HeapRow) {
+    self.init(
+      number: row.module.flatMap(Int.init) ?? 0, name: row.name, count: row.count, bytes: Int(clamping: row.bytes),
+      retainedBytes: Int(clamping: row.retained))
+  }
+}
+
+extension HeapReport.RootRow {
+  init(_ row: HeapRootRow) {
+    self.init(kind: row.kind, name: row.name, retainedBytes: Int(clamping: row.retained), count: row.count)
+  }
+}
+
+extension HeapReport.SiteRow {
+  init(_ row: HeapSiteRow, _ symbols: HeapSymbols) {
+    self.init(
+      type: row.type, module: row.module, count: row.count, bytes: Int(clamping: row.bytes),
+      retainedBytes: Int(clamping: row.retained), allocation: symbols.backtrace(row.stack))
+  }
+}

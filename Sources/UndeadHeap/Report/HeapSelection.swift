@@ -1,0 +1,72 @@
+import UndeadReport
+
+/// The blocks that a question is about.
+struct HeapSelection {
+  let name: String
+  /// Numbers of groups; empty for one block.
+  let groups: [Int]
+  /// Ascending.
+  let blocks: [Int]
+
+  init(_ heap: Heap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
+    switch subject {
+    case .address(let address):
+      guard let block = heap.graph.block(containing: address) else { throw .noBlock(address) }
+      (name, groups, blocks) = (heap.typeName(block), [], [block])
+    case .type(let pattern):
+      let found = Self.groups(heap, pattern)
+      var isMeant = [Bool](repeating: false, count: heap.types.groups.count)
+      for group in found { isMeant[group] = true }
+      let blocks = (0..<heap.graph.count).filter { isMeant[heap.group($0)] }
+      guard !blocks.isEmpty else { throw .noType(pattern, similar: Self.similar(heap, pattern)) }
+      let present = Set(blocks.map(heap.group))
+      groups = found.filter(present.contains)
+      name = groups.count == 1 ? heap.types.groups[groups[0]].name : pattern
+      self.blocks = blocks
+    }
+  }
+
+  /// The type of that name; else those whose name ends so, whatever their generic arguments; else those that a pattern
+  /// with `*` matches; else those with the text in their names.
+  private static func groups(_ heap: Heap, _ pattern: String) -> [Int] {
+    let all = heap.types.groups
+    if let exact = all.firstIndex(where: { $0.name == pattern }) { return [exact] }
+    if pattern.contains("*") {
+      let glob = HeapPattern(pattern)
+      return all.indices.filter { glob.matches(all[$0].name) }
+    }
+    let named = all.indices.filter { number in
+      let name = all[number].name
+      let plain = name.prefix { $0 != "<" }
+      return plain == pattern || plain.hasSuffix(".\(pattern)") || name.hasSuffix(".\(pattern)") && !name.contains("<")
+    }
+    return named.isEmpty ? all.indices.filter { all[$0].name.contains(pattern) } : named
+  }
+
+  /// Types whose names hold the last part of what was asked for, whatever the case of letters.
+  private static func similar(_ heap: Heap, _ pattern: String) -> [String] {
+    let word = pattern.split(separator: ".").last.map { $0.lowercased().filter { $0 != "*" } } ?? ""
+    guard !word.isEmpty else { return [] }
+    return Array(heap.types.groups.map(\.name).filter { $0.lowercased().contains(word) }.sorted().prefix(5))
+  }
+}
+
+/// A name with `*` for any characters; the whole name must match.
+struct HeapPattern {
+  private let parts: [Substring]
+
+  init(_ text: String) {
+    parts = text.split(separator: "*", omittingEmptySubsequences: false)
+  }
+
+  func matches(_ name: String) -> Bool {
+    guard let first = parts.first, let last = parts.last, parts.count > 1 else { return name == parts.first ?? "" }
+    guard name.hasPrefix(first) else { return false }
+    var rest = name.dropFirst(first.count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let range = rest.firstRange(of: part) else { return false }
+      rest = rest[range.upperBound...]
+    }
+    return rest.count >= last.count && rest.hasSuffix(last)
+  }
+}

@@ -1,0 +1,342 @@
+import UndeadReport
+
+/// What a text of a heap shows first.
+public enum HeapView: String, Sendable, CaseIterable {
+  case type, module, site, root, generation
+}
+
+/// Writes the answers of `undead heap` for people.
+public struct HeapText {
+  private let report: HeapReport
+  private let options: TextOptions
+  private var lines: [String] = []
+
+  private init(_ report: HeapReport, _ options: TextOptions) {
+    self.report = report
+    self.options = options
+  }
+
+  /// The report as text that ends with a newline; the same text for the same report and options.
+  ///
+  /// - Parameters:
+  ///   - rows: so many of the table are shown.
+  public static func render(
+    _ report: HeapReport, by view: HeapView = .type, rows: Int = 20, options: TextOptions = TextOptions()
+  ) -> String {
+    var text = HeapText(report, options)
+    if let detail = report.detail {
+      text.add(detail)
+    } else {
+      text.addHeading()
+      text.addTable(view, rows)
+      text.addMemory()
+      text.addNotes()
+      text.lines.append(text.summary)
+    }
+    return text.lines.joined(separator: "\n") + "\n"
+  }
+
+  // MARK: Table
+
+  private mutating func addHeading() {
+    let process = report.process
+    let name = ReportText.fileName(process.path)
+    let summary = report.summary
+    let blocks = HeapNumber.count(summary.objects + summary.rawBlocks)
+    let bytes = HeapNumber.bytes(summary.objectBytes + summary.rawBytes)
+    lines.append(
+      PathText.heading("\(name.isEmpty ? "process" : name) (pid \(process.pid))", options)
+        + " after \(HeapNumber.seconds(process.durationSeconds)): \(blocks) live blocks, \(bytes)")
+    lines.append("")
+  }
+
+  private struct Row {
+    var retained: Int
+    var bytes: Int?
+    var count: Int
+    var name: String
+  }
+
+  private mutating func addTable(_ view: HeapView, _ limit: Int) {
+    let rows = tableRows(view, limit)
+    let title = view == .root ? "root" : view == .site ? "allocated" : view.rawValue
+    let hasBytes = view != .root
+    func line(_ retained: String, _ bytes: String, _ count: String, _ name: String) -> String {
+      "  " + HeapNumber.right(retained, 10) + (hasBytes ? HeapNumber.right(bytes, 12) : "")
+        + HeapNumber.right(count, 12) + "  " + name
+    }
+    lines.append(PathText.faint(line("retained", "own bytes", view == .root ? "blocks" : "count", title), options))
+    for row in rows.prefix(limit) {
+      lines.append(
+        line(
+          HeapNumber.bytes(row.retained), row.bytes.map(HeapNumber.bytes) ?? "", HeapNumber.count(row.count), row.name)
+      )
+    }
+    let hidden = total(view) - min(rows.count, limit)
+    if hidden > 0 {
+      lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)", options))
+    }
+    lines.append("")
+  }
+
+  private func total(_ view: HeapView) -> Int {
+    switch view {
+    case .type: report.types.count
+    case .module: report.modules.count
+    case .site: report.sites.count
+    case .root: report.roots.count
+    case .generation: report.generations.count
+    }
+  }
+
+  private func tableRows(_ view: HeapView, _ limit: Int) -> [Row] {
+    switch view {
+    case .type:
+      return report.types.prefix(limit).map {
+        let module = $0.module.map { " (\($0))" } ?? ""
+        return Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: type($0.type) + module)
+      }
+    case .module:
+      return report.modules.prefix(limit).map {
+        Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: $0.module)
+      }
+    case .site:
+      return report.sites.prefix(limit).map {
+        Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: "\(type($0.type)) \(place($0))")
+      }
+    case .root:
+      return report.roots.prefix(limit).map { Row(retained: $0.retainedBytes, count: $0.count, name: root($0)) }
+    case .generation:
+      return report.generations.prefix(limit).map {
+        let name = $0.number == 0 ? $0.name : "\($0.number) \($0.name)"
+        return Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: name)
+      }
+    }
+  }
+
+  private func root(_ row: HeapReport.RootRow) -> String {
+    switch row.kind {
+    case "shared", "other", "beforeRecording": row.name
+    case "unreachable": "unreachable: leaked, or memory of C code that nothing names"
+    default: "[\(row.kind == "threadLocal" ? "thread-local" : row.kind)] \(row.name)"
+    }
+  }
+
+  private func type(_ name: String) -> String { PathText.type(name, options) }
+
+  private func place(_ row: HeapReport.SiteRow) -> String {
+    guard let frame = ReportText.site(row.allocation) else { return "(no backtrace)" }
+    return "in " + PathText.place(frame, options)
+  }
+
+  // MARK: Memory
+
+  private mutating func addMemory() {
+    guard report.summary.residentBytes > 0, !report.memory.isEmpty else { return }
+    lines.append("  \(HeapNumber.right(HeapNumber.bytes(report.summary.residentBytes), 10))  resident memory, of which")
+    for (kind, words) in Self.memoryWords {
+      let rows = report.memory.filter { $0.kind == kind }
+      let bytes = rows.reduce(0) { $0 &+ $1.residentBytes }
+      guard bytes > 0 else { continue }
+      var text = words
+      if kind == "files", rows.count > 1 { text = "\(rows.count) files: \(words)" }
+      lines.append("  \(HeapNumber.right(HeapNumber.bytes(bytes), 10))  \(text)")
+    }
+    lines.append("")
+  }
+
+  private static let memoryWords: [(kind: String, words: String)] = [
+    ("liveBlocks", "live blocks"), ("mallocFree", "free in malloc, and its overhead"),
+    ("files", "code and data of the program and its libraries"), ("mapped", "memory that the program mapped itself"),
+    ("stacks", "stacks of threads"), ("other", "other"), ("undead", "Undead's own"),
+  ]
+
+  private mutating func addNotes() {
+    for note in report.summary.notes { lines.append("note: \(note)") }
+    if !report.summary.notes.isEmpty { lines.append("") }
+  }
+
+  private var summary: String {
+    let summary = report.summary
+    var parts = [
+      "\(HeapNumber.count(summary.objects)) object\(summary.objects == 1 ? "" : "s") of "
+        + "\(HeapNumber.count(summary.types)) types (\(HeapNumber.bytes(summary.objectBytes)))",
+      "\(HeapNumber.count(summary.rawBlocks)) blocks without a type (\(HeapNumber.bytes(summary.rawBytes)))",
+    ]
+    if summary.unreachableBlocks > 0 {
+      parts.append(
+        "\(HeapNumber.count(summary.unreachableBlocks)) unreachable (\(HeapNumber.bytes(summary.unreachableBytes)))")
+    }
+    return "undead: " + parts.joined(separator: ", ")
+  }
+
+  // MARK: Detail
+
+  private mutating func add(_ detail: HeapReport.Detail) {
+    let size =
+      "\(HeapNumber.bytes(detail.bytes)) own, \(HeapNumber.bytes(detail.retainedBytes)) retained"
+    lines.append(
+      "\(HeapNumber.count(detail.count)) \u{D7} " + PathText.heading(detail.type, options) + "  (\(size))")
+    lines.append("")
+    addTypes(detail.types ?? [])
+    addPaths(detail)
+    addReferrers(detail)
+    addReferences(detail)
+    addSites(detail)
+    addInstances(detail)
+    addNotes()
+    if lines.last == "" { lines.removeLast() }
+  }
+
+  private static let detailRows = 10
+
+  private mutating func addTypes(_ types: [HeapReport.TypeRow]) {
+    guard !types.isEmpty else { return }
+    lines.append(PathText.heading("types", options))
+    for row in types.prefix(Self.detailRows) {
+      lines.append(
+        "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(type(row.type)) (\(HeapNumber.bytes(row.bytes)))")
+    }
+    addHidden(types.count)
+  }
+
+  private mutating func addHidden(_ count: Int) {
+    if count > Self.detailRows { lines.append("  ... \(HeapNumber.count(count - Self.detailRows)) more") }
+    lines.append("")
+  }
+
+  private mutating func addPaths(_ detail: HeapReport.Detail) {
+    if detail.count == 1, let path = detail.instances.first?.retainPath {
+      lines.append(PathText.heading("held by", options))
+      lines += path.first?.root == nil ? ["    nothing: no root leads to it"] : []
+      lines += PathText.lines(path, options)
+      lines.append("")
+    }
+    for path in detail.paths {
+      lines.append(
+        PathText.heading("held by", options) + "  (\(HeapNumber.count(path.count)) of "
+          + "\(HeapNumber.count(detail.count)), the shortest path of its shape)")
+      lines += path.retainPath.first?.root == nil ? ["    nothing: no root leads to them"] : []
+      lines += PathText.lines(path.retainPath, options)
+      lines.append("")
+    }
+  }
+
+  private mutating func addReferrers(_ detail: HeapReport.Detail) {
+    guard !detail.referrers.isEmpty else { return }
+    lines.append(PathText.heading("referred to by", options))
+    for row in detail.referrers.prefix(Self.detailRows) {
+      let field = row.field.isEmpty ? "" : " " + PathText.field(Self.fieldText(row.field), options)
+      let strength = row.strength.map { " (\($0))" } ?? ""
+      lines.append("  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(type(row.type))\(field)\(strength)")
+    }
+    addHidden(detail.referrers.count)
+  }
+
+  private static func fieldText(_ field: String) -> String {
+    field.contains(" ") || "+[".contains(field.prefix(1)) ? field : ".\(field)"
+  }
+
+  private mutating func addReferences(_ detail: HeapReport.Detail) {
+    guard !detail.references.isEmpty else { return }
+    lines.append(PathText.heading("refers to", options))
+    for row in detail.references.prefix(Self.detailRows) {
+      let strength = row.strength.map { " (\($0))" } ?? ""
+      let field = PathText.field(Self.fieldText(row.field), options)
+      lines.append(
+        "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(field) \u{2192} \(type(row.type)) "
+          + "(\(HeapNumber.bytes(row.bytes)))\(strength)")
+    }
+    addHidden(detail.references.count)
+  }
+
+  private mutating func addSites(_ detail: HeapReport.Detail) {
+    let sites = detail.sites.filter { !$0.allocation.frames.isEmpty }
+    guard !sites.isEmpty else { return }
+    lines.append(PathText.heading("allocated", options))
+    for row in sites {
+      lines.append("  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(place(row))")
+      if options.stacks {
+        let stack = PathText.stack(row.allocation, options)
+        if stack.count > 1 { lines += stack.map { "        " + $0 } }
+      }
+    }
+    lines.append("")
+  }
+
+  private mutating func addInstances(_ detail: HeapReport.Detail) {
+    guard !detail.instances.isEmpty else { return }
+    if detail.count > 1 { lines.append(PathText.heading("those that retain most", options)) }
+    for instance in detail.instances {
+      var text =
+        "  \(HeapNumber.right(HeapNumber.bytes(instance.retainedBytes), 10))  \(instance.address)  "
+        + "\(HeapNumber.bytes(instance.size)) own"
+      if let used = instance.used, let capacity = instance.capacity {
+        text += ", \(HeapNumber.count(used)) of \(HeapNumber.count(capacity)) in use"
+      }
+      if let count = instance.references { text += ", " + Self.text(count) }
+      lines.append(text)
+      guard detail.count == 1 else { continue }
+      addDominators(instance.dominators)
+    }
+    lines.append("")
+  }
+
+  private static func text(_ count: ReferenceCount) -> String {
+    let all = "\(count.total) strong reference\(count.total == 1 ? "" : "s")"
+    guard count.found != count.total else { return all }
+    let others = count.candidates.map { "; named by \($0.joined(separator: ", "))" } ?? ""
+    return "\(all), \(count.found) found\(others)"
+  }
+
+  /// What would free the block if it went, up to the root.
+  private mutating func addDominators(_ dominators: [HeapReport.Dominator]) {
+    guard !dominators.isEmpty else { return }
+    lines.append("")
+    lines.append(PathText.heading("would go with", options))
+    for row in dominators {
+      lines.append(
+        "  \(HeapNumber.right(HeapNumber.bytes(row.retainedBytes), 10))  \(type(row.type))"
+          + (row.address.map { " \($0)" } ?? ""))
+    }
+  }
+}
+
+/// Numbers of tables.
+enum HeapNumber {
+  /// "12,345".
+  static func count(_ number: Int) -> String {
+    var text = ""
+    for (place, digit) in String(number.magnitude).reversed().enumerated() {
+      if place > 0, place % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return (number < 0 ? "-" : "") + String(text.reversed())
+  }
+
+  /// "96.1 MB", "320 B"; 1 KB is 1024 bytes.
+  static func bytes(_ number: Int) -> String {
+    guard number >= 1024 else { return "\(number) B" }
+    var amount = Double(number) / 1024
+    for unit in ["KB", "MB", "GB", "TB"] {
+      if amount < 999.95 || unit == "TB" {
+        let tenths = Int((min(amount, 1e15) * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
+      }
+      amount /= 1024
+    }
+    return "\(number) B"
+  }
+
+  /// "1.3 s", "2 h 5 min".
+  static func seconds(_ seconds: Double) -> String {
+    guard seconds >= 0, seconds < 1e9 else { return "some time" }
+    if seconds < 120 { return "\(Double(Int(seconds * 10)) / 10) s" }
+    let minutes = Int(seconds / 60)
+    return minutes < 120 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
+  }
+
+  static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}

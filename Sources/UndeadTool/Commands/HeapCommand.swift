@@ -1,0 +1,124 @@
+import ArgumentParser
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// A form that the answer of `undead heap` can have.
+enum HeapFormat: String, ExpressibleByArgument, CaseIterable {
+  case text, json
+}
+
+extension HeapView: ExpressibleByArgument {}
+
+/// `undead heap`: what is in memory, and who holds it.
+struct HeapCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "heap",
+    abstract: "Show what is in memory: by type, with what each type keeps alive, and who holds it.",
+    discussion: """
+      FILE is what 'undead run --heap' or 'undead snapshot --heap' wrote; PID is a program that 'undead run' started.
+
+      Retained bytes are what would be freed if the objects went.
+
+      Exit status: 0. 64: the command line is wrong, the file cannot be read, or nothing in it is what was asked for. \
+      70: the heap of the process could not be taken.
+      """)
+
+  @Option(help: "Rows of the table: type, module, site (the line that allocated), root or generation.")
+  var by: HeapView = .type
+
+  @Option(
+    help: ArgumentHelp(
+      "Tell of one type: who holds its objects, what they hold, where they were allocated. Its name, the last part of "
+        + "it, or a pattern with '*'.", valueName: "pattern"))
+  var type: String?
+
+  @Option(help: ArgumentHelp("Tell of the object that an address lies in.", valueName: "address"))
+  var address: String?
+
+  @Option(help: ArgumentHelp("Most rows to show (of the text: 20).", valueName: "rows"))
+  var top: Int?
+
+  @Option(help: ArgumentHelp("Leave out rows that retain less.", valueName: "bytes"))
+  var minBytes = 0
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Count storage of collections, strings and Data with the objects that own it (text: on, other forms: off).")
+  var foldStorage: Bool?
+
+  @Option(help: "Form of the answer: text or json.")
+  var format: HeapFormat = .text
+
+  @Option(help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"))
+  var output: String?
+
+  @Flag(help: "Leave out the backtraces in the text.")
+  var noStacks = false
+
+  @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text.", valueName: "frames"))
+  var depth: Int?
+
+  @Option(help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  var color: DisplayOptions.Color = .auto
+
+  @Option(help: ArgumentHelp("How long to wait for the program, if it is a PID.", valueName: "seconds"))
+  var timeout = SnapshotCommand.defaultTimeout
+
+  @Argument(help: ArgumentHelp("Heap file, or process id.", valueName: "file|pid"))
+  var input: String
+
+  func validate() throws {
+    if let top, top < 1 { throw ValidationError("--top \(top): give a number of rows, 1 or more") }
+    if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
+    if minBytes < 0 { throw ValidationError("--min-bytes \(minBytes): give a number of bytes, 0 or more") }
+    if type != nil && address != nil { throw ValidationError("--type and --address: give one of them") }
+    if let address, Self.number(address) == nil {
+      throw ValidationError("--address \(address): give a hexadecimal address, as 0x7f12a4c01230")
+    }
+    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
+  }
+
+  func run() throws {
+    let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let source = try HeapSource(input, timeout: timeout)
+    let heap = try source.heap()
+    switch format {
+    case .text: try sink.write(try text(heap, sink).utf8)
+    case .json: try sink.write(try json(heap))
+    }
+  }
+
+  private func text(_ heap: Heap, _ sink: OutputSink) throws -> String {
+    var options = TextOptions(color: color.isUsed(terminal: sink.isTerminal), stacks: !noStacks)
+    if let depth { options.depth = depth }
+    options.directory = System.currentDirectory
+    let report = try report(heap, foldsStorage: foldStorage ?? true, includesSites: by == .site)
+    return HeapText.render(report, by: by, rows: top ?? 20, options: options)
+  }
+
+  private func json(_ heap: Heap) throws -> [UInt8] {
+    [UInt8](try report(heap, foldsStorage: foldStorage ?? false, includesSites: true).json())
+  }
+
+  private func report(_ heap: Heap, foldsStorage: Bool, includesSites: Bool) throws(ToolError) -> HeapReport {
+    var options = HeapReportOptions()
+    options.top = format == .text ? nil : top
+    options.detailLimit = top
+    options.minBytes = minBytes
+    options.foldsStorage = foldsStorage
+    options.includesSites = includesSites
+    if let type { options.subject = .type(type) }
+    if let address = address.flatMap(Self.number) { options.subject = .address(address) }
+    do {
+      return try HeapReport(heap, options: options, tool: .init(version: UndeadCommand.version))
+    } catch {
+      throw .misuse("\(error)")
+    }
+  }
+
+  private static func number(_ text: String) -> UInt64? {
+    let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
+    return UInt64(digits, radix: 16)
+  }
+}

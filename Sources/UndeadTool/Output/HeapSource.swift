@@ -1,0 +1,68 @@
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// Where a heap comes from: a file, or a process that is asked for one.
+struct HeapSource {
+  private let path: String
+  /// As the user named it.
+  private let name: String
+  /// The process is asked, and what it wrote is removed.
+  private let pid: pid_t?
+
+  /// - Throws: `ToolError`: no such file or process (misuse), or the process gave no heap (failure).
+  init(_ input: String, timeout: Double) throws(ToolError) {
+    name = input
+    // A file may have a number for a name.
+    if System.status(of: input) == nil, let pid = pid_t(input), pid > 0 {
+      self.pid = pid
+      path = try SnapshotCommand.takeSnapshot(of: pid, kind: .heap, timeout: timeout)
+    } else {
+      pid = nil
+      path = input
+    }
+  }
+
+  /// Reads the heap.
+  ///
+  /// - Throws: `ToolError` that names the input and what is wrong with it.
+  func heap() throws(ToolError) -> Heap {
+    let file = try file()
+    guard file.hasGraph else {
+      guard pid == nil else { throw .failure("process \(name) wrote no heap: \(Self.reason(file))") }
+      let hint =
+        file.isCensus
+        ? "it is a census, counts by type for 'undead watch'" : "it is a snapshot of leaks, for 'undead report'"
+      throw .misuse(
+        "'\(name)' holds no heap: \(hint); take one with 'undead snapshot PID --heap FILE' "
+          + "or 'undead run --heap FILE -- PROGRAM'")
+    }
+    do throws(SnapshotError) {
+      return try Heap(file)
+    } catch {
+      throw problem("\(error)")
+    }
+  }
+
+  private func file() throws(ToolError) -> HeapFile {
+    // The mapping outlives the name.
+    defer { if pid != nil { unlink(path) } }
+    if System.isDirectory(path) { throw .misuse("'\(name)' is a directory; name a heap file") }
+    do throws(SnapshotError) {
+      return try HeapFile(path: path)
+    } catch {
+      throw problem("\(error)")
+    }
+  }
+
+  private func problem(_ text: String) -> ToolError {
+    pid == nil
+      ? .misuse("cannot read '\(name)': \(text)") : .failure("the heap of process \(name) cannot be read: \(text)")
+  }
+
+  private static func reason(_ file: HeapFile) -> String {
+    let notes = file.snapshot.reportNotes
+    return notes.first { $0.hasPrefix("the heap could not be written") }
+      ?? "the library in the program does not know how to"
+  }
+}
