@@ -62,16 +62,6 @@ struct SnapshotCommand: ParsableCommand {
   static func takeSnapshot(
     of pid: pid_t, kind: SnapshotRequest.Kind, timeout: Double
   ) throws(ToolError) -> String {
-    guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
-    let pid = SessionDirectory.program(of: pid) ?? pid
-    guard let session = SessionDirectory.containing(pid) else {
-      throw .misuse(
-        "process \(pid) was not started by 'undead run' (or by another user); "
-          + "a running program cannot be instrumented later: start it with 'undead run -- PROGRAM'")
-    }
-    let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
-    let request = SnapshotRequest(
-      pid: pid, session: session, signal: try SnapshotRequest.signal(setting: setting), kind: kind)
-    return try request.wait(timeout: timeout, progress: Progress())
+    try SnapshotRequest(of: pid, kind: kind).wait(timeout: timeout, progress: Progress())
   }
 }

@@ -20,7 +20,8 @@ struct UndeadCommand: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      RunCommand.self, TestCommand.self, SnapshotCommand.self, HeapCommand.self, ReportCommand.self, DiffCommand.self,
+      RunCommand.self, TestCommand.self, SnapshotCommand.self, HeapCommand.self, MarkCommand.self, ReportCommand.self,
+      DiffCommand.self,
     ])
 }
 

@@ -26,6 +26,8 @@ struct ProcessState: Equatable {
   var requestsAnswered: UInt32
   /// Of the step under way, per mille.
   var progress: UInt32
+  /// The generation that the last request to mark one began; 0 if it could not.
+  var marked: UInt32
   var step: String
   var message: String
   var newestSnapshot: String
@@ -53,6 +55,7 @@ struct ProcessState: Equatable {
     requestsReceived = number(36)
     progress = min(number(40), 1000)
     requestsAnswered = number(44)
+    marked = number(3456)
     step = text(64, 64)
     message = text(128, 512)
     newestSnapshot = text(640, 512)

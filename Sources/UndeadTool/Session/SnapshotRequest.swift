@@ -39,11 +39,37 @@ struct SnapshotRequest {
   /// - Returns: the path of the snapshot.
   /// - Throws: `ToolError` (failure) that says why there is none.
   func wait(timeout: Double, progress: Progress) throws(ToolError) -> String {
+    let (before, state) = try answer(timeout: timeout, progress: progress)
+    guard state.snapshotsWritten != before.snapshotsWritten else {
+      throw .failure("process \(pid) could not write the snapshot: \(state.message)")
+    }
+    return "\(session)/\(state.newestSnapshot)"
+  }
+
+  /// Asks for a mark, as ``wait(timeout:progress:)``.
+  ///
+  /// - Returns: the number of the generation that began.
+  func mark(timeout: Double) throws(ToolError) -> UInt32 {
+    let (_, state) = try answer(timeout: timeout, progress: Progress(isOn: false))
+    guard state.marked > 0 else {
+      throw .failure(
+        "process \(pid) began no generation: it has 4095 already, records nothing any more, or their backtraces fill half "
+          + "of the memory that is reserved for them; start it anew to tell more of them apart")
+    }
+    return state.marked
+  }
+
+  /// The state of the process before the request and after its answer.
+  private func answer(timeout: Double, progress: Progress) throws(ToolError) -> (ProcessState, ProcessState) {
+    let end = System.now() + UInt64(max(timeout, 0) * 1e9)
+    let file = try open(until: end, timeout)
+    defer { close(file) }
     guard var state = ProcessState(pid: pid, session: session) else { throw gone }
     if state.stage == .stoodAside { throw .failure("process \(pid) cannot be checked: \(state.message)") }
-    try tell()
+    try tell(file)
+    // A mark that was made leaves another kind there.
+    defer { if kind == .mark { try? write([0, 0, 0, 0], to: file) } }
     let before = state
-    let end = System.now() + UInt64(max(timeout, 0) * 1e9)
     var nextSignal: UInt64 = 0
     while state.requestsReceived == before.requestsReceived || state.requestsAnswered == before.requestsAnswered {
       let now = System.now()
@@ -60,24 +86,37 @@ struct SnapshotRequest {
       state = next
     }
     progress.clear()
-    guard state.snapshotsWritten != before.snapshotsWritten else {
-      throw .failure("process \(pid) could not write the snapshot: \(state.message)")
+    return (before, state)
+  }
+
+  /// Opens the state file for this request alone: another one may be under way.
+  private func open(until end: UInt64, _ timeout: Double) throws(ToolError) -> Int32 {
+    let file = Glibc.open("\(session)/\(pid).state", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { throw gone }
+    while flock(file, LOCK_EX | LOCK_NB) != 0 {
+      guard System.now() < end else {
+        close(file)
+        throw .failure(
+          "another 'undead' asks process \(pid) for something, and did not get it in time; try again later")
+      }
+      usleep(2000)
     }
-    return "\(session)/\(state.newestSnapshot)"
+    return file
   }
 
   /// Tells the library what the next signal asks for.
-  private func tell() throws(ToolError) {
+  private func tell(_ file: Int32) throws(ToolError) {
     let room = 252
     var bytes = withUnsafeBytes(of: kind.rawValue.littleEndian, Array.init)
     var name = Array(argument.utf8.prefix(room - 1))
     // Not in the middle of a character.
     while !name.isEmpty, String(validating: name, as: UTF8.self) == nil { name.removeLast() }
     bytes += name + Array(repeating: 0, count: room - name.count)
-    let descriptor = open("\(session)/\(pid).state", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw gone }
-    defer { close(descriptor) }
-    guard pwrite(descriptor, bytes, bytes.count, ProcessState.requestOffset) == bytes.count else {
+    try write(bytes, to: file)
+  }
+
+  private func write(_ bytes: [UInt8], to file: Int32) throws(ToolError) {
+    guard pwrite(file, bytes, bytes.count, ProcessState.requestOffset) == bytes.count else {
       throw .failure("cannot tell process \(pid) what is asked for: \(System.reason())")
     }
   }
@@ -111,5 +150,24 @@ struct SnapshotRequest {
     return .failure(
       "process \(pid) did not answer within \(seconds) s: is it stopped, or busy inside the allocator or the loader? "
         + "Try again, or give it more time with --timeout")
+  }
+}
+
+extension SnapshotRequest {
+  /// A request to a process under the tool.
+  ///
+  /// - Parameter pid: of the program, or of the `undead run` that started it.
+  /// - Throws: `ToolError` (misuse) if there is no such process, or it is not under the tool.
+  init(of pid: pid_t, kind: Kind, argument: String = "") throws(ToolError) {
+    guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
+    let pid = SessionDirectory.program(of: pid) ?? pid
+    guard let session = SessionDirectory.containing(pid) else {
+      throw .misuse(
+        "process \(pid) was not started by 'undead run' (or by another user); "
+          + "a running program cannot be instrumented later: start it with 'undead run -- PROGRAM'")
+    }
+    let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
+    self.init(
+      pid: pid, session: session, signal: try SnapshotRequest.signal(setting: setting), kind: kind, argument: argument)
   }
 }

@@ -1,0 +1,53 @@
+import UndeadReport
+
+/// How much was alive at one moment, by type.
+public struct TypeCounts: Sendable, Equatable {
+  /// A number of blocks and their bytes.
+  public struct Amount: Sendable, Equatable {
+    public var count: Double
+    public var bytes: Double
+
+    public init(count: Double = 0, bytes: Double = 0) {
+      self.count = count
+      self.bytes = bytes
+    }
+  }
+
+  /// By the names that reports give types.
+  public var amounts: [String: Amount]
+  /// What the program was held up for, in seconds.
+  public var pause: Double
+
+  /// The line for all that is alive.
+  public static let all = "all memory"
+  /// The line for what has no type: memory of C code, and raw memory of Swift code.
+  public static let untyped = "memory without a type"
+
+  /// Counts made by hand; the line for all of it is added.
+  public init(_ amounts: [String: Amount], pause: Double = 0) {
+    self.amounts = amounts
+    self.pause = pause
+    self.amounts[Self.all] = amounts.values.reduce(into: Amount()) { sum, amount in
+      sum.count += amount.count
+      sum.bytes += amount.bytes
+    }
+  }
+
+  /// The counts in a census file.
+  ///
+  /// - Throws: ``SnapshotError`` if it is none.
+  public init(census file: HeapFile) throws(SnapshotError) {
+    guard file.isCensus else {
+      throw SnapshotError(.damaged, byte: 0, "it is no census; the program may run with another version of the library")
+    }
+    let types = HeapTypes(file)
+    var amounts: [String: Amount] = [:]
+    for line in file.census {
+      let name =
+        line.type == Snapshot.none ? Self.untyped : types.groups[Int(types.groupOfType[Int(line.type)])].name
+      amounts[name, default: Amount()].count += Double(line.count)
+      amounts[name, default: Amount()].bytes += Double(line.bytes)
+    }
+    self.init(amounts, pause: Double(file.snapshot.counter("pauseNanoseconds")) / 1e9)
+  }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Glibc
+
+/// `undead mark`: begins a new generation in a program that `undead run` started.
+struct MarkCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mark",
+    abstract: "Begin a new generation in a running program: heap files tell what was allocated since.",
+    discussion: """
+      Mark before and after what you suspect (a request, say), then look at 'undead heap FILE --by generation'. A program \
+      marks itself with Undead.markGeneration("after request"), or undead_mark_generation in C. A mark costs the program \
+      some microseconds, allocations nothing. A process may have 4095.
+
+      Exit status: 0. 64: the command line is wrong, or the process was not started by 'undead run'. 70: it could not be \
+      marked.
+      """)
+
+  @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
+  var timeout = SnapshotCommand.defaultTimeout
+
+  @Argument(help: "Process id of the program, or of the 'undead run' that started it.")
+  var pid: Int32
+
+  @Argument(help: "What the generation is called in reports; at most 111 bytes are kept.")
+  var name = ""
+
+  func validate() throws {
+    if pid < 1 { throw ValidationError("'\(pid)' is no process id") }
+    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
+  }
+
+  func run() throws {
+    let number = try SnapshotRequest(of: pid, kind: .mark, argument: name).mark(timeout: timeout)
+    print(name.isEmpty ? "generation \(number)" : "generation \(number): \(name)")
+  }
+}
