@@ -10,7 +10,7 @@ public struct Trend: Sendable, Equatable {
   public var grows: Bool
 
   /// Fewest entries that can be judged.
-  public static let least = 8
+  public static let least = 16
 
   /// Fits numbers over ascending times.
   ///
@@ -31,11 +31,12 @@ public struct Trend: Sendable, Equatable {
       self.init(slope: 0, interval: 0...0, grows: false)
       return
     }
-    let doubt = 0.01 / Double(max(questions, 1))
+    let doubt = 0.005 / Double(max(questions, 1))
     let points = Points(times: times, values: values).thinned(to: Self.mostPoints)
-    let line = SlopeFit(line: points), rises = SlopeFit(rises: points.floors(Self.parts(points.count)))
-    let fit = line.interval(doubt: 0.01).lowerBound >= rises.interval(doubt: 0.01).lowerBound ? line : rises
-    let certain = [line, rises].contains { $0.interval(doubt: doubt).lowerBound > 0 }
+    let fits = Self.fits(points)
+    // The one that is surest of growth.
+    let fit = fits.max { $0.interval(doubt: 0.01).lowerBound < $1.interval(doubt: 0.01).lowerBound } ?? fits[0]
+    let certain = fits.contains { $0.interval(doubt: doubt).lowerBound > 0 }
     self.init(
       slope: fit.slope, interval: fit.interval(doubt: 0.01),
       grows: certain && !Self.hasSlowedDown(points, slope: fit.slope))
@@ -49,12 +50,21 @@ public struct Trend: Sendable, Equatable {
 
   private static let mostPoints = 120
 
-  private static func parts(_ points: Int) -> Int { min(24, max(6, points / 3)) }
+  /// Floors of long parts for what swings slowly, of short ones and the numbers themselves for what does not.
+  private static func fits(_ points: Points) -> [SlopeFit] {
+    var fits = [SlopeFit(line: points)]
+    for parts in Set([min(24, points.count / 3), 12, 8, 6]) where parts >= 6 && parts <= points.count / 2 {
+      let floors = points.floors(parts)
+      if parts >= 8 { fits.append(SlopeFit(line: floors)) }
+      fits.append(SlopeFit(rises: floors))
+    }
+    return fits
+  }
 
   /// True if the last third certainly rises less than half as fast as all.
   private static func hasSlowedDown(_ points: Points, slope: Double) -> Bool {
     let end = points.suffix(max(4, points.count / 3))
-    return SlopeFit(line: end).interval(doubt: 0.2).upperBound < slope / 2
+    return SlopeFit(line: end).interval(doubt: 0.4).upperBound < slope / 2
   }
 }
 

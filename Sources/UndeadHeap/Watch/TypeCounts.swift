@@ -15,6 +15,8 @@ public struct TypeCounts: Sendable, Equatable {
 
   /// By the names that reports give types.
   public var amounts: [String: Amount]
+  /// Names of types that the program declares.
+  public var programTypes: Set<String>
   /// What the program was held up for, in seconds.
   public var pause: Double
 
@@ -24,8 +26,9 @@ public struct TypeCounts: Sendable, Equatable {
   public static let untyped = "memory without a type"
 
   /// Counts made by hand; the line for all of it is added.
-  public init(_ amounts: [String: Amount], pause: Double = 0) {
+  public init(_ amounts: [String: Amount], programTypes: Set<String> = [], pause: Double = 0) {
     self.amounts = amounts
+    self.programTypes = programTypes
     self.pause = pause
     self.amounts[Self.all] = amounts.values.reduce(into: Amount()) { sum, amount in
       sum.count += amount.count
@@ -48,6 +51,7 @@ public struct TypeCounts: Sendable, Equatable {
       amounts[name, default: Amount()].count += Double(line.count)
       amounts[name, default: Amount()].bytes += Double(line.bytes)
     }
-    self.init(amounts, pause: Double(file.snapshot.counter("pauseNanoseconds")) / 1e9)
+    let programTypes = Set(types.groups.lazy.filter(\.isOfProgram).map(\.name))
+    self.init(amounts, programTypes: programTypes, pause: Double(file.snapshot.counter("pauseNanoseconds")) / 1e9)
   }
 }

@@ -1,5 +1,5 @@
 /// Frames of the code addresses of a snapshot, each address resolved once.
-struct FrameNames {
+package struct FrameNames {
   private let snapshot: Snapshot
   private let symbols: SymbolTable
   private let modules: [Snapshot.Module]
@@ -9,7 +9,7 @@ struct FrameNames {
   /// Tells which function is a test; nil if findings are not grouped by tests.
   let tests: TestFinder?
 
-  init(_ snapshot: Snapshot, symbols: SymbolTable) {
+  package init(_ snapshot: Snapshot, symbols: SymbolTable) {
     self.snapshot = snapshot
     self.symbols = symbols
     tests = symbols.tests.map(TestFinder.init)
@@ -17,7 +17,7 @@ struct FrameNames {
   }
 
   /// The frames of a stack, innermost first.
-  mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
+  package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
     backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
   }
 
@@ -34,7 +34,7 @@ struct FrameNames {
   }
 
   /// The function of a closure; nil if there is none.
-  mutating func closure(at address: UInt64) -> Frame? {
+  package mutating func closure(at address: UInt64) -> Frame? {
     guard address != 0 else { return nil }
     let frames = frames(at: address)
     // The forwarder that the compiler puts before a closure has no line of its own.

@@ -1,0 +1,98 @@
+/// How a type has grown.
+public struct TypeGrowth: Sendable, Equatable {
+  public var name: String
+  public var count: Trend
+  public var bytes: Trend
+  /// What was alive at the end.
+  public var now: TypeCounts.Amount
+  /// What it has grown by, by its slopes, in the time that was judged.
+  public var risen: TypeCounts.Amount
+
+  /// Less is not worth a word: a cache that fills, a buffer that doubles.
+  static let leastObjects = 10.0
+  static let leastBytes = 16384.0
+
+  /// True if the number of objects certainly grows.
+  public var countGrows: Bool { count.grows && risen.count >= Self.leastObjects }
+  /// True if the bytes certainly grow.
+  public var bytesGrow: Bool { bytes.grows && risen.bytes >= Self.leastBytes }
+  public var grows: Bool { countGrows || bytesGrow }
+}
+
+/// What a watch found, as far as censuses tell it.
+public struct GrowthFindings: Sendable, Equatable {
+  /// Types that grow: those of the program first, then the fastest in bytes.
+  public var types: [TypeGrowth] = []
+  /// All memory together; nil if too little was seen.
+  public var all: TypeGrowth?
+  /// Seconds between the first and the last census.
+  public var watched: Double
+  /// Seconds at the start that were not judged.
+  public var warmUp: Double
+  public var censuses: Int
+  /// Censuses, or groups of them, that were judged.
+  public var judged = 0
+  /// Rules that are broken, and by what.
+  public var broken: [BrokenRule] = []
+  public var ruleCount: Int
+
+  public struct BrokenRule: Sendable, Equatable {
+    public var text: String
+    public var types: [String]
+  }
+
+  /// False if there are too few censuses to say anything.
+  public var isJudged: Bool { all != nil }
+
+  /// Judges a series.
+  ///
+  /// - Parameters:
+  ///   - warmUp: seconds at the start that say nothing; nil for a quarter of the time.
+  public init(_ series: CountSeries, warmUp: Double? = nil, rules: [GrowthRule] = []) {
+    let (start, end) = (series.times.first ?? 0, series.times.last ?? 0)
+    watched = end - start
+    self.warmUp = min(warmUp ?? watched / 4, watched)
+    censuses = series.taken
+    ruleCount = rules.count
+    let first = start + self.warmUp
+    let from = series.times.firstIndex { $0 >= first } ?? series.times.count
+    judged = series.times.count - from
+    guard judged >= Trend.least else { return }
+    let times = Array(series.times[from...])
+    var candidates: [(name: String, amounts: [TypeCounts.Amount])] = []
+    for name in series.names {
+      let amounts = Array(series.amounts(of: name)[from...])
+      let changes = amounts.contains { $0 != amounts[0] }
+      if changes || name == TypeCounts.all { candidates.append((name, amounts)) }
+    }
+    // A name stands for two questions.
+    let growths = candidates.compactMap { candidate in
+      Self.growth(
+        of: candidate.name, candidate.amounts, times, questions: 2 * candidates.count,
+        now: series.newest?.amounts[candidate.name] ?? TypeCounts.Amount())
+    }
+    all = growths.first { $0.name == TypeCounts.all }
+    let own = series.newest?.programTypes ?? []
+    func rank(_ growth: TypeGrowth) -> (Int, Double, Double) {
+      (own.contains(growth.name) ? 1 : 0, growth.bytes.slope, growth.count.slope)
+    }
+    types = growths.filter { $0.grows && $0.name != TypeCounts.all }
+      .sorted { a, b in rank(a) == rank(b) ? a.name < b.name : rank(a) > rank(b) }
+    broken = rules.compactMap { rule in
+      let names = (types + [all].compactMap(\.self)).filter(rule.isBroken).map(\.name)
+      return names.isEmpty ? nil : BrokenRule(text: rule.text, types: names)
+    }
+  }
+
+  private static func growth(
+    of name: String, _ amounts: [TypeCounts.Amount], _ times: [Double], questions: Int, now: TypeCounts.Amount
+  ) -> TypeGrowth? {
+    guard let count = Trend(times: times, values: amounts.map(\.count), questions: questions),
+      let bytes = Trend(times: times, values: amounts.map(\.bytes), questions: questions)
+    else { return nil }
+    let span = times[times.count - 1] - times[0]
+    return TypeGrowth(
+      name: name, count: count, bytes: bytes, now: now,
+      risen: TypeCounts.Amount(count: count.slope * span, bytes: bytes.slope * span))
+  }
+}

@@ -1,0 +1,110 @@
+import UndeadReport
+
+/// Where the objects of types that grow are: what contains them, and where they were allocated.
+public struct GrowthOrigins: Sendable, Equatable {
+  /// A container or an allocation site, with how many objects of the type are of it.
+  public struct Line: Sendable, Equatable {
+    public var text: String
+    public var count: Int
+  }
+
+  /// Of one type.
+  public struct Origin: Sendable, Equatable {
+    /// The most important ones first.
+    public var containers: [Line] = []
+    public var sites: [Line] = []
+  }
+
+  public private(set) var origins: [String: Origin] = [:]
+
+  /// Lines for a type: the rest is not told.
+  static let most = 3
+
+  /// None, where no heap could be had.
+  public init() {}
+
+  init(_ origins: [String: Origin]) { self.origins = origins }
+
+  /// Looks types up in a heap.
+  ///
+  /// - Parameters:
+  ///   - symbolizer: names the places of allocations; nil to use only the names in the file.
+  ///   - options: how these are told.
+  public init(of types: [String], in heap: Heap, symbolizer: Symbolizer?, options: TextOptions) {
+    let found = Self.count(types, in: heap)
+    let stacks = found.mapValues { counts in
+      counts.stacks.filter { $0.key != Snapshot.none }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        .prefix(Self.mostStacks)
+    }
+    var places = Places(
+      heap.file.snapshot, stacks: stacks.values.flatMap { $0.map(\.key) }, symbolizer: symbolizer, options: options)
+    for (name, counts) in found {
+      var sites: [String: Int] = [:]
+      for (stack, count) in stacks[name] ?? [] {
+        if let place = places.name(of: stack) { sites[place, default: 0] += count }
+      }
+      origins[name] = Origin(containers: Self.lines(counts.containers), sites: Self.lines(sites))
+    }
+  }
+
+  /// Of a type: others are not named.
+  private static let mostStacks = 50
+
+  private static func count(_ types: [String], in heap: Heap) -> [String: Counts] {
+    let wanted = Set(types)
+    var names: [Int: String] = [:]
+    for (number, group) in heap.types.groups.enumerated() where wanted.contains(group.name) {
+      names[number] = group.name
+    }
+    if wanted.contains(TypeCounts.untyped) {
+      for number in [heap.types.raw, heap.types.foreign] { names[Int(number)] = TypeCounts.untyped }
+    }
+    var found: [String: Counts] = [:]
+    guard !names.isEmpty else { return found }
+    for block in 0..<heap.graph.count {
+      guard let name = names[heap.group(block)] else { continue }
+      found[name, default: Counts()].add(
+        container: heap.containers.container(of: block)?.description, stack: heap.graph.stack(block))
+    }
+    return found
+  }
+
+  /// Names of the places of allocations.
+  private struct Places {
+    private var frames: FrameNames
+    private let options: TextOptions
+
+    init(_ snapshot: Snapshot, stacks: [Snapshot.Index], symbolizer: Symbolizer?, options: TextOptions) {
+      var symbols = snapshot.symbols
+      let addresses = Set(stacks.flatMap { snapshot.addresses(ofStack: $0) }.filter { $0 > 0 }.map { $0 - 1 })
+      let missing = addresses.filter { symbols[$0] == nil }
+      if let symbolizer, !missing.isEmpty {
+        let found = symbolizer.symbolize(missing.sorted(), modules: snapshot.modules)
+        symbols.frames.merge(found.symbols.frames) { known, _ in known }
+      }
+      frames = FrameNames(snapshot, symbols: symbols)
+      self.options = options
+    }
+
+    mutating func name(of stack: Snapshot.Index) -> String? {
+      guard let frame = ReportText.site(frames.backtrace(stack)) else { return nil }
+      let place = frame.line.map { line in frame.file.map { " at \(ReportText.shortened($0, options)):\(line)" } ?? "" }
+      return ReportText.function(frame) + (place ?? " (\(frame.module))")
+    }
+  }
+
+  private struct Counts {
+    var containers: [String: Int] = [:]
+    var stacks: [Snapshot.Index: Int] = [:]
+
+    mutating func add(container: String?, stack: Snapshot.Index) {
+      if let container { containers[container, default: 0] += 1 }
+      stacks[stack, default: 0] += 1
+    }
+  }
+
+  private static func lines(_ counts: [String: Int]) -> [Line] {
+    counts.map { Line(text: $0.key, count: $0.value) }
+      .sorted { ($1.count, $0.text) < ($0.count, $1.text) }.prefix(most).map(\.self)
+  }
+}

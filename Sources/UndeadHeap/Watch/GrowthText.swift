@@ -1,0 +1,118 @@
+import Foundation
+
+/// What a watch found, as text.
+public enum GrowthText {
+  /// The whole report, which ends with a line that a script can look for.
+  ///
+  /// - Parameters:
+  ///   - notes: sentences on what is not in it.
+  public static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
+    var lines = [heading(findings), ""]
+    for type in findings.types {
+      lines += row(type)
+      let origin = origins.origins[type.name] ?? GrowthOrigins.Origin()
+      lines += origin.containers.map { "    held by \($0.text): \(grouped($0.count))" }
+      lines += origin.sites.map { "    allocated at \($0.text): \(grouped($0.count))" }
+      lines.append("")
+    }
+    if let all = findings.all { lines += [summary(of: all), ""] }
+    lines += findings.broken.map { "rule '\($0.text)' is broken: \($0.types.joined(separator: ", "))" }
+    lines += notes.map { "note: \($0)" }
+    if !findings.broken.isEmpty || !notes.isEmpty { lines.append("") }
+    lines.append(verdict(findings))
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func heading(_ findings: GrowthFindings) -> String {
+    let censuses = findings.censuses == 1 ? "1 census" : "\(findings.censuses) censuses"
+    let text = "undead: watched for \(duration(findings.watched)), \(censuses)"
+    return findings.isJudged ? "\(text); the first \(duration(findings.warmUp)) are taken for a warm-up" : text
+  }
+
+  private static func row(_ type: TypeGrowth) -> [String] {
+    var lines = ["  \(type.name): now \(now(type))"]
+    if type.countGrows { lines.append("    \(Rate.objects.text(type.count)) objects") }
+    if type.bytesGrow { lines.append("    \(Rate.bytes.text(type.bytes))") }
+    return lines
+  }
+
+  private static func summary(of all: TypeGrowth) -> String {
+    guard all.grows else { return "All memory: no certain growth; now \(now(all))" }
+    let rate = all.bytesGrow ? Rate.bytes.text(all.bytes) : "\(Rate.objects.text(all.count)) blocks"
+    return "All memory: \(rate); now \(now(all))"
+  }
+
+  private static func now(_ type: TypeGrowth) -> String {
+    "\(grouped(Int(type.now.count))), \(size(type.now.bytes))"
+  }
+
+  private static func verdict(_ findings: GrowthFindings) -> String {
+    guard findings.isJudged else {
+      return "undead: too little was seen to judge growth: \(findings.judged) censuses after the warm-up, "
+        + "\(Trend.least) are needed; watch for longer (--for) or more often (--every)"
+    }
+    let count = findings.types.count
+    let types = count == 0 ? "nothing grows" : count == 1 ? "1 type grows" : "\(count) types grow"
+    if findings.ruleCount == 0 { return "undead: \(types)" }
+    let rules = findings.ruleCount == 1 ? "1 rule" : "\(findings.ruleCount) rules"
+    return "undead: \(types), \(findings.broken.count) of \(rules) broken"
+  }
+
+  /// "1 min 30 s".
+  public static func duration(_ seconds: Double) -> String {
+    guard seconds >= 60 else { return "\(trimmed(seconds, digits: 1)) s" }
+    let whole = Int(seconds.rounded())
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    return [(hours, "h"), (minutes, "min"), (rest, "s")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      .joined(separator: " ")
+  }
+
+  /// 1234567 as "1,234,567".
+  public static func grouped(_ number: Int) -> String {
+    var text = ""
+    var digits = String(abs(number))[...]
+    while digits.count > 3 {
+      text = ",\(digits.suffix(3))\(text)"
+      digits = digits.dropLast(3)
+    }
+    return (number < 0 ? "-" : "") + digits + text
+  }
+
+  /// Without zeros at the end.
+  static func trimmed(_ number: Double, digits: Int) -> String {
+    let scale = pow(10, Double(digits))
+    let rounded = (number * scale).rounded() / scale
+    return rounded == rounded.rounded() ? grouped(Int(rounded)) : String(format: "%.\(digits)f", rounded)
+  }
+
+  /// "9.4 KB"; 1 KB is 1024 bytes.
+  public static func size(_ bytes: Double) -> String {
+    guard abs(bytes) >= 1024 else { return "\(Int(bytes.rounded())) B" }
+    var amount = bytes / 1024
+    for unit in ["KB", "MB"] {
+      if abs(amount) < 1024 { return "\(trimmed(amount, digits: 1)) \(unit)" }
+      amount /= 1024
+    }
+    return "\(trimmed(min(max(amount, -1e9), 1e9), digits: 1)) GB"
+  }
+
+  /// Units that slopes are told in.
+  enum Rate {
+    case objects, bytes
+
+    /// "+120/min (118 to 122)".
+    func text(_ trend: Trend) -> String {
+      let (unit, seconds) = abs(trend.slope) * 60 >= (self == .objects ? 1 : 1024) ? ("min", 60.0) : ("h", 3600.0)
+      let low = trend.interval.lowerBound * seconds
+      let high = trend.interval.upperBound * seconds
+      return "+\(number(trend.slope * seconds))/\(unit) (\(bound(low)) to \(bound(high)))"
+    }
+
+    private func bound(_ number: Double) -> String { number.isFinite ? self.number(number) : "unknown" }
+
+    private func number(_ number: Double) -> String {
+      self == .bytes ? GrowthText.size(number) : GrowthText.trimmed(number, digits: abs(number) < 10 ? 1 : 0)
+    }
+
+  }
+}
