@@ -10,6 +10,8 @@ final class SupervisedRun {
   /// As text, for the report.
   private let arguments: [String]
   private let supervisor: Supervisor
+  /// Set when the command was seen to have ended.
+  private(set) var ending: Ending?
 
   /// What is loaded into the command, and what it is told.
   struct Instrument {
@@ -51,25 +53,40 @@ final class SupervisedRun {
     }
   }
 
+  /// Waits until the command ends, or until `time` (see `System.now()`).
+  ///
+  /// - Returns: true if it has ended.
+  func wait(until time: UInt64) throws(ToolError) -> Bool {
+    if ending == nil { ending = try supervisor.wait(for: pid, until: time, onSnapshot: {}) }
+    return ending != nil
+  }
+
   /// Waits for the end of the command and reports.
   ///
   /// - Parameters:
+  ///   - wasEnded: the tool ended the command, so that its status says nothing.
   ///   - onSnapshot: called when the user asks for a snapshot.
   ///   - report: reports on the ended command, and returns the exit status that its findings ask for.
   /// - Returns: the exit status of the tool.
   func finish(
-    onSnapshot: () -> Void = {}, report: (Ending) throws(ToolError) -> Int32
+    wasEnded: Bool = false, onSnapshot: () -> Void = {}, report: (Ending) throws(ToolError) -> Int32
   ) throws(ToolError) -> Int32 {
     defer { session.remove() }
-    let ending = try supervisor.wait(for: pid, onSnapshot: onSnapshot)
+    let ending: Ending
+    if let known = self.ending {
+      ending = known
+    } else {
+      ending = try supervisor.wait(for: pid, onSnapshot: onSnapshot)
+    }
+    let status = wasEnded ? 0 : ending.status
     supervisor.release { [session] in session.removeFiles() }
     do throws(ToolError) {
       let verdict = try report(ending)
-      return ending.status != 0 ? ending.status : verdict
+      return status != 0 ? status : verdict
     } catch {
       // The command's own status goes first, but nobody may take silence for "no leaks".
       Message.say(error.message)
-      return ending.status != 0 ? ending.status : error.status
+      return status != 0 ? status : error.status
     }
   }
 

@@ -20,8 +20,8 @@ struct UndeadCommand: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      RunCommand.self, TestCommand.self, SnapshotCommand.self, HeapCommand.self, MarkCommand.self, ReportCommand.self,
-      DiffCommand.self,
+      RunCommand.self, TestCommand.self, SnapshotCommand.self, HeapCommand.self, WatchCommand.self, MarkCommand.self,
+      ReportCommand.self, DiffCommand.self,
     ])
 }
 

@@ -67,12 +67,19 @@ final class Supervisor {
     return pid
   }
 
-  /// Waits until the program ends.
+  /// Waits until the program ends, however long that takes.
+  func wait(for pid: pid_t, onSnapshot: () -> Void) throws(ToolError) -> Ending {
+    while true {
+      if let ending = try wait(for: pid, until: .max, onSnapshot: onSnapshot) { return ending }
+    }
+  }
+
+  /// Waits until the program ends, or until `time` (see `System.now()`): then it returns nil.
   ///
   /// - Parameters:
   ///   - onSnapshot: called when the tool gets the user's snapshot signal.
   /// - Throws: `ToolError` (failure) if the program's status cannot be had.
-  func wait(for pid: pid_t, onSnapshot: () -> Void) throws(ToolError) -> Ending {
+  func wait(for pid: pid_t, until time: UInt64, onSnapshot: () -> Void) throws(ToolError) -> Ending? {
     while true {
       var status: Int32 = 0
       let ended = waitpid(pid, &status, WNOHANG)
@@ -84,9 +91,13 @@ final class Supervisor {
         throw .failure("lost sight of the program (process \(pid)): \(System.reason())")
       }
       deliverDelayed(to: pid)
+      let now = System.now()
+      guard now < time else { return nil }
       var set = waited
       var info = siginfo_t()
       var pause = self.pause
+      let rest = timespec(tv_sec: Int((time - now) / 1_000_000_000), tv_nsec: Int((time - now) % 1_000_000_000))
+      if (rest.tv_sec, rest.tv_nsec) < (pause.tv_sec, pause.tv_nsec) { pause = rest }
       let signal = sigtimedwait(&set, &info, &pause)
       if signal < 0 {
         showProgress()

@@ -1,0 +1,149 @@
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// `undead watch`: takes censuses, asks for one heap at the end, and reports.
+struct WatchRun {
+  private let options: WatchCommand
+  private let sink: OutputSink
+  private let loop: WatchLoop
+
+  init(options: WatchCommand) throws(ToolError) {
+    self.options = options
+    // A program that is started here may write to standard output.
+    let standard = options.pid == nil ? OutputSink.standardError : .standardOutput
+    if let file = options.output { sink = try OutputSink(file: file) } else { sink = standard }
+    loop = WatchLoop(every: options.every.seconds, duration: options.duration?.seconds)
+  }
+
+  /// Watches a process; returns the exit status of the tool.
+  func watch(_ pid: pid_t) throws(ToolError) -> Int32 {
+    let program = try RunningProgram(pid)
+    let (series, end) = try loop.run(program)
+    program.clear()
+    let findings = judge(series)
+    var notes: [String] = []
+    var heap = Outcome.none
+    if end == .programEnded {
+      notes.append(
+        "process \(pid) ended after \(GrowthText.duration(findings.watched)), before a look at what holds what grew")
+    } else if wantsHeap(findings) {
+      heap = take { () throws(ToolError) in try program.counter.heap() }
+    }
+    defer { heap.remove() }
+    return try report(findings, heap, notes: notes)
+  }
+
+  /// Starts a program and watches it; returns the exit status of the tool.
+  func watchProgram() throws(ToolError) -> Int32 {
+    let path = try ProgramLookup.find(options.command[0], path: System.environment("PATH"))
+    let preflight = try Preflight(program: path, preloaded: System.environment("LD_PRELOAD") ?? "")
+    if let obstacle = preflight.obstacle { throw .failure("the program cannot be watched: \(obstacle)") }
+    if System.environment("UNDEAD") == "0" {
+      throw .failure("the program cannot be watched: UNDEAD=0 in the environment turns the instrument off")
+    }
+    let instrument = SupervisedRun.Instrument(
+      library: try .ofThisTool(), settings: ["UNDEAD_HEAP": "1", "UNDEAD_SUSPECTS": "0"]
+    ) { _, _ in }
+    let run = try SupervisedRun(
+      executable: path, arguments: System.lastArguments(options.command.count), instrument: instrument)
+    return try watch(StartedProgram(run))
+  }
+
+  private func watch(_ program: StartedProgram) throws(ToolError) -> Int32 {
+    let seen: (series: CountSeries, end: WatchEnd)
+    do throws(ToolError) {
+      seen = try loop.run(program)
+    } catch {
+      // Without a watch the program has no purpose any more.
+      try program.end()
+      return try program.run.finish(wasEnded: true) { _ throws(ToolError) in throw error }
+    }
+    let findings = judge(seen.series)
+    var heap = Outcome.none
+    if seen.end == .programEnded {
+      if wantsHeap(findings), let file = program.lastHeap { heap = .file(file) }
+    } else {
+      if wantsHeap(findings) { heap = take { () throws(ToolError) in try program.counter.heap() } }
+      try program.end()
+    }
+    return try program.run.finish(wasEnded: seen.end != .programEnded) { _ throws(ToolError) in
+      let notes =
+        seen.end == .programEnded && options.duration != nil
+        ? ["the program ended after \(GrowthText.duration(findings.watched)), before its time"] : []
+      return try report(findings, heap, notes: notes)
+    }
+  }
+
+  private func judge(_ series: CountSeries) -> GrowthFindings {
+    GrowthFindings(series, warmUp: options.warmUp?.seconds, rules: options.failOnGrowth)
+  }
+
+  // MARK: The heap at the end
+
+  private enum Outcome {
+    case none
+    case file(String)
+    case problem(String)
+
+    func remove() {
+      if case .file(let path) = self { unlink(path) }
+    }
+  }
+
+  /// A graph costs more than a census: it is taken to explain something.
+  private func wantsHeap(_ findings: GrowthFindings) -> Bool { options.heap != nil || !findings.types.isEmpty }
+
+  private func take(_ heap: () throws(ToolError) -> String) -> Outcome {
+    do throws(ToolError) {
+      return .file(try heap())
+    } catch {
+      return .problem(error.message)
+    }
+  }
+
+  /// Names what holds the types that grow.
+  private func origins(_ findings: GrowthFindings, _ heap: Outcome, notes: inout [String]) -> GrowthOrigins {
+    switch heap {
+    case .none: return GrowthOrigins()
+    case .problem(let reason):
+      notes.append("no look at what holds what grew: \(reason)")
+      return GrowthOrigins()
+    case .file(let path):
+      do {
+        let file = try HeapFile(path: path)
+        guard file.hasGraph else {
+          notes.append("no look at what holds what grew: the program wrote no heap")
+          return GrowthOrigins()
+        }
+        var text = TextOptions()
+        text.directory = System.repositoryRoot
+        return GrowthOrigins(
+          of: findings.types.map(\.name), in: try Heap(file), symbolizer: Symbolizer(), options: text)
+      } catch {
+        notes.append("no look at what holds what grew: the heap cannot be read: \(error)")
+        return GrowthOrigins()
+      }
+    }
+  }
+
+  private func keep(_ heap: Outcome) throws(ToolError) {
+    guard let path = options.heap else { return }
+    switch heap {
+    case .none: throw .failure("no heap was kept in '\(path)': the program ended before")
+    case .problem(let reason): throw .failure("no heap was kept in '\(path)': \(reason)")
+    case .file(let file): try SavedHeap.keep(file, of: SnapshotFile.load(file), at: path)
+    }
+  }
+
+  // MARK: The report
+
+  private func report(_ findings: GrowthFindings, _ heap: Outcome, notes: [String]) throws(ToolError) -> Int32 {
+    var notes = notes
+    let origins = origins(findings, heap, notes: &notes)
+    try sink.write(Array(GrowthText.render(findings, origins, notes: notes).utf8))
+    try keep(heap)
+    if !findings.broken.isEmpty { return ExitStatus.findings }
+    return findings.isJudged || options.failOnGrowth.isEmpty ? 0 : ExitStatus.toolFailure
+  }
+}
