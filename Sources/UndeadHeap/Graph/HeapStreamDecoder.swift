@@ -40,8 +40,12 @@ struct HeapStreamDecoder {
   private var stream: HeapStream
   private var lists: HeapBlockLists
   private var address: UInt64 = 0
+  private var bytes: UInt64 = 0
   /// The highest rank that a reference names, and where it stands.
   private var highest: (target: UInt32, position: Int) = (0, 0)
+
+  /// Far more than an address space has; sums of bytes stay far from overflow.
+  private static let mostBytes: UInt64 = 1 << 57
 
   init(_ file: HeapFile) {
     self.file = file
@@ -63,7 +67,13 @@ struct HeapStreamDecoder {
       if lists.targets.count > 0, Int(highest.target) >= blocks {
         throw damaged(highest.position, "block \(highest.target) is referred to, there are \(blocks)")
       }
-      return HeapGraph(file, lists, rootEdges: try decodeRootEdges(blocks: blocks))
+      let rootEdges = try decodeRootEdges(blocks: blocks)
+      let sum = blocks + lists.targets.count + rootEdges.count + file.roots.count
+      guard sum < Int(UInt32.max) - 8, bytes <= Self.mostBytes else {
+        rootEdges.deallocate()
+        throw damaged(0, "there are more blocks, or bytes of them, than can be")
+      }
+      return HeapGraph(file, lists, rootEdges: rootEdges)
     } catch {
       lists.deallocate()
       throw error
@@ -88,6 +98,7 @@ struct HeapStreamDecoder {
     }
     lists.shapes.append(shape)
     lists.sites.append(site)
+    bytes = min(bytes + file.shapes[Int(shape)].size, Self.mostBytes + 1)
     decodeFacts(file.shapes[Int(shape)].flags, rank)
     lists.firstEdges.append(UInt32(truncatingIfNeeded: lists.targets.count))
     try decodeEdges(rank)

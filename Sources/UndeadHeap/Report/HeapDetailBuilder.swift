@@ -22,10 +22,16 @@ struct HeapDetailBuilder {
       stacks: instances.map(heap.graph.stack) + sites.map(\.stack), functions: teller.functions)
     let paths = teller.tell(symbols.table)
     let groups = selection.groups.count > 1 ? types() : nil
+    let few = HeapReferrers(heap, instances)
+    defer { few.deallocate() }
+    let incoming = few.incoming()
+    let told = zip(instances, paths).map { block, path in
+      instance(block, path, symbols, count(block, few, incoming[block] ?? []))
+    }
     return HeapReport.Detail(
       type: selection.name, count: selection.blocks.count,
       bytes: Int(clamping: selection.blocks.reduce(0) { $0 &+ heap.graph.size($1) }),
-      retainedBytes: Int(clamping: retained), instances: zip(instances, paths).map { instance($0, $1, symbols) },
+      retainedBytes: Int(clamping: retained), instances: told,
       referrers: referrers.referrers(), references: referrers.references(),
       sites: merged(sites, symbols).prefix(limit).map { HeapReport.SiteRow($0, symbols) },
       paths: zip(shapes, paths.dropFirst(instances.count)).map { .init(count: $0.count, retainPath: $1) },
@@ -120,13 +126,15 @@ struct HeapDetailBuilder {
 
   // MARK: Instances
 
-  private func instance(_ block: Int, _ path: [PathStep], _ symbols: HeapSymbols) -> HeapReport.Instance {
+  private func instance(
+    _ block: Int, _ path: [PathStep], _ symbols: HeapSymbols, _ references: ReferenceCount?
+  ) -> HeapReport.Instance {
     let use = heap.graph.uses.first(where: { $0.rank == UInt32(block) })
     return HeapReport.Instance(
       type: heap.typeName(block), address: Self.text(heap.graph.addresses[block]),
       size: Int(clamping: heap.graph.size(block)), retainedBytes: Int(clamping: heap.dominators.retained[block]),
       allocation: symbols.backtrace(heap.graph.stack(block)), retainPath: path, dominators: dominators(block),
-      references: count(block), used: use.map { Int(clamping: $0.used) },
+      references: references, used: use.map { Int(clamping: $0.used) },
       capacity: use.map { Int(clamping: $0.capacity) })
   }
 
@@ -147,14 +155,14 @@ struct HeapDetailBuilder {
   private static let holderLimit = 8
 
   /// The strong references to a block that were found, and who else may have the others.
-  private func count(_ block: Int) -> ReferenceCount? {
+  private func count(
+    _ block: Int, _ referrers: HeapReferrers, _ incoming: [HeapReferrers.Incoming]
+  ) -> ReferenceCount? {
     let strong = heap.graph.strongCounts[block]
     guard strong != HeapGraph.unknownCount else { return nil }
-    let single = HeapReferrers(heap, [block])
-    defer { single.deallocate() }
     var (found, holders, candidates): (Int, [ReferenceCount.Holder], [String]) = (0, [], [])
     let counted = Int(heap.ownership.counted[block])
-    for row in single.referrers() where row.strength != "weak" {
+    for row in referrers.referrers(of: block, incoming) where row.strength != "weak" {
       if row.field.isEmpty || row.strength != nil {
         candidates.append(row.field.isEmpty ? row.type : "\(row.type).\(row.field)")
       } else {

@@ -31,6 +31,36 @@ struct HeapReferrers {
     }
   }
 
+  /// A reference to a block, and the block that has it.
+  struct Incoming {
+    var holder: Int
+    var edge: Int
+  }
+
+  /// The references to each of the blocks, which should be few.
+  func incoming() -> [Int: [Incoming]] {
+    var result: [Int: [Incoming]] = [:]
+    for block in 0..<heap.graph.count {
+      for edge in heap.graph.edges(of: block) where isMeant[Int(heap.graph.targets[edge])] {
+        result[Int(heap.graph.targets[edge]), default: []].append(Incoming(holder: block, edge: edge))
+      }
+    }
+    return result
+  }
+
+  /// References to one of the blocks.
+  func referrers(of block: Int, _ incoming: [Incoming]) -> [HeapReport.Referrer] {
+    var counts: [Key: Int] = [:]
+    for reference in incoming {
+      let (name, isReference) = strength(reference.edge)
+      guard isReference else { continue }
+      let holder = holder(reference.holder, heap.field(reference.edge))
+      counts[Key(type: holder.type, field: holder.field, strength: name), default: 0] += 1
+    }
+    addRoots(&counts) { $0 == block }
+    return Self.rows(counts)
+  }
+
   /// References to the blocks.
   func referrers() -> [HeapReport.Referrer] {
     let graph = heap.graph
@@ -59,7 +89,11 @@ struct HeapReferrers {
           type: heap.types.groups[Int(key >> 34)].name, field: name.isEmpty ? "+\(place.offset)" : name,
           strength: strength), default: 0] += count
     }
-    addRoots(&counts)
+    addRoots(&counts) { isMeant[$0] }
+    return Self.rows(counts)
+  }
+
+  private static func rows(_ counts: [Key: Int]) -> [HeapReport.Referrer] {
     let rows = counts.map { key, count in
       HeapReport.Referrer(type: key.type, field: key.field, count: count, strength: key.strength)
     }
@@ -69,8 +103,8 @@ struct HeapReferrers {
     }
   }
 
-  private func addRoots(_ counts: inout [Key: Int]) {
-    for (number, edge) in heap.graph.rootEdges.enumerated() where isMeant[Int(edge.target)] {
+  private func addRoots(_ counts: inout [Key: Int], where isHeld: (Int) -> Bool) {
+    for (number, edge) in heap.graph.rootEdges.enumerated() where isHeld(Int(edge.target)) {
       let root = heap.file.roots[Int(edge.root)]
       let owns = heap.ownership.rootOwns[number]
       counts[
