@@ -1,7 +1,7 @@
 /// What the text of a demangled symbol says about a function.
-enum SymbolText {
+package enum SymbolText {
   /// The part of a path after the last slash.
-  static func fileName(_ path: String) -> String {
+  package static func fileName(_ path: String) -> String {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
@@ -11,7 +11,7 @@ enum SymbolText {
   ]
 
   /// The symbol without what the compiler put before the function that the programmer wrote.
-  static func withoutThunks(_ symbol: String) -> String {
+  package static func withoutThunks(_ symbol: String) -> String {
     var text = Substring(symbol)
     var changed = true
     while changed {
@@ -108,14 +108,14 @@ enum SymbolText {
 
 extension Backtrace {
   /// The first frame that the programmer wrote, if there is one.
-  var firstOwnFrame: Frame? {
+  package var firstOwnFrame: Frame? {
     frames.first { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) } ?? frames.first { !$0.system }
   }
 }
 
 extension SymbolText {
   /// The function without its argument and result types, for a sentence: "App.Loader.load()".
-  static func short(_ symbol: String) -> String {
+  package static func short(_ symbol: String) -> String {
     let text = withoutThunks(symbol)
     guard let arrow = text.firstRange(of: " -> "), !text.contains(" in ") else { return text }
     return String(text[..<arrow.lowerBound]).replacing(" async", with: "").replacing(" throws", with: "")

@@ -3,7 +3,9 @@ import Foundation
 /// Writes the difference of two reports.
 public enum DiffRenderer {
   /// The difference as text: new groups in full, the others in a line each, the summary in the last line.
-  public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions()) -> String {
+  ///
+  /// - Parameter start: what the summary says before the leaks.
+  public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions(), start: String = "") -> String {
     var lines: [String] = []
     let new = Findings.groups(leaks: diff.new, byCulprit: options.groupsByCulprit)
     lines += TextRenderer.lines(new, .init(one: "NEW", many: "NEW", noun: "leak"), options)
@@ -22,7 +24,7 @@ public enum DiffRenderer {
     if !lines.isEmpty, lines.last != "" { lines.append("") }
     lines += diff.notes.map { "note: \($0)" }
     if !diff.notes.isEmpty { lines.append("") }
-    lines.append(summary(diff, options))
+    lines.append(summary(diff, start, options))
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -55,7 +57,7 @@ public enum DiffRenderer {
       + findings.gone.map { gone(line($0), count($0), options) }
   }
 
-  private static func summary(_ diff: ReportDiff, _ options: TextOptions) -> String {
+  private static func summary(_ diff: ReportDiff, _ start: String, _ options: TextOptions) -> String {
     var parts = [
       "\(diff.new.count) new", "\(diff.grown.count) grown", "\(diff.shrunk.count) less", "\(diff.gone.count) gone",
       "\(diff.unchanged) unchanged",
@@ -65,7 +67,7 @@ public enum DiffRenderer {
     if !diff.complete { parts.append("check incomplete") }
     let isWorse = !diff.new.isEmpty || !diff.grown.isEmpty || diff.zombies.isWorse
     let style: TextStyle = isWorse ? .alarm : diff.complete && !diff.suspects.isWorse ? .good : .warning
-    return style.apply("undead: " + parts.joined(separator: ", "), options)
+    return style.apply("undead: " + start + parts.joined(separator: ", "), options)
   }
 
   /// What changed, in a few words; nil if nothing did.

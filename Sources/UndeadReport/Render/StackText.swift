@@ -1,7 +1,7 @@
 /// Frames and stacks as text.
-enum StackText {
+package enum StackText {
   /// The function as the programmer knows it.
-  static func function(_ frame: Frame) -> String {
+  package static func function(_ frame: Frame) -> String {
     SymbolText.withoutThunks(frame.symbol)
   }
 
@@ -12,7 +12,7 @@ enum StackText {
   }
 
   /// " at file:line", or " (module)" where no line is known.
-  static func place(_ frame: Frame, _ options: TextOptions) -> String {
+  package static func place(_ frame: Frame, _ options: TextOptions) -> String {
     // A library without line numbers tells a file that says nothing.
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
@@ -28,7 +28,7 @@ enum StackText {
   }
 
   /// The lines of a stack, no more frames than asked for.
-  static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
+  package static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
     var number = 0
     return backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row in
       switch row {
@@ -45,7 +45,7 @@ enum StackText {
   }
 
   /// Rows of at most `width` characters, broken at blanks.
-  static func wrapped(_ text: String, width: Int) -> [String] {
+  package static func wrapped(_ text: String, width: Int) -> [String] {
     var rows: [String] = []
     var row = ""
     for word in words(text) {

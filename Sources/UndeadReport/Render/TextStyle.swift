@@ -27,7 +27,7 @@ public struct TextOptions: Sendable {
 }
 
 /// Roles of text in a report, each with its colour on a terminal.
-enum TextStyle: String {
+package enum TextStyle: String {
   case heading = "1"
   case alarm = "1;31"
   case warning = "1;33"
@@ -37,15 +37,15 @@ enum TextStyle: String {
   case place = "4"
   case faint = "2"
 
-  func apply(_ text: String, _ options: TextOptions) -> String {
+  package func apply(_ text: String, _ options: TextOptions) -> String {
     options.color && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
   }
 }
 
 /// Words for numbers.
-enum Quantity {
+package enum Quantity {
   /// "1 object", "2 objects".
-  static func of(_ count: Int, _ noun: String) -> String {
+  package static func of(_ count: Int, _ noun: String) -> String {
     count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
   }
 
@@ -56,7 +56,7 @@ enum Quantity {
   }
 
   /// "320 bytes", "9.4 KB"; 1 KB is 1024 bytes.
-  static func bytes(_ count: Int) -> String {
+  package static func bytes(_ count: Int) -> String {
     guard count >= 10240 else { return of(count, "byte") }
     var amount = Double(count) / 1024
     for unit in ["KB", "MB", "GB"] {

@@ -1,13 +1,17 @@
 import ArgumentParser
 import Glibc
+import UndeadHeap
 import UndeadReport
 
 /// `undead diff`: what is new between two checks.
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Show which findings are new, gone or grown between two snapshots or JSON reports.",
+    abstract: "Show what grew between two heap files, or which findings are new between two snapshots or JSON reports.",
     discussion: """
+      Heap files (undead run --heap, undead snapshot --heap): which containers grew, by how many objects and bytes, who \
+      keeps them and where they were allocated, and what changed in the leaks. Best are two of one process, some time apart.
+
       Exit status: 23 if leaks or zombies are new or more than before (see --exit-code, and --fail-on for other \
       findings), else 0. 64: the command line is wrong, or a file cannot be read. 70: one of the checks was \
       incomplete, and nothing that is worse was found.
@@ -16,10 +20,10 @@ struct DiffCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
 
-  @Argument(help: "Snapshot or JSON report of before.")
+  @Argument(help: "Heap file, snapshot or JSON report of before.")
   var old: String
 
-  @Argument(help: "Snapshot or JSON report of now.")
+  @Argument(help: "Heap file, snapshot or JSON report of now.")
   var new: String
 
   func validate() throws {
@@ -27,10 +31,15 @@ struct DiffCommand: ParsableCommand {
   }
 
   func run() throws {
-    let before = try SavedReport(file: old)
-    let after = try SavedReport(file: new)
+    let before = try SavedState(file: old)
+    let after = try SavedState(file: new)
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
-    throw ExitCode(try pipeline.emitDifference(from: before, to: after, sink: sink, progress: Progress()))
+    if case .heap(let first) = before, case .heap(let second) = after {
+      throw ExitCode(try pipeline.emitGrowth(from: first, to: second, sink: sink, progress: Progress()))
+    }
+    if let note = SavedState.note(old, before, new, after) { Message.say(note) }
+    throw ExitCode(
+      try pipeline.emitDifference(from: before.report, to: after.report, sink: sink, progress: Progress()))
   }
 }

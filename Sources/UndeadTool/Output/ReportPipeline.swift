@@ -4,9 +4,9 @@ import UndeadReport
 
 /// The way from snapshots to a shown report: symbolise, analyse, suppress, render, judge.
 struct ReportPipeline {
-  private let display: DisplayOptions
-  private let verdict: VerdictOptions
-  private let options: ReportOptions
+  let display: DisplayOptions
+  let verdict: VerdictOptions
+  let options: ReportOptions
   private let further: [(format: ReportFormat, sink: OutputSink)]
   private let groupsByTest: Bool
 
@@ -95,7 +95,7 @@ struct ReportPipeline {
     return (report, first)
   }
 
-  private static let tool = LeakReport.Tool(version: UndeadCommand.version)
+  static let tool = LeakReport.Tool(version: UndeadCommand.version)
 
   /// The exit status that a report asks for.
   ///
@@ -197,7 +197,7 @@ struct ReportPipeline {
   }
 
   /// A report to be compared: a group that is too small in one of them may be the one that grew.
-  private func report(_ saved: SavedReport, _ progress: Progress) -> LeakReport {
+  func report(_ saved: SavedReport, _ progress: Progress) -> LeakReport {
     var options = options
     options.minCount = 1
     switch saved {
@@ -249,7 +249,7 @@ struct ReportPipeline {
     textOptions(color: false, directory: System.environment("GITHUB_WORKSPACE") ?? System.repositoryRoot)
   }
 
-  private func textOptions(_ sink: OutputSink) -> TextOptions {
+  func textOptions(_ sink: OutputSink) -> TextOptions {
     textOptions(color: display.usesColor(terminal: sink.isTerminal), directory: System.currentDirectory)
   }
 

@@ -1,0 +1,139 @@
+import UndeadReport
+
+/// Tells what grew, by container.
+struct GrowthBuilder {
+  private let old: GrowthSide
+  private let new: GrowthSide
+  private let names: GrowthNames
+  private let groups: GrowthGroups
+  private let byKey: GrowthTally
+  private let pairing: HeapPairing?
+
+  /// What belongs to the groups, on both sides.
+  private struct Totals {
+    var bytes: [(before: Int, after: Int)]
+    var elements: [(before: Int, after: Int)]
+    /// Blocks by group and type.
+    var types: [UInt64: (before: HeapDiff.Amount, after: HeapDiff.Amount)] = [:]
+    /// What came and went, by key.
+    var turnover: [UInt32: HeapDiff.Turnover] = [:]
+    /// A block of each key, rather one that came.
+    var examples: [UInt32: (block: Int, came: Bool)] = [:]
+
+    init(groups: Int) {
+      bytes = Array(repeating: (0, 0), count: groups)
+      elements = bytes
+    }
+  }
+
+  init(
+    _ old: GrowthSide, _ new: GrowthSide, _ names: GrowthNames, _ groups: GrowthGroups, _ byKey: GrowthTally,
+    _ pairing: HeapPairing?
+  ) {
+    (self.old, self.new, self.names, self.groups, self.byKey, self.pairing) = (old, new, names, groups, byKey, pairing)
+  }
+
+  func build(_ sites: inout GrowthSites) -> [HeapDiff.Growth] {
+    let totals = totals()
+    var growths: [HeapDiff.Growth] = []
+    for group in groups.keys.indices where totals.bytes[group].after > totals.bytes[group].before {
+      growths.append(growth(group, totals, &sites))
+    }
+    return growths.sorted { a, b in
+      (b.bytes, b.count, a.type, a.containerType, a.field) < (a.bytes, a.count, b.type, b.containerType, b.field)
+    }
+  }
+
+  private func totals() -> Totals {
+    var totals = Totals(groups: groups.keys.count)
+    add(old, to: &totals, isAfter: false)
+    add(new, to: &totals, isAfter: true)
+    return totals
+  }
+
+  private func add(_ side: GrowthSide, to totals: inout Totals, isAfter: Bool) {
+    let attribution = groups.attribution(side)
+    defer { attribution.deallocate() }
+    for block in 0..<side.heap.graph.count where attribution[block] != GrowthGroups.none {
+      let group = Int(attribution[block])
+      let size = Int(clamping: side.heap.graph.size(block))
+      let type = UInt64(group) << 32 | UInt64(side.types[block])
+      if isAfter { totals.bytes[group].after += size } else { totals.bytes[group].before += size }
+      var amounts = totals.types[type] ?? (.init(), .init())
+      if isAfter {
+        amounts.after.count += 1
+        amounts.after.bytes += size
+      } else {
+        amounts.before.count += 1
+        amounts.before.bytes += size
+      }
+      totals.types[type] = amounts
+      note(block, side, in: &totals, isAfter: isAfter)
+    }
+    for use in side.heap.graph.uses where attribution[Int(use.rank)] != GrowthGroups.none {
+      let group = Int(attribution[Int(use.rank)])
+      guard groups.keys[group].contains(side.keys[Int(use.rank)]) else { continue }
+      let used = Int(clamping: use.used)
+      if isAfter { totals.elements[group].after &+= used } else { totals.elements[group].before &+= used }
+    }
+  }
+
+  private func note(_ block: Int, _ side: GrowthSide, in totals: inout Totals, isAfter: Bool) {
+    let key = side.keys[block]
+    guard side.isCounted[block], groups.ofKey[Int(key)] != GrowthGroups.none else { return }
+    let moved = isAfter ? pairing?.came[block] : pairing?.went[block]
+    if moved == true {
+      if isAfter {
+        totals.turnover[key, default: .init(came: 0, went: 0)].came += 1
+      } else {
+        totals.turnover[key, default: .init(came: 0, went: 0)].went += 1
+      }
+    }
+    guard isAfter else { return }
+    let came = moved ?? false
+    if let known = totals.examples[key], known.came || !came { return }
+    totals.examples[key] = (block, came)
+  }
+
+  private func growth(_ group: Int, _ totals: Totals, _ sites: inout GrowthSites) -> HeapDiff.Growth {
+    let key = mainKey(group, totals)
+    let (type, place) = (names.keys[key].type, names.places[Int(names.keys[key].place)])
+    let isStorage = names.storage[Int(type)] != nil && byKey.count(key) <= 0
+    let bytes = totals.bytes[group]
+    var growth = HeapDiff.Growth(
+      type: names.types[Int(type)].type, module: names.types[Int(type)].module, containerType: place.type,
+      field: place.field, before: .init(count: byKey.before[key].count, bytes: bytes.before),
+      after: .init(count: byKey.after[key].count, bytes: bytes.after),
+      with: with(group, except: type, totals), sites: sites.sites(ofKey: UInt32(key)),
+      retainPath: totals.examples[UInt32(key)].map { new.heap.retainPath(to: $0.block, &sites.after.frames) } ?? [])
+    if pairing != nil { growth.turnover = totals.turnover[UInt32(key)] ?? .init(came: 0, went: 0) }
+    let elements = totals.elements[group]
+    if isStorage, elements.after != elements.before {
+      growth.elements = .init(before: elements.before, after: elements.after)
+    }
+    return growth
+  }
+
+  /// The type that the group is told by: one of the program rather than one of the toolchain, an object rather than its
+  /// storage; then the one with most bytes.
+  private func mainKey(_ group: Int, _ totals: Totals) -> Int {
+    func rank(_ key: UInt32) -> (Int, Int, Int) {
+      let type = Int(names.keys[Int(key)].type)
+      let isProgram = new.programTypes.contains(UInt32(type)) ? 1 : 0
+      let isObject = names.storage[type] == nil ? 1 : 0
+      return (isProgram, isObject, byKey.bytes(Int(key)))
+    }
+    return Int(groups.keys[group].max { rank($0) < rank($1) } ?? 0)
+  }
+
+  private func with(_ group: Int, except main: UInt32, _ totals: Totals) -> [TypeCount] {
+    var result: [TypeCount] = []
+    for (number, amounts) in totals.types where number >> 32 == UInt64(group) {
+      let type = Int(number & UInt64(UInt32.max))
+      let added = (amounts.after.count - amounts.before.count, amounts.after.bytes - amounts.before.bytes)
+      guard type != Int(main), added.1 > 0 else { continue }
+      result.append(TypeCount(type: names.types[type].type, count: added.0, bytes: added.1))
+    }
+    return result.sorted { ($1.bytes, $1.count, $0.type) < ($0.bytes, $0.count, $1.type) }
+  }
+}

@@ -1,0 +1,140 @@
+import UndeadReport
+
+/// Counts of two heaps by a number that both share.
+struct GrowthTally {
+  private(set) var before: [HeapDiff.Amount]
+  private(set) var after: [HeapDiff.Amount]
+
+  init(count: Int) {
+    before = Array(repeating: .init(), count: count)
+    after = before
+  }
+
+  mutating func add(_ number: Int, bytes: UInt64, counts: Bool, isAfter: Bool) {
+    if isAfter {
+      after[number].add(bytes, counts)
+    } else {
+      before[number].add(bytes, counts)
+    }
+  }
+
+  func count(_ number: Int) -> Int { after[number].count - before[number].count }
+  func bytes(_ number: Int) -> Int { after[number].bytes - before[number].bytes }
+}
+
+extension HeapDiff.Amount {
+  fileprivate mutating func add(_ size: UInt64, _ counts: Bool) {
+    bytes += Int(clamping: size)
+    if counts { count += 1 }
+  }
+}
+
+/// Which types in which places grew of themselves, and not because they hang off something else that grew.
+struct GrowthEntries {
+  /// By key: true for those that are told.
+  private(set) var isEntry: [Bool]
+
+  private struct Pair: Hashable {
+    var inner: UInt32
+    var outer: UInt32
+  }
+
+  private static let none = UInt32.max
+  /// So many objects of a type may come with each one of the type that keeps them, where there were none before.
+  private static let mostPerOwner = 16
+
+  init(_ names: GrowthNames, _ tally: GrowthTally, before: GrowthSide, after: GrowthSide) {
+    let grows = names.keys.indices.map { key in
+      let isStorage = names.storage[Int(names.keys[key].type)] != nil
+      return tally.count(key) > 0 || (isStorage && tally.bytes(key) > 0)
+    }
+    let old = Self.pairs(before, grows)
+    let new = Self.pairs(after, grows)
+    var explained = [Int](repeating: 0, count: grows.count)
+    for (pair, amount) in new {
+      let (inner, outer) = (Int(pair.inner), Int(pair.outer))
+      let isByCount = tally.count(inner) > 0
+      let now = isByCount ? amount.count : amount.bytes
+      let past = old[pair].map { isByCount ? $0.count : $0.bytes } ?? 0
+      let owners = (before: tally.before[outer].count, after: tally.after[outer].count)
+      // Storage that became larger explains what lies in it no more than the other way round.
+      guard owners.after > owners.before else { continue }
+      let expected = Self.expected(past, owners, isByCount: isByCount, now: now)
+      explained[inner] += max(0, min(now - past, expected - past))
+    }
+    isEntry = grows.indices.map { key in
+      guard grows[key] else { return false }
+      let growth = tally.count(key) > 0 ? tally.count(key) : tally.bytes(key)
+      return explained[key] * 2 <= growth
+    }
+  }
+
+  private static func expected(_ past: Int, _ owners: (before: Int, after: Int), isByCount: Bool, now: Int) -> Int {
+    let added = owners.after - owners.before
+    if owners.before > 0, past > 0 {
+      let (product, overflow) = past.multipliedReportingOverflow(by: owners.after)
+      // Twice as much for each owner is no other growth yet.
+      return overflow ? .max : product / owners.before + product / owners.before / 2
+    }
+    // A few owners do not explain a mass; many do.
+    return added >= mostPerOwner || !isByCount ? now : past + added * mostPerOwner
+  }
+
+  /// How much of each key lies below the nearest block of another key that grows.
+  private static func pairs(_ side: GrowthSide, _ grows: [Bool]) -> [Pair: HeapDiff.Amount] {
+    let outer = UnsafeMutableBufferPointer<UInt32>.filled(side.heap.graph.count, with: none)
+    defer { outer.deallocate() }
+    var pairs: [Pair: HeapDiff.Amount] = [:]
+    side.visit { block in
+      guard let above = side.dominator(block) else { return }
+      let (key, aboveKey) = (side.keys[block], side.keys[above])
+      outer[block] = aboveKey != key && grows[Int(aboveKey)] ? aboveKey : outer[above]
+      guard grows[Int(key)], outer[block] != none, outer[block] != key else { return }
+      pairs[Pair(inner: key, outer: outer[block]), default: .init()].add(
+        side.heap.graph.size(block), side.isCounted[block])
+    }
+    return pairs
+  }
+}
+
+/// What is told together: all types that grew in one field, each type that grew directly below a root.
+struct GrowthGroups {
+  /// By key: its group; ``none`` for keys that are no entries.
+  private(set) var ofKey: [UInt32]
+  /// By group: its keys.
+  private(set) var keys: [[UInt32]] = []
+  /// The group of what grew in a field, by place.
+  private(set) var ofPlace: [UInt32: UInt32] = [:]
+
+  static let none = UInt32.max
+
+  init(_ names: GrowthNames, _ entries: GrowthEntries) {
+    ofKey = Array(repeating: Self.none, count: names.keys.count)
+    for (number, key) in names.keys.enumerated() where entries.isEntry[number] {
+      let isField = !names.places[Int(key.place)].field.isEmpty
+      let group = isField ? ofPlace[key.place] ?? UInt32(keys.count) : UInt32(keys.count)
+      if isField { ofPlace[key.place] = group }
+      if Int(group) == keys.count { keys.append([]) }
+      keys[Int(group)].append(UInt32(number))
+      ofKey[number] = group
+    }
+  }
+
+  /// To which group each block of a heap belongs: that of the nearest entry among itself and what dominates it. Whoever
+  /// asks deallocates the answer.
+  func attribution(_ side: GrowthSide) -> UnsafeMutableBufferPointer<UInt32> {
+    let group = UnsafeMutableBufferPointer<UInt32>.filled(side.heap.graph.count, with: Self.none)
+    side.visit { block in
+      let isCollection = side.heap.types.groups[side.heap.group(block)].isCollection
+      if isCollection, let inside = ofPlace[side.holders[block]] {
+        // The storage of a container grows with what is in it.
+        group[block] = inside
+      } else if ofKey[Int(side.keys[block])] != Self.none {
+        group[block] = ofKey[Int(side.keys[block])]
+      } else if let above = side.dominator(block) {
+        group[block] = group[above]
+      }
+    }
+    return group
+  }
+}

@@ -1,0 +1,196 @@
+import UndeadReport
+
+/// Writes what grew for a person: the containers that grew, the worst first, each with field, type and site.
+public enum HeapDiffText {
+  private static let growthLimit = 10
+  private static let siteLimit = 3
+  private static let withLimit = 4
+  private static let lessLimit = 5
+  /// What changed by less, and by less than a hundredth of what grew most, is told in one line.
+  private static let leastBytes = 4096
+
+  public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {
+    var lines = heading(diff, options)
+    lines += diff.notes.map { "note: \($0)" }
+    let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
+    let shown = diff.growth.prefix(growthLimit).filter { $0.bytes >= least }
+    for (number, growth) in shown.enumerated() {
+      lines.append("")
+      lines += Self.lines(growth, number: number + 1, options)
+    }
+    let rest = diff.growth.dropFirst(shown.count)
+    if !rest.isEmpty {
+      let bytes = rest.reduce(0) { $0 + $1.bytes }
+      lines += ["", "and \(Quantity.of(rest.count, "more container")) that grew by \(Quantity.bytes(bytes))"]
+    }
+    lines += less(diff, options)
+    lines.append("")
+    let text = lines.joined(separator: "\n") + "\n"
+    guard let leaks = diff.leaks else { return text + "undead: \(summary(diff))\n" }
+    return text + DiffRenderer.text(leaks, options: options, start: "\(summary(diff)); leaks: ")
+  }
+
+  /// "grew by 49.3 MB in 1 container".
+  private static func summary(_ diff: HeapDiff) -> String {
+    let bytes = diff.growth.reduce(0) { $0 + $1.bytes }
+    return diff.growth.isEmpty
+      ? "nothing grew" : "grew by \(Quantity.bytes(bytes)) in \(Quantity.of(diff.growth.count, "container"))"
+  }
+
+  /// "12.3 MB -> 110.4 MB": what the whole heap did.
+  private static func heading(_ diff: HeapDiff, _ options: TextOptions) -> [String] {
+    let (old, new) = (diff.before.blocks, diff.after.blocks)
+    let change = new.bytes - old.bytes
+    let verb = change > 0 ? "grew by" : change < 0 ? "shrank by" : "is as large as before:"
+    let size = change == 0 ? Quantity.bytes(new.bytes) : Quantity.bytes(abs(change))
+    var text = "The heap of \(SymbolText.fileName(diff.process.path)) \(verb) \(size)"
+    if change != 0 { text += " (\(Quantity.bytes(old.bytes)) -> \(Quantity.bytes(new.bytes)))" }
+    let blocks = new.count - old.count
+    if blocks != 0 { text += ", \(signed(blocks)) blocks" }
+    var lines = [TextStyle.heading.apply(text, options)]
+    if let turnover = diff.turnover {
+      let seconds = diff.after.process.durationSeconds - diff.before.process.durationSeconds
+      let time = seconds > 0 ? " in \(duration(seconds))" : ""
+      lines.append(
+        "One process, pid \(diff.process.pid): \(Number.grouped(turnover.came)) blocks came and "
+          + "\(Number.grouped(turnover.went)) went\(time).")
+    } else {
+      lines.append("Two runs: types and sites are matched by their names.")
+    }
+    if diff.growth.isEmpty { lines.append("Nothing grew.") }
+    return lines
+  }
+
+  private static func lines(_ growth: HeapDiff.Growth, number: Int, _ options: TextOptions) -> [String] {
+    var lines = ["\(number). " + title(growth, options)]
+    func add(_ label: String, _ text: String) {
+      lines.append("   \(label)" + String(repeating: " ", count: max(1, 11 - label.count)) + text)
+    }
+    if let turnover = growth.turnover, growth.elements == nil, turnover.went > 0 {
+      add("", "\(Number.grouped(turnover.came)) came, \(Number.grouped(turnover.went)) went")
+    }
+    if !growth.retainPath.isEmpty { add("kept by", path(growth.retainPath, options)) }
+    for (place, site) in growth.sites.prefix(siteLimit).enumerated() {
+      let count = growth.sites.count > 1 ? "\(signed(site.after.count - site.before.count)) " : ""
+      add(place == 0 ? "allocated" : "", count + Self.site(site.allocation, options))
+    }
+    if growth.sites.count > siteLimit {
+      add("", "and at \(Quantity.of(growth.sites.count - siteLimit, "more place"))")
+    }
+    if !growth.with.isEmpty {
+      var texts = growth.with.prefix(withLimit).map { type in
+        let count = type.count > 0 ? "\(signed(type.count)) " : ""
+        return "\(count)\(Number.readable(type.type)) (\(Quantity.bytes(type.bytes)))"
+      }
+      if growth.with.count > withLimit { texts.append(Quantity.of(growth.with.count - withLimit, "more type")) }
+      add("with", texts.joined(separator: ", "))
+    }
+    return lines
+  }
+
+  /// "`.sessions` of `App.Cache`: +12,000 App.Session, +96.0 MB (100 -> 12,100)".
+  private static func title(_ growth: HeapDiff.Growth, _ options: TextOptions) -> String {
+    let place = Self.place(type: growth.containerType, field: growth.field, options)
+    let bytes = TextStyle.alarm.apply("+\(Quantity.bytes(growth.bytes))", options)
+    let type = TextStyle.type.apply(Number.readable(growth.type), options)
+    let library = growth.module.map { " (\($0))" } ?? ""
+    if let elements = growth.elements {
+      return
+        "\(place): \(bytes), \(type) of \(Number.grouped(elements.before)) -> \(Number.grouped(elements.after)) elements"
+    }
+    guard growth.count > 0 else {
+      return "\(place): \(bytes), \(type)\(library) (\(Number.grouped(growth.after.count)) as before)"
+    }
+    return "\(place): \(bytes), +\(Number.grouped(growth.count)) \(type)\(library) "
+      + "(\(Number.grouped(growth.before.count)) -> \(Number.grouped(growth.after.count)))"
+  }
+
+  static func place(type: String, field: String, _ options: TextOptions) -> String {
+    let name = Number.readable(type)
+    guard !field.isEmpty else { return TextStyle.field.apply(name, options) }
+    let dotted = field.hasPrefix("[") ? field : ".\(field)"
+    return "\(TextStyle.field.apply(dotted, options)) of \(TextStyle.type.apply(name, options))"
+  }
+
+  /// "global App.cache -> App.Cache .sessions[value] -> App.Session".
+  static func path(_ steps: [PathStep], _ options: TextOptions) -> String {
+    var words: [String] = []
+    if let root = steps.first?.root {
+      let isNamed = !root.name.isEmpty && root.name != root.kind
+      words.append(isNamed ? "\(root.kind == "global" ? "global " : "")\(root.name)" : root.kind)
+    }
+    for step in steps {
+      var text = TextStyle.type.apply(Number.readable(step.type), options)
+      if let closure = step.closure {
+        text += " .\(step.field) {\(StackText.function(closure))}"
+      } else if !step.field.isEmpty {
+        text += " " + TextStyle.field.apply(step.field.hasPrefix("[") ? step.field : ".\(step.field)", options)
+      }
+      words.append(text)
+    }
+    let most = 8
+    if words.count > most { words.replaceSubrange(4..<(words.count - 3), with: ["..."]) }
+    return words.joined(separator: " -> ")
+  }
+
+  static func site(_ allocation: Backtrace, _ options: TextOptions) -> String {
+    guard let frame = allocation.firstOwnFrame ?? allocation.frames.last else { return "in unknown code" }
+    return "in \(SymbolText.short(StackText.function(frame)))\(StackText.place(frame, options))"
+  }
+
+  /// Types of which there is less.
+  private static func less(_ diff: HeapDiff, _ options: TextOptions) -> [String] {
+    let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
+    let less = diff.types.filter { $0.before.bytes - $0.after.bytes > least }.reversed()
+    guard !less.isEmpty else { return [] }
+    var lines = [""]
+    for type in less.prefix(lessLimit) {
+      let library = type.module.map { " (\($0))" } ?? ""
+      lines.append(
+        TextStyle.good.apply("LESS", options) + "   \(Number.readable(type.type))\(library): "
+          + "\(Number.grouped(type.before.count)) -> \(Number.grouped(type.after.count)), "
+          + "-\(Quantity.bytes(type.before.bytes - type.after.bytes))")
+    }
+    if less.count > lessLimit {
+      let rest = less.dropFirst(lessLimit).reduce(0) { $0 + $1.before.bytes - $1.after.bytes }
+      lines.append("       and \(Quantity.of(less.count - lessLimit, "more type")), -\(Quantity.bytes(rest))")
+    }
+    return lines
+  }
+
+  private static func signed(_ number: Int) -> String {
+    (number < 0 ? "-" : "+") + Number.grouped(abs(number))
+  }
+
+  private static func duration(_ seconds: Double) -> String {
+    guard seconds < 1e9 else { return "a long time" }
+    if seconds < 120 { return "\(Int((seconds * 10).rounded()) / 10).\(Int((seconds * 10).rounded()) % 10) s" }
+    return seconds < 7200 ? "\(Int(seconds) / 60) min" : "\(Int(seconds) / 3600) h"
+  }
+}
+
+/// Numbers and names as text.
+package enum Number {
+  /// "12,000".
+  package static func grouped(_ number: Int) -> String {
+    let digits = Array(String(abs(number)))
+    var text = number < 0 ? "-" : ""
+    for (position, digit) in digits.enumerated() {
+      if position > 0, (digits.count - position) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// Storage by the name of the collection that it is of: `Array<App.Item>` for `Swift._ContiguousArrayStorage<App.Item>`.
+  package static func readable(_ type: String) -> String {
+    for (storage, name) in storageNames where type.hasPrefix(storage) { return name + type.dropFirst(storage.count) }
+    return type
+  }
+
+  private static let storageNames = [
+    ("Swift._ContiguousArrayStorage", "Array"), ("Swift._DictionaryStorage", "Dictionary"),
+    ("Swift._SetStorage", "Set"), ("Swift.__StringStorage", "String"), ("Swift.__SharedStringStorage", "String"),
+    ("FoundationEssentials.__DataStorage", "Data"), ("Foundation.__DataStorage", "Data"),
+  ]
+}

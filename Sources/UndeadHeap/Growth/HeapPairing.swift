@@ -1,0 +1,77 @@
+import UndeadReport
+
+/// Which blocks of two heaps of one process are the same: those at one address, of one type, that one backtrace
+/// allocated in one generation.
+struct HeapPairing {
+  /// By block of the new heap: true if the old one does not have it.
+  let came: UnsafeMutableBufferPointer<Bool>
+  /// By block of the old heap: true if the new one does not have it.
+  let went: UnsafeMutableBufferPointer<Bool>
+  private(set) var cameCount = 0
+  private(set) var wentCount = 0
+
+  init(_ old: GrowthSide, _ new: GrowthSide) {
+    came = .filled(new.heap.graph.count, with: true)
+    went = .filled(old.heap.graph.count, with: true)
+    var before = StackPrints(old.heap)
+    var after = StackPrints(new.heap)
+    var (a, b) = (0, 0)
+    var same = 0
+    while a < went.count, b < came.count {
+      let (first, second) = (old.heap.graph.addresses[a], new.heap.graph.addresses[b])
+      if first == second {
+        if old.types[a] == new.types[b], before.print(a) == after.print(b) {
+          went[a] = false
+          came[b] = false
+          same += 1
+        }
+        a += 1
+        b += 1
+      } else if first < second {
+        a += 1
+      } else {
+        b += 1
+      }
+    }
+    cameCount = came.count - same
+    wentCount = went.count - same
+  }
+
+  func deallocate() {
+    came.deallocate()
+    went.deallocate()
+  }
+
+  /// True if two files are of one process.
+  static func isPossible(_ old: Snapshot, _ new: Snapshot) -> Bool {
+    guard let pid = old.metadata("pid"), let start = old.metadata("startedAt") else { return false }
+    return pid == new.metadata("pid") && start == new.metadata("startedAt")
+  }
+}
+
+/// Hashes of where and when blocks were allocated, the same in all files of one process.
+private struct StackPrints {
+  private let heap: Heap
+  private var ofSite: [UInt64?]
+
+  init(_ heap: Heap) {
+    self.heap = heap
+    ofSite = Array(repeating: nil, count: heap.file.sites.count + 1)
+  }
+
+  mutating func print(_ block: Int) -> UInt64 {
+    let site = Int(heap.graph.sites[block])
+    if let known = ofSite[site] { return known }
+    var hash = UInt64(0)
+    if let record = heap.graph.site(block) {
+      hash = UInt64(record.generation) &+ 1
+      guard record.stack != Snapshot.none else { return hash }
+      for address in heap.file.snapshot.addresses(ofStack: record.stack) {
+        hash = (hash ^ address) &* 0x9e37_79b9_7f4a_7c15
+        hash ^= hash >> 29
+      }
+    }
+    ofSite[site] = hash
+    return hash
+  }
+}

@@ -1,0 +1,36 @@
+import UndeadHeap
+import UndeadReport
+
+extension ReportPipeline {
+  /// Shows what grew between two heaps, and what changed in their leaks.
+  ///
+  /// - Returns: the exit status: that for a failure if there is more than before of what counts as one.
+  func emitGrowth(
+    from old: SavedState.SavedGraph, to new: SavedState.SavedGraph, sink: OutputSink, progress: Progress
+  ) throws(ToolError) -> Int32 {
+    switch display.format {
+    case .text, .json: break
+    default: throw .misuse("undead diff writes text or json; choose one of them with --format")
+    }
+    let leaks = ReportDiff(
+      from: report(.snapshot(old.heap.file.snapshot, file: old.file), progress),
+      to: report(.snapshot(new.heap.file.snapshot, file: new.file), progress), minCount: options.minCount)
+    progress.show("comparing the heaps")
+    var difference = HeapDiff(from: old.heap, to: new.heap, tool: Self.tool)
+    difference.leaks = leaks
+    progress.clear()
+    if display.format == .text {
+      try sink.write(HeapDiffText.render(difference, options: textOptions(sink)).utf8)
+    } else {
+      do {
+        try sink.write(try JSONRenderer.encode(difference))
+      } catch let error as ToolError {
+        throw error
+      } catch {
+        throw .failure("cannot write the growth as JSON: \(error)")
+      }
+    }
+    if leaks.fails(on: verdict.failOn) { return verdict.exitCode }
+    return leaks.complete || !leaks.new.isEmpty || !leaks.grown.isEmpty ? 0 : ExitStatus.toolFailure
+  }
+}

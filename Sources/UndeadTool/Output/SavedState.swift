@@ -1,0 +1,69 @@
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// What an earlier run left in a file: a heap, or a report of findings alone.
+enum SavedState {
+  case heap(SavedGraph)
+  case findings(SavedReport)
+
+  /// The heap of a file.
+  struct SavedGraph {
+    var heap: Heap
+    var file: String
+  }
+
+  /// Reads a file of any kind.
+  ///
+  /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
+  init(file path: String) throws(ToolError) {
+    guard Self.isSnapshot(path) else {
+      self = .findings(try SavedReport(file: path))
+      return
+    }
+    do throws(SnapshotError) {
+      let file = try HeapFile(path: path)
+      if file.hasGraph {
+        self = .heap(SavedGraph(heap: try Heap(file), file: path))
+        return
+      }
+      self = .findings(.snapshot(file.snapshot, file: path))
+      guard file.isCensus else { return }
+    } catch {
+      throw .misuse("cannot read '\(path)': \(error)")
+    }
+    throw .misuse(
+      "'\(path)' is a census, which 'undead watch' compares; give heap files (undead snapshot PID --heap FILE)")
+  }
+
+  /// What can be read only once, such as a pipe, is not asked.
+  private static func isSnapshot(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    var start = [UInt8](repeating: 0, count: SnapshotFormat.magic.count)
+    return read(descriptor, &start, start.count) == start.count && start == SnapshotFormat.magic
+  }
+
+  /// The findings of a file of any kind.
+  var report: SavedReport {
+    switch self {
+    case .heap(let graph): .snapshot(graph.heap.file.snapshot, file: graph.file)
+    case .findings(let report): report
+    }
+  }
+
+  /// What to say if only one of two files holds a heap.
+  static func note(_ old: String, _ before: Self, _ new: String, _ after: Self) -> String? {
+    let other: String
+    switch (before, after) {
+    case (.heap, .findings): other = new
+    case (.findings, .heap): other = old
+    default: return nil
+    }
+    return "'\(other)' holds no heap, so only leaks are compared; for growth give two heap files "
+      + "(undead snapshot PID --heap FILE, undead run --heap FILE -- PROGRAM)"
+  }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Testing
+import UndeadHeapSamples
+import UndeadReport
+
+@testable import UndeadHeap
+
+@Suite struct GrowthTests {
+  /// A server with sessions in a dictionary, each with a buffer, and a log of numbers.
+  struct Server {
+    var sessions = 2
+    var oldSessionsGone = 0
+    var log: UInt64 = 100
+    var requests = 3
+    var framesOfConnection = 0
+    var sessionBytes: UInt64 = 4096
+    /// Where the program was loaded.
+    var base: UInt64 = 0x5500_0000_0000
+    var pid = "42"
+
+    func heap() throws -> Heap {
+      var heap = HeapBuilder(base: base)
+      heap.snapshot.setMetadata("pid", pid)
+      let make: [HeapBuilder.Function] = [
+        .system("swift_allocObject"), .app("App.Server.login(user: Swift.String) -> ()", "/app/Server.swift", 31),
+        .app("App.main() -> ()", "/app/main.swift", 5),
+      ]
+      let cache = heap.object("App.Cache", size: 48)
+      let server = heap.object("App.Server", size: 64)
+      let storage = heap.object(
+        "Swift._DictionaryStorage<Swift.String, App.Session>", size: 512 + UInt64(sessions) * 32,
+        use: (UInt64(sessions), UInt64(sessions) * 2))
+      heap.link(cache, "sessions", storage, type: "[Swift.String : App.Session]")
+      let numbers = heap.object("Swift._ContiguousArrayStorage<Swift.Int>", size: 32 + log * 8, use: (log, log))
+      heap.link(server, "log", numbers, type: "[Swift.Int]")
+      heap.link(server, "cache", cache)
+      let connection = heap.object("App.Connection", size: 96)
+      heap.link(server, "connection", connection)
+      let pending = heap.object("Swift._ContiguousArrayStorage<App.Frame>", size: 64)
+      heap.link(connection, "pending", pending)
+      for _ in 0..<framesOfConnection { heap.link(pending, "[]", heap.object("App.Frame", size: 48)) }
+      for number in oldSessionsGone..<(oldSessionsGone + sessions) {
+        let address = base + 0x8000_0000 + UInt64(number) * 0x10000
+        let session = heap.object("App.Session", size: 64, address: address, at: make)
+        heap.link(storage, "[value]", session)
+        let buffer = heap.object(
+          "Swift._ContiguousArrayStorage<Swift.UInt8>", size: sessionBytes, use: (sessionBytes, sessionBytes),
+          address: address + 0x1000)
+        heap.link(session, "buffer", buffer)
+      }
+      let requests = heap.object("Swift._ContiguousArrayStorage<App.Request>", size: 128, address: base + 0x7000_0000)
+      heap.link(server, "requests", requests)
+      for number in 0..<self.requests {
+        heap.link(
+          requests, "[]", heap.object("App.Request", size: 112, address: base + 0x7100_0000 + UInt64(number) * 128))
+      }
+      heap.global("App.server", holds: server)
+      return try Heap(heap.file())
+    }
+  }
+
+  private func diff(_ old: Server, _ new: Server) throws -> HeapDiff {
+    try HeapDiff(from: old.heap(), to: new.heap(), using: nil)
+  }
+
+  private static let anotherRun = Server(base: 0x5600_0000_0000, pid: "77")
+
+  @Test func theContainerOfWhatGrewIsTold() throws {
+    let text = try HeapDiffText.render(
+      diff(Server(requests: 40), Server(sessions: 1002, oldSessionsGone: 1)), options: TextOptions())
+    #expect(
+      text == """
+        The heap of App grew by 4.0 MB (14.3 KB -> 4.0 MB), +1,963 blocks
+        One process, pid 42: 2,005 blocks came and 42 went.
+
+        1. .sessions of App.Cache: +4.0 MB, +1,000 App.Session (2 -> 1,002)
+                      1,001 came, 1 went
+           kept by    global App.server -> App.Server .cache -> App.Cache .sessions[] -> App.Session
+           allocated  in App.Server.login(user: Swift.String) at /app/Server.swift:31
+           with       +1,000 Array<Swift.UInt8> (3.9 MB), Dictionary<Swift.String, App.Session> (31.3 KB)
+
+        LESS   App.Request: 40 -> 3, -4144 bytes
+
+        undead: grew by 4.0 MB in 1 container
+
+        """)
+  }
+
+  /// In another run everything has another address.
+  @Test func twoRunsAreMatchedByNames() throws {
+    var other = Self.anotherRun
+    other.sessions = 1002
+    let found = try diff(Server(), other)
+    #expect(!found.sameProcess && found.turnover == nil)
+    #expect(
+      found.growth.map { "\($0.containerType).\($0.field) \($0.type) \($0.count)" } == [
+        "App.Cache.sessions App.Session 1000"
+      ])
+    #expect(found.growth.first?.sites.map { $0.after.count } == [1002])
+  }
+
+  @Test func numbersThatGrowAreToldByTheirElements() throws {
+    let found = try diff(Server(), Server(log: 100_000))
+    #expect(found.growth.count == 1)
+    #expect(found.growth[0].elements == .init(before: 100, after: 100_000))
+    #expect(
+      HeapDiffText.render(found).contains(
+        "1. .log of App.Server: +780.5 KB, Array<Swift.Int> of 100 -> 100,000 elements\n"))
+  }
+
+  /// One connection more does not explain a million frames of one of them.
+  @Test func whatGrowsInsideOfOneObjectIsToldByItsField() throws {
+    let found = try diff(Server(), Server(sessions: 4, framesOfConnection: 50_000))
+    #expect(found.growth.map { "\($0.containerType).\($0.field)" } == ["App.Connection.pending", "App.Cache.sessions"])
+    #expect(found.growth.map(\.count) == [50_000, 2])
+  }
+
+  /// As many sessions as before, with larger buffers.
+  @Test func objectsThatBecameLarger() throws {
+    let found = try diff(Server(sessions: 20), Server(sessions: 20, sessionBytes: 16384))
+    #expect(found.growth.map { "\($0.containerType).\($0.field) \($0.count)" } == ["App.Cache.sessions 0"])
+    #expect(found.growth.first?.bytes == 20 * 12288)
+  }
+
+  @Test func nothingGrows() throws {
+    let found = try diff(Server(), Server())
+    #expect(found.growth.isEmpty && found.types.isEmpty && found.turnover == .init(came: 0, went: 0))
+    #expect(try diff(Server(), Self.anotherRun).growth.isEmpty)
+    #expect(
+      HeapDiffText.render(found) == """
+        The heap of App is as large as before: 10.2 KB
+        One process, pid 42: 0 blocks came and 0 went.
+        Nothing grew.
+
+        undead: nothing grew
+
+        """)
+  }
+
+  @Test func typesTellContainersAndSites() throws {
+    let found = try diff(Server(), Server(sessions: 12))
+    let session = try #require(found.types.first { $0.type == "App.Session" })
+    #expect(session.before == .init(count: 2, bytes: 128) && session.after == .init(count: 12, bytes: 768))
+    #expect(session.turnover == .init(came: 10, went: 0))
+    let container = try #require(session.containers.first)
+    #expect(session.containers.count == 1 && container.type == "App.Cache" && container.field == "sessions")
+    #expect(container.count == 10 && container.retainPath.map(\.type) == ["App.Server", "App.Cache", "App.Session"])
+    #expect(session.sites.map { [$0.before.count, $0.after.count] } == [[2, 12]])
+    let json = String(decoding: try JSONRenderer.encode(found), as: UTF8.self)
+    #expect(json.contains("\"kind\" : \"growth\"") && json.contains("\"schemaVersion\" : 1"))
+    #expect(try JSONDecoder().decode(HeapDiff.self, from: Data(json.utf8)) == found)
+  }
+
+  /// A list of nodes is where its first one is.
+  @Test func listsAreWhereTheyBegin() throws {
+    func heap(_ nodes: Int) throws -> Heap {
+      var heap = HeapBuilder()
+      let list = heap.object("App.List", size: 48)
+      var last = list
+      for number in 0..<nodes {
+        let node = heap.object("App.Node", size: 48)
+        heap.link(last, number == 0 ? "head" : "next", node)
+        last = node
+      }
+      heap.global("App.list", holds: list)
+      return try Heap(heap.file())
+    }
+    let found = try HeapDiff(from: heap(10), to: heap(1000), using: nil)
+    #expect(
+      found.growth.map { "\($0.containerType).\($0.field) \($0.type) \($0.count)" } == [
+        "App.List.head App.Node 990"
+      ])
+  }
+
+  @Test func otherProgramsAndBuildsAreNoted() throws {
+    func heap(_ path: String, build: String) throws -> Heap {
+      var heap = HeapBuilder()
+      heap.snapshot.setMetadata("path", path)
+      heap.snapshot.setMetadata("pid", path + build)
+      heap.snapshot.modules[0].path = path
+      heap.snapshot.modules[0].buildID = build
+      heap.global("App.x", holds: heap.object("App.X"))
+      return try Heap(heap.file())
+    }
+    #expect(
+      try HeapDiff(from: heap("/app/A", build: "1"), to: heap("/app/B", build: "1"), using: nil).notes == [
+        "the files are of different programs, 'A' and 'B'"
+      ])
+    #expect(
+      try HeapDiff(from: heap("/app/A", build: "1"), to: heap("/app/A", build: "2"), using: nil).notes == [
+        "the files are of different builds of 'A': types and sites are matched by their names"
+      ])
+  }
+}
