@@ -158,12 +158,19 @@ typedef struct {
   undead_contents contents;
 } description;
 
+// Tables of weak references are never marked: they are as alive as their objects.
+static bool is_reached(const walk *self, uint32_t word) {
+  if (self->kind == UNDEAD_KIND_SIDE_TABLE)
+    word |= *undead_heap_word(self->writer.heap, undead_side_table_owner(self->writer.heap, self->block, self->size));
+  return word & UNDEAD_WORD_MARK;
+}
+
 static description describe(walk *self, uint32_t word) {
   undead_graph_writer *writer = &self->writer;
   description found = {.shape = {.type = self->type, .size = self->size}};
   undead_graph_shape *shape = &found.shape;
   bool counted = self->kind != UNDEAD_KIND_OTHER && self->kind != UNDEAD_KIND_SIDE_TABLE;
-  if (word & UNDEAD_WORD_MARK) shape->flags |= UNDEAD_SHAPE_REACHED;
+  if (is_reached(self, word)) shape->flags |= UNDEAD_SHAPE_REACHED;
   if (self->dying) shape->flags |= UNDEAD_SHAPE_DEINIT;
   found.strong = counted ? undead_strong_count(writer->heap, self->block) : 0;
   if (!found.strong) shape->flags |= UNDEAD_SHAPE_NO_COUNT;
