@@ -46,12 +46,12 @@ public struct GrowthRule: Sendable, Equatable {
     return (pattern, rate)
   }
 
-  /// No type has a slash or begins with a digit: what has is a rate with a mistake.
+  /// No type has a slash, begins with a digit, or closes more brackets than it opens: that is a rate with a mistake.
   private static func isType(_ text: String) -> Bool {
-    guard let first = text.first, !first.isNumber, first != ">", !text.contains("/"),
-      text.last != ">" || text.contains("<")
+    guard let first = text.first, !first.isNumber, first != ">", !text.contains("/"), text.last != " ", first != " "
     else { return false }
-    return !text.hasPrefix(" ") && !text.hasSuffix(" ")
+    let bare = text.replacing("->", with: "")
+    return text.contains("*") || bare.count { $0 == ">" } <= bare.count { $0 == "<" }
   }
 
   private static func rate(_ text: Substring) -> Rate? {

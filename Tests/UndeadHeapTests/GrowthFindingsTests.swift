@@ -1,0 +1,145 @@
+import Testing
+import UndeadHeapSamples
+import UndeadReport
+
+@testable import UndeadHeap
+
+@Suite struct GrowthFindingsTests {
+  /// A service for a minute: sessions that nobody removes, a cache that is emptied now and then, buffers.
+  private static func series(seconds: Int = 60) -> CountSeries {
+    var series = CountSeries()
+    for second in 0..<seconds {
+      let cached = Double(second % 10 * 30)
+      series.add(
+        TypeCounts(
+          [
+            "App.Session": .init(count: 100 + 2 * Double(second), bytes: 48 * (100 + 2 * Double(second))),
+            "Swift.__StringStorage": .init(count: 100 + 2 * Double(second), bytes: 2048 * (100 + 2 * Double(second))),
+            "App.Cached": .init(count: cached, bytes: cached * 64), "App.Server": .init(count: 1, bytes: 96),
+            "App.Slow": .init(count: 10 + Double(second / 20), bytes: 160),
+          ], programTypes: ["App.Session", "App.Cached", "App.Server", "App.Slow"]), at: Double(second))
+    }
+    return series
+  }
+
+  private static let origins = GrowthOrigins([
+    "App.Session": .init(
+      containers: [.init(text: "`.sessions` of `App.Cache`", count: 1200), .init(text: "stack thread 42", count: 2)],
+      sites: [.init(text: "App.handle(_:) at server.swift:12", count: 1202)])
+  ])
+
+  @Test func wholeText() throws {
+    let rules = try ["App.Session>100/min", "App.Cached", "1GB/h"].map { text throws in try GrowthRule(text) }
+    let findings = GrowthFindings(Self.series(), rules: rules)
+    #expect(
+      GrowthText.render(findings, Self.origins, notes: ["the program ended after 59 s, before its time"]) == """
+        undead: watched for 59 s, 60 censuses; the first 14.8 s are taken for a warm-up
+
+          App.Session: now 218, 10.2 KB
+            +120/min (120 to 120) objects
+            held by `.sessions` of `App.Cache`: 1,200
+            held by stack thread 42: 2
+            allocated at App.handle(_:) at server.swift:12: 1,202
+
+          Swift.__StringStorage: now 218, 436 KB
+            +120/min (120 to 120) objects
+            +240 KB/min (240 KB to 240 KB)
+
+        All memory: +245.6 KB/min (233.1 KB to 264.4 KB); now 719, 463.3 KB
+
+        rule 'App.Session>100/min' is broken: App.Session
+        note: the program ended after 59 s, before its time
+
+        undead: 2 types grow, 1 of 3 rules broken
+
+        """)
+    #expect(findings.broken == [.init(text: "App.Session>100/min", types: ["App.Session"])])
+  }
+
+  @Test func aServiceThatOnlySwingsIsQuiet() throws {
+    var series = CountSeries()
+    for second in 0..<40 {
+      series.add(TypeCounts(["App.A": .init(count: Double(second % 5), bytes: 64)]), at: Double(second))
+    }
+    let findings = GrowthFindings(series, rules: [try GrowthRule("any")])
+    #expect(findings.types.isEmpty && findings.broken.isEmpty && findings.isJudged)
+    #expect(
+      GrowthText.render(findings, GrowthOrigins()) == """
+        undead: watched for 39 s, 40 censuses; the first 9.8 s are taken for a warm-up
+
+        All memory: no certain growth; now 4, 64 B
+
+        undead: nothing grows, 0 of 1 rule broken
+
+        """)
+  }
+
+  @Test func tooLittleIsNotJudged() throws {
+    let findings = GrowthFindings(Self.series(seconds: 20), rules: [try GrowthRule("any")])
+    #expect(!findings.isJudged && findings.broken.isEmpty)
+    #expect(
+      GrowthText.render(findings, GrowthOrigins()) == """
+        undead: watched for 19 s, 20 censuses
+
+        undead: too little was seen to judge growth: 15 censuses after the warm-up, 16 are needed; watch for longer \
+        (--for) or more often (--every)
+
+        """)
+    #expect(!GrowthFindings(CountSeries()).isJudged)
+  }
+
+  /// A few objects more are no finding, however steadily they came.
+  @Test func growthOfNextToNothingIsNone() {
+    #expect(!GrowthFindings(Self.series()).types.map(\.name).contains("App.Slow"))
+  }
+
+  @Test func theWarmUpIsNotJudged() {
+    var series = CountSeries()
+    for second in 0..<60 {
+      series.add(TypeCounts(["A": .init(count: Double(min(second, 30)) * 10)]), at: Double(second))
+    }
+    #expect(GrowthFindings(series, warmUp: 30).types.isEmpty)
+    #expect(GrowthFindings(series, warmUp: 30).judged == 30)
+  }
+
+  @Test func aCensusFileIsRead() throws {
+    var builder = HeapBuilder()
+    let session = builder.type("App.Session", .object, true)
+    let twin = builder.type("App.Session", .context, true)
+    builder.census = [
+      .init(type: session, count: 10, bytes: 480), .init(type: twin, count: 1, bytes: 32),
+      .init(type: Snapshot.none, count: 3, bytes: 100),
+    ]
+    builder.snapshot.setMetadata("census", "1")
+    let counts = try TypeCounts(census: HeapFile(decoding: builder.encoded()))
+    #expect(
+      counts.amounts == [
+        "App.Session": .init(count: 11, bytes: 512), TypeCounts.untyped: .init(count: 3, bytes: 100),
+        TypeCounts.all: .init(count: 14, bytes: 612),
+      ])
+    #expect(counts.programTypes == ["App.Session"])
+    builder.snapshot.setMetadata("census", "0")
+    #expect(throws: SnapshotError.self) { try TypeCounts(census: HeapFile(decoding: builder.encoded())) }
+  }
+
+  @Test func originsAreContainersAndSites() throws {
+    var builder = HeapBuilder()
+    let handle = HeapBuilder.Function.app("App.handle(_:)", "/app/server.swift", 12)
+    let cache = builder.object("App.Cache")
+    let storage = builder.object("Swift._ContiguousArrayStorage<App.Session>", kind: .object)
+    builder.link(cache, "sessions", storage)
+    for _ in 0..<5 {
+      let session = builder.object("App.Session", at: [.system("swift_allocObject"), handle])
+      builder.link(storage, "[]", session)
+    }
+    _ = builder.global("App.cache", holds: cache)
+    let heap = try Heap(HeapFile(decoding: builder.encoded()))
+    let origins = GrowthOrigins(of: ["App.Session", "App.Other"], in: heap, symbolizer: nil, options: TextOptions())
+    #expect(
+      origins.origins == [
+        "App.Session": .init(
+          containers: [.init(text: "`.sessions` of `App.Cache`", count: 5)],
+          sites: [.init(text: "App.handle(_:) at /app/server.swift:12", count: 5)])
+      ])
+  }
+}
