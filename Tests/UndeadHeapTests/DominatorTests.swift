@@ -136,6 +136,17 @@ import UndeadReport
     #expect(dominators.chain(of: 0) == [2, 1, 3, nodes.unreachable])
   }
 
+  @Test func aSideTableBelongsToItsObject() throws {
+    var heap = HeapBuilder()
+    let object = heap.object("App.Owner")
+    let table = heap.object("", size: 48, kind: .sideTable, reached: false)
+    heap.link(object, "weak references", table, flags: 4)
+    heap.global("App.owner", holds: object)
+    let graph = try heap.file().graph()
+    let dominators = HeapDominators(graph, HeapOwnership(graph))
+    #expect(dominators.immediate[table] == 0 && dominators.retained[0] == 80)
+  }
+
   @Test func whoHasACountToSpareOwns() throws {
     var heap = HeapBuilder()
     let owner = heap.object("App.Owner")

@@ -25,7 +25,7 @@ public final class HeapFile {
   public var byteCount: Int { bytes.count }
 
   /// False for a snapshot of leaks only, and for a census.
-  public var hasGraph: Bool { snapshot.metadata("heap") == "1" }
+  public var hasGraph: Bool { snapshot.metadata("heap") == "1" && sections[.heapGraph].count > 0 }
 
   /// True for a census: counts by type, without a graph.
   public var isCensus: Bool { snapshot.metadata("census") == "1" }

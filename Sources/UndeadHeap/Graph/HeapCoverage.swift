@@ -115,10 +115,9 @@ struct HeapCoverage {
 
   /// Attaches what has not been met: blocks that nothing owns, and one of each ring that nothing else leads to.
   private mutating func attach(reached: Bool, below node: Int) {
-    let shapes = graph.file.shapes
     var left: [UInt32] = []
     for block in 0..<graph.count where position[block] == Self.notMet {
-      if shapes[Int(graph.shapes[block])].has(HeapFile.Shape.reached) == reached { left.append(UInt32(block)) }
+      if ownership.reached[block] == reached { left.append(UInt32(block)) }
     }
     guard !left.isEmpty else { return }
     let start = Int(position[node])

@@ -8,6 +8,8 @@ package final class HeapOwnership {
   package let rootOwns: UnsafeBufferPointer<Bool>
   /// By block: counted references to it from blocks that are as reachable as it is.
   package let counted: UnsafeBufferPointer<UInt32>
+  /// By block: false if it is leaked, or memory of C code that nothing names.
+  package let reached: UnsafeBufferPointer<Bool>
 
   /// Who may own a block.
   private enum Owners: UInt8 {
@@ -15,13 +17,13 @@ package final class HeapOwnership {
   }
 
   init(_ graph: HeapGraph) {
-    let reached = Self.reachedShapes(graph)
+    let reached = Self.reached(graph)
     let strengths = graph.file.places.map { UInt8($0.strength) }
     let counted = Self.count(graph, reached, strengths)
     let owners = Self.owners(graph, counted)
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
     for block in 0..<graph.count {
-      let isReached = reached[Int(graph.shapes[block])]
+      let isReached = reached[block]
       for edge in graph.edges(of: block) {
         let target = Int(graph.targets[edge])
         let strength = UInt32(strengths[Int(graph.places[edge])])
@@ -29,34 +31,47 @@ package final class HeapOwnership {
         guard strength == HeapFile.Strength.counted || (mayOwn && owners[target] == Owners.all.rawValue) else {
           continue
         }
-        owns[edge] = reached[Int(graph.shapes[target])] == isReached
+        owns[edge] = reached[target] == isReached
       }
     }
     rootOwns = Self.rootOwns(graph, reached, owners)
     owners.deallocate()
     self.owns = UnsafeBufferPointer(owns)
     self.counted = UnsafeBufferPointer(counted)
+    self.reached = UnsafeBufferPointer(reached)
   }
 
   deinit {
     owns.deallocate()
     rootOwns.deallocate()
     counted.deallocate()
+    reached.deallocate()
   }
 
-  private static func reachedShapes(_ graph: HeapGraph) -> [Bool] {
-    graph.file.shapes.map { $0.has(HeapFile.Shape.reached) }
+  /// What the instrument reached, and what belongs to that without a word in memory: the side tables of weak references.
+  private static func reached(_ graph: HeapGraph) -> UnsafeMutableBufferPointer<Bool> {
+    let ofShape = graph.file.shapes.map { $0.has(HeapFile.Shape.reached) }
+    let isImplied = graph.file.places.map(\.isImplied)
+    let reached = UnsafeMutableBufferPointer<Bool>.filled(graph.count, with: false)
+    for block in 0..<graph.count { reached[block] = ofShape[Int(graph.shapes[block])] }
+    guard isImplied.contains(true) else { return reached }
+    for block in 0..<graph.count where reached[block] {
+      for edge in graph.edges(of: block) where isImplied[Int(graph.places[edge])] {
+        reached[Int(graph.targets[edge])] = true
+      }
+    }
+    return reached
   }
 
   private static func count(
-    _ graph: HeapGraph, _ reached: [Bool], _ strengths: [UInt8]
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8]
   ) -> UnsafeMutableBufferPointer<UInt32> {
     let counted = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: 0)
     for block in 0..<graph.count {
-      let isReached = reached[Int(graph.shapes[block])]
+      let isReached = reached[block]
       for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == HeapFile.Strength.counted {
         let target = Int(graph.targets[edge])
-        if reached[Int(graph.shapes[target])] == isReached { counted[target] &+= 1 }
+        if reached[target] == isReached { counted[target] &+= 1 }
       }
     }
     return counted
@@ -88,13 +103,13 @@ package final class HeapOwnership {
   }
 
   private static func rootOwns(
-    _ graph: HeapGraph, _ reached: [Bool], _ owners: UnsafeMutableBufferPointer<UInt8>
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<UInt8>
   ) -> UnsafeBufferPointer<Bool> {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.rootEdges.count, with: false)
     for (number, edge) in graph.rootEdges.enumerated() {
       let root = graph.file.roots[Int(edge.root)]
       let block = Int(edge.target)
-      guard !root.isWeak, reached[Int(graph.shapes[block])] else { continue }
+      guard !root.isWeak, reached[block] else { continue }
       let isGlobal = root.kind == HeapFile.Root.global
       owns[number] =
         owners[block] == Owners.all.rawValue || (isGlobal && owners[block] == Owners.countedAndGlobals.rawValue)

@@ -86,7 +86,7 @@ extension HeapReport {
     var counts = [UInt64](repeating: 0, count: file.shapes.count)
     for block in 0..<graph.count { counts[Int(graph.shapes[block])] += 1 }
     var summary = Summary()
-    var (objectBytes, rawBytes, unreachableBytes): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var (objectBytes, rawBytes): (UInt64, UInt64) = (0, 0)
     for (shape, count) in zip(file.shapes, counts) {
       if shape.type == Snapshot.none {
         summary.rawBlocks += Int(count)
@@ -95,10 +95,10 @@ extension HeapReport {
         summary.objects += Int(count)
         objectBytes &+= shape.size &* count
       }
-      guard !shape.has(HeapFile.Shape.reached) else { continue }
-      summary.unreachableBlocks += Int(count)
-      unreachableBytes &+= shape.size &* count
     }
+    let unreachable = heap.dominators.nodes.unreachable
+    summary.unreachableBlocks = Int(heap.dominators.subtree[unreachable]) - 1
+    let unreachableBytes = heap.dominators.retained[unreachable]
     summary.objectBytes = Int(clamping: objectBytes)
     summary.rawBytes = Int(clamping: rawBytes)
     summary.unreachableBytes = Int(clamping: unreachableBytes)
