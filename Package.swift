@@ -17,6 +17,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
   ],
   targets: [
     .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
@@ -57,10 +58,15 @@ let package = Package(
       resources: [
         .embedInCode("Resources/page.css"), .embedInCode("Resources/page.js"), .embedInCode("Resources/heap.js"),
       ]),
+    // Profiles in the format of pprof.
+    .target(
+      name: "UndeadProfile",
+      dependencies: ["UndeadHeap", "UndeadReport", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+      exclude: ["Format/profile.proto"]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadHeap", "UndeadPage", "UndeadReport",
+        "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),

@@ -37,7 +37,7 @@ package struct HeapModules {
     return number
   }
 
-  mutating func name(ofStack stack: Snapshot.Index) -> String {
+  package mutating func name(ofStack stack: Snapshot.Index) -> String {
     let number = Int(module(ofStack: stack))
     return names[number]
   }

@@ -129,7 +129,7 @@ package struct HeapTables {
   }
 
   /// "App.Session" -> "App"; what the compiler and the runtime make has none.
-  private static func module(ofType group: HeapTypes.Group) -> String {
+  package static func module(ofType group: HeapTypes.Group) -> String {
     let start = group.name.prefix { $0 != "." && $0 != "<" && $0 != " " && $0 != "(" }
     return start.count < group.name.count && group.name[start.endIndex] == "." ? String(start) : "Swift runtime"
   }

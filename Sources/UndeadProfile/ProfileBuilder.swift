@@ -1,0 +1,207 @@
+import SwiftProtobuf
+import UndeadReport
+
+/// Puts a profile together: texts, functions, places of code and libraries once each.
+struct ProfileBuilder {
+  /// What a sample is told apart by, beside its stack.
+  struct Labels: Hashable {
+    var texts: [String: String] = [:]
+    var numbers: [String: Int64] = [:]
+  }
+
+  private struct SampleKey: Hashable {
+    var locations: [UInt64]
+    var labels: Labels
+  }
+
+  private struct FunctionKey: Hashable {
+    var name: String
+    var file: String
+  }
+
+  private var profile = PProfProfile()
+  private var strings: [String: Int64] = ["": 0]
+  private var functions: [FunctionKey: UInt64] = [:]
+  private var mappings: [String: UInt64] = [:]
+  private var locationsOfAddress: [UInt64: UInt64] = [:]
+  private var locationsOfFrame: [Frame: UInt64] = [:]
+  private var samples: [SampleKey: (count: Int64, bytes: Int64)] = [:]
+
+  init() {
+    profile.stringTable = [""]
+    profile.sampleType = [valueType("inuse_objects", "count"), valueType("inuse_space", "bytes")]
+    profile.periodType = valueType("space", "bytes")
+    profile.period = 1
+    profile.defaultSampleType = string("inuse_space")
+  }
+
+  private mutating func string(_ text: String) -> Int64 {
+    if let known = strings[text] { return known }
+    let number = Int64(profile.stringTable.count)
+    profile.stringTable.append(text)
+    strings[text] = number
+    return number
+  }
+
+  private mutating func valueType(_ type: String, _ unit: String) -> PProfValueType {
+    var result = PProfValueType()
+    result.type = string(type)
+    result.unit = string(unit)
+    return result
+  }
+
+  // MARK: Code
+
+  /// The libraries that a process had loaded; of code in others nothing is said.
+  mutating func add(_ modules: [Snapshot.Module], symbolized: Set<String>) {
+    for module in modules {
+      var mapping = PProfMapping()
+      mapping.id = UInt64(profile.mapping.count + 1)
+      mapping.memoryStart = module.low
+      mapping.memoryLimit = module.high
+      mapping.fileOffset = module.low &- module.bias
+      mapping.filename = string(module.path)
+      mapping.buildID = string(module.buildID)
+      setFlags(of: &mapping, symbolized.contains(module.path))
+      profile.mapping.append(mapping)
+    }
+  }
+
+  private func setFlags(of mapping: inout PProfMapping, _ isKnown: Bool) {
+    mapping.hasFunctions_p = isKnown
+    mapping.hasFilenames_p = isKnown
+    mapping.hasLineNumbers_p = isKnown
+    mapping.hasInlineFrames_p = isKnown
+  }
+
+  private func mapping(at address: UInt64) -> UInt64 {
+    profile.mapping.first { $0.memoryStart <= address && address < $0.memoryLimit }?.id ?? 0
+  }
+
+  private mutating func function(_ frame: Frame) -> UInt64 {
+    let key = FunctionKey(name: ReportText.function(frame), file: frame.file ?? "")
+    if let known = functions[key] { return known }
+    var function = PProfFunction()
+    function.id = UInt64(profile.function.count + 1)
+    function.name = string(key.name)
+    function.systemName = string(frame.symbol)
+    function.filename = string(key.file)
+    profile.function.append(function)
+    functions[key] = function.id
+    return function.id
+  }
+
+  private mutating func lines(_ frames: [Frame]) -> [PProfLine] {
+    frames.map { frame in
+      var line = PProfLine()
+      line.functionID = function(frame)
+      line.line = Int64(frame.line ?? 0)
+      return line
+    }
+  }
+
+  /// The place of a code address, with the functions that are known for it, innermost inlined first.
+  mutating func location(at address: UInt64, _ frames: [Frame]) -> UInt64 {
+    if let known = locationsOfAddress[address] { return known }
+    let id = add(address: address, mapping: mapping(at: address), lines(frames))
+    locationsOfAddress[address] = id
+    return id
+  }
+
+  /// The place of a frame of which only the offset in its library is known.
+  mutating func location(of frame: Frame) -> UInt64 {
+    if let known = locationsOfFrame[frame] { return known }
+    let id = add(address: frame.offset, mapping: mapping(named: frame.module), lines([frame]))
+    locationsOfFrame[frame] = id
+    return id
+  }
+
+  private mutating func add(address: UInt64, mapping: UInt64, _ lines: [PProfLine]) -> UInt64 {
+    var location = PProfLocation()
+    location.id = UInt64(profile.location.count + 1)
+    location.address = address
+    location.mappingID = mapping
+    location.line = lines
+    profile.location.append(location)
+    return location.id
+  }
+
+  private mutating func mapping(named name: String) -> UInt64 {
+    guard !name.isEmpty else { return 0 }
+    if let known = mappings[name] { return known }
+    var mapping = PProfMapping()
+    mapping.id = UInt64(profile.mapping.count + 1)
+    mapping.filename = string(name)
+    setFlags(of: &mapping, true)
+    profile.mapping.append(mapping)
+    mappings[name] = mapping.id
+    return mapping.id
+  }
+
+  // MARK: Samples
+
+  /// Adds to the sample of a stack, innermost location first.
+  mutating func add(_ locations: [UInt64], _ labels: Labels, count: Int, bytes: UInt64) {
+    let key = SampleKey(locations: locations, labels: labels)
+    var sums = samples[key] ?? (0, 0)
+    sums.count = Self.sum(sums.count, Int64(clamping: count))
+    sums.bytes = Self.sum(sums.bytes, Int64(clamping: bytes))
+    samples[key] = sums
+  }
+
+  private static func sum(_ a: Int64, _ b: Int64) -> Int64 {
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    return overflow ? .max : sum
+  }
+
+  mutating func comment(_ text: String) {
+    profile.comment.append(string(text))
+  }
+
+  mutating func setTimes(seconds: Double, duration: Double) {
+    profile.timeNanos = Self.nanoseconds(seconds)
+    profile.durationNanos = Self.nanoseconds(duration)
+  }
+
+  /// To the microsecond, which is as exact as a point in time can be here; 0 for what cannot be.
+  private static func nanoseconds(_ seconds: Double) -> Int64 {
+    seconds > 0 && seconds < 9e9 ? Int64((seconds * 1e6).rounded()) * 1000 : 0
+  }
+
+  /// The bytes of the profile; the same ones for the same input.
+  mutating func serialized() throws -> [UInt8] {
+    for (key, sums) in samples.sorted(by: Self.comesBefore) {
+      var sample = PProfSample()
+      sample.locationID = key.locations
+      sample.value = [sums.count, sums.bytes]
+      for (name, text) in key.labels.texts.sorted(by: { $0.key < $1.key }) {
+        var label = PProfLabel()
+        label.key = string(name)
+        label.str = string(text)
+        sample.label.append(label)
+      }
+      for (name, number) in key.labels.numbers.sorted(by: { $0.key < $1.key }) {
+        var label = PProfLabel()
+        label.key = string(name)
+        label.num = number
+        sample.label.append(label)
+      }
+      profile.sample.append(sample)
+    }
+    return try profile.serializedBytes()
+  }
+
+  private typealias Sample = (key: SampleKey, value: (count: Int64, bytes: Int64))
+
+  /// The most bytes first; equal ones by what they are called.
+  private static func comesBefore(_ a: Sample, _ b: Sample) -> Bool {
+    if a.value.bytes != b.value.bytes { return a.value.bytes > b.value.bytes }
+    if a.value.count != b.value.count { return a.value.count > b.value.count }
+    func names(_ sample: Sample) -> [String] {
+      sample.key.labels.texts.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+        + sample.key.labels.numbers.sorted { $0.key < $1.key }.flatMap { [$0.key, String($0.value)] }
+    }
+    if a.key.labels != b.key.labels { return names(a).lexicographicallyPrecedes(names(b)) }
+    return a.key.locations.lexicographicallyPrecedes(b.key.locations)
+  }
+}

@@ -1,0 +1,130 @@
+import SwiftProtobuf
+import Testing
+import UndeadHeap
+import UndeadHeapSamples
+import UndeadReport
+
+@testable import UndeadProfile
+
+/// Profiles, read back and written as text: sample values, labels, then the stack from the innermost function on.
+@Suite struct ProfileTests {
+  private func text(_ bytes: [UInt8]) throws -> [String] {
+    let profile = try PProfProfile(serializedBytes: bytes)
+    func string(_ number: Int64) -> String { profile.stringTable[Int(number)] }
+    #expect(profile.stringTable.first == "")
+    #expect(
+      profile.sampleType.map { "\(string($0.type)) \(string($0.unit))" } == [
+        "inuse_objects count", "inuse_space bytes",
+      ])
+    #expect(string(profile.defaultSampleType) == "inuse_space")
+    #expect(
+      profile.function.map(\.id)
+        == Array(1...UInt64(max(1, profile.function.count))).prefix(profile.function.count).map { $0 })
+    return profile.sample.map { sample in
+      let labels = sample.label.map { "\(string($0.key))=\($0.str == 0 ? String($0.num) : string($0.str))" }
+      let frames = sample.locationID.map { id -> String in
+        let location = profile.location[Int(id) - 1]
+        let lines = location.line.map { line in
+          let function = profile.function[Int(line.functionID) - 1]
+          return "\(string(function.name)) \(string(function.filename)):\(line.line)"
+        }
+        let mapping = location.mappingID == 0 ? "?" : string(profile.mapping[Int(location.mappingID) - 1].filename)
+        return "\(lines.joined(separator: " <- ")) [\(mapping)]"
+      }
+      return "\(sample.value) \(labels.joined(separator: " ")): \(frames.joined(separator: ", "))"
+    }
+  }
+
+  private func sample() -> HeapBuilder {
+    var heap = HeapBuilder()
+    let main = HeapBuilder.Function.app("main", "/app/main.swift", 90)
+    let cache = heap.object("App.Cache", size: 64, at: [.app("App.makeCache()", "/app/Cache.swift", 21), main])
+    heap.global("App.cache", holds: cache)
+    for number in 0..<3 {
+      if number == 1 { heap.mark("warm") }
+      heap.link(
+        cache, "items", heap.object("App.Item", size: 96, at: [.app("App.add()", "/app/Cache.swift", 35), main]))
+    }
+    let block = heap.foreign(size: 128, at: [.system("foo_alloc", "libfoo.so.1"), main])
+    heap.link(cache, "c", block, strength: HeapFile.Strength.raw)
+    heap.link(cache, "raw", heap.raw(size: 48), strength: HeapFile.Strength.raw)
+    return heap
+  }
+
+  private func render(_ builder: HeapBuilder) throws -> [UInt8] {
+    let heap = try Heap(builder.file())
+    return try HeapProfile.render(heap, symbols: heap.file.snapshot.symbols)
+  }
+
+  @Test func heap() throws {
+    let main = "main /app/main.swift:90 [/app/App]"
+    #expect(
+      try text(render(sample())) == [
+        "[2, 192] module=App type=App.Item generation=1: App.add() /app/Cache.swift:35 [/app/App], \(main)",
+        "[1, 128] module=libfoo.so.1 type=C memory generation=1: foo_alloc :0 [/usr/lib/libfoo.so.1], \(main)",
+        "[1, 96] module=App type=App.Item generation=0: App.add() /app/Cache.swift:35 [/app/App], \(main)",
+        "[1, 64] module=App type=App.Cache generation=0: App.makeCache() /app/Cache.swift:21 [/app/App], \(main)",
+        "[1, 48] module=unknown code type=raw memory generation=1: ",
+      ])
+  }
+
+  @Test func inlinedFunctionsShareAPlace() throws {
+    var heap = HeapBuilder()
+    let block = heap.object("App.A", at: [.app("App.inner()", "/app/a.swift", 1), .app("main", "/app/a.swift", 9)])
+    heap.global("App.a", holds: block)
+    let address = heap.address(of: .app("App.inner()", "/app/a.swift", 1))
+    heap.snapshot.symbols[address]?.append(
+      Frame(symbol: "App.outer()", file: "/app/a.swift", line: 5, module: "App", offset: 0))
+    #expect(
+      try text(render(heap)) == [
+        "[1, 32] module=App type=App.A generation=0: "
+          + "App.inner() /app/a.swift:1 <- App.outer() /app/a.swift:5 [/app/App], main /app/a.swift:9 [/app/App]"
+      ])
+  }
+
+  @Test func libraries() throws {
+    var heap = sample()
+    heap.snapshot.modules[0].buildID = "abcdef"
+    let profile = try PProfProfile(serializedBytes: render(heap))
+    let app = try #require(profile.mapping.first)
+    #expect(profile.stringTable[Int(app.filename)] == "/app/App")
+    #expect(profile.stringTable[Int(app.buildID)] == "abcdef")
+    #expect(app.memoryStart == heap.snapshot.modules[0].low && app.memoryLimit == heap.snapshot.modules[0].high)
+    #expect(app.hasFunctions_p && app.hasLineNumbers_p)
+    #expect(profile.timeNanos == 1_700_000_001_750_000_000 && profile.durationNanos == 1_250_000_000)
+    for location in profile.location {
+      let mapping = profile.mapping[Int(location.mappingID) - 1]
+      #expect(mapping.memoryStart <= location.address && location.address < mapping.memoryLimit)
+    }
+  }
+
+  @Test func emptyHeapAndReport() throws {
+    #expect(try text(render(HeapBuilder())) == [])
+    #expect(try text(ReportProfile.render(LeakReport())) == [])
+  }
+
+  @Test func sameBytesForTheSameHeap() throws {
+    #expect(try render(sample()) == render(sample()))
+  }
+
+  @Test func leaksAndSuspects() throws {
+    let stack = Backtrace(frames: [
+      Frame(symbol: "swift_allocObject", module: "libswiftCore.so", offset: 16, system: true),
+      Frame(symbol: "App.make()", file: "/app/a.swift", line: 3, module: "App", offset: 32),
+    ])
+    let object = LeakedObject(type: "App.Owner", address: "0x10", size: 48)
+    let report = LeakReport(
+      leaks: [
+        Leak(
+          signature: "a1", kind: .retainCycle, count: 2, objectCount: 4, totalBytes: 160, objects: [object],
+          allocation: stack)
+      ],
+      suspects: [Suspect(kind: .timer, signature: "b1", count: 3, totalBytes: .max, objects: [object])])
+    #expect(
+      try text(ReportProfile.render(report)) == [
+        "[3, 9223372036854775807] kind=heldByTimer signature=b1 type=App.Owner: ",
+        "[4, 160] kind=retainCycle module=App signature=a1 type=App.Owner: "
+          + "swift_allocObject :0 [libswiftCore.so], App.make() /app/a.swift:3 [App]",
+      ])
+  }
+}
