@@ -80,6 +80,12 @@ let package = Package(
     .testTarget(
       name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
       exclude: ["Golden"]),
+    .testTarget(
+      name: "UndeadProfileTests",
+      dependencies: [
+        "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ]),
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),

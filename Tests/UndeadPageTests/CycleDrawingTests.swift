@@ -82,6 +82,6 @@ import Testing
     #expect(Names.split("raw memory") == ("", "raw memory"))
     #expect(Names.split("(A.B, C.D)") == ("", "(A.B, C.D)"))
     #expect(Names.cut("abcdefghij", to: 6) == "abc\u{2026}ij")
-    #expect(Words.number(1_234_567) == "1\u{202F}234\u{202F}567" && Words.number(-12) == "-12")
+    #expect(Words.number(1_234_567) == "1,234,567" && Words.number(-12) == "-12")
   }
 }

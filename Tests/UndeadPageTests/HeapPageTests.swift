@@ -93,7 +93,7 @@ import UndeadHeapSamples
         "3 pool 1 raw memory 4096 4224", "4 +16 1 C memory (libfoo.so.1) 128 128", "0  0 global App.cache 0 1664",
         "6  1 App.Cache 64 1664",
         "7 sessions 1 Swift._DictionaryStorage<Swift.String, App.Session> 1024 1600",
-        "8 [] 4 App.Session 384 576", "9 id 4 Swift.__StringStorage 192 192",
+        "8 [value] 4 App.Session 384 576", "9 id 4 Swift.__StringStorage 192 192",
       ])
   }
 
@@ -135,12 +135,12 @@ import UndeadHeapSamples
     #expect(
       session.referrers == [
         .init(
-          kind: "Swift._DictionaryStorage<Swift.String, App.Session>", field: "[]", count: 4, bytes: 384)
+          kind: "Swift._DictionaryStorage<Swift.String, App.Session>", field: "[value]", count: 4, bytes: 384)
       ])
     #expect(session.references == [.init(kind: "Swift.__StringStorage", field: "id", count: 4, bytes: 192)])
     let way = HeapWay(heap, to: session.ways[0].example)
     #expect(way.root.kind == "global" && way.root.name == "App.cache")
-    #expect(way.steps == [.init(type: "App.Cache", field: "sessions[]")] && way.end == "App.Session")
+    #expect(way.steps == [.init(type: "App.Cache", field: "sessions[value]")] && way.end == "App.Session")
   }
 
   @Test func instancesThatRetainMostComeFirst() throws {

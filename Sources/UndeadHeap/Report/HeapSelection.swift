@@ -1,14 +1,14 @@
 import UndeadReport
 
 /// The blocks that a question is about.
-struct HeapSelection {
-  let name: String
+package struct HeapSelection {
+  package let name: String
   /// Numbers of groups; empty for one block.
-  let groups: [Int]
+  package let groups: [Int]
   /// Ascending.
-  let blocks: [Int]
+  package let blocks: [Int]
 
-  init(_ heap: Heap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
+  package init(_ heap: Heap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
     switch subject {
     case .address(let address):
       guard let block = heap.graph.block(containing: address) else { throw .noBlock(address) }

@@ -4,7 +4,7 @@ import UndeadReport
 enum Names {
   /// A field with its dot; what is no name in the source must not look like one.
   static func field(_ field: String) -> String {
-    field.contains(" ") || "+[.".contains(field.prefix(1)) ? field : ".\(field)"
+    field.isEmpty || field.contains(" ") || "+[.".contains(field.prefix(1)) ? field : ".\(field)"
   }
 
   /// What a closure captures.

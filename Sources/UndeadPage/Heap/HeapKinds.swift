@@ -21,7 +21,7 @@ final class HeapKinds {
     var foreign: [UInt32: UInt32] = [:]
     let keys = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: graph.count)
     for block in 0..<graph.count {
-      let group = types.groupOfShape[Int(graph.shapes[block])]
+      let group = UInt32(heap.group(block))
       guard group == types.foreign else {
         keys.initializeElement(at: block, to: group)
         continue

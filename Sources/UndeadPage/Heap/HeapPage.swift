@@ -20,7 +20,7 @@ public enum HeapPage {
     let tree = FoldedTree(heap, kinds)
     var tables = HeapTables(heap)
     let folded = tables.types(foldingStorage: true)
-    let names = StackNames(heap.file.snapshot, symbols: symbols)
+    let names = SnapshotBacktraces(heap.file.snapshot, symbols: symbols)
     var data = HeapPageData(heap, kinds, tree, names, plain)
     let json = data.json(folded: folded, plain: tables.types(foldingStorage: false))
 

@@ -9,7 +9,7 @@ struct HeapPageData {
   private let details: TypeDetails
   private let tree: FoldedTree
   private let options: TextOptions
-  private var names: StackNames
+  private var names: SnapshotBacktraces
   private var texts = HeapTexts()
   private var frames: [[Int]] = []
   private var frameNumbers: [Frame: Int] = [:]
@@ -23,7 +23,7 @@ struct HeapPageData {
   private static let stepLimit = 24
 
   init(
-    _ heap: Heap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: StackNames,
+    _ heap: Heap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: SnapshotBacktraces,
     _ options: TextOptions
   ) {
     self.heap = heap

@@ -5,7 +5,7 @@ import UndeadReport
 struct HeapTablesView {
   private let heap: Heap
   private var tables: HeapTables
-  private var names: StackNames
+  private var names: SnapshotBacktraces
   private let options: TextOptions
   private let total: UInt64
 
@@ -15,7 +15,7 @@ struct HeapTablesView {
   private static let treeDepth = 4
   private static let treeShare = 0.005
 
-  init(_ heap: Heap, _ tables: HeapTables, _ names: StackNames, _ options: TextOptions) {
+  init(_ heap: Heap, _ tables: HeapTables, _ names: SnapshotBacktraces, _ options: TextOptions) {
     self.heap = heap
     self.tables = tables
     self.names = names

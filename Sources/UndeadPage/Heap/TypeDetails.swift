@@ -119,23 +119,23 @@ struct TypeDetails {
 
   private mutating func walkReferences() {
     let graph = heap.graph
-    var links: [UInt64: (holder: UInt32, count: Int, bytes: UInt64)] = [:]
+    var links: [LinkKey: (count: Int, bytes: UInt64)] = [:]
     for block in 0..<graph.count {
       let holder = kinds.ofBlock[block]
       for edge in graph.edges(of: block) where heap.ownership.owns[edge] {
         let target = Int(graph.targets[edge])
         let kind = kinds.ofBlock[target]
         guard ofKind[Int(kind)] >= 0 || ofKind[Int(holder)] >= 0 else { continue }
-        let key = UInt64(graph.places[edge]) << 32 | UInt64(kind)
-        links[key, default: (holder, 0, 0)].count += 1
+        let key = LinkKey(holder: holder, place: graph.places[edge], target: kind)
+        links[key, default: (0, 0)].count += 1
         links[key]?.bytes &+= graph.size(target)
       }
     }
     var referrers: [Int: [String: Link]] = [:]
     var references: [Int: [String: Link]] = [:]
     for (key, link) in links {
-      let (target, holder) = (Int(key & 0xFFFF_FFFF), Int(link.holder))
-      let field = field(ofPlace: Int(key >> 32))
+      let (target, holder) = (Int(key.target), Int(key.holder))
+      let field = field(ofPlace: Int(key.place))
       func add(_ table: inout [Int: [String: Link]], _ detail: Int, _ kind: Int) {
         guard detail >= 0 else { return }
         let name = name(kind)
@@ -169,6 +169,13 @@ struct TypeDetails {
   func name(_ kind: Int) -> String {
     kinds.kinds[kind].name + (kinds.kinds[kind].module.map { " (\($0))" } ?? "")
   }
+}
+
+/// References of one field between blocks of two kinds.
+struct LinkKey: Hashable {
+  var holder: UInt32
+  var place: UInt32
+  var target: UInt32
 }
 
 extension TypeDetails.Site {

@@ -10,10 +10,7 @@ struct Entries {
     /// What else is to blame for the same; nil for zombies.
     var group: Findings.Group?
 
-    var title: String {
-      guard let group, group.findings.count > 1 else { return worst.title }
-      return group.culprit.title
-    }
+    var title: String { group?.title ?? worst.title }
     var count: Int { group?.culprit.count ?? worst.count }
     var objectCount: Int? { group.map(\.culprit.objectCount) ?? worst.objectCount }
     var totalBytes: Int? { group.map(\.culprit.totalBytes) ?? worst.totalBytes }

@@ -166,12 +166,12 @@ struct ReportOverview {
 
 /// Words and numbers of pages.
 enum Words {
-  /// With spaces between the thousands, which no language takes for a decimal point.
+  /// With commas between the thousands.
   static func number(_ value: Int) -> String {
     let digits = String(value.magnitude)
     var text = ""
     for (place, digit) in digits.enumerated() {
-      if place > 0, (digits.count - place).isMultiple(of: 3) { text += "\u{202F}" }
+      if place > 0, (digits.count - place).isMultiple(of: 3) { text += "," }
       text.append(digit)
     }
     return (value < 0 ? "-" : "") + text

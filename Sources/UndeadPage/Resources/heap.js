@@ -14,7 +14,7 @@
     result.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
     return result;
   };
-  const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
   const bytes = (value) => {
     if (value < 10240) return value === 1 ? "1 byte" : `${value} bytes`;
     let amount = value / 1024;
@@ -139,7 +139,7 @@
 
   // Details of a type.
   const panel = document.getElementById("detail");
-  const part = (title, count, ...rows) => rows.length
+  const part = (title, count, ...rows) => rows[0]
     ? [element("h4", {}, title, count > rows.length ? element("small", { textContent: `${rows.length} of ${number(count)}` }) : ""),
       ...rows] : [];
   const links = (list, isReferrer) => element("table", {}, element("tbody", {}, ...list.map(([kind, field, count, size]) =>
@@ -169,16 +169,12 @@
       ...part("Allocated", siteCount, ...detail.sites.map(([stack, sites, sum]) =>
         element("div", { class: "site" },
           element("span", { class: "number", textContent: `${number(sites)} \u00d7 ${bytes(sum)}` }), stackView(stack)))),
-      ...part("Held by", detail.referrers.length, detail.referrers.length ? links(detail.referrers, true) : ""),
-      ...part("Refers to", detail.references.length, detail.references.length ? links(detail.references, false) : ""),
+      ...part("Held by", 0, detail.referrers.length ? links(detail.referrers, true) : ""),
+      ...part("Refers to", 0, detail.references.length ? links(detail.references, false) : ""),
       ...part("Largest instances", count, ...detail.instances.map(([address, own, keeps, path, stack]) =>
         element("details", { class: "instance" },
           element("summary", {}, element("code", { textContent: address }), " ", bytes(own), ", retains ", bytes(keeps)),
           pathView(path), stackView(stack, "Where it was allocated")))));
-    // A part with nothing in it has no heading either.
-    for (const head of panel.querySelectorAll("h4")) {
-      if (!head.nextElementSibling || head.nextElementSibling.tagName === "H4") head.remove();
-    }
     panel.classList.add("open");
     panel.scrollTop = 0;
     table();

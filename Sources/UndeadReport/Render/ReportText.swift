@@ -41,15 +41,3 @@ package enum ReportText {
   /// 16 hex digits that stand for a text: the same everywhere, but not for hostile input.
   package static func hash(_ text: String) -> String { StableHash(text).hexadecimal }
 }
-
-/// Names the stacks of a snapshot, each address once.
-package struct StackNames {
-  private var names: FrameNames
-
-  package init(_ snapshot: Snapshot, symbols: SymbolTable) {
-    names = FrameNames(snapshot, symbols: symbols)
-  }
-
-  /// The frames of a stack, innermost first.
-  package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace { names.backtrace(stack) }
-}

@@ -1,11 +1,12 @@
 import ArgumentParser
 import Glibc
 import UndeadHeap
+import UndeadPage
 import UndeadReport
 
 /// A form that the answer of `undead heap` can have.
 enum HeapFormat: String, ExpressibleByArgument, CaseIterable {
-  case text, json
+  case text, json, html, dot, pprof
 }
 
 extension HeapView: ExpressibleByArgument {}
@@ -47,7 +48,11 @@ struct HeapCommand: ParsableCommand {
     help: "Count storage of collections, strings and Data with the objects that own it (text: on, other forms: off).")
   var foldStorage: Bool?
 
-  @Option(help: "Form of the answer: text or json.")
+  @Option(
+    help: """
+      Form of the answer: text, json, html (one page with everything, which needs nothing else), dot (a graph for \
+      Graphviz: who keeps the memory, or what is around a --type or --address) or pprof (a profile by allocation).
+      """)
   var format: HeapFormat = .text
 
   @Option(help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"))
@@ -72,6 +77,9 @@ struct HeapCommand: ParsableCommand {
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of rows, 1 or more") }
     if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
     if minBytes < 0 { throw ValidationError("--min-bytes \(minBytes): give a number of bytes, 0 or more") }
+    if format == .html || format == .pprof, type != nil || address != nil {
+      throw ValidationError("--format \(format): it holds the whole heap; leave out --type and --address")
+    }
     if type != nil && address != nil { throw ValidationError("--type and --address: give one of them") }
     if let address, Self.number(address) == nil {
       throw ValidationError("--address \(address): give a hexadecimal address, as 0x7f12a4c01230")
@@ -86,7 +94,13 @@ struct HeapCommand: ParsableCommand {
     switch format {
     case .text: try sink.write(try text(heap, sink).utf8)
     case .json: try sink.write(try json(heap))
+    case .html, .dot, .pprof: try HeapDrawing(heap).write(format, subject, to: sink)
     }
+  }
+
+  private var subject: HeapDot.Subject {
+    if let type { return .type(type) }
+    return address.flatMap(Self.number).map { .address($0) } ?? .retained
   }
 
   private func text(_ heap: Heap, _ sink: OutputSink) throws -> String {

@@ -18,8 +18,8 @@ struct DisplayOptions: ParsableArguments {
 
   @Option(
     help: """
-      Form of the report: text, json, html (one page that needs nothing else), junit (XML for CI systems) or github \
-      (annotations of GitHub Actions).
+      Form of the report: text, json, html (one page that needs nothing else), junit (XML for CI systems), github \
+      (annotations of GitHub Actions), dot (cycles and paths for Graphviz) or pprof (a profile of what leaked).
       """)
   var format: ReportFormat = .text
 

@@ -1,5 +1,6 @@
 import Glibc
 import UndeadPage
+import UndeadProfile
 import UndeadReport
 
 /// The way from snapshots to a shown report: symbolise, analyse, suppress, render, judge.
@@ -181,7 +182,8 @@ struct ReportPipeline {
     let difference = ReportDiff(from: report(old, progress), to: report(new, progress), minCount: options.minCount)
     switch display.format {
     case .text: try sink.write(DiffRenderer.text(difference, options: textOptions(sink)).utf8)
-    case .html, .junit, .github: throw .misuse("undead diff writes text or json; choose one of them with --format")
+    case .html, .junit, .github, .dot, .pprof:
+      throw .misuse("undead diff writes text or json; choose one of them with --format")
     case .json:
       do {
         try sink.write(try DiffRenderer.json(difference))
@@ -230,6 +232,8 @@ struct ReportPipeline {
   private func write(_ report: LeakReport, as format: ReportFormat, to sink: OutputSink) throws(ToolError) {
     switch format {
     case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
+    case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)
+    case .pprof: try sink.writeProfile { try ReportProfile.render(report) }
     case .html: try sink.write(ReportPage.render(report, options: textOptions(sink)).utf8)
     case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
     case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)

@@ -1,0 +1,58 @@
+import UndeadHeap
+import UndeadPage
+import UndeadProfile
+import UndeadReport
+
+/// A heap in the forms that are drawn: by a browser, by Graphviz, by pprof.
+struct HeapDrawing {
+  private let heap: Heap
+  private static let tool = LeakReport.Tool(version: UndeadCommand.version)
+
+  init(_ heap: Heap) {
+    self.heap = heap
+  }
+
+  func write(_ format: HeapFormat, _ subject: HeapDot.Subject, to sink: OutputSink) throws(ToolError) {
+    switch format {
+    case .html:
+      var options = TextOptions()
+      options.directory = System.currentDirectory
+      try sink.write(HeapPage.render(heap, symbols: symbols, tool: Self.tool, options: options).utf8)
+    case .dot:
+      let text: String
+      do throws(HeapQuestionError) {
+        text = try HeapDot.render(heap, subject)
+      } catch {
+        throw .misuse("\(error)")
+      }
+      try sink.write(text.utf8)
+    case .pprof: try sink.writeProfile { try HeapProfile.render(heap, symbols: symbols, tool: Self.tool) }
+    case .text, .json: break
+    }
+  }
+
+  /// Names of all code that allocated; a file that was written by the tool has them.
+  private var symbols: SymbolTable {
+    let symbols = HeapSymbols(heap)
+    let snapshot = heap.file.snapshot
+    symbols.prepare(
+      stacks: (0..<snapshot.stacks.count).map { Snapshot.Index($0) }, functions: snapshot.edges.map(\.function))
+    return symbols.table
+  }
+}
+
+extension OutputSink {
+  /// Writes a profile, which is no text.
+  ///
+  /// - Throws: `ToolError`: it would go to a terminal (misuse), or could not be made or written (failure).
+  func writeProfile(_ bytes: () throws -> [UInt8]) throws(ToolError) {
+    if isTerminal { throw .misuse("a profile is no text for a terminal; name a file with --output") }
+    let made: [UInt8]
+    do {
+      made = try bytes()
+    } catch {
+      throw .failure("cannot make the profile: \(error)")
+    }
+    try write(made)
+  }
+}
