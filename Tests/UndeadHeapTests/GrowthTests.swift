@@ -75,7 +75,7 @@ import UndeadReport
 
         1. .sessions of App.Cache: +4.0 MB, +1,000 App.Session (2 -> 1,002)
                       1,001 came, 1 went
-           kept by    global App.server -> App.Server .cache -> App.Cache .sessions[] -> App.Session
+           kept by    global App.server -> App.Server .cache -> App.Cache .sessions[value] -> App.Session
            allocated  in App.Server.login(user: Swift.String) at /app/Server.swift:31
            with       +1,000 Array<Swift.UInt8> (3.9 MB), Dictionary<Swift.String, App.Session> (31.3 KB)
 

@@ -61,7 +61,8 @@ bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) 
   *tables = (undead_graph_tables){.graph = graph};
   graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
   graph->frame_count = graph->area_count = 0;
-  tables->site_of_bytes = (uint64_t)undead_backtrace_count() * sizeof *tables->site_of;
+  // There are none where backtraces are off.
+  tables->site_of_bytes = (undead_backtrace_count() + 1ull) * sizeof *tables->site_of;
   tables->site_of = undead_map(tables->site_of_bytes);
   return tables->site_of != NULL;
 }

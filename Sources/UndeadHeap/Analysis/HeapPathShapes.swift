@@ -1,7 +1,8 @@
 import UndeadReport
 
-/// Retain paths by their shape: the kind and name of the root, then type and field of each step. A field that repeats, as in
-/// a list or a tree, counts once, so that paths of all lengths through it are of one shape.
+/// Retain paths by their shape: the kind and name of the root, then type and field of each step. Steps from a type to itself,
+/// as in a list or a tree, count as the last of them, and two fields that take turns once: paths of all lengths through
+/// such a structure are of one shape.
 package final class HeapPathShapes {
   /// The shape of each block's path.
   package let shapeOfBlock: UnsafeBufferPointer<UInt32>
@@ -84,6 +85,7 @@ package final class HeapPathShapes {
     let last = step[Int(shape)]
     if last == next { return shape }
     let before = above[Int(shape)]
+    if last != Self.noStep, steps[Int(last)].group == steps[Int(next)].group { return extended(before, by: next) }
     if step[Int(before)] == next, step[Int(above[Int(before)])] == last, last != Self.noStep { return before }
     let key = UInt64(shape) << 32 | UInt64(next)
     if let found = known[key] { return found }

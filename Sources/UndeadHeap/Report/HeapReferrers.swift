@@ -119,11 +119,14 @@ struct HeapReferrers {
   private func holder(_ block: Int, _ field: String) -> (type: String, field: String) {
     var labels = [field]
     var next = block
+    var seen: Set<Int> = []
     while !Self.isShown(heap.types.groups[heap.group(next)].role) {
       guard heap.paths.edge[next] != HeapPaths.none else {
         let node = Int(heap.paths.holder[next])
         return (heap.text(ofNode: node), HeapContainers.joined(labels.reversed()))
       }
+      // The way through what holds its like, as the boxes of a tree, is another one for each.
+      guard seen.insert(heap.group(next)).inserted else { return (heap.typeName(block), field) }
       labels.append(heap.field(Int(heap.paths.edge[next])))
       next = Int(heap.paths.holder[next])
     }
