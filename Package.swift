@@ -94,7 +94,7 @@ let package = Package(
     .testTarget(
       name: "ToolTests", dependencies: ["UndeadReport", "UndeadTestSupport", "UndeadTool"], exclude: ["Fixtures"]),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["UndeadReport", "UndeadTestSupport", "UndeadTool"],
+      name: "EndToEndTests", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
       exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 2048
@@ -67,11 +68,24 @@ static void prepare_graph(undead_check *check) {
   if (check->options.graph) check->options.graph->salt = undead_session_start_time();
 }
 
+// A file that is renamed to a device, a pipe or a socket would take its place.
+static bool may_be_replaced(undead_check *check) {
+  struct stat existing;
+  if (stat(final_path, &existing) != 0 || S_ISREG(existing.st_mode)) return true;
+  fail(check, "no file can be written, as something else has its name: ", final_path,
+       S_ISDIR(existing.st_mode) ? EISDIR : EEXIST);
+  return false;
+}
+
 bool undead_snapshot_begin(undead_check *check) {
   check->file = -1;
   check->options.graph = NULL;
   if (check->to_memory) return true;
   choose_path(check);
+  if (!may_be_replaced(check)) {
+    partial[0] = 0;
+    return false;
+  }
   check->file = open(partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (check->file < 0) {
     fail(check, "the snapshot file cannot be created: ", partial, errno);
@@ -126,9 +140,21 @@ static bool write_memory(undead_check *check, const undead_scan_result *result) 
   return true;
 }
 
+// In a session the tool reports the leaks and tells why there is no heap; a program that asked for its heap wants no less.
+static bool has_what_was_asked_for(undead_check *check, const undead_scan_result *result) {
+  const undead_graph *graph = check->options.graph;
+  if (!check->with_heap || check->in_session || (graph && graph->complete)) return true;
+  int error = graph ? graph->error : ENOMEM;
+  undead_text text = undead_text_in(check->message, sizeof(check->message));
+  undead_text_add(&text, "the heap could not be written: ");
+  undead_text_add(&text, result->error ? result->message : strerrordesc_np(error ? error : EIO));
+  return false;
+}
+
 bool undead_snapshot_make(undead_check *check, const undead_scan_result *result) {
   undead_state_set_step("naming");
   if (check->to_memory) return write_memory(check, result);
+  if (!has_what_was_asked_for(check, result)) return false;
   bool written = write_file(check, result);
   if (written && check->in_session) note_number();
   return written;

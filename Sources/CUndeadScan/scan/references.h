@@ -156,15 +156,16 @@ UNDEAD_WALK undead_walk_untyped(const undead_heap *heap, const undead_body *body
   undead_walk_memory(heap, low, body->frames, visit, context);
 }
 
-// The words from `low` to `high` of an object or value at `base`, of which `words` describes the first `known`.
+// The words from `low` to `high` of an object or value at `base`, of which `words` describes the first `known`. Those that keep
+// nothing alive only if `weak`: of fields, `skip` has these.
 UNDEAD_WALK undead_walk_described(const undead_heap *heap, uintptr_t base, uintptr_t low, uintptr_t high,
-                                  const uint8_t *words, size_t known, bool elements, undead_reference_visitor visit,
-                                  void *context) {
+                                  const uint8_t *words, size_t known, bool elements, bool weak,
+                                  undead_reference_visitor visit, void *context) {
   undead_evidence evidence, next;
   for (uintptr_t at = low; at < high; at += 8) {
     size_t index = (at - base) / 8;
     evidence = index < known ? (undead_evidence)words[index] : UNDEAD_EVIDENCE_RAW;
-    if (evidence == UNDEAD_EVIDENCE_NONE) continue;
+    if (evidence == UNDEAD_EVIDENCE_NONE && !weak) continue;
     if (evidence == UNDEAD_EVIDENCE_BUFFER && undead_heap_may_hold(heap, *(const uintptr_t *)at & UNDEAD_POINTER_MASK)) {
       // Of fields `skip` has the unused words, unless a thread may be changing the object.
       undead_evidence found = undead_evidence_of_buffer(words, index, at);
@@ -187,14 +188,14 @@ UNDEAD_WALK undead_walk_fields(const undead_heap *heap, uintptr_t block, const u
     uintptr_t at = block + body->skip[i];
     if (at < low) continue;
     uintptr_t end = at < high ? at : high;
-    undead_walk_described(heap, block, low, end, layout->words, layout->word_count, false, visit, context);
+    undead_walk_described(heap, block, low, end, layout->words, layout->word_count, false, false, visit, context);
     if (weak && at < high) undead_walk_word(heap, at, UNDEAD_EVIDENCE_NONE, visit, context);
     low = at + 8;
   }
-  undead_walk_described(heap, block, low, high, layout->words, layout->word_count, false, visit, context);
+  undead_walk_described(heap, block, low, high, layout->words, layout->word_count, false, false, visit, context);
 }
 
-UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *body, uint32_t which,
+UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *body, uint32_t which, bool weak,
                                  undead_reference_visitor visit, void *context) {
   const undead_element_range *range = &body->elements.ranges[which];
   const uint8_t *words = body->elements.words[which];
@@ -205,7 +206,7 @@ UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *bod
     size_t bucket = 0;
     for (uintptr_t at = range->low; at + stride <= high; at += stride, bucket++)
       if (!bitmap || bitmap[bucket / 64] >> bucket % 64 & 1)
-        undead_walk_described(heap, at, at, at + stride, words, known, true, visit, context);
+        undead_walk_described(heap, at, at, at + stride, words, known, true, weak, visit, context);
     return;
   }
   undead_evidence evidence = words ? (undead_evidence)words[0] : UNDEAD_EVIDENCE_RAW;
@@ -231,7 +232,7 @@ UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const und
   // Among and behind the elements nothing else is in use.
   uintptr_t first = body->elements.tail ? body->elements.tail : body->elements.ranges[0].low;
   undead_walk_fields(heap, block, body, first, weak, visit, context);
-  for (uint32_t i = 0; i < ranges; i++) undead_walk_elements(heap, body, i, visit, context);
+  for (uint32_t i = 0; i < ranges; i++) undead_walk_elements(heap, body, i, weak, visit, context);
 }
 
 // All words of a root.
