@@ -1,16 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// A server whose memory grows though nothing leaks, and visitors for it: scripts/server-growth.
 let package = Package(
   name: "Server",
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1")
   ],
   targets: [
-    .executableTarget(
-      name: "Server",
-      dependencies: [.product(name: "Hummingbird", package: "hummingbird")],
-      swiftSettings: [.swiftLanguageMode(.v6)]
-    )
-  ]
+    .executableTarget(name: "Server", dependencies: [.product(name: "Hummingbird", package: "hummingbird")]),
+    .executableTarget(name: "Visitors"),
+  ],
+  swiftLanguageModes: [.v6]
 )

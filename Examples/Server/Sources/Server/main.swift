@@ -27,7 +27,12 @@ struct Shop {
   }
 }
 
-let port = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) ?? 8080 : 8080
+let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
+// Who watches the server wants to know which process it is.
+if CommandLine.arguments.count > 2 {
+  try "\(ProcessInfo.processInfo.processIdentifier)".write(
+    toFile: CommandLine.arguments[2], atomically: true, encoding: .utf8)
+}
 let application = Application(
   router: Shop().router(), configuration: .init(address: .hostname("127.0.0.1", port: port)))
 try await application.runService()
