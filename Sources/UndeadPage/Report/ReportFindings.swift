@@ -2,18 +2,26 @@ import UndeadReport
 
 /// Leaks, zombies and suspects: an article each.
 struct ReportFindings {
+  /// How sections are headed.
+  enum Titles {
+    case all, new
+  }
+
   private let options: TextOptions
   private let entries: Entries
+  private let titles: Titles
 
-  init(_ options: TextOptions, _ entries: Entries) {
+  init(_ options: TextOptions, _ entries: Entries, titles: Titles = .all) {
     self.options = options
     self.entries = entries
+    self.titles = titles
   }
 
   func write(to html: inout HTML) {
-    section("leaks", "Leaks", entries.leaks, &html)
-    section("zombies", "Zombies", entries.zombies, &html)
-    section("suspects", "Suspects", entries.suspects, &html)
+    let isNew = titles == .new
+    section("leaks", isNew ? "New leaks" : "Leaks", entries.leaks, &html)
+    section("zombies", isNew ? "New zombies" : "Zombies", entries.zombies, &html)
+    section("suspects", isNew ? "New suspects" : "Suspects", entries.suspects, &html)
   }
 
   private func section(

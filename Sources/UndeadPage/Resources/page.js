@@ -35,6 +35,10 @@
       if (row) row.hidden = !fits;
       if (fits) shown += 1;
     }
+    for (const row of all("table.searched tbody tr")) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
     if (findings.length) found.textContent = words.length ? `${shown} of ${findings.length}` : "";
     document.dispatchEvent(new CustomEvent("undead-search", { detail: words }));
   };

@@ -41,3 +41,15 @@ package enum ReportText {
   /// 16 hex digits that stand for a text: the same everywhere, but not for hostile input.
   package static func hash(_ text: String) -> String { StableHash(text).hexadecimal }
 }
+
+extension Chain {
+  /// A retain path as it is told; nil for an empty one.
+  package init?(retainPath path: [PathStep]) {
+    guard !path.isEmpty else { return nil }
+    self.init(path: path)
+    // An array of closures is none: only what is known to lead through one is told so.
+    for number in links.indices where links[number].closure == nil && links[number].captures == nil {
+      links[number].holdsClosure = false
+    }
+  }
+}

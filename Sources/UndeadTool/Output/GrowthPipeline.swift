@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadPage
 import UndeadReport
 
 extension ReportPipeline {
@@ -9,8 +10,8 @@ extension ReportPipeline {
     from old: SavedState.SavedGraph, to new: SavedState.SavedGraph, sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
     switch display.format {
-    case .text, .json: break
-    default: throw .misuse("undead diff writes text or json; choose one of them with --format")
+    case .text, .json, .html: break
+    default: throw .misuse("undead diff of heap files writes text, json or html; choose one of them with --format")
     }
     let leaks = ReportDiff(
       from: report(.snapshot(old.heap.file.snapshot, file: old.file), progress),
@@ -19,9 +20,11 @@ extension ReportPipeline {
     var difference = HeapDiff(from: old.heap, to: new.heap, tool: Self.tool)
     difference.leaks = leaks
     progress.clear()
-    if display.format == .text {
-      try sink.write(HeapDiffText.render(difference, options: textOptions(sink)).utf8)
-    } else {
+    switch display.format {
+    case .text: try sink.write(HeapDiffText.render(difference, options: textOptions(sink)).utf8)
+    case .html:
+      try sink.write(GrowthPage.render(difference, tool: Self.tool, options: textOptions(sink)).utf8)
+    default:
       do {
         try sink.write(try JSONRenderer.encode(difference))
       } catch let error as ToolError {
