@@ -18,6 +18,8 @@ public struct HeapReport: Codable, Sendable, Equatable {
   public var generations: [GenerationRow]
   /// The parts of the process's memory; their resident bytes add up to those of the summary.
   public var memory: [MemoryRow]
+  /// What is worth a look, the most bytes first; none where a type or address was asked for.
+  public var findings: [HeapFinding] = []
   /// Of the type or address that was asked for.
   public var detail: Detail?
 

@@ -29,6 +29,7 @@ public struct HeapText {
     } else {
       text.addHeading()
       text.addTable(view, rows)
+      text.lines += FindingsText.lines(report.findings, options)
       text.addMemory()
       text.addNotes()
       text.lines.append(text.summary)

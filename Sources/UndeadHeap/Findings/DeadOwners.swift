@@ -1,0 +1,91 @@
+import UndeadReport
+
+/// Timers and sources whose owners are dead, and those that alone keep the object that has them.
+enum DeadOwners {
+  static func drafts(_ heap: Heap, _ places: HeapLocations) -> [HeapFindingDraft] {
+    ofDead(heap) + givenUp(heap)
+  }
+
+  /// What fires, by the names that its blocks have.
+  private static let timers = ["CFRunLoopTimer", "Foundation.Timer", "UndeadRunLoop.TrackedTimer"]
+  private static let sources = ["dispatch source refs", "dispatch source", "CFRunLoopSource"]
+  /// Between what fires and the context of its closure are a block and what the libraries wrap it in.
+  private static let mostSteps = 8
+
+  private struct Key: Hashable {
+    var isTimer: Bool
+    var function: UInt64
+    var owner: Int
+  }
+
+  /// Handlers that weakly captured objects, all of which are dead.
+  private static func ofDead(_ heap: Heap) -> [HeapFindingDraft] {
+    let graph = heap.graph
+    let isContext = heap.types.groups.map { $0.kind == .context }
+    let firing = heap.types.groups.map { timers.contains($0.name) ? 1 : sources.contains($0.name) ? 2 : 0 }
+    var tally = PlaceTally<Key>()
+    for block in 0..<graph.count where isContext[heap.group(block)] {
+      guard graph.shape(block).has(HeapFile.Shape.reached), let owner = deadOwner(of: block, heap) else { continue }
+      var (next, function, steps) = (block, UInt64(0), 0)
+      while heap.paths.edge[next] != HeapPaths.none, firing[heap.group(next)] == 0, steps < mostSteps {
+        if function == 0 { function = graph.place(Int(heap.paths.edge[next])).function }
+        next = Int(heap.paths.holder[next])
+        steps += 1
+      }
+      guard firing[heap.group(next)] != 0 else { continue }
+      let isTimer = firing[heap.group(next)] == 1
+      tally.add(
+        Key(isTimer: isTimer, function: function, owner: owner), block, bytes: heap.dominators.retained[next])
+    }
+    return tally.entries.map { key, entry in
+      let what = key.isTimer ? "timer" : "dispatch source"
+      return HeapFindingDraft(
+        kind: .deadOwner,
+        title: entry.objects == 1
+          ? "a \(what) fires for an object that is dead" : "\(what)s fire for objects that are dead",
+        objects: entry.objects, bytes: entry.bytes, block: entry.block, type: heap.types.groups[key.owner].name,
+        advice:
+          "call \(key.isTimer ? "invalidate()" : "cancel()") when the owner goes away, in its deinit at the latest")
+    }
+  }
+
+  /// Type of the dead object that a context weakly captured; nil if one that it captured weakly lives, or if it is not known.
+  private static func deadOwner(of context: Int, _ heap: Heap) -> Int? {
+    let graph = heap.graph
+    var found: Int?
+    for edge in graph.edges(of: context) where graph.place(edge).strength == HeapFile.Strength.none {
+      let target = Int(graph.targets[edge])
+      guard graph.shape(target).has(HeapFile.Shape.isDead) else { return nil }
+      found = heap.group(target)
+    }
+    return found
+  }
+
+  /// Objects that only what fires keeps, and that hold it: the suspects of the check that was made with the heap.
+  private static func givenUp(_ heap: Heap) -> [HeapFindingDraft] {
+    let snapshot = heap.file.snapshot
+    struct Kind: Hashable {
+      var isTimer: Bool
+      var group: Int
+    }
+    var tally = PlaceTally<Kind>()
+    for suspect in snapshot.suspects where suspect.kind == 1 || suspect.kind == 2 {
+      let node = snapshot.nodes[Int(suspect.node)]
+      guard let block = heap.graph.block(containing: node.address),
+        heap.types.groups[heap.group(block)].role == .program
+      else { continue }
+      tally.add(
+        Kind(isTimer: suspect.kind == 1, group: heap.group(block)), block, bytes: heap.dominators.retained[block])
+    }
+    return tally.entries.map { key, entry in
+      let what = key.isTimer ? "timer" : "dispatch source"
+      return HeapFindingDraft(
+        kind: .deadOwner,
+        title:
+          "nothing but a \(what) that \(entry.objects == 1 ? "it holds itself keeps an object" : "they hold themselves keeps objects")",
+        objects: entry.objects, bytes: entry.bytes, block: entry.block,
+        advice: "capture the owner weakly in the handler, and call \(key.isTimer ? "invalidate()" : "cancel()") "
+          + "when it goes away")
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import UndeadReport
+
+/// Findings of a heap for people: a heading and a few lines each.
+enum FindingsText {
+  private static let limit = 8
+
+  static func lines(_ findings: [HeapFinding], _ options: TextOptions) -> [String] {
+    guard !findings.isEmpty else { return [] }
+    var lines = [PathText.heading("worth a look", options), ""]
+    for finding in findings.prefix(limit) {
+      lines += Self.lines(finding, options)
+      lines.append("")
+    }
+    if findings.count > limit {
+      let bytes = findings.dropFirst(limit).reduce(0) { $0 + $1.bytes }
+      lines += ["  ... \(findings.count - limit) more, \(HeapNumber.bytes(bytes))", ""]
+    }
+    return lines
+  }
+
+  private static func lines(_ finding: HeapFinding, _ options: TextOptions) -> [String] {
+    var lines = ["  " + PathText.heading(finding.title, options) + "  (\(size(finding)))"]
+    func add(_ label: String, _ text: String) {
+      lines.append("    " + label + String(repeating: " ", count: max(1, 11 - label.count)) + text)
+    }
+    if let container = finding.container {
+      add("in", HeapDiffText.place(type: container.type, field: container.field, options))
+    }
+    if finding.retainPath.count > 1 || finding.container == nil, finding.retainPath.first?.root != nil {
+      add("kept by", HeapDiffText.path(finding.retainPath, options))
+    }
+    if let suspended = finding.suspended { add("wait", HeapDiffText.site(suspended, options)) }
+    if !finding.allocation.frames.isEmpty { add("allocated", HeapDiffText.site(finding.allocation, options)) }
+    for (number, row) in StackText.wrapped(finding.advice, width: 100).enumerated() {
+      add(number == 0 ? "advice" : "", row)
+    }
+    return lines
+  }
+
+  private static func size(_ finding: HeapFinding) -> String {
+    let bytes = HeapNumber.bytes(finding.bytes)
+    let count = HeapNumber.count(finding.objects)
+    let type = Number.readable(finding.type)
+    switch finding.kind {
+    case .emptyCapacity: return "\(bytes) empty in \(count) \u{D7} \(type)"
+    case .sliceOfLargeBuffer: return "\(bytes) not in use in \(count) \u{D7} \(type)"
+    case .equalStrings, .equalBridgedObjects: return "\(bytes) in \(count) copies of \(type)"
+    case .dominatingContainer: return "\(bytes), \(count) blocks below \(type)"
+    case .waitingTasks, .deadOwner: return "\(count) \u{D7} \(type), \(bytes)"
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import UndeadReport
+
+/// Something in a heap that is worth a look, told without being asked.
+public struct HeapFinding: Codable, Sendable, Equatable {
+  /// What it is.
+  public enum Kind: String, Codable, Sendable, CaseIterable {
+    /// Collections that hold most of their capacity empty.
+    case emptyCapacity
+    /// Large buffers of which only small slices are in use.
+    case sliceOfLargeBuffer
+    /// Strings of equal contents.
+    case equalStrings
+    /// Objects of Foundation that hold equal contents, as bridging and copying makes them.
+    case equalBridgedObjects
+    /// Many tasks that wait at one place.
+    case waitingTasks
+    /// A collection that keeps more than a third of all.
+    case dominatingContainer
+    /// Timers and sources whose owners are dead, or that alone keep their owner.
+    case deadOwner
+  }
+
+  /// A field, or a root.
+  public struct Container: Codable, Sendable, Hashable {
+    /// Type of the object that has the field, or kind and name of the root.
+    public var type: String
+    /// The field; empty for a root.
+    public var field: String
+  }
+
+  public var kind: Kind
+  /// What was found, in one sentence without numbers.
+  public var title: String
+  /// How many objects it is about.
+  public var objects: Int
+  /// Bytes that would be saved, or that are kept.
+  public var bytes: Int
+  /// Type of the objects.
+  public var type: String
+  public var container: Container?
+  /// The shortest way from a root to one of the objects.
+  public var retainPath: [PathStep]
+  /// Where one of the objects was allocated.
+  public var allocation: Backtrace
+  /// Where the tasks wait.
+  public var suspended: Backtrace?
+  /// What can be done, in one sentence.
+  public var advice: String
+}
+
+/// A finding before its code has names.
+struct HeapFindingDraft {
+  var kind: HeapFinding.Kind
+  var title: String
+  var objects: Int
+  var bytes: UInt64
+  /// One of the objects, the one to tell of.
+  var block: Int
+  /// Type that is told; nil for that of the block.
+  var type: String?
+  var container: HeapLocations.Name?
+  /// Index of STACKS where the tasks wait.
+  var suspended = Snapshot.none
+  var advice: String
+}
+
+/// How much there has to be of something before it is told.
+struct HeapFindingLimits {
+  /// Bytes that could be saved.
+  let bytes: UInt64
+  /// All blocks that are reached.
+  let total: UInt64
+
+  static let tasks = 100
+  static let equalStrings = 100
+  /// Strings of one content before they count as repeated.
+  static let repetitions = 10
+
+  init(_ heap: Heap) {
+    var total: UInt64 = 0
+    for block in 0..<heap.graph.count where heap.graph.shape(block).has(HeapFile.Shape.reached) {
+      total &+= heap.graph.size(block)
+    }
+    self.total = total
+    bytes = max(256 << 10, total / 100)
+  }
+
+  /// A container with a third of a small heap is nothing to look at, nor is one large buffer of a program.
+  func isDominating(_ retained: UInt64, blocks: Int) -> Bool {
+    retained > total / 3 && (retained >= 16 << 20 || (retained >= 4 << 20 && blocks >= 1000))
+  }
+}
+
+extension HeapFinding {
+  /// What is worth a look in a heap, the most bytes first; the same for the same file.
+  package static func findings(in heap: Heap, _ symbols: HeapSymbols) -> [HeapFinding] {
+    let limits = HeapFindingLimits(heap)
+    let places = HeapLocations(heap)
+    var drafts = LargestContainer.drafts(heap, places, limits)
+    drafts += EmptyCapacity.drafts(heap, places, limits)
+    drafts += SliceSearch.drafts(heap, places, limits)
+    drafts += EqualContents.drafts(heap, places, limits)
+    drafts += WaitingTasks.drafts(heap, places)
+    drafts += DeadOwners.drafts(heap, places)
+    drafts.sort { a, b in
+      (b.bytes, b.objects, a.kind.rawValue, a.block) < (a.bytes, a.objects, b.kind.rawValue, b.block)
+    }
+    return named(Array(drafts.prefix(most)), heap, symbols)
+  }
+
+  private static let most = 20
+
+  private static func named(_ drafts: [HeapFindingDraft], _ heap: Heap, _ symbols: HeapSymbols) -> [HeapFinding] {
+    var teller = HeapPathTeller(heap)
+    for draft in drafts { teller.add(draft.block) }
+    symbols.prepare(
+      stacks: drafts.flatMap { [heap.graph.stack($0.block), $0.suspended] }, functions: teller.functions)
+    let paths = drafts.isEmpty ? [] : teller.tell(symbols.table)
+    return zip(drafts, paths).map { draft, path in
+      HeapFinding(
+        kind: draft.kind, title: draft.title, objects: draft.objects, bytes: Int(clamping: draft.bytes),
+        type: draft.type ?? heap.typeName(draft.block),
+        container: draft.container.map { Container(type: $0.type, field: $0.field) }, retainPath: path,
+        allocation: symbols.backtrace(heap.graph.stack(draft.block)),
+        suspended: draft.suspended == Snapshot.none ? nil : symbols.backtrace(draft.suspended), advice: draft.advice)
+    }
+  }
+}
+
+/// Counts by place, with the block that matters most of each.
+struct PlaceTally<Key: Hashable> {
+  struct Entry {
+    var objects = 0
+    var bytes: UInt64 = 0
+    var block = 0
+    var most: UInt64 = 0
+  }
+
+  private(set) var entries: [Key: Entry] = [:]
+
+  mutating func add(_ key: Key, _ block: Int, bytes: UInt64) {
+    var entry = entries[key] ?? Entry()
+    entry.objects += 1
+    entry.bytes &+= bytes
+    if entry.objects == 1 || bytes > entry.most { (entry.block, entry.most) = (block, bytes) }
+    entries[key] = entry
+  }
+}

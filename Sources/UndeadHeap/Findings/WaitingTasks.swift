@@ -1,0 +1,24 @@
+import UndeadReport
+
+/// Tasks that wait at one place by the hundred.
+enum WaitingTasks {
+  static func drafts(_ heap: Heap, _ places: HeapLocations) -> [HeapFindingDraft] {
+    let stacks = Dictionary(heap.file.waits.map { ($0.shape, $0.stack) }) { first, _ in first }
+    guard !stacks.isEmpty else { return [] }
+    var tally = PlaceTally<Snapshot.Index>()
+    for block in 0..<heap.graph.count {
+      guard let stack = stacks[heap.graph.shapes[block]], stack != Snapshot.none,
+        heap.graph.shape(block).has(HeapFile.Shape.reached)
+      else { continue }
+      tally.add(stack, block, bytes: heap.dominators.retained[block])
+    }
+    return tally.entries.filter { $0.value.objects >= HeapFindingLimits.tasks }.map { stack, entry in
+      HeapFindingDraft(
+        kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
+        block: entry.block, container: places.name(Int(places.container[entry.block])), suspended: stack,
+        advice:
+          "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
+          + "a stream that is never finished, a lock or actor that is held")
+    }
+  }
+}

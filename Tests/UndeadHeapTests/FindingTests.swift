@@ -1,0 +1,237 @@
+import Testing
+import UndeadHeapSamples
+import UndeadReport
+
+@testable import UndeadHeap
+
+@Suite struct FindingTests {
+  private func findings(_ heap: HeapBuilder) throws -> [HeapFinding] {
+    let heap = try Heap(heap.file())
+    return HeapFinding.findings(in: heap, HeapSymbols(heap, nil))
+  }
+
+  private func texts(_ heap: HeapBuilder) throws -> [String] {
+    try findings(heap).map { finding in
+      let container = finding.container.map { " in \($0.type).\($0.field)" } ?? ""
+      return "\(finding.kind.rawValue) \(finding.objects) \(finding.bytes) \(finding.type)\(container)"
+    }
+  }
+
+  private static let array = "Swift._ContiguousArrayStorage<Swift.Int>"
+
+  // MARK: Capacity
+
+  private func collection(_ type: String, used: UInt64, capacity: UInt64, size: UInt64) -> HeapBuilder {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Owner")
+    heap.link(owner, "items", heap.object(type, size: size, use: (used, capacity)))
+    heap.global("App.owner", holds: owner)
+    return heap
+  }
+
+  @Test func emptyCapacityIsTold() throws {
+    let size: UInt64 = 1 << 20
+    #expect(
+      try texts(collection(Self.array, used: 10, capacity: 131_000, size: size)) == [
+        "emptyCapacity 1 1048495 \(Self.array) in App.Owner.items"
+      ])
+    // A quarter in use is what is left after an array has grown and shrunk a little.
+    #expect(try texts(collection(Self.array, used: 32_751, capacity: 131_000, size: size)).isEmpty)
+    #expect(try texts(collection(Self.array, used: 10, capacity: 12_000, size: 96_000)).isEmpty)
+  }
+
+  @Test func manySmallCollectionsOfAFieldCount() throws {
+    var heap = HeapBuilder()
+    let all = heap.object("Swift._ContiguousArrayStorage<App.Owner>", size: 80_032, use: (1000, 10_000))
+    for _ in 0..<1000 {
+      let owner = heap.object("App.Owner")
+      heap.link(all, "[]", owner)
+      heap.link(owner, "items", heap.object(Self.array, size: 1024, use: (1, 124)))
+    }
+    heap.global("App.all", holds: all)
+    #expect(try texts(heap) == ["emptyCapacity 1000 1015000 \(Self.array) in App.Owner.items"])
+  }
+
+  // MARK: Slices
+
+  private static let size: UInt64 = 1 << 20
+
+  /// A string of a megabyte, of which a part is held.
+  private func substring(
+    start: UInt64 = 0x14_0107, end: UInt64 = 0x32_0107,
+    others: (inout HeapBuilder, HeapBuilder.Block) -> Void = { _, _ in }
+  ) throws -> [String] {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Owner")
+    let text = heap.object("Swift.__StringStorage", size: Self.size, use: (1_000_000, 1_048_500))
+    let words: [UInt64] = [start, end, 0xF000_0000_0000_0000 | 1_000_000, heap.address(text), 0, 0, 0]
+    heap.link(owner, "name", text, type: "Swift.Substring", neighbours: words)
+    others(&heap, text)
+    heap.global("App.owner", holds: owner)
+    return try texts(heap)
+  }
+
+  @Test func aSubstringOfALargeString() throws {
+    #expect(try substring() == ["sliceOfLargeBuffer 1 1048545 Swift.__StringStorage in App.Owner.name"])
+  }
+
+  @Test func whatIsNoSmallSliceIsNotTold() throws {
+    // Half of the string.
+    #expect(try substring(end: 500_000 << 16 | 0x107).isEmpty)
+    // No indices: numbers before a string.
+    #expect(try substring(start: 0x14_0000, end: 0x32_0000).isEmpty)
+    #expect(try substring(start: 0x32_0107, end: 0x14_0107).isEmpty)
+    // Somebody has the string itself.
+    #expect(
+      try substring { heap, text in
+        let other = heap.object("App.Other")
+        heap.link(other, "text", text, type: "Swift.String")
+        heap.global("App.other", holds: other)
+      }.isEmpty)
+    #expect(try substring { heap, text in heap.setStrong(text, 2) }.isEmpty)
+    #expect(try substring { heap, text in heap.global("App.text", holds: text) }.isEmpty)
+  }
+
+  @Test func slicesOfArraysAndData() throws {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Owner", size: 256)
+    let array = heap.object(Self.array, size: Self.size, use: (131_000, 131_068))
+    let start = heap.address(array)
+    for (number, first) in [UInt64(5), 100].enumerated() {
+      heap.link(
+        owner, "part\(number)", array, type: "Swift.ArraySlice<Swift.Int>", offset: UInt32(16 + 32 * number),
+        neighbours: [0, 0, 0, start, start + 32, first, (first + 10) << 1 | 1])
+    }
+    let data = heap.object("Foundation.__DataStorage", size: 80, use: (900_000, 1_000_000))
+    heap.link(data, "_bytes", heap.foreign(size: 1_000_016), strength: HeapFile.Strength.raw)
+    heap.link(
+      owner, "head", data, strength: HeapFile.Strength.raw, type: "Foundation.Data", offset: 128,
+      neighbours: [0, 0, 50 << 32 | 10, 1 << 62 | heap.address(data), 0, 0, 0])
+    heap.setStrong(data, 1)
+    heap.global("App.owner", holds: owner)
+    #expect(
+      try texts(heap) == [
+        "sliceOfLargeBuffer 1 1048415 \(Self.array) in App.Owner.part0",
+        "sliceOfLargeBuffer 1 1000055 Foundation.__DataStorage in App.Owner.head",
+      ])
+  }
+
+  // MARK: Contents
+
+  @Test func equalStringsAreTold() throws {
+    var heap = HeapBuilder()
+    let storage = heap.object("Swift._ContiguousArrayStorage<App.User>", size: 40_032)
+    for number in 0..<5000 {
+      let user = heap.object("App.User")
+      heap.link(storage, "[]", user)
+      let country = heap.object("Swift.__StringStorage", size: 96, use: (60, 64), hash: UInt64(number % 2))
+      heap.link(user, "country", country, type: "Swift.String")
+      let name = heap.object("Swift.__StringStorage", size: 96, use: (60, 64), hash: UInt64(number) + 100)
+      heap.link(user, "name", name, type: "Swift.String")
+    }
+    heap.global("App.users", holds: storage)
+    let found = try findings(heap)
+    #expect(try texts(heap) == ["equalStrings 4998 479808 Swift.String in App.User.country"])
+    #expect(found.first?.title == "strings repeat 2 different values")
+  }
+
+  @Test func equalObjectsOfFoundationAreTold() throws {
+    var heap = HeapBuilder()
+    let storage = heap.object("Swift._ContiguousArrayStorage<Swift.AnyObject>", size: 40_032)
+    let owner = heap.object("App.Owner")
+    heap.link(owner, "keys", storage)
+    for _ in 0..<3000 {
+      let string = heap.object("Foundation.NSString", size: 48)
+      heap.link(storage, "[]", string)
+      heap.link(string, "_storage", heap.object("Swift.__StringStorage", size: 96, use: (60, 64), hash: 9))
+    }
+    heap.global("App.owner", holds: owner)
+    #expect(try texts(heap) == ["equalBridgedObjects 2999 431856 Foundation.NSString in App.Owner.keys"])
+  }
+
+  // MARK: Tasks
+
+  private func waiting(_ count: Int) throws -> [HeapFinding] {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Gate", size: 48)
+    let storage = heap.object("Swift._ContiguousArrayStorage<Swift.Continuation>", size: 1024)
+    heap.link(owner, "waiting", storage)
+    for _ in 0..<count {
+      heap.link(storage, "[]", heap.object("Task", size: 208, kind: .task, isOfProgram: false))
+    }
+    heap.global("App.gate", holds: owner)
+    let stack = heap.stack([.app("App.Gate.wait() async -> ()", "/app/Gate.swift", 7)])
+    let graph = try heap.file().graph()
+    heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[2], stack: stack) }]
+    return try findings(heap)
+  }
+
+  @Test func tasksThatWaitByTheHundred() throws {
+    let found = try #require(try waiting(100).first)
+    #expect(found.kind == .waitingTasks && found.objects == 100 && found.bytes == 20_800 && found.type == "Task")
+    #expect(found.suspended?.frames.first?.symbol == "App.Gate.wait() async -> ()")
+    #expect(
+      FindingsText.lines([found], TextOptions()) == [
+        "worth a look", "",
+        "  many tasks wait at one place  (100 \u{D7} Task, 20.3 KB)",
+        "    in         .waiting of App.Gate",
+        "    kept by    global App.gate -> App.Gate .waiting[] -> Task",
+        "    wait       in App.Gate.wait() at /app/Gate.swift:7",
+        "    advice     if they are more than the work there is, something does not wake them: a continuation that is never",
+        "               resumed, a stream that is never finished, a lock or actor that is held",
+        "",
+      ])
+    #expect(try waiting(99).isEmpty)
+  }
+
+  // MARK: Containers
+
+  private func cache(sessions: Int, others: Int) throws -> [String] {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Cache", size: 48)
+    let storage = heap.object("Swift._DictionaryStorage<Swift.String, App.Session>", size: 4096)
+    heap.link(owner, "sessions", storage)
+    for _ in 0..<sessions { heap.link(storage, "[value]", heap.object("App.Session", size: 1024)) }
+    heap.global("App.cache", holds: owner)
+    for number in 0..<others { heap.global("App.other\(number)", holds: heap.object("App.Other", size: 1024)) }
+    return try texts(heap)
+  }
+
+  @Test func aContainerOfMoreThanAThird() throws {
+    #expect(
+      try cache(sessions: 5000, others: 100) == [
+        "dominatingContainer 5000 5124096 Swift._DictionaryStorage<Swift.String, App.Session> in App.Cache.sessions"
+      ])
+    #expect(try cache(sessions: 5000, others: 12_000).isEmpty)
+    #expect(try cache(sessions: 3000, others: 10).isEmpty)
+  }
+
+  // MARK: Owners
+
+  private func timer(ownerIsDead: Bool) throws -> [String] {
+    var heap = HeapBuilder()
+    let timer = heap.object("CFRunLoopTimer", size: 160, isOfProgram: false)
+    let foundation = heap.object("Foundation.Timer", size: 64)
+    heap.link(timer, "context.info", foundation)
+    let context = heap.object("closure context (captures weak App.Owner)", size: 32, kind: .context)
+    heap.link(foundation, "_fire", context, closure: .app("closure #1 in App.Owner.start()"))
+    let owner = heap.object(
+      "App.Owner", size: 48,
+      flags: ownerIsDead ? HeapFile.Shape.isDead | HeapFile.Shape.countUnknown : 0)
+    heap.link(context, "captured App.Owner", owner, strength: HeapFile.Strength.none)
+    heap.global("main run loop", holds: timer)
+    if !ownerIsDead { heap.global("App.owner", holds: owner) }
+    return try texts(heap)
+  }
+
+  @Test func timersOfDeadOwners() throws {
+    #expect(try timer(ownerIsDead: true) == ["deadOwner 1 96 App.Owner"])
+    #expect(try timer(ownerIsDead: false).isEmpty)
+  }
+
+  @Test func anOrdinaryHeapHasNone() throws {
+    #expect(try texts(HeapFileTests.sample()).isEmpty)
+    let heap = try GrowthTests.Server(sessions: 100, log: 10_000, requests: 500, framesOfConnection: 50).heap()
+    #expect(HeapFinding.findings(in: heap, HeapSymbols(heap, nil)).isEmpty)
+  }
+}
