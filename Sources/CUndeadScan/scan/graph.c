@@ -107,7 +107,9 @@ static void visit(void *context, const undead_reference *reference) {
     if (owner) block = owner;
   }
   locate(self, reference->at, &place);
-  bool neighbours = self->body->layout && strength == UNDEAD_STRENGTH_COUNTED && is_large_storage(self, block);
+  // A Data keeps a tag in the word of its storage.
+  bool holds = strength == UNDEAD_STRENGTH_COUNTED || strength == UNDEAD_STRENGTH_RAW;
+  bool neighbours = holds && self->body->layout && is_large_storage(self, block);
   if (neighbours) place.flags |= UNDEAD_PLACE_NEIGHBOURS;
   uint32_t known = undead_graph_place_known(&writer->tables, &place);
   if (known == UINT32_MAX) {
