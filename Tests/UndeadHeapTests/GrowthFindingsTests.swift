@@ -17,7 +17,8 @@ import UndeadReport
             "Swift.__StringStorage": .init(count: 100 + 2 * Double(second), bytes: 2048 * (100 + 2 * Double(second))),
             "App.Cached": .init(count: cached, bytes: cached * 64), "App.Server": .init(count: 1, bytes: 96),
             "App.Slow": .init(count: 10 + Double(second / 20), bytes: 160),
-          ], programTypes: ["App.Session", "App.Cached", "App.Server", "App.Slow"]), at: Double(second))
+          ], programTypes: ["App.Session", "App.Cached", "App.Server", "App.Slow"], pause: second == 7 ? 0.0023 : 0.001,
+          duration: 0.02), at: Double(second))
     }
     return series
   }
@@ -33,7 +34,7 @@ import UndeadReport
     let findings = GrowthFindings(Self.series(), rules: rules)
     #expect(
       GrowthText.render(findings, Self.origins, notes: ["the program ended after 59 s, before its time"]) == """
-        undead: watched for 59 s, 60 censuses; the first 14.8 s are taken for a warm-up
+        undead: watched for 59 s, 60 censuses of at most 2.3 ms pause, 20 ms in all; the first 14.8 s are taken for a warm-up
 
           App.Session: now 218, 10.2 KB
             +120/min (120 to 120) objects
@@ -79,7 +80,7 @@ import UndeadReport
     #expect(!findings.isJudged && findings.broken.isEmpty)
     #expect(
       GrowthText.render(findings, GrowthOrigins()) == """
-        undead: watched for 19 s, 20 censuses
+        undead: watched for 19 s, 20 censuses of at most 2.3 ms pause, 20 ms in all
 
         undead: too little was seen to judge growth: 15 censuses after the warm-up, 16 are needed; watch for longer \
         (--for) or more often (--every)

@@ -58,6 +58,17 @@ import UndeadReport
     }
   }
 
+  @Test func marksGenerations() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      #expect(Undead.markGeneration("first") == 1)
+      #expect(Undead.markGeneration("") == 2)
+      Undead.stop()
+      #expect(Undead.markGeneration("third") == nil)
+      #expect(Undead.inactiveReason != nil)
+    }
+  }
+
   @Test func manySnapshots() async {
     await #expect(processExitsWith: .success) {
       try Undead.start()

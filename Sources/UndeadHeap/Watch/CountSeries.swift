@@ -5,6 +5,8 @@ public struct CountSeries: Sendable {
   public private(set) var times: [Double] = []
   /// The last census as it was.
   public private(set) var newest: TypeCounts?
+  /// What the longest census took, in seconds: the program's pause, and until it was counted.
+  public private(set) var longest: (pause: Double, duration: Double) = (0, 0)
   /// Censuses taken.
   public private(set) var taken = 0
   private var numbers: [String: [TypeCounts.Amount]] = [:]
@@ -22,6 +24,7 @@ public struct CountSeries: Sendable {
   /// Adds a census; times must ascend.
   public mutating func add(_ counts: TypeCounts, at time: Double) {
     taken += 1
+    longest = (max(longest.pause, counts.pause), max(longest.duration, counts.duration))
     newest = counts
     if let first = pending {
       pending = (first.count + 1, first.time + time, Self.lower(first.amounts, counts.amounts))

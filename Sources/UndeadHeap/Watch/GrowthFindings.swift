@@ -30,6 +30,9 @@ public struct GrowthFindings: Sendable, Equatable {
   /// Seconds at the start that were not judged.
   public var warmUp: Double
   public var censuses: Int
+  /// What the longest census took, in seconds: the program's pause, and until it was counted.
+  public var longestPause: Double
+  public var longestCensus: Double
   /// Censuses, or groups of them, that were judged.
   public var judged = 0
   /// Rules that are broken, and by what.
@@ -53,6 +56,7 @@ public struct GrowthFindings: Sendable, Equatable {
     watched = end - start
     self.warmUp = min(warmUp ?? watched / 4, watched)
     censuses = series.taken
+    (longestPause, longestCensus) = series.longest
     ruleCount = rules.count
     let first = start + self.warmUp
     let from = series.times.firstIndex { $0 >= first } ?? series.times.count

@@ -25,9 +25,14 @@ public enum GrowthText {
 
   private static func heading(_ findings: GrowthFindings) -> String {
     let censuses = findings.censuses == 1 ? "1 census" : "\(findings.censuses) censuses"
-    let text = "undead: watched for \(duration(findings.watched)), \(censuses)"
+    var text = "undead: watched for \(duration(findings.watched)), \(censuses)"
+    if findings.longestCensus > 0 {
+      text += " of at most \(milliseconds(findings.longestPause)) pause, \(milliseconds(findings.longestCensus)) in all"
+    }
     return findings.isJudged ? "\(text); the first \(duration(findings.warmUp)) are taken for a warm-up" : text
   }
+
+  private static func milliseconds(_ seconds: Double) -> String { "\(trimmed(seconds * 1000, digits: 1)) ms" }
 
   private static func row(_ type: TypeGrowth) -> [String] {
     var lines = ["  \(type.name): now \(now(type))"]

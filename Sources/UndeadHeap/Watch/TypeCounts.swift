@@ -17,8 +17,9 @@ public struct TypeCounts: Sendable, Equatable {
   public var amounts: [String: Amount]
   /// Names of types that the program declares.
   public var programTypes: Set<String>
-  /// What the program was held up for, in seconds.
+  /// What the program was held up for, and how long it all took, in seconds.
   public var pause: Double
+  public var duration: Double
 
   /// The line for all that is alive.
   public static let all = "all memory"
@@ -26,10 +27,11 @@ public struct TypeCounts: Sendable, Equatable {
   public static let untyped = "memory without a type"
 
   /// Counts made by hand; the line for all of it is added.
-  public init(_ amounts: [String: Amount], programTypes: Set<String> = [], pause: Double = 0) {
+  public init(_ amounts: [String: Amount], programTypes: Set<String> = [], pause: Double = 0, duration: Double = 0) {
     self.amounts = amounts
     self.programTypes = programTypes
     self.pause = pause
+    self.duration = duration
     self.amounts[Self.all] = amounts.values.reduce(into: Amount()) { sum, amount in
       sum.count += amount.count
       sum.bytes += amount.bytes
@@ -52,6 +54,8 @@ public struct TypeCounts: Sendable, Equatable {
       amounts[name, default: Amount()].bytes += Double(line.bytes)
     }
     let programTypes = Set(types.groups.lazy.filter(\.isOfProgram).map(\.name))
-    self.init(amounts, programTypes: programTypes, pause: Double(file.snapshot.counter("pauseNanoseconds")) / 1e9)
+    self.init(
+      amounts, programTypes: programTypes, pause: Double(file.snapshot.counter("pauseNanoseconds")) / 1e9,
+      duration: Double(file.snapshot.counter("scanNanoseconds")) / 1e9)
   }
 }

@@ -27,13 +27,15 @@ final class SupervisedRun {
   ///   - arguments: its own name first, byte for byte.
   ///   - instrument: nil to run it as it is.
   ///   - snapshotSignal: the signal by which the user asks the tool for a snapshot.
+  ///   - showsChecks: false if the line of ``progress`` tells of something else than checks.
   /// - Throws: `ToolError`; then nothing was started.
   init(
-    executable: String, arguments: [[UInt8]], instrument: Instrument?, snapshotSignal: Int32? = nil
+    executable: String, arguments: [[UInt8]], instrument: Instrument?, snapshotSignal: Int32? = nil,
+    showsChecks: Bool = true
   ) throws(ToolError) {
     self.executable = executable
     self.arguments = arguments.map { String(decoding: $0, as: UTF8.self) }
-    supervisor = Supervisor(snapshotSignal: snapshotSignal, progress: progress)
+    supervisor = Supervisor(snapshotSignal: snapshotSignal, progress: showsChecks ? progress : Progress(isOn: false))
     session = try SessionDirectory()
     do throws(ToolError) {
       var environment = System.environment()

@@ -28,6 +28,11 @@ enum ProcessFacts {
     }
   }
 
+  /// True if `signal` was sent to the process, and waits.
+  static func isPending(_ signal: Int32, pid: pid_t) -> Bool {
+    contains(statusField("ShdPnd", file: "/proc/\(pid)/status"), signal)
+  }
+
   /// How many filters of system calls (seccomp) the tool itself is under; nil without any.
   static func systemCallFilters() -> Int? {
     let file = "/proc/thread-self/status"

@@ -67,8 +67,8 @@ struct SnapshotRequest {
     guard var state = ProcessState(pid: pid, session: session) else { throw gone }
     if state.stage == .stoodAside { throw .failure("process \(pid) cannot be checked: \(state.message)") }
     try tell(file)
-    // A mark that was made leaves another kind there.
-    defer { if kind == .mark { try? write([0, 0, 0, 0], to: file) } }
+    // A mark that was not taken in time is not to be made later, when nobody asks any more.
+    defer { if kind == .mark { try? write(withUnsafeBytes(of: Self.nothing.littleEndian, Array.init), to: file) } }
     let before = state
     var nextSignal: UInt64 = 0
     while state.requestsReceived == before.requestsReceived || state.requestsAnswered == before.requestsAnswered {
@@ -104,6 +104,9 @@ struct SnapshotRequest {
     return file
   }
 
+  /// In place of a kind: a signal that comes now asks for nothing.
+  private static let nothing: UInt32 = 4
+
   /// Tells the library what the next signal asks for.
   private func tell(_ file: Int32) throws(ToolError) {
     let room = 252
@@ -129,6 +132,8 @@ struct SnapshotRequest {
         "process \(pid) does not listen to signal \(signal): the program replaced the handler, or ignores it; "
           + "choose another with UNDEAD_REQUEST_SIGNAL=NUMBER when you start it")
     }
+    // It may be stopped: signals would gather, and be answered one after the other.
+    if ProcessFacts.isPending(signal, pid: pid) { return }
     if kill(pid, signal) != 0 {
       let code = errno
       throw code == ESRCH ? gone : .failure("cannot send signal \(signal) to process \(pid): \(System.reason(code))")

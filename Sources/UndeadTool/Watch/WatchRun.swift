@@ -46,7 +46,8 @@ struct WatchRun {
       library: try .ofThisTool(), settings: ["UNDEAD_HEAP": "1", "UNDEAD_SUSPECTS": "0"]
     ) { _, _ in }
     let run = try SupervisedRun(
-      executable: path, arguments: System.lastArguments(options.command.count), instrument: instrument)
+      executable: path, arguments: System.lastArguments(options.command.count), instrument: instrument,
+      showsChecks: false)
     return try watch(StartedProgram(run))
   }
 
@@ -59,6 +60,7 @@ struct WatchRun {
       try program.end()
       return try program.run.finish(wasEnded: true) { _ throws(ToolError) in throw error }
     }
+    program.run.progress.clear()
     let findings = judge(seen.series)
     var heap = Outcome.none
     if seen.end == .programEnded {
