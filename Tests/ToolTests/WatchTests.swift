@@ -68,7 +68,7 @@ import UndeadReport
   // MARK: Watch
 
   @Test func namesWhatGrowsItsContainerAndItsSite() throws {
-    let output = try watch("--for", "8s", "--fail-on-growth", "Session>100/min", program: ["60", "leaky"])
+    let output = try watch("--for", "6s", "--fail-on-growth", "Session>100/min", program: ["60", "leaky"])
     #expect(output.status == 23, "\(output.error)")
     for text in [
       "  App.Session: now ", "held by `.sessions` of `App.Cache`: ", "allocated at App.handle() at service.swift:16: ",
@@ -79,7 +79,7 @@ import UndeadReport
   }
 
   @Test func aCacheThatIsEmptiedIsNoGrowth() throws {
-    let output = try watch("--for", "8s", "--fail-on-growth", "any", program: ["60"])
+    let output = try watch("--for", "6s", "--fail-on-growth", "any", program: ["60"])
     #expect(output.status == 0, "\(output.error)")
     #expect(output.error.hasSuffix("undead: nothing grows, 0 of 1 rule broken\n"), "\(output.error)")
   }
