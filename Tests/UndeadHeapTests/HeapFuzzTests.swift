@@ -71,28 +71,28 @@ import UndeadReport
     }
   }
 
-  @Test(arguments: 0..<8 as Range<UInt64>)
+  @Test(arguments: 0..<6 as Range<UInt64>)
   func damagedFilesAreReadWithoutATrap(seed: UInt64) {
     let whole = HeapFileTests.sample().encoded()
     #expect(Self.readAll(whole))
     var random = Random(seed)
     var read = 0
-    for _ in 0..<150 {
+    for _ in 0..<60 {
       var damaged = whole
       Self.damage(&damaged, &random)
       if Self.readAll(Self.sealed(damaged)) { read += 1 }
     }
     // The damage must reach what lies behind the checks of the frame.
-    #expect(read > 5)
+    #expect(read > 2)
   }
 
   /// Damage in the graph alone, where most numbers are small.
-  @Test(arguments: 0..<8 as Range<UInt64>)
+  @Test(arguments: 0..<6 as Range<UInt64>)
   func damagedGraphsAreReadWithoutATrap(seed: UInt64) throws {
     let whole = HeapFileTests.sample().encoded()
     let sections = try whole.withUnsafeBytes { try SnapshotSections($0) }
     var random = Random(seed + 100)
-    for _ in 0..<200 {
+    for _ in 0..<80 {
       var damaged = whole
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let kinds: [SnapshotFormat.Section] = [

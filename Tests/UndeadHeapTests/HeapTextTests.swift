@@ -79,7 +79,7 @@ import UndeadReport
 
         refers to
                    3  .name \u{2192} Swift.__StringStorage (240 B)
-                   3  .cache \u{2192} App.Cache (48 B) (weak)
+                   3  .cache \u{2192} App.Cache (weak)
 
         allocated
                    3  in App.make() at /app/main.swift:12
@@ -115,7 +115,7 @@ import UndeadReport
         allocated
                    1  in App.make() at /app/main.swift:12
 
-              1.5 KB  0x550040000000  48 B own, 3 strong references, 0 found; named by global App.cache, stack of thread 1
+              1.5 KB  0x550040000000  48 B own, 3 strong references, 1 found; named by stack of thread 1
 
         """)
   }

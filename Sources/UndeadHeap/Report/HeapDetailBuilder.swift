@@ -26,7 +26,7 @@ struct HeapDetailBuilder {
     defer { few.deallocate() }
     let incoming = few.incoming()
     let told = zip(instances, paths).map { block, path in
-      instance(block, path, symbols, count(block, few, incoming[block] ?? []))
+      instance(block, path, symbols, few.count(of: block, incoming[block] ?? []))
     }
     return HeapReport.Detail(
       type: selection.name, count: selection.blocks.count,
@@ -150,28 +150,5 @@ struct HeapDetailBuilder {
         address: isBlock ? Self.text(heap.graph.addresses[node]) : nil,
         retainedBytes: Int(clamping: heap.dominators.retained[node]))
     }
-  }
-
-  private static let holderLimit = 8
-
-  /// The strong references to a block that were found, and who else may have the others.
-  private func count(
-    _ block: Int, _ referrers: HeapReferrers, _ incoming: [HeapReferrers.Incoming]
-  ) -> ReferenceCount? {
-    let strong = heap.graph.strongCounts[block]
-    guard strong != HeapGraph.unknownCount else { return nil }
-    var (found, holders, candidates): (Int, [ReferenceCount.Holder], [String]) = (0, [], [])
-    let counted = Int(heap.ownership.counted[block])
-    for row in referrers.referrers(of: block, incoming) where row.strength != "weak" {
-      if row.field.isEmpty || row.strength != nil {
-        candidates.append(row.field.isEmpty ? row.type : "\(row.type).\(row.field)")
-      } else {
-        holders.append(.init(type: row.type, field: row.field, count: row.count))
-      }
-    }
-    found = counted
-    return ReferenceCount(
-      total: Int(strong), found: found, holders: Array(holders.prefix(Self.holderLimit)),
-      candidates: found < Int(strong) && !candidates.isEmpty ? Array(candidates.prefix(Self.holderLimit)) : nil)
   }
 }

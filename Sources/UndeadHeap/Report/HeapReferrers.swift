@@ -48,17 +48,41 @@ struct HeapReferrers {
     return result
   }
 
-  /// References to one of the blocks.
-  func referrers(of block: Int, _ incoming: [Incoming]) -> [HeapReport.Referrer] {
+  private static let holderLimit = 8
+
+  /// The strong references to one of the blocks that were found, and who else may have the others; nil if its count is not
+  /// known.
+  func count(of block: Int, _ incoming: [Incoming]) -> ReferenceCount? {
+    let strong = Int(heap.graph.strongCounts[block])
+    guard heap.graph.strongCounts[block] != HeapGraph.unknownCount else { return nil }
     var counts: [Key: Int] = [:]
-    for reference in incoming {
-      let (name, isReference) = strength(reference.edge)
-      guard isReference else { continue }
+    var candidates: Set<String> = []
+    for reference in incoming where heap.ownership.reached[reference.holder] == heap.ownership.reached[block] {
+      let strength = heap.graph.place(reference.edge).strength
+      guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number else { continue }
       let holder = holder(reference.holder, heap.field(reference.edge))
-      counts[Key(type: holder.type, field: holder.field, strength: name), default: 0] += 1
+      if strength == HeapFile.Strength.counted {
+        counts[Key(type: holder.type, field: holder.field), default: 0] += 1
+      } else {
+        candidates.insert("\(holder.type) \(holder.field)")
+      }
     }
-    addRoots(&counts) { $0 == block }
-    return Self.rows(counts)
+    for edge in heap.graph.rootEdges where Int(edge.target) == block {
+      let root = heap.file.roots[Int(edge.root)]
+      guard !root.isWeak else { continue }
+      if root.kind == HeapFile.Root.global {
+        counts[Key(type: heap.text(ofRoot: root), field: ""), default: 0] += 1
+      } else {
+        candidates.insert(heap.text(ofRoot: root))
+      }
+    }
+    let found = min(counts.values.reduce(0, +), strong)
+    let holders = counts.map { ReferenceCount.Holder(type: $0.type, field: $0.field, count: $1) }.sorted {
+      ($1.count, $0.type, $0.field) < ($0.count, $1.type, $1.field)
+    }
+    return ReferenceCount(
+      total: strong, found: found, holders: Array(holders.prefix(Self.holderLimit)),
+      candidates: found < strong && !candidates.isEmpty ? Array(candidates.sorted().prefix(Self.holderLimit)) : nil)
   }
 
   /// References to the blocks.
@@ -89,7 +113,7 @@ struct HeapReferrers {
           type: heap.types.groups[Int(key >> 34)].name, field: name.isEmpty ? "+\(place.offset)" : name,
           strength: strength), default: 0] += count
     }
-    addRoots(&counts) { isMeant[$0] }
+    addRoots(&counts)
     return Self.rows(counts)
   }
 
@@ -103,8 +127,8 @@ struct HeapReferrers {
     }
   }
 
-  private func addRoots(_ counts: inout [Key: Int], where isHeld: (Int) -> Bool) {
-    for (number, edge) in heap.graph.rootEdges.enumerated() where isHeld(Int(edge.target)) {
+  private func addRoots(_ counts: inout [Key: Int]) {
+    for (number, edge) in heap.graph.rootEdges.enumerated() where isMeant[Int(edge.target)] {
       let root = heap.file.roots[Int(edge.root)]
       let owns = heap.ownership.rootOwns[number]
       counts[

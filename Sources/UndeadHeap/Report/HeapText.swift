@@ -242,11 +242,10 @@ public struct HeapText {
     guard !detail.references.isEmpty else { return }
     lines.append(PathText.heading("refers to", options))
     for row in detail.references.prefix(Self.detailRows) {
-      let strength = row.strength.map { " (\($0))" } ?? ""
+      let size = row.strength.map { "(\($0))" } ?? "(\(HeapNumber.bytes(row.bytes)))"
       let field = PathText.field(Self.fieldText(row.field), options)
       lines.append(
-        "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(field) \u{2192} \(type(row.type)) "
-          + "(\(HeapNumber.bytes(row.bytes)))\(strength)")
+        "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(field) \u{2192} \(type(row.type)) \(size)")
     }
     addHidden(detail.references.count)
   }

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+import UndeadHeap
+import UndeadReport
+import UndeadTestSupport
+
+/// Heap files of real programs, whose every object is known.
+@Suite(.timeLimit(.minutes(20))) struct HeapTests {
+  private func tool(_ program: Program) -> String { program.configuration == .release ? Tool.releasePath : Tool.path }
+
+  private func answer(_ program: Program, _ file: String, _ options: String...) async throws -> HeapReport {
+    let words = ["heap", file, "--format", "json"] + options
+    let outcome = try await runShell("\(quoted(tool(program))) \(words.map(quoted).joined(separator: " "))")
+    #expect(outcome.ending == .exit(0) && outcome.errors == "")
+    return try JSONDecoder().decode(HeapReport.self, from: Data(outcome.output.utf8))
+  }
+
+  private func withHeap(_ program: Program, _ body: (String) async throws -> Void) async throws {
+    try await Tool.gate.pass {
+      let built = try await program.build()
+      let directory = try TemporaryDirectory()
+      let file = directory.path("heap.undead")
+      let outcome = try await runShell(
+        "\(quoted(tool(program))) run --heap \(quoted(file)) -- \(quoted(built.executable.path))")
+      #expect(outcome.ending == .exit(0), "\(outcome.errors)")
+      #expect(outcome.output == "1000 true\n")
+      try await body(file)
+    }
+  }
+
+  @Test(arguments: Program.selected(in: "Heap"))
+  func everyObjectIsThere(_ program: Program) async throws {
+    try await withHeap(program) { file in
+      let report = try await answer(program, file)
+      let rows = Dictionary(grouping: report.types, by: \.type).mapValues { $0[0] }
+      for (type, count) in [("Cache", 1), ("Session", 1000), ("Product", 5), ("Node", 100), ("Hidden", 1)] {
+        #expect(rows["App.\(type)"]?.count == count, "\(type)")
+      }
+      let list = try #require(rows["App.Node"])
+      #expect(list.retainedBytes == list.bytes)
+      let cache = try #require(report.roots.first { $0.kind == "global" && $0.name == "App.registry" })
+      // Sessions, their names, buffers and keys, the list, the products and their titles.
+      #expect(cache.count >= 4 * 1000 + 100 + 2 * 5)
+      #expect(report.memory.reduce(0) { $0 + $1.residentBytes } == report.summary.residentBytes)
+      #expect(report.summary.complete && report.summary.residentBytes > report.summary.objectBytes)
+      let site = try #require(report.sites.first { $0.type == "App.Session" })
+      #expect(site.count == 1000 && site.allocation.frames.contains { $0.symbol == "App.fill()" })
+    }
+  }
+
+  @Test(arguments: Program.selected(in: "Heap"))
+  func whatAnObjectKeepsAlive(_ program: Program) async throws {
+    try await withHeap(program) { file in
+      let session = try #require(try await answer(program, file, "--type", "App.Session").detail)
+      #expect(session.count == 1000 && session.instances.allSatisfy { $0.retainedBytes > 200 })
+      // Names and buffers are theirs alone, products are not, and weak references keep nothing.
+      let own = session.references.filter { ["name", "buffer"].contains($0.field) }
+      #expect(own.map(\.count) == [1000, 1000])
+      #expect(session.retainedBytes == session.bytes + own.reduce(0) { $0 + $1.bytes })
+      let fields = Set(session.references.map { "\($0.field) \($0.strength ?? "strong")" })
+      #expect(fields == ["name strong", "buffer strong", "product strong", "cache weak", "back weak"])
+      let held = session.referrers.filter { $0.strength == nil }
+      #expect(held.contains { $0.type == "App.Cache" && $0.field == "sessions[value]" && $0.count == 1000 })
+      #expect(session.paths.first?.count ?? 0 >= 990)
+      #expect(session.paths.first?.retainPath.map(\.field) == ["sessions[value]", ""])
+      #expect(session.paths.first?.retainPath.first?.root?.name == "App.registry")
+
+      let product = try #require(try await answer(program, file, "--type", "App.Product").detail)
+      #expect(product.instances.count == 5)
+      #expect(product.instances.allSatisfy { $0.dominators.first?.type != "App.Session" })
+      #expect(product.instances.allSatisfy { $0.references.map { $0.total == $0.found } ?? false })
+
+      let hidden = try #require(try await answer(program, file, "--type", "Hidden").detail)
+      #expect(hidden.retainedBytes > 800)
+      #expect(hidden.paths.isEmpty && hidden.instances[0].retainPath.first?.root?.name == "App.hidden")
+    }
+  }
+}
