@@ -15,7 +15,7 @@ import UndeadTestSupport
     return try JSONDecoder().decode(HeapReport.self, from: Data(outcome.output.utf8))
   }
 
-  private func withHeap(_ program: Program, _ body: (String) async throws -> Void) async throws {
+  private func withHeap(_ program: Program, _ body: @Sendable @escaping (String) async throws -> Void) async throws {
     try await Tool.gate.pass {
       let built = try await program.build()
       let directory = try TemporaryDirectory()
