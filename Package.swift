@@ -44,7 +44,7 @@ let package = Package(
       ]),
     .target(name: "UndeadReport"),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport"]),
-    .target(name: "Undead", dependencies: ["CUndead", "UndeadReport"]),
+    .target(name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "CUndeadRunLoop"),

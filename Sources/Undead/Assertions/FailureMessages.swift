@@ -4,7 +4,8 @@ extension HeapGrowth.Growth {
   /// The message of a failed test; files in `directory` are shown relative to it.
   package func message(directory: String) -> String {
     let numbers = counts.map(String.init).joined(separator: ", ")
-    return "growth: more \(type) after each repetition: \(numbers)\n"
+    let place = container.map { "  in         \($0.description), \($0.count) of \($0.total)\n" } ?? ""
+    return "growth: more \(type) after each repetition: \(numbers)\n" + place
       + FailureText.text(example, directory: directory)
   }
 }

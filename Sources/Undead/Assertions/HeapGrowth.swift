@@ -1,3 +1,5 @@
+import Foundation
+import UndeadHeap
 import UndeadReport
 
 /// Finds what grows each time a scenario is repeated, although everything that it made should be gone again.
@@ -15,6 +17,8 @@ package enum HeapGrowth {
     package var counts: [Int]
     /// One of the new objects: the retain path that keeps it, and where it was allocated.
     package var example: Leak
+    /// Where most objects of the type are; nil if it is not known.
+    package var container: TypeContainers.Container?
   }
 
   /// Repeats a body and returns what grew, the most first.
@@ -33,7 +37,9 @@ package enum HeapGrowth {
     return Result { () throws(UndeadError) in
       let grown = try grown(in: scopes.map(\.number))
       guard !grown.isEmpty else { return [] }
-      return try growths(grown, ExampleSearch.leaks(of: grown, name: name))
+      return OwnThread.run { [growths = try growths(grown, ExampleSearch.leaks(of: grown, name: name))] in
+        withContainers(growths)
+      }
     }
   }
 
@@ -52,7 +58,8 @@ package enum HeapGrowth {
       }
       let found = try census.get()
       guard !found.isEmpty else { return .success([]) }
-      return .success(try await growths(found, ExampleSearch.leaks(of: found, name: name)))
+      let growths = try await growths(found, ExampleSearch.leaks(of: found, name: name))
+      return .success(await OwnThread.run { withContainers(growths) })
     } catch {
       return .failure(error)
     }
@@ -82,6 +89,21 @@ package enum HeapGrowth {
       !(growth.example.retainPath ?? []).dropLast().contains { $0.type != growth.type && types.contains($0.type) }
     }
     return outermost.isEmpty ? all : outermost
+  }
+
+  /// Asks a heap, written for this, which fields have the objects.
+  private static func withContainers(_ growths: [Growth]) -> [Growth] {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("undead-\(UUID().uuidString).heap").path
+    defer { unlink(path) }
+    guard !growths.isEmpty, (try? Undead.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
+      let heap = try? Heap(file)
+    else { return growths }
+    let containers = TypeContainers(of: Set(growths.map(\.type)), in: heap)
+    return growths.map { growth in
+      var growth = growth
+      growth.container = containers[growth.type]
+      return growth
+    }
   }
 
   private static func counts(_ entry: Census.Entry) -> [Int] {

@@ -130,7 +130,9 @@ package final class HeapLocations {
     switch root.kind {
     case "stack", "register": name = "the stacks of threads"
     case "threadLocal": name = "thread-local variables"
-    case "global": name = root.name.isEmpty ? "a global variable" : "global \(root.name)"
+    case "global":
+      name =
+        root.name.isEmpty ? "a global variable" : root.name.hasPrefix("static ") ? root.name : "global \(root.name)"
     case "runLoop": name = root.name.isEmpty ? "a run loop" : "run loop \(root.name)"
     default: name = root.name.isEmpty ? root.kind : root.name
     }
