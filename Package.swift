@@ -79,7 +79,7 @@ let package = Package(
     .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
     .testTarget(
       name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
-      exclude: ["Golden"]),
+      exclude: ["Browser", "Golden"]),
     .testTarget(
       name: "UndeadProfileTests",
       dependencies: [

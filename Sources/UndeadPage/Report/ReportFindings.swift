@@ -32,8 +32,8 @@ struct ReportFindings {
       html.element("h2") { html in
         html.text(title)
         let groups = entries.map { $0.group?.findings.count ?? 1 }.reduce(0, +)
-        let more = groups > entries.count ? " in \(Words.number(groups)) groups" : ""
-        html.element("small", text: Words.number(entries.count) + more)
+        let culprits = groups > entries.count ? " with \(Words.of(entries.count, "culprit"))" : ""
+        html.element("small", text: Words.number(groups) + culprits)
       }
       html.line()
       for (number, entry) in entries.enumerated() {

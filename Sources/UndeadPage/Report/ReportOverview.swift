@@ -146,7 +146,9 @@ struct ReportOverview {
   private func row(_ row: Row, hasTests: Bool, _ html: inout HTML) {
     html.element("tr", ["data-for": row.id]) { html in
       html.element("td") { $0.element("span", ["class": "badge \(row.style)"], text: row.kind) }
-      html.element("td") { $0.element("a", ["href": "#\(row.id)"], text: row.heading) }
+      html.element("td") { html in
+        html.element("a", ["href": "#\(row.id)"]) { ReportFindings.marked(row.heading, &$0) }
+      }
       if hasTests { html.element("td", text: row.test ?? "") }
       number(row.count, Words.number(row.count), &html)
       number(row.objects, row.objects.map(Words.number) ?? "", &html)
