@@ -92,6 +92,26 @@ import UndeadReport
     #expect(try HeapFile(path: sandbox.path("last.heap")).hasGraph)
   }
 
+  /// A script does what it likes around the program.
+  @Test func aScriptsProgramIsMeant() throws {
+    let output = try sandbox.command([
+      sandbox.path("bin/undead"), "watch", "--every", "100ms", "--for", "6s", "--format", "json", "--", "bash", "-c",
+      "./service 60 leaky; echo after",
+    ])
+    #expect(output.status == 0, "\(output.error)")
+    let report = try #require(
+      try JSONSerialization.jsonObject(with: Data(output.error.utf8)) as? [String: Any], "\(output.error)")
+    #expect(report["kind"] as? String == "watch" && report["judged"] as? Bool == true)
+    let types = try #require(report["types"] as? [[String: Any]])
+    #expect(types.first?["type"] as? String == "App.Session")
+    let container = (types.first?["containers"] as? [[String: Any]])?.first
+    #expect(container?["name"] as? String == "`.sessions` of `App.Cache`")
+    #expect((types.first?["countPerHour"] as? [String: Any])?["grows"] as? Bool == true)
+    // The program was ended, too.
+    let pid = try #require(Int32(output.out.split(separator: "\n")[0].dropFirst("pid ".count)))
+    #expect(!ProcessFacts.isRunning(pid))
+  }
+
   @Test func tooLittleIsNoVerdict() throws {
     let unjudged = try watch("--for", "500ms", program: ["60"])
     #expect(unjudged.status == 0, "\(unjudged.error)")

@@ -57,6 +57,73 @@ import UndeadReport
     #expect(findings.broken == [.init(text: "App.Session>100/min", types: ["App.Session"])])
   }
 
+  @Test func wholeJSON() throws {
+    var findings = GrowthFindings(Self.series(), rules: [try GrowthRule("App.Session>100/min")])
+    findings.types.removeLast()
+    findings.types[0].bytes.interval = -Double.infinity...1
+    findings.all = nil
+    let json = try GrowthJSON.render(findings, Self.origins, notes: ["one note"])
+    #expect(
+      String(decoding: json, as: UTF8.self) == """
+        {
+          "brokenRules" : [
+            {
+              "rule" : "App.Session>100/min",
+              "types" : [
+                "App.Session"
+              ]
+            }
+          ],
+          "censuses" : 60,
+          "judged" : false,
+          "kind" : "watch",
+          "longestCensusMilliseconds" : 20,
+          "longestPauseMilliseconds" : 2.3,
+          "notes" : [
+            "one note"
+          ],
+          "schemaVersion" : 1,
+          "types" : [
+            {
+              "bytes" : 10464,
+              "bytesPerHour" : {
+                "grows" : false,
+                "high" : 3600,
+                "slope" : 345600
+              },
+              "containers" : [
+                {
+                  "count" : 1200,
+                  "name" : "`.sessions` of `App.Cache`"
+                },
+                {
+                  "count" : 2,
+                  "name" : "stack thread 42"
+                }
+              ],
+              "count" : 218,
+              "countPerHour" : {
+                "grows" : true,
+                "high" : 7200,
+                "low" : 7200,
+                "slope" : 7200
+              },
+              "sites" : [
+                {
+                  "count" : 1202,
+                  "name" : "App.handle(_:) at server.swift:12"
+                }
+              ],
+              "type" : "App.Session"
+            }
+          ],
+          "warmUpSeconds" : 14.75,
+          "watchedSeconds" : 59
+        }
+
+        """)
+  }
+
   @Test func aServiceThatOnlySwingsIsQuiet() throws {
     var series = CountSeries()
     for second in 0..<40 {

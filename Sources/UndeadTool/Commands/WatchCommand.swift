@@ -57,6 +57,9 @@ struct WatchCommand: ParsableCommand {
       "Keep the heap of the last moment in this file, for 'undead heap' and 'undead diff'.", valueName: "file"))
   var heap: String?
 
+  @Option(help: "Form of the report: text or json.")
+  var format: WatchFormat = .text
+
   @Option(help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"))
   var output: String?
 
@@ -97,6 +100,9 @@ struct WatchCommand: ParsableCommand {
     throw ExitCode(try pid.map { try run.watch($0) } ?? run.watchProgram())
   }
 }
+
+/// A form that the report of a watch can have.
+enum WatchFormat: String, ExpressibleByArgument, CaseIterable { case text, json }
 
 /// A time of the command line.
 struct WatchTime: Equatable {

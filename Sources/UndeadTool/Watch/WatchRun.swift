@@ -66,7 +66,7 @@ struct WatchRun {
     if seen.end == .programEnded {
       if wantsHeap(findings), let file = program.lastHeap { heap = .file(file) }
     } else {
-      if wantsHeap(findings) { heap = take { () throws(ToolError) in try program.counter.heap() } }
+      if wantsHeap(findings) { heap = take { () throws(ToolError) in try program.heap() } }
       try program.end()
     }
     return try program.run.finish(wasEnded: seen.end != .programEnded) { _ throws(ToolError) in
@@ -140,10 +140,21 @@ struct WatchRun {
 
   // MARK: The report
 
+  private func render(
+    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String]
+  ) throws(ToolError) -> [UInt8] {
+    if options.format == .text { return Array(GrowthText.render(findings, origins, notes: notes).utf8) }
+    do {
+      return Array(try GrowthJSON.render(findings, origins, notes: notes))
+    } catch {
+      throw .failure("the report cannot be written as JSON: \(error)")
+    }
+  }
+
   private func report(_ findings: GrowthFindings, _ heap: Outcome, notes: [String]) throws(ToolError) -> Int32 {
     var notes = notes
     let origins = origins(findings, heap, notes: &notes)
-    try sink.write(Array(GrowthText.render(findings, origins, notes: notes).utf8))
+    try sink.write(try render(findings, origins, notes))
     try keep(heap)
     if !findings.broken.isEmpty { return ExitStatus.findings }
     return findings.isJudged || options.failOnGrowth.isEmpty ? 0 : ExitStatus.toolFailure

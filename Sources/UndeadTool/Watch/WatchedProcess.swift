@@ -74,13 +74,14 @@ final class RunningProgram: WatchedWorld {
 /// A program that this tool has started.
 final class StartedProgram: WatchedWorld {
   let run: SupervisedRun
-  let counter: ProcessCounter
+  private let signal: Int32
+  /// What is counted: the program, or the one that it has started.
+  private var counted: pid_t
 
   init(_ run: SupervisedRun) throws(ToolError) {
     self.run = run
-    let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
-    counter = ProcessCounter(
-      pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting))
+    counted = run.pid
+    signal = try SnapshotRequest.signal(setting: System.environment("UNDEAD_REQUEST_SIGNAL"))
   }
 
   var now: Double { Double(System.now()) / 1e9 }
@@ -89,29 +90,63 @@ final class StartedProgram: WatchedWorld {
     try run.wait(until: UInt64(min(max(time, 0), 1e9) * 1e9)) ? .programEnded : nil
   }
 
-  func census() throws(ToolError) -> TypeCounts { try counter.census() }
+  func census() throws(ToolError) -> TypeCounts {
+    counted = try Self.wanted(run.session.states(), program: run.pid, isRunning: ProcessFacts.isRunning)
+    return try counter.census()
+  }
+
+  /// The path of a heap file, which belongs to the caller.
+  func heap() throws(ToolError) -> String { try counter.heap() }
 
   func show(_ text: String) { run.progress.show(text) }
 
+  private var counter: ProcessCounter { ProcessCounter(pid: counted, session: run.session.path, signal: signal) }
+
+  /// The process that is meant: a script's is the one Swift program that it has started.
+  ///
+  /// - Throws: `ToolError` (failure) if there are several.
+  static func wanted(
+    _ states: [ProcessState], program: pid_t, isRunning: (pid_t) -> Bool
+  ) throws(ToolError) -> pid_t {
+    if states.contains(where: { $0.pid == program && $0.swiftSeen }) { return program }
+    let others = states.filter { $0.swiftSeen && $0.stage == .recording && isRunning($0.pid) }.map(\.pid)
+    guard others.count > 1 else { return others.first ?? program }
+    let list = others.map(String.init).joined(separator: ", ")
+    throw .failure("several Swift programs run (processes \(list)): watch one of them by its process id")
+  }
+
   /// The heap file that the program wrote when it ended; nil if it came to none.
   var lastHeap: String? {
-    guard let state = ProcessState(pid: run.pid, session: run.session.path), !state.newestSnapshot.isEmpty else {
+    guard let state = ProcessState(pid: counted, session: run.session.path), !state.newestSnapshot.isEmpty else {
       return nil
     }
     return "\(run.session.path)/\(state.newestSnapshot)"
   }
 
+  /// How long a program may take to end, in nanoseconds; longer while it looks for leaks, as after any other SIGTERM.
   private static let courtesy: UInt64 = 10_000_000_000
+  private static let patience: UInt64 = 60_000_000_000
 
-  /// Ends the program as a shell would.
+  /// Ends the program as a shell would, and what a script has started.
   func end() throws(ToolError) {
+    let start = System.now()
     kill(run.pid, SIGTERM)
-    if try run.wait(until: System.now() + Self.courtesy) { return }
-    // It may be looking for leaks, as after any other SIGTERM.
-    let stage = ProcessState(pid: run.pid, session: run.session.path)?.stage
-    if stage == .scanning, try run.wait(until: System.now() + 6 * Self.courtesy) { return }
-    Message.say("the program did not end within 10 s of SIGTERM; it is killed now")
-    kill(run.pid, SIGKILL)
-    while try !run.wait(until: System.now() + Self.courtesy) {}
+    if counted != run.pid, ProcessFacts.isRunning(counted) { kill(counted, SIGTERM) }
+    var isKilled = false
+    while try !hasEnded() {
+      let isChecking = ProcessState(pid: counted, session: run.session.path)?.stage == .scanning
+      guard !isKilled, System.now() > start + (isChecking ? Self.patience : Self.courtesy) else { continue }
+      Message.say("the program did not end within 10 s of SIGTERM; it is killed now")
+      kill(run.pid, SIGKILL)
+      if counted != run.pid, ProcessFacts.isRunning(counted) { kill(counted, SIGKILL) }
+      isKilled = true
+    }
+  }
+
+  private func hasEnded() throws(ToolError) -> Bool {
+    guard try run.wait(until: System.now() + 50_000_000) else { return false }
+    guard counted != run.pid, ProcessFacts.isRunning(counted) else { return true }
+    usleep(20000)
+    return false
   }
 }
