@@ -29,17 +29,20 @@ public enum GrowthJSON {
     var notes: [String]
 
     init(_ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String]) {
-      watchedSeconds = findings.watched
-      warmUpSeconds = findings.warmUp
+      watchedSeconds = Self.rounded(findings.watched)
+      warmUpSeconds = Self.rounded(findings.warmUp)
       censuses = findings.censuses
-      longestPauseMilliseconds = findings.longestPause * 1000
-      longestCensusMilliseconds = findings.longestCensus * 1000
+      longestPauseMilliseconds = Self.rounded(findings.longestPause * 1000)
+      longestCensusMilliseconds = Self.rounded(findings.longestCensus * 1000)
       judged = findings.isJudged
       types = findings.types.map { Growth($0, origins.origins[$0.name]) }
       all = findings.all.map { Growth($0, nil) }
       brokenRules = findings.broken.map { Rule(rule: $0.text, types: $0.types) }
       self.notes = notes
     }
+
+    /// To thousandths.
+    static func rounded(_ number: Double) -> Double { (number * 1000).rounded() / 1000 }
   }
 
   private struct Rule: Encodable {
@@ -80,7 +83,7 @@ public enum GrowthJSON {
     var grows: Bool
 
     init(_ trend: Trend, _ grows: Bool) {
-      func perHour(_ slope: Double) -> Double? { slope.isFinite ? (slope * 3600 * 1000).rounded() / 1000 : nil }
+      func perHour(_ slope: Double) -> Double? { slope.isFinite ? Report.rounded(slope * 3600) : nil }
       slope = perHour(trend.slope) ?? 0
       low = perHour(trend.interval.lowerBound)
       high = perHour(trend.interval.upperBound)
