@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadHeap
 import UndeadTestSupport
 
 /// Heap files of programs that know their own graph.
@@ -17,6 +18,7 @@ import UndeadTestSupport
           "\(quoted(tool)) run --exit-code 0 --heap \(quoted(file)) -- \(quoted(built.executable.path)) \(seed)")
         #expect(outcome.ending == .exit(0), "\(outcome.errors)")
         #expect(outcome.output.hasSuffix("\n"))
+        #expect(try HeapFile(path: file).residentBytes > 1 << 20)
         let complaints = try HeapJudge(file).complaints(about: outcome.output)
         #expect(complaints.isEmpty, "seed \(seed): \(complaints.joined(separator: "\n"))")
       }

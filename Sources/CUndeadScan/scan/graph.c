@@ -80,6 +80,14 @@ static void locate(const walk *self, uintptr_t at, undead_graph_place *place) {
   place->offset = layout && layout->storage ? UINT32_MAX : 0;
 }
 
+// The second word of a Data is its storage in two of four cases, which the two top bits tell. Nothing else names that.
+static bool is_data(const walk *self, uintptr_t block, uintptr_t value) {
+  uintptr_t tag = value >> ABI_DATA_TAG_SHIFT;
+  if (!self->body->layout || (tag != ABI_DATA_SLICE && tag != ABI_DATA_LARGE)) return false;
+  const undead_layout *target = undead_block_layout(self->writer.bodies, block, undead_block_size(block));
+  return target && target->category == UNDEAD_CATEGORY_DATA_STORAGE;
+}
+
 static undead_strength strength_of(const walk *self, const undead_reference *reference, uintptr_t block) {
   switch (reference->evidence) {
   case UNDEAD_EVIDENCE_NONE: return UNDEAD_STRENGTH_WEAK;
@@ -88,6 +96,7 @@ static undead_strength strength_of(const walk *self, const undead_reference *ref
   }
   bool starts = block == reference->address && !self->dying;
   bool counted = starts && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_COUNTED;
+  if (starts && !counted && reference->at % 8 == 0) counted = is_data(self, block, reference->value);
   return counted ? UNDEAD_STRENGTH_COUNTED : UNDEAD_STRENGTH_RAW;
 }
 

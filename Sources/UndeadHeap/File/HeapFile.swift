@@ -30,6 +30,12 @@ public final class HeapFile {
   /// True for a census: counts by type, without a graph.
   public var isCensus: Bool { snapshot.metadata("census") == "1" }
 
+  /// Resident memory of the process, as the file tells it or adds up to.
+  package var residentBytes: Int {
+    let told = snapshot.counter("residentBytes")
+    return Int(clamping: told > 0 ? told : memory.reduce(0) { $0 &+ $1.resident })
+  }
+
   /// Maps a file and checks everything but the graph.
   ///
   /// - Throws: ``SnapshotError`` that names the byte and what to do.

@@ -81,7 +81,7 @@ struct HeapDiffBuilder {
       process: LeakReport.Process(heap.file.snapshot),
       generation: heap.file.snapshot.metadata("generation").flatMap(Int.init) ?? 0,
       blocks: .init(count: heap.graph.count, bytes: Int(clamping: bytes)),
-      residentBytes: Int(clamping: heap.file.snapshot.counter("residentBytes")))
+      residentBytes: heap.file.residentBytes)
   }
 
   /// What makes the comparison less sharp than it looks.

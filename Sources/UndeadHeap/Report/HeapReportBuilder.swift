@@ -104,8 +104,7 @@ extension HeapReport {
     summary.rawBytes = Int(clamping: rawBytes)
     summary.unreachableBytes = Int(clamping: unreachableBytes)
     summary.types = types
-    let resident = file.snapshot.counter("residentBytes")
-    summary.residentBytes = Int(clamping: resident > 0 ? resident : file.memory.reduce(0) { $0 &+ $1.resident })
+    summary.residentBytes = file.residentBytes
     summary.mallocFreeBytes = Int(
       clamping: file.memory.filter { $0.kind == HeapFile.MemoryLine.mallocFree }.reduce(0) { $0 &+ $1.resident })
     summary.pauseMilliseconds = milliseconds(file.snapshot.counter("pauseNanoseconds"))

@@ -146,6 +146,11 @@ enum {
   // FoundationEssentials, Representations/DataStorage.swift: __DataStorage, in bytes.
   ABI_DATA_LENGTH = 24,
   ABI_DATA_CAPACITY = 32,
+  // Data._Representation (Representations/Data+Representation.swift): the case in the top bits of the second word, of which
+  // these two refer to the storage.
+  ABI_DATA_TAG_SHIFT = 62,
+  ABI_DATA_SLICE = 1,
+  ABI_DATA_LARGE = 2,
 
   // CFRuntime.h (Foundation): CFRuntimeBase; the type id of an object is in bits 8 to 23 of the third word.
   ABI_CF_INFO = 16,

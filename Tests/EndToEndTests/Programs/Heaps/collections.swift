@@ -47,6 +47,8 @@ final class Holder {
   var part: Substring = ""
   var bytes = Data(count: 100_000)
   var few = Data([1, 2, 3])
+  var maybeBytes: Data? = Data(count: 300)
+  var manyBytes: [(Int, Data)] = []
   var someBytes = Data()
   var functions: [() -> Void] = []
   var hashable: [any Hashable] = []
@@ -81,6 +83,7 @@ nonisolated(unsafe) var holder = Holder()
     holder.loose.append(Loose(weak: kept, unowned: kept))
     holder.numbers.append(address(kept))
     holder.unmanaged.append(.passRetained(Item(i)))
+    holder.manyBytes.append((i, Data(count: 100 + i)))
   }
   for i in 0..<50 {
     holder.byName["a key of more than fifteen bytes \(i)"] = nil
@@ -130,6 +133,21 @@ nonisolated(unsafe) var holder = Holder()
     tellReference(storage(holder.unmanaged), "[]", UInt(bitPattern: item.toOpaque()), "raw")
   }
 }
+/// The object that has the bytes of a Data that is not inline.
+func storageOfData(_ data: Data) -> UInt { unsafeBitCast(data, to: (UInt, UInt).self).1 & 0x00FF_FFFF_FFFF_FFFF }
+
+@inline(never) func tellData() {
+  let own = address(holder)
+  tellReference(own, "bytes", storageOfData(holder.bytes))
+  tellReference(own, "someBytes", storageOfData(holder.someBytes))
+  tellOwned(storageOfData(holder.bytes), "bytes")
+  tellReference(own, "maybeBytes", storageOfData(holder.maybeBytes!))
+  for (_, data) in holder.manyBytes {
+    tellReference(storage(holder.manyBytes), "[].1", storageOfData(data))
+    tellOwned(storageOfData(data), "manyBytes")
+  }
+}
 fill()
 tellAll()
+tellData()
 exit(0)
