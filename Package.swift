@@ -92,7 +92,8 @@ let package = Package(
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(
-      name: "ToolTests", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
+      name: "ToolTests",
+      dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
       exclude: ["Fixtures"]),
     .testTarget(
       name: "EndToEndTests", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport", "UndeadTool"],

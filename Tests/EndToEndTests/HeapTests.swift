@@ -28,7 +28,7 @@ import UndeadTestSupport
     }
   }
 
-  @Test(arguments: Program.selected(in: "Heap"))
+  @Test(arguments: Program.selected(in: "HeapAnswers"))
   func everyObjectIsThere(_ program: Program) async throws {
     try await withHeap(program) { file in
       let report = try await answer(program, file)
@@ -48,7 +48,7 @@ import UndeadTestSupport
     }
   }
 
-  @Test(arguments: Program.selected(in: "Heap"))
+  @Test(arguments: Program.selected(in: "HeapAnswers"))
   func whatAnObjectKeepsAlive(_ program: Program) async throws {
     try await withHeap(program) { file in
       let session = try #require(try await answer(program, file, "--type", "App.Session").detail)
