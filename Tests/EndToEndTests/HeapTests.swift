@@ -48,6 +48,26 @@ import UndeadTestSupport
     }
   }
 
+  /// Forms for other programs: what they hold is tested where they are made.
+  @Test(arguments: Program.selected(in: "HeapAnswers"))
+  func pagesGraphsAndProfiles(_ program: Program) async throws {
+    try await withHeap(program) { file in
+      let heap = "\(quoted(tool(program))) heap \(quoted(file))"
+      let page = try await runShell("\(heap) --format html")
+      #expect(page.ending == .exit(0) && page.errors == "")
+      #expect(page.output.hasPrefix("<!doctype html>") && page.output.hasSuffix("</html>\n"))
+      #expect(page.output.contains("App.Session"))
+      let graph = try await runShell("\(heap) --format dot --type Session")
+      #expect(graph.ending == .exit(0) && graph.output.hasPrefix("digraph \"App.Session\" {\n"))
+      let profile = try await runShell("\(heap) --format pprof | tr -dc '[:print:]'")
+      #expect(profile.output.contains("inuse_space") && profile.output.contains("App.Session"))
+      for wrong in ["html --type Session", "pprof --address 0x10", "dot --type NoSuchType", "dot --address 0x1"] {
+        let outcome = try await runShell("\(heap) --format \(wrong)")
+        #expect(outcome.ending == .exit(64) && !outcome.errors.isEmpty, "\(wrong)")
+      }
+    }
+  }
+
   @Test(arguments: Program.selected(in: "HeapAnswers"))
   func whatAnObjectKeepsAlive(_ program: Program) async throws {
     try await withHeap(program) { file in

@@ -69,6 +69,22 @@ import UndeadHeapSamples
     _ = try data(page)
   }
 
+  @Test func whatIsWorthALook() throws {
+    var builder = HeapBuilder()
+    let cache = builder.object("App.Cache")
+    builder.global("App.cache", holds: cache)
+    let storage = builder.object(
+      "Swift._ContiguousArrayStorage<App.Item>", size: 8 << 20, use: (used: 3, capacity: 1 << 20),
+      at: [.app("App.Cache.fill()", "/app/Cache.swift", 7)])
+    builder.link(cache, "items", storage, type: "Swift.Array<App.Item>")
+    let page = try SampleHeap.page(builder)
+    let elements = try Markup(page).elements
+    #expect(elements.contains { $0.attributes["id"] == "finding-1" })
+    #expect(page.contains("<h2>Worth a look"))
+    #expect(page.contains("<code>.items</code> of <code>App.Cache</code>"))
+    #expect(page.contains("Cache.swift:7"))
+  }
+
   @Test func emptyHeap() throws {
     let page = try SampleHeap.page(HeapBuilder())
     _ = try Markup(page)

@@ -44,6 +44,6 @@ enum SampleHeap {
 
   static func page(_ builder: HeapBuilder = builder()) throws -> String {
     let heap = try heap(builder)
-    return HeapPage.render(heap, symbols: heap.file.snapshot.symbols)
+    return HeapPage.render(heap, symbols: HeapSymbols(heap, nil))
   }
 }

@@ -6,21 +6,22 @@ public enum HeapPage {
   /// The page as HTML; the same text for the same file and options.
   ///
   /// - Parameters:
-  ///   - symbols: names of the code addresses of the file.
+  ///   - symbols: names of the code of the file, which must have those of all stacks.
   ///   - options: `directory` shortens the paths of files.
-  public static func render(
-    _ heap: Heap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool(),
+  package static func render(
+    _ heap: Heap, symbols: HeapSymbols, tool: LeakReport.Tool = LeakReport.Tool(),
     options: TextOptions = TextOptions()
   ) -> String {
     var plain = options
     plain.color = false
+    let findings = HeapFinding.findings(in: heap, symbols)
     let report = LeakReport(
-      analyzing: [ReportInput(heap.file.snapshot, symbols: symbols)], tool: tool)
+      analyzing: [ReportInput(heap.file.snapshot, symbols: symbols.table)], tool: tool)
     let kinds = HeapKinds(heap)
     let tree = FoldedTree(heap, kinds)
     var tables = HeapTables(heap)
     let folded = tables.types(foldingStorage: true)
-    let names = SnapshotBacktraces(heap.file.snapshot, symbols: symbols)
+    let names = SnapshotBacktraces(heap.file.snapshot, symbols: symbols.table)
     var data = HeapPageData(heap, kinds, tree, names, plain)
     let json = data.json(folded: folded, plain: tables.types(foldingStorage: false))
 
@@ -35,6 +36,7 @@ public enum HeapPage {
       html.element("main", ["class": "heap"]) { html in
         html.line()
         HeapOverview(heap, report).write(to: &html)
+        HeapFindingsView(findings, plain).write(to: &html)
         HeapTablesView(heap, tables, names, plain).write(types: folded, tree: tree, to: &html)
         leaks(report, plain, &html)
       }

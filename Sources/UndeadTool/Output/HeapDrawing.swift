@@ -26,18 +26,18 @@ struct HeapDrawing {
         throw .misuse("\(error)")
       }
       try sink.write(text.utf8)
-    case .pprof: try sink.writeProfile { try HeapProfile.render(heap, symbols: symbols, tool: Self.tool) }
+    case .pprof: try sink.writeProfile { try HeapProfile.render(heap, symbols: symbols.table, tool: Self.tool) }
     case .text, .json: break
     }
   }
 
   /// Names of all code that allocated; a file that was written by the tool has them.
-  private var symbols: SymbolTable {
+  private var symbols: HeapSymbols {
     let symbols = HeapSymbols(heap)
     let snapshot = heap.file.snapshot
     symbols.prepare(
       stacks: (0..<snapshot.stacks.count).map { Snapshot.Index($0) }, functions: snapshot.edges.map(\.function))
-    return symbols.table
+    return symbols
   }
 }
 
