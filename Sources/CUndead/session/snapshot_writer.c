@@ -22,7 +22,8 @@ _Static_assert(sizeof(file_header) == 64, "the layout is a contract");
 
 typedef struct {
   uint64_t address, size;
-  uint32_t type, stack, explanation, state, flags, unused;
+  uint32_t type, stack, explanation, state, flags;
+  uint16_t strong, counted;
 } node_entry;
 _Static_assert(sizeof(node_entry) == 40, "the layout is a contract");
 
@@ -49,6 +50,8 @@ typedef struct {
 } owner_entry;
 #define OWNER_SHARED 1u
 
+#define MOST_COUNTED UINT16_MAX   // references of a node
+
 static void show_progress(const char *step, uint32_t done, uint32_t all) {
   if (done == 0) undead_state_set_step(step);
   if (done % 1024 == 0) undead_state_set_progress(done, all);
@@ -73,6 +76,8 @@ static void write_nodes(undead_writer *writer) {
         .explanation = undead_table_explanation(tables, result, i),
         .state = node->state,
         .flags = node->flags,
+        .strong = (uint16_t)(node->strong < MOST_COUNTED ? node->strong : MOST_COUNTED),
+        .counted = (uint16_t)(node->counted < MOST_COUNTED ? node->counted : MOST_COUNTED),
     };
     undead_section_add(writer, section, &entry);
   }

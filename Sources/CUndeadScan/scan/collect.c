@@ -69,6 +69,16 @@ void undead_collect_unreached(undead_storage *storage, undead_bodies *bodies) {
   undead_heap_each(bodies->heap, visit, &self);
 }
 
+// The same block, listed for another reason.
+static void merge(undead_node *node, const undead_node *other) {
+  if (other->state == UNDEAD_STATE_SUSPECT) node->state = UNDEAD_STATE_SUSPECT;
+  uint16_t only_holder = node->flags & other->flags & UNDEAD_NODE_HOLDER;
+  node->flags = (uint16_t)((node->flags | other->flags) & ~UNDEAD_NODE_HOLDER) | only_holder;
+  if (!other->strong) return;
+  node->strong = other->strong;
+  node->counted = other->counted;
+}
+
 bool undead_collect_sort(undead_storage *storage, uint32_t sorted) {
   undead_scan_result *result = &storage->result;
   uint32_t added = result->node_count - sorted;
@@ -80,7 +90,7 @@ bool undead_collect_sort(undead_storage *storage, uint32_t sorted) {
   for (uint32_t i = 0; i < added; i++) {
     const undead_node *node = &result->nodes[sorted + i];
     if (!count || tail[count - 1].address != node->address) tail[count++] = *node;
-    else if (node->state == UNDEAD_STATE_SUSPECT) tail[count - 1].state = UNDEAD_STATE_SUSPECT;
+    else merge(&tail[count - 1], node);
   }
   result->node_count = sorted + count;
   for (uint32_t at = sorted + count, left = sorted, right = count; right > 0;) {

@@ -4,8 +4,7 @@
 #include "runtime/abi.h"
 #include "scan/collect.h"
 #include "scan/references.h"
-
-#define EDGE_COUNTED 0x80000000u   // while the edges are collected: a field or capture that the count of `to` includes
+#include "scan/tally.h"
 
 typedef struct {
   undead_storage *storage;
@@ -42,13 +41,16 @@ static void add_edge(void *context, const undead_reference *reference) {
     list->storage->edges_lost++;
     return;
   }
-  bool counted = block == reference->address && undead_body_evidence(list->body, at) == UNDEAD_EVIDENCE_COUNTED;
+  undead_kind kind = (undead_kind)result->nodes[to].kind;
+  bool counted = block == reference->address
+    && (leaked ? undead_body_evidence(list->body, at) == UNDEAD_EVIDENCE_COUNTED
+               : undead_is_owning_word(list->bodies, list->body, at, kind));
   if (leaked && counted) list->owned[to]++;
   result->edges[result->edge_count++] = (undead_edge){
     .from = list->from,
     .to = to,
     .offset = (uint32_t)(at - source),
-    .flags = weak ? UNDEAD_EDGE_WEAK : counted ? EDGE_COUNTED : 0,
+    .flags = weak ? UNDEAD_EDGE_WEAK : counted ? UNDEAD_EDGE_COUNTED : 0,
     .value = reference->value,
     .companion = at % 8 == 0 && at - 8 >= list->low ? word_at(at - 8) : 0,
   };
@@ -81,14 +83,24 @@ static bool is_async_memory(const edge_list *list, const undead_node *node) {
   return node->kind == UNDEAD_KIND_TASK || (slab && node->kind == UNDEAD_KIND_OTHER && node->isa == slab);
 }
 
+// What leaked is referred to by what leaked only, so these references are all that there are.
+static void note_counts(edge_list *list) {
+  undead_scan_result *result = &list->storage->result;
+  for (uint32_t i = 0; i < result->node_count; i++) {
+    undead_node *object = &result->nodes[i];
+    bool counted = object->kind == UNDEAD_KIND_CLASS || object->kind == UNDEAD_KIND_CONTEXT
+      || object->kind == UNDEAD_KIND_GENERIC_BOX || object->kind == UNDEAD_KIND_ERROR;
+    if (!counted || object->state != UNDEAD_STATE_LEAKED) continue;
+    uint64_t strong = undead_strong_count(list->heap, object->address);
+    object->strong = strong > UINT32_MAX ? 0 : (uint32_t)strong;
+    object->counted = list->owned[i];
+  }
+}
+
 // All the strong references to the object at `node` are fields and captures of what leaked, too.
 static bool is_owned_by_others(const edge_list *list, uint32_t node) {
   const undead_node *object = &list->storage->result.nodes[node];
-  bool counted = object->kind == UNDEAD_KIND_CLASS || object->kind == UNDEAD_KIND_CONTEXT
-    || object->kind == UNDEAD_KIND_GENERIC_BOX || object->kind == UNDEAD_KIND_ERROR;
-  if (!counted || object->state != UNDEAD_STATE_LEAKED) return false;
-  uint64_t strong = undead_strong_count(list->heap, object->address);
-  return strong && strong == list->owned[node];
+  return object->state == UNDEAD_STATE_LEAKED && object->strong && object->strong == object->counted;
 }
 
 // The frames of a task refer to what their functions use, and used, and a pointer that is not counted to whatever it was given:
@@ -99,9 +111,9 @@ static void note_borrowed(edge_list *list) {
   for (uint32_t i = 0; i < result->edge_count; i++) {
     undead_edge *edge = &result->edges[i];
     const undead_node *from = &result->nodes[edge->from];
-    bool counted = edge->flags & EDGE_COUNTED;
-    edge->flags &= ~EDGE_COUNTED;
-    if (edge->flags || from->state == UNDEAD_STATE_LIVE || (counted && !is_async_memory(list, from))) continue;
+    bool counted = edge->flags & UNDEAD_EDGE_COUNTED;
+    if (edge->flags & ~UNDEAD_EDGE_COUNTED || from->state == UNDEAD_STATE_LIVE || (counted && !is_async_memory(list, from)))
+      continue;
     if (is_owned_by_others(list, edge->to)) edge->flags |= UNDEAD_EDGE_BORROWED;
   }
 }
@@ -113,6 +125,7 @@ bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const 
   if (!(list.owned = undead_map((count + 1ull) * sizeof *list.owned))) return false;
   bool ok = undead_address_index_open(&list.index, storage->result.nodes, sizeof(undead_node), count);
   for (uint32_t i = 0; ok && i < count; i++) edges_of(&list, i);
+  if (ok) note_counts(&list);
   if (ok) note_borrowed(&list);
   if (ok) undead_address_index_close(&list.index);
   undead_unmap(list.owned, (count + 1ull) * sizeof *list.owned);

@@ -51,7 +51,8 @@ static bool find_paths(const findings *self) {
   bool ok = !count
     || (undead_paths_open(&self->analysis->paths, self->storage, targets, count)
         && undead_paths_find(&self->analysis->paths, self->storage, &self->analysis->bodies, &self->view->roots, self->options, self->analysis->marker.blocks));
-  ok = ok && (!count || undead_owners_count(&self->analysis->paths, self->storage, &self->analysis->bodies, &self->view->roots));
+  ok = ok && (!count || undead_owners_count(&self->analysis->paths, self->storage, &self->analysis->bodies, &self->view->roots,
+                                         targets, count));
   // Also those for whose path there was no room.
   for (uint32_t i = watched; ok && i < count; i++)
     undead_collect_node(self->storage, &self->analysis->bodies, targets[i], UNDEAD_STATE_LIVE);

@@ -42,19 +42,19 @@ static void find_source_types(undead_suspects *suspects) {
 }
 
 // The library of closures of C is one of its own, but where all of the toolchain is linked into the program.
-static void find_closures_of_c(undead_suspects *suspects) {
+static void find_closures_of_c(undead_bodies *bodies) {
   const undead_module *dispatch = undead_module_of(undead_image_facts.dispatch_image.low);
-  for (size_t i = 0; !suspects->closure_of_c && i < undead_module_count(); i++) {
+  for (size_t i = 0; !bodies->closure_of_c && i < undead_module_count(); i++) {
     const undead_module *module = undead_module_at(i);
     if (module != dispatch && !strstr(module->path, "/libBlocksRuntime.so")) continue;
-    suspects->closure_of_c = undead_symbol_address(module, "_NSConcreteMallocBlock", NULL);
+    bodies->closure_of_c = undead_symbol_address(module, "_NSConcreteMallocBlock", NULL);
   }
 }
 
 bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options) {
   *suspects = (undead_suspects){.bodies = bodies, .options = options};
   find_source_types(suspects);
-  find_closures_of_c(suspects);
+  find_closures_of_c(bodies);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
   suspects->links = undead_map(MAX_LINKS * sizeof *suspects->links);

@@ -13,7 +13,6 @@ typedef struct {
   const undead_roots *roots;
   const undead_scan_options *options;
   uintptr_t source_vtable;                     // first word of a dispatch source
-  uintptr_t closure_of_c;                      // first word of a block in the sense of C that was copied to the heap
   uintptr_t source_types_low, source_types_high;   // where the first word of what it owns points to
   bool seen;                                   // something that fires or waits exists
   bool no_memory;

@@ -4,27 +4,38 @@
 #include "runtime/abi.h"
 #include "scan/references.h"
 
+static bool is_listed(const undead_tally *tally, uint32_t word) { return word & tally->bit && !(word & tally->without); }
+
 static bool count_block(void *context, uintptr_t block, uint32_t *word) {
   (void)block;
   undead_tally *tally = context;
   if (*word & tally->except) *word &= ~tally->bit;
-  tally->capacity += (*word & tally->bit) != 0;
+  tally->capacity += is_listed(tally, *word);
   return true;
 }
 
 static bool list_block(void *context, uintptr_t block, uint32_t *word) {
   undead_tally *tally = context;
-  if (*word & tally->bit) tally->blocks[tally->count++].block = block;
+  if (is_listed(tally, *word)) tally->blocks[tally->count++].block = block;
   return true;
 }
 
-bool undead_tally_open(undead_tally *tally, undead_bodies *bodies, uint32_t bit, uint32_t except) {
-  *tally = (undead_tally){.heap = bodies->heap, .bodies = bodies, .bit = bit, .except = except};
+static bool list(undead_tally *tally) {
   undead_heap_each(tally->heap, count_block, tally);
   tally->blocks = undead_map((tally->capacity + 1ull) * sizeof *tally->blocks);
   if (!tally->blocks) return false;
   if (tally->capacity) undead_heap_each(tally->heap, list_block, tally);
   return undead_address_index_open(&tally->index, tally->blocks, sizeof *tally->blocks, tally->count);
+}
+
+bool undead_tally_open(undead_tally *tally, undead_bodies *bodies, uint32_t bit, uint32_t except) {
+  *tally = (undead_tally){.heap = bodies->heap, .bodies = bodies, .bit = bit, .except = except};
+  return list(tally);
+}
+
+bool undead_tally_list(undead_tally *tally, undead_bodies *bodies, uint32_t bit, uint32_t without) {
+  *tally = (undead_tally){.heap = bodies->heap, .bodies = bodies, .bit = bit, .without = without};
+  return list(tally);
 }
 
 void undead_tally_close(undead_tally *tally) {
@@ -39,6 +50,19 @@ undead_tallied *undead_tally_find(const undead_tally *tally, uintptr_t block) {
   if (!(*undead_heap_word(tally->heap, block) & tally->bit)) return NULL;
   uint32_t index = undead_address_index_of(&tally->index, block);
   return index == UINT32_MAX ? NULL : &tally->blocks[index];
+}
+
+bool undead_is_closure_of_c(const undead_bodies *bodies, uintptr_t block) {
+  uintptr_t type = bodies->closure_of_c;
+  return type && word_at(block) == type && undead_block_size(block) >= ABI_BLOCK_HEADER;
+}
+
+bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body, uintptr_t at, undead_kind kind) {
+  // The context of the Swift closure that it calls.
+  if (!body->layout) return at == body->block + ABI_BLOCK_HEADER + 8 && undead_is_closure_of_c(bodies, body->block);
+  // The closure that it runs: FutureAsyncContextPrefix, in the task's own block.
+  if (body->layout->kind == UNDEAD_KIND_TASK && kind == UNDEAD_KIND_CONTEXT) return at < body->frames;
+  return undead_body_evidence(body, at) == UNDEAD_EVIDENCE_COUNTED;
 }
 
 static void add_reference(void *context, const undead_reference *reference) {

@@ -3,15 +3,17 @@ struct AbandonedBuilder {
   private let snapshot: Snapshot
   private let paths: RetainPaths
   private let ways: Ways
+  private let counts: ReferenceCounts
   private let chain: ReferenceChain
   /// What fires or waits and alone holds an object, by object.
   private let mechanisms: [Snapshot.Index: Snapshot.Index]
   private let names: NodeNames
   private var frames: FrameNames
 
-  init(_ snapshot: Snapshot, ways: Ways, names: NodeNames, frames: FrameNames) {
+  init(_ snapshot: Snapshot, ways: Ways, counts: ReferenceCounts, names: NodeNames, frames: FrameNames) {
     self.snapshot = snapshot
     self.ways = ways
+    self.counts = counts
     chain = ReferenceChain(snapshot)
     let suspects = snapshot.suspects.filter { !$0.isOfFrame && $0.mechanism != Snapshot.none }
     mechanisms = Dictionary(suspects.map { ($0.node, $0.mechanism) }) { first, _ in first }
@@ -81,11 +83,13 @@ struct AbandonedBuilder {
     let test = frames.tests?.test(
       stacks: [allocation, scope.backtrace], references: (path ?? []).map(\.reference))
     let cycle = cycle(record)
-    return Leak(
+    var leak = Leak(
       signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
       totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
       cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation,
       advice: path.flatMap(AbandonedAdvice.text), test: test)
+    leak.references = counts.references(to: node, names, &frames)
+    return leak
   }
 
   /// The way from the object to the timer or the like that holds it, and back; empty if it does not lead there.

@@ -9,6 +9,7 @@ struct ProcessAnalysis {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
   private let names: NodeNames
+  private let counts: ReferenceCounts
   private var frames: FrameNames
 
   /// Objects that a process and the children that it forked have in common.
@@ -24,11 +25,12 @@ struct ProcessAnalysis {
     chain = ReferenceChain(snapshot)
     names = NodeNames(snapshot)
     frames = FrameNames(snapshot, symbols: symbols)
+    counts = ReferenceCounts(snapshot, names)
     let ways = Ways(snapshot, names, &frames, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
     findLeaks(inherited)
     findAbandoned(inherited, ways)
     readDiagnostics()
-    var builder = SuspectBuilder(snapshot, ways: ways, names: names, frames: frames)
+    var builder = SuspectBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
     suspects = builder.build()
     findCyclesOfFrames(inherited)
   }
@@ -81,7 +83,7 @@ struct ProcessAnalysis {
 
   private mutating func findAbandoned(_ inherited: Set<Identity>, _ ways: Ways) {
     guard !snapshot.watched.isEmpty else { return }
-    var builder = AbandonedBuilder(snapshot, ways: ways, names: names, frames: frames)
+    var builder = AbandonedBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
     leaks += builder.build { node in
       !inherited.isEmpty && inherited.contains(Self.identity(node, snapshot, names))
     }
@@ -193,6 +195,7 @@ struct ProcessAnalysis {
     if facts.isCycle { leak.cycle = references }
     if cycle.count < instance.cycle.count { leak.omittedReferences = instance.cycle.count - cycle.count }
     leak.test = group.test
+    leak.references = counts.references(to: instance.root, names, &frames)
     addOtherAllocations(of: group, to: &leak)
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]
@@ -325,5 +328,6 @@ extension Suspect {
       kind: .thread, signature: leak.signature, count: leak.count, totalBytes: leak.totalBytes, objects: leak.objects,
       retainPath: retainPath, cycle: leak.cycle, allocation: leak.allocation, suspended: leak.suspended,
       advice: Advice.text(forHeldByThread: leak.advice), test: leak.test)
+    references = leak.references
   }
 }

@@ -6,10 +6,12 @@ struct SuspectBuilder {
   private let names: NodeNames
   private var frames: FrameNames
   private let ways: Ways
+  private let counts: ReferenceCounts
 
-  init(_ snapshot: Snapshot, ways: Ways, names: NodeNames, frames: FrameNames) {
+  init(_ snapshot: Snapshot, ways: Ways, counts: ReferenceCounts, names: NodeNames, frames: FrameNames) {
     self.snapshot = snapshot
     self.ways = ways
+    self.counts = counts
     self.names = names
     self.frames = frames
     chain = ReferenceChain(snapshot)
@@ -58,11 +60,13 @@ struct SuspectBuilder {
     let test = frames.tests?.test(stacks: stacks, references: path.map(\.reference))
     if let test { hash.mix(StableHash(test.fullName)) }
     let isHeldByLoop = path.first?.root?.kind == "runLoop"
-    return Suspect(
+    var suspect = Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop ? AbandonedAdvice.text(for: path) : Advice.text(for: kind, holdsBack: holdsBack), test: test)
+    suspect.references = counts.references(to: node, names, &frames)
+    return suspect
   }
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {

@@ -31,7 +31,7 @@ struct Ways {
     return Self.way(from: start, snapshot) {
       Int(first[$0])..<Int(first[$0 + 1])
     } follows: {
-      snapshot.edges[$0].isStrong
+      snapshot.edges[$0].isStrong && !snapshot.nodes[Int(snapshot.edges[$0].from)].isOnlyHolder
     } isEnd: {
       $0 == end
     } look: { edge in

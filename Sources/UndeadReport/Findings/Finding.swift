@@ -176,7 +176,7 @@ public struct ReferenceCount: Codable, Sendable, Hashable {
   public var found: Int
   /// Who holds those that were found, the most first; only some of many.
   public var holders: [Holder]
-  /// What may hold the others: roots and words of no known type that name the object.
+  /// What names the object and may own the others: `global`, `thread`, `memory`.
   public var candidates: [String]?
 
   /// Makes a count; see the properties for the meaning of each part.

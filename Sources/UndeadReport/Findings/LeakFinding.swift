@@ -10,6 +10,7 @@ extension Finding {
     objects = leak.objects
     chains = Self.chains(leak, culprit: reference)
     sites = Self.sites(leak)
+    references = leak.references
     alsoLeaked = leak.alsoLeaked
     advice = leak.advice
     test = leak.test

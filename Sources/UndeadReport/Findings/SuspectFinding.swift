@@ -9,6 +9,7 @@ extension Finding {
     objects = suspect.objects
     chains = Self.chains(suspect, culprit: reference)
     sites = [suspect.suspended.flatMap(Site.init(suspended:)), Site(allocated: suspect.allocation)].compactMap(\.self)
+    references = suspect.references
     advice = suspect.advice
     test = suspect.test
   }

@@ -50,6 +50,8 @@ public struct Leak: Codable, Sendable, Equatable {
   public var allocationPaths: Int?
   /// Where a leaked task waits.
   public var suspended: Backtrace?
+  /// How many references the first object has, and whose they are; nil if that is not known.
+  public var references: ReferenceCount?
   /// What to do, where the pattern is known.
   public var advice: String?
   /// Why the program cannot help it; only for known leaks.
@@ -123,6 +125,7 @@ extension Leak {
       advice: try values.decodeIfPresent(String.self, forKey: .advice),
       reason: try values.decodeIfPresent(String.self, forKey: .reason),
       test: try values.decodeIfPresent(TestIdentity.self, forKey: .test))
+    references = try values.decodeIfPresent(ReferenceCount.self, forKey: .references)
     omittedReferences = try values.decodeIfPresent(Int.self, forKey: .omittedReferences)
   }
 }

@@ -45,6 +45,8 @@ public struct Suspect: Codable, Sendable, Equatable {
   public var allocation: Backtrace
   /// Where a task waits.
   public var suspended: Backtrace?
+  /// How many references the first one has, and whose they are; nil if that is not known.
+  public var references: ReferenceCount?
   /// What to do.
   public var advice: String?
   /// The test that made them; only where findings are grouped by tests.

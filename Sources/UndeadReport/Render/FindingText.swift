@@ -59,6 +59,7 @@ struct FindingText {
     }
     if !finding.chains.isEmpty { lines.append("") }
     for site in finding.sites { addSite(site) }
+    if let text = finding.referenceText { addRow("references", text) }
     addAlsoLeaked(finding.alsoLeaked)
     if let group { addRest(of: group) }
     addAdvice(finding.advice)

@@ -185,7 +185,8 @@ struct SnapshotDecoder {
         type: try index(entry, 16, below: snapshot.types.count, of: "TYPES"),
         stack: try index(entry, 20, below: snapshot.stacks.count, of: "STACKS"),
         explanation: try index(entry, 24, below: snapshot.stacks.count, of: "STACKS"),
-        state: Snapshot.State(rawValue: entry.u32(28)), flags: entry.u32(32))
+        state: Snapshot.State(rawValue: entry.u32(28)), flags: entry.u32(32),
+        strong: UInt16(truncatingIfNeeded: entry.u32(36)), counted: UInt16(truncatingIfNeeded: entry.u32(36) >> 16))
     }
     snapshot.edges = try decodeEdges()
   }

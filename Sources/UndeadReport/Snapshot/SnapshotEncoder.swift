@@ -68,7 +68,8 @@ private struct SnapshotEncoder {
     }
     add(.nodes, snapshot.nodes) {
       $0.u64($1.address, $1.size)
-      $0.u32($1.type, $1.stack, $1.explanation, $1.state.rawValue, $1.flags, 0)
+      $0.u32($1.type, $1.stack, $1.explanation, $1.state.rawValue, $1.flags)
+      $0.u32(UInt32($1.strong) | UInt32($1.counted) << 16)
     }
     add(.edges, snapshot.edges) {
       $0.u32($1.from, $1.to, $1.offset, $1.label, $1.declaredType, $1.ownership)

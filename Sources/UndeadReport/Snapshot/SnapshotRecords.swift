@@ -85,15 +85,24 @@ extension Snapshot {
     /// Stack that explains the node better, such as the async frames of a task.
     package var explanation: Index = Snapshot.none
     package var state: State = .leaked
+    /// 1: listed for nothing but that it holds another one; 2, 4, 8: memory of no type, a global, a thread names it.
     package var flags: UInt32 = 0
+    /// How often it is retained, 0 if that is not known, and at most 65535.
+    package var strong: UInt16 = 0
+    /// How many of these references are those of fields, elements and captures.
+    package var counted: UInt16 = 0
 
     package init(
       address: UInt64, size: UInt64, type: Index, stack: Index = Snapshot.none, explanation: Index = Snapshot.none,
-      state: State = .leaked, flags: UInt32 = 0
+      state: State = .leaked, flags: UInt32 = 0, strong: UInt16 = 0, counted: UInt16 = 0
     ) {
       (self.address, self.size, self.type, self.stack) = (address, size, type, stack)
       (self.explanation, self.state, self.flags) = (explanation, state, flags)
+      (self.strong, self.counted) = (strong, counted)
     }
+
+    /// True if it is there only to say who holds another one.
+    package var isOnlyHolder: Bool { flags & 1 != 0 }
   }
 
   /// A pointer from one node to another.
@@ -108,7 +117,8 @@ extension Snapshot {
     package var ownership: UInt32 = 0
     /// Exact address of the function of a closure value, 0 if it is none.
     package var function: UInt64 = 0
-    /// 1: does not keep `to` alive; 2: implied, not a pointer in memory; 4: frames of a task to what others own.
+    /// 1: does not keep `to` alive; 2: implied, not a pointer in memory; 4: frames of a task to what others own; 8: the
+    /// count of `to` includes it.
     package var flags: UInt32 = 0
 
     package init(
@@ -121,6 +131,8 @@ extension Snapshot {
 
     /// True if it keeps `to` alive.
     package var isStrong: Bool { flags & 5 == 0 }
+    /// True if the reference count of `to` includes it.
+    package var isCounted: Bool { flags & 15 == 8 }
   }
 
   /// A range of `frames`, innermost first.

@@ -31,8 +31,16 @@ typedef struct {
   uint32_t backtrace;   // id in the backtrace store
   uint8_t kind;         // undead_kind
   uint8_t state;        // undead_state
-  uint16_t flags;
+  uint16_t flags;       // UNDEAD_NODE_*
+  // How often it is retained (0: not known), and how many of these references are counted ones of fields, elements and
+  // captures: of what leaked, of suspects and watched objects.
+  uint32_t strong, counted;
 } undead_node;
+#define UNDEAD_NODE_HOLDER 1u            // listed for nothing but that it holds one of the others
+#define UNDEAD_NODE_NAMED_BY_MEMORY 2u   // a word that is no counted reference names it: of memory of no type, of a task's frame
+#define UNDEAD_NODE_NAMED_BY_GLOBAL 4u   // ... of a global variable, or of memory that the program mapped
+#define UNDEAD_NODE_NAMED_BY_THREAD 8u   // ... of a stack, registers, thread-local storage
+#define UNDEAD_NODE_NAMED 14u
 
 // One pointer from a node to a node. Edges are sorted by `from`, then by `offset`.
 typedef struct {
@@ -44,6 +52,7 @@ typedef struct {
 } undead_edge;
 #define UNDEAD_EDGE_WEAK 1u       // weak, unowned: does not keep `to` alive
 #define UNDEAD_EDGE_IMPLIED 2u    // not a pointer in memory (observer token -> registered closure)
+#define UNDEAD_EDGE_COUNTED 8u    // a field, element or capture that the count of `to` includes
 #define UNDEAD_EDGE_BORROWED 4u   // not counted, or of the frames of a task, to what others own: it owns nothing
 
 typedef enum {
