@@ -103,3 +103,109 @@ import Testing
     #expect(report.suspects.isEmpty && report.leaks.map(\.kind) == [.abandoned])
   }
 }
+
+/// How many references there are to the object of a finding, and whose they are: "who is the third?"
+@Suite struct ReferenceCountTests {
+  /// An object that a global's cache, a screen's array and a closure hold.
+  private static func abandoned(references: UInt16, namedBy: UInt32 = 0) throws -> LeakReport {
+    var heap = SyntheticHeap()
+    let cache = heap.object("App.Cache", state: .live)
+    let screen = heap.object("App.Screen", state: .live)
+    let items = heap.toolchain("Swift._ContiguousArrayStorage<App.Item>", state: .live)
+    let context = heap.context(state: .live)
+    let item = heap.object("App.Item", state: .live, at: Scenario.site("App.add()", 13))
+    heap.link(cache, "latest", item)
+    heap.link(screen, "items", items)
+    heap.retain(items, references: 1)
+    heap.link(items, "[3]", item)
+    heap.link(items, "[4]", item)
+    heap.link(screen, "onEnd", context, type: "() -> ()")
+    heap.retain(context, references: 1)
+    heap.link(context, "captured 0", item)
+    heap.retain(item, references: references, namedBy: namedBy)
+    for node in [screen, items, context] { heap.markHolder(node) }
+    heap.watch(item, scope: "Screen", rootKind: 1, root: "App.cache", path: [cache, item])
+    return try heap.report()
+  }
+
+  private static func line(_ report: LeakReport) -> String? {
+    TextRenderer.render(report).split(separator: "\n").first { $0.hasPrefix("  references ") }.map(String.init)
+  }
+
+  @Test func holdersByField() throws {
+    let report = try Self.abandoned(references: 4)
+    let references = try #require(report.leaks.first?.references)
+    #expect(references.total == 4 && references.found == 4 && references.candidates == nil)
+    #expect(
+      references.holders.map { "\($0.type).\($0.field) \($0.count)" } == [
+        "App.Screen.items[] 2", "App.Cache.latest 1", "App.Screen.onEnd 1",
+      ])
+    #expect(
+      Self.line(report)
+        == "  references 4 to App.Item, 4 found: `items[]` of App.Screen (2), `latest` of App.Cache, `onEnd` of App.Screen"
+    )
+    #expect(try JSONRenderer.parse(JSONRenderer.render(report)) == report)
+  }
+
+  @Test func whoIsTheFifth() throws {
+    let start =
+      "  references 5 to App.Item, 4 found: `items[]` of App.Screen (2), `latest` of App.Cache, `onEnd` of App.Screen, 1 "
+    #expect(
+      try Self.line(Self.abandoned(references: 5))
+        == start + "by nobody: a retain without a release (Unmanaged, or C code that got the object)")
+    #expect(
+      try Self.line(Self.abandoned(references: 5, namedBy: 4))
+        == start + "that no field has, where a global variable names it")
+    #expect(
+      try Self.line(Self.abandoned(references: 5, namedBy: 14))
+        == start + "that no field has, where a global variable and a thread's stack and memory of no known type name it"
+    )
+    let report = try Self.abandoned(references: 5, namedBy: 12)
+    #expect(report.leaks.first?.references?.candidates == ["global", "thread"])
+  }
+
+  @Test func countsThatMakeNoSenseSayNothing() throws {
+    #expect(try Self.abandoned(references: 3).leaks.first?.references == nil)
+    #expect(try Self.abandoned(references: 0).leaks.first?.references == nil)
+    #expect(try Self.abandoned(references: .max).leaks.first?.references == nil)
+  }
+
+  /// Those who are listed as holders must not become a way that an explanation takes.
+  @Test func holdersChangeNoPath() throws {
+    #expect(try Self.abandoned(references: 4).leaks.first?.retainPath?.map(\.type) == ["App.Cache", "App.Item"])
+    var heap = SyntheticHeap()
+    let nodes = ["App.Clock", "App.A", "App.B", "Foundation.Timer"].map { heap.object($0, state: .live) }
+    for (from, to) in zip(nodes, nodes.dropFirst()) { heap.link(from, "next", to) }
+    let holder = heap.object("App.Holder", state: .live)
+    heap.markHolder(holder)
+    heap.link(nodes[0], "holder", holder)
+    heap.link(holder, "timer", nodes[3])
+    heap.link(nodes[3], "target", nodes[0])
+    heap.suspect(1, nodes[0], by: nodes[3], root: "loop", path: [nodes[3], nodes[0]])
+    #expect(try heap.report().suspects.first?.holdsBack?.map(\.field) == ["next", "next", "next"])
+  }
+
+  @Test func aCycleThatIsRetainedOnceMoreSaysSo() throws {
+    func line(_ references: UInt16) throws -> String? {
+      var heap = Scenario.delegate()
+      heap.retain(0, references: references)
+      return Self.line(try heap.report())
+    }
+    #expect(try line(1) == nil, "the cycle says it all")
+    #expect(
+      try line(2)
+        == "  references 2 to App.Loader, 1 found: `loader` of App.Screen, 1 by nobody: a retain without a release (Unmanaged, or C "
+        + "code that got the object)")
+  }
+
+  @Test func whatNothingRefersToIsRetainedMoreThanOnce() throws {
+    func line(_ references: UInt16) throws -> String? {
+      var heap = SyntheticHeap()
+      let node = heap.object("App.Node")
+      heap.retain(node, references: references)
+      return Self.line(try heap.report())
+    }
+    #expect(try line(1) == nil)
+    #expect(try line(3)?.contains("references 3 to App.Node, 0 found: 3 by nobody: retains without a release") == true)
+  }
+}

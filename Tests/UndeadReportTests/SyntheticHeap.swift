@@ -181,6 +181,17 @@ struct SyntheticHeap {
     return UInt32(snapshot.paths.count - 1)
   }
 
+  /// How often a node is retained; all the strong references to it so far are counted ones.
+  mutating func retain(_ node: Node, references: UInt16, namedBy flags: UInt32 = 0) {
+    for edge in edges.indices where edges[edge].to == UInt32(node) && edges[edge].flags == 0 { edges[edge].flags = 8 }
+    snapshot.nodes[node].strong = references
+    snapshot.nodes[node].counted = UInt16(edges.count { $0.to == UInt32(node) && $0.flags == 8 })
+    snapshot.nodes[node].flags |= flags
+  }
+
+  /// A node that is listed for nothing but that it holds another one.
+  mutating func markHolder(_ node: Node) { snapshot.nodes[node].flags |= 1 }
+
   // MARK: What the layers above tell
 
   /// A watched object that is reached from a root through the given nodes; empty: that nothing reaches.

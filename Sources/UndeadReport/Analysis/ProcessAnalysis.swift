@@ -195,7 +195,9 @@ struct ProcessAnalysis {
     if facts.isCycle { leak.cycle = references }
     if cycle.count < instance.cycle.count { leak.omittedReferences = instance.cycle.count - cycle.count }
     leak.test = group.test
-    leak.references = counts.references(to: instance.root, names, &frames)
+    let core = instance.cycle.isEmpty ? [instance.root] : instance.cycle.map(finder.graph.source)
+    leak.references = counts.references(
+      toOneOf: core.prefix(2 * Self.toldReferences).filter { names.role(of: $0).isVisible }, names, &frames)
     addOtherAllocations(of: group, to: &leak)
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]

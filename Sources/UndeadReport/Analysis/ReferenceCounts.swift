@@ -32,6 +32,20 @@ struct ReferenceCounts {
     edges[Int(first[node])..<Int(first[node + 1])].prefix(Self.edgeLimit).map { Int($0) }
   }
 
+  /// Of the first of some objects that has references of which nobody is known to have them, else of the first.
+  func references(toOneOf nodes: some Sequence<Int>, _ names: NodeNames, _ frames: inout FrameNames) -> ReferenceCount?
+  {
+    var first: ReferenceCount?
+    for (number, node) in nodes.enumerated() {
+      let record = snapshot.nodes[node]
+      guard number == 0 || record.counted < record.strong else { continue }
+      guard let references = references(to: node, names, &frames) else { continue }
+      if references.found < references.total { return references }
+      if number == 0 { first = references }
+    }
+    return first
+  }
+
   /// Nil if the count is not known, or makes no sense.
   func references(to node: Int, _ names: NodeNames, _ frames: inout FrameNames) -> ReferenceCount? {
     let record = snapshot.nodes[node]
@@ -46,7 +60,8 @@ struct ReferenceCounts {
       .sorted { ($1.count, $0.type, $0.field) < ($0.count, $1.type, $1.field) }
     let others = record.counted < record.strong ? Self.others(record.flags) : []
     return ReferenceCount(
-      total: Int(record.strong), found: Int(record.counted), holders: Array(holders.prefix(Self.holderLimit)),
+      type: names.type(of: node), total: Int(record.strong), found: Int(record.counted),
+      holders: Array(holders.prefix(Self.holderLimit)),
       candidates: others.isEmpty ? nil : others)
   }
 

@@ -50,7 +50,8 @@ public struct Leak: Codable, Sendable, Equatable {
   public var allocationPaths: Int?
   /// Where a leaked task waits.
   public var suspended: Backtrace?
-  /// How many references the first object has, and whose they are; nil if that is not known.
+  /// How many references an object of it has, and whose they are: the first of the cycle for which not all are found, else
+  /// the first object. Nil if that is not known.
   public var references: ReferenceCount?
   /// What to do, where the pattern is known.
   public var advice: String?
