@@ -28,6 +28,19 @@ import Undead
     }
   }
 
+  @Test func whoHoldsItIsCounted() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      let scope = OwnerScope("screen")
+      holdInManyPlaces(scope)
+      let references = try #require(scope.close(grace: .milliseconds(1)).leaks.first?.references)
+      #expect(references.total == 5 && references.found == 3, "\(references)")
+      let fields = references.holders.map { "\($0.type.split(separator: ".").last ?? "") \($0.field) \($0.count)" }
+      #expect(Set(fields) == ["Held screens[] 2", "Held onClose 1"], "\(references)")
+      #expect(references.candidates?.contains("global") == true, "\(references)")
+    }
+  }
+
   @Test func whatGoesWithinTheGraceIsLate() async {
     await #expect(processExitsWith: .success) {
       let outcome = try await outcomeOfLateRelease()
@@ -80,6 +93,19 @@ private final class Dying {
 private final class Held: @unchecked Sendable {
   static let shared = Held()
   var screens: [Screen] = []
+  var onClose: (() -> Void)?
+}
+
+private nonisolated(unsafe) var current: Screen?
+
+/// Twice in an array, in a closure, in a global variable, and retained by hand.
+@inline(never)
+private func holdInManyPlaces(_ scope: OwnerScope) {
+  let screen = scope.adopt(Screen())
+  Held.shared.screens = [screen, screen]
+  Held.shared.onClose = { _ = screen }
+  current = screen
+  _ = Unmanaged.passRetained(screen)
 }
 
 /// The release waits for the actor, which is free when the scope has seen that the object lives and begins to wait.

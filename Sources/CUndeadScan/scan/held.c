@@ -7,6 +7,9 @@
 #include "world/images.h"
 #include "world/intervals.h"
 
+// What is found here says which bodies the walk of references.h may not take by their word, so it comes before that walk: any
+// plain word that may be an address counts, whatever a type says of it.
+
 // A thread that changes a collection has it, or what holds it, in the frames next to its stack pointer.
 #define NEAR_BYTES 4096u
 // Of a block that such a frame refers to: collections are stored properties.
