@@ -170,8 +170,8 @@ public struct ReferenceCount: Codable, Sendable, Hashable {
     }
   }
 
-  /// Type of the object.
-  public var type: String
+  /// Type of the object, where it is not known from what is beside it.
+  public var type: String?
   /// Strong references to the object.
   public var total: Int
   /// Those that were found: of fields, elements and captures.
@@ -182,7 +182,9 @@ public struct ReferenceCount: Codable, Sendable, Hashable {
   public var candidates: [String]?
 
   /// Makes a count; see the properties for the meaning of each part.
-  public init(type: String, total: Int, found: Int, holders: [Holder] = [], candidates: [String]? = nil) {
+  public init(
+    type: String? = nil, total: Int, found: Int, holders: [Holder] = [], candidates: [String]? = nil
+  ) {
     self.type = type
     self.total = total
     self.found = found

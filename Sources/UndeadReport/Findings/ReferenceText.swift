@@ -18,7 +18,8 @@ extension Finding {
     if told < references.found { parts.append("\(references.found - told) more that were found") }
     let missing = references.total - references.found
     if missing > 0 { parts.append("\(missing) " + missingText(references.candidates ?? [], missing == 1)) }
-    return "\(references.total) to \(references.type), \(references.found) found: " + parts.joined(separator: ", ")
+    let object = references.type.map { " to \($0)" } ?? ""
+    return "\(references.total)\(object), \(references.found) found: " + parts.joined(separator: ", ")
   }
 
   private func missingText(_ candidates: [String], _ isOne: Bool) -> String {
