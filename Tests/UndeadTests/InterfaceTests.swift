@@ -46,6 +46,28 @@ import UndeadReport
     }
   }
 
+  @Test func aHeapTakesThePlaceOfNothingButAFile() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      let path = "\(NSTemporaryDirectory())/undead-\(getpid())"
+      defer { unlink(path) }
+      #expect(mkfifo(path, 0o600) == 0)
+      #expect {
+        try Undead.writeHeap(to: path)
+      } throws: {
+        "\($0)".contains("something else has its name: \(path)")
+      }
+      #expect(throws: UndeadError.self) { try Undead.writeHeap(to: NSTemporaryDirectory()) }
+      var status = stat()
+      #expect(stat(path, &status) == 0)
+      #expect(status.st_mode & S_IFMT == S_IFIFO)
+      unlink(path)
+      try Undead.writeHeap(to: path)
+      #expect(try Snapshot(contentsOfFile: path).metadata("heap") == "1")
+      #expect(access(path + ".partial", F_OK) != 0)
+    }
+  }
+
   @Test func writesAFile() async {
     await #expect(processExitsWith: .success) {
       try Undead.start()
