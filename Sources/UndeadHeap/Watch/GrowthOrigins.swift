@@ -63,9 +63,9 @@ public struct GrowthOrigins: Sendable, Equatable {
     guard !names.isEmpty else { return found }
     for block in 0..<heap.graph.count {
       guard let name = names[heap.group(block)] else { continue }
-      found[name, default: Counts()].add(
-        container: heap.containers.container(of: block)?.description, stack: heap.graph.stack(block))
+      found[name, default: Counts()].add(block, in: heap)
     }
+    for name in found.keys { found[name]?.nameCollections(in: heap) }
     return found
   }
 
@@ -96,10 +96,24 @@ public struct GrowthOrigins: Sendable, Equatable {
   private struct Counts {
     var containers: [String: Int] = [:]
     var stacks: [Snapshot.Index: Int] = [:]
+    /// By the block of the collection's storage: most objects are in few collections.
+    private var collections: [UInt32: Int] = [:]
 
-    mutating func add(container: String?, stack: Snapshot.Index) {
-      if let container { containers[container, default: 0] += 1 }
-      stacks[stack, default: 0] += 1
+    mutating func add(_ block: Int, in heap: Heap) {
+      let collection = heap.containers.collection[block]
+      if collection != HeapContainers.none {
+        collections[collection, default: 0] += 1
+      } else if let container = heap.containers.container(of: block) {
+        containers[container.description, default: 0] += 1
+      }
+      stacks[heap.graph.stack(block), default: 0] += 1
+    }
+
+    mutating func nameCollections(in heap: Heap) {
+      for (collection, count) in collections {
+        containers[heap.containers.describe(collection: Int(collection)).description, default: 0] += count
+      }
+      collections = [:]
     }
   }
 

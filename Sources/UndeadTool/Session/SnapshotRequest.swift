@@ -71,12 +71,15 @@ struct SnapshotRequest {
     defer { if kind == .mark { try? write(withUnsafeBytes(of: Self.nothing.littleEndian, Array.init), to: file) } }
     let before = state
     var nextSignal: UInt64 = 0
+    // The moment may have been a bad one, in the middle of malloc: the next one need not be.
+    var patience: UInt64 = 4_000_000
     while state.requestsReceived == before.requestsReceived || state.requestsAnswered == before.requestsAnswered {
       let now = System.now()
       guard now < end else { throw late(taken: state.requestsReceived != before.requestsReceived, timeout) }
       if state.requestsReceived == before.requestsReceived && now >= nextSignal {
         try send()
-        nextSignal = now + 100_000_000
+        nextSignal = now + patience
+        patience = min(2 * patience, 100_000_000)
       } else if !ProcessFacts.isRunning(pid) {
         throw gone
       }
