@@ -98,4 +98,18 @@ import UndeadReport
     #expect(Set((1..<20).map { shapes.shapeOfBlock[$0] }).count == 2)
     #expect(heap.paths.path(to: 18).edges.count == 9)
   }
+
+  @Test func longPathsLoseTheirMiddleWhereverTheyAreTold() throws {
+    var builder = HeapBuilder()
+    var last: Int?
+    for _ in 0..<2000 {
+      let node = builder.object("App.Node", size: 48)
+      if let last { builder.link(last, "next", node) } else { builder.global("App.list", holds: node) }
+      last = node
+    }
+    let heap = try Heap(builder.file())
+    var frames = FrameNames(heap.file.snapshot, symbols: heap.file.snapshot.symbols)
+    #expect(heap.paths.path(to: 1999).edges.count == 1999)
+    #expect(heap.retainPath(to: 1999, &frames).count == 401)
+  }
 }

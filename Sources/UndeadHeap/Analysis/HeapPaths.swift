@@ -73,6 +73,17 @@ package final class HeapPaths {
     }
   }
 
+  /// Nobody reads more references; longer paths, as of lists, lose their middle where they are told.
+  private static let toldReferences = 400
+
+  /// The references that are told of the way from a root to a block, and the node of the root.
+  package func toldPath(to block: Int) -> (root: Int, edges: [Int]) {
+    var path = path(to: block)
+    let half = Self.toldReferences / 2
+    if path.edges.count > 2 * half { path.edges.removeSubrange(half..<(path.edges.count - half)) }
+    return path
+  }
+
   /// The references from a root to a block, and the node of the root.
   package func path(to block: Int) -> (root: Int, edges: [Int]) {
     var edges: [Int] = []

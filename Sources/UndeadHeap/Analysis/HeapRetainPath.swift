@@ -4,7 +4,7 @@ extension Heap {
   /// The shortest way from a root to a block, as reports tell it: what the compiler makes between two objects is folded
   /// into the field that leads through it.
   package func retainPath(to block: Int, _ frames: inout FrameNames) -> [PathStep] {
-    let (root, all) = paths.path(to: block)
+    let (root, all) = paths.toldPath(to: block)
     var edges = all[...]
     let roles = Dictionary(edges.map { ($0, role(ofSource: $0)) }) { first, _ in first }
     let isFolding = roles.values.contains { $0.isVisible }

@@ -7,9 +7,6 @@ package struct HeapPathTeller {
   private var snapshot: Snapshot
   private var roots: [Int] = []
 
-  /// Longer paths, as of lists, lose their middle.
-  private static let limit = 400
-
   package init(_ heap: Heap) {
     self.heap = heap
     snapshot = heap.file.snapshot
@@ -18,12 +15,9 @@ package struct HeapPathTeller {
 
   /// Adds the shortest path to a block; the paths are told in the order in which they were added.
   package mutating func add(_ block: Int) {
-    let path = heap.paths.path(to: block)
-    var edges = path.edges
-    if edges.count > Self.limit {
-      // What is left out is made up for by a reference from one end of the gap to the other.
-      edges.removeSubrange((Self.limit / 2)..<(edges.count - Self.limit / 2))
-    }
+    // Where the middle is left out, a reference leads from one end of the gap to the other.
+    let path = heap.paths.toldPath(to: block)
+    let edges = path.edges
     let first = edges.first.map { heap.graph.source(of: $0) } ?? block
     var from = addNode(first)
     let firstNode = from

@@ -34,6 +34,8 @@ package final class HeapSymbols {
   /// The frames of a stack, innermost first.
   package func backtrace(_ stack: Snapshot.Index) -> Backtrace {
     var known = backtraces ?? SnapshotBacktraces(heap.file.snapshot, symbols: table)
+    // What two places hold would be copied.
+    backtraces = nil
     defer { backtraces = known }
     return known.backtrace(stack)
   }
