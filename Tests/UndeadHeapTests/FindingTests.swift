@@ -229,6 +229,24 @@ import UndeadReport
     #expect(try timer(ownerIsDead: false).isEmpty)
   }
 
+  /// Of an object that only weak references name nothing is left but their table.
+  @Test func timersOfOwnersThatAreGone() throws {
+    func texts(recordedFromTheStart: Bool) throws -> [String] {
+      var heap = HeapBuilder()
+      let source = heap.object("dispatch source refs", size: 112, kind: .other, isOfProgram: false)
+      let context = heap.object("closure context (captures weak App.Owner)", size: 32, kind: .context)
+      heap.link(source, "event handler", context, closure: .app("closure #1 in App.Owner.start()"))
+      heap.link(
+        context, "captured Swift.Optional<App.Owner>", heap.foreign(size: 40, reached: false),
+        strength: HeapFile.Strength.none, type: "Swift.Optional<App.Owner>")
+      heap.global("_dispatch_timers_heap", holds: source)
+      if !recordedFromTheStart { _ = heap.root(HeapFile.Root.beforeRecording, "memory from before recording") }
+      return try self.texts(heap)
+    }
+    #expect(try texts(recordedFromTheStart: true) == ["deadOwner 1 144 App.Owner"])
+    #expect(try texts(recordedFromTheStart: false).isEmpty)
+  }
+
   @Test func anOrdinaryHeapHasNone() throws {
     #expect(try texts(HeapFileTests.sample()).isEmpty)
     let heap = try GrowthTests.Server(sessions: 100, log: 10_000, requests: 500, framesOfConnection: 50).heap()

@@ -172,6 +172,24 @@ import UndeadReport
       ])
   }
 
+  @Test func rules() throws {
+    func broken(_ rule: String, _ old: Server, _ new: Server, seconds: Double? = 60) throws -> Bool {
+      var found = try diff(old, new)
+      found.after.process.durationSeconds = found.before.process.durationSeconds + (seconds ?? 0)
+      return try found.broken(of: [GrowthRule(rule)]) != nil
+    }
+    let (old, new) = (Server(), Server(sessions: 102))
+    #expect(try broken("any", old, new) && broken("App.Session", old, new) && broken("Session>99/min", old, new))
+    #expect(try !broken("Session>100/min", old, new) && !broken("App.Request", old, new) && !broken("any", old, old))
+    #expect(try broken("400KB/min", old, new) && !broken("500KB/min", old, new) && broken("App.*>0/h", old, new))
+    // Less than 4 KB comes and goes.
+    #expect(try !broken("any", old, Server(requests: 5)) && broken("Request", old, Server(requests: 5)))
+    var other = Self.anotherRun
+    other.sessions = 102
+    #expect(try broken("App.Session", old, other))
+    #expect(throws: GrowthRuleError.self) { try broken("Session>99/min", old, other) }
+  }
+
   @Test func otherProgramsAndBuildsAreNoted() throws {
     func heap(_ path: String, build: String) throws -> Heap {
       var heap = HeapBuilder()

@@ -15,7 +15,7 @@ enum DeadOwners {
   private struct Key: Hashable {
     var isTimer: Bool
     var function: UInt64
-    var owner: Int
+    var owner: String
   }
 
   /// Handlers that weakly captured objects, all of which are dead.
@@ -23,9 +23,13 @@ enum DeadOwners {
     let graph = heap.graph
     let isContext = heap.types.groups.map { $0.kind == .context }
     let firing = heap.types.groups.map { timers.contains($0.name) ? 1 : sources.contains($0.name) ? 2 : 0 }
+    // The owner of a weak reference may be in memory from before recording, and look like one that is gone.
+    let knowsAll = !heap.file.roots.contains { $0.kind == HeapFile.Root.beforeRecording }
     var tally = PlaceTally<Key>()
     for block in 0..<graph.count where isContext[heap.group(block)] {
-      guard graph.shape(block).has(HeapFile.Shape.reached), let owner = deadOwner(of: block, heap) else { continue }
+      guard graph.shape(block).has(HeapFile.Shape.reached), let owner = deadOwner(of: block, heap, knowsAll) else {
+        continue
+      }
       var (next, function, steps) = (block, UInt64(0), 0)
       while heap.paths.edge[next] != HeapPaths.none, firing[heap.group(next)] == 0, steps < mostSteps {
         if function == 0 { function = graph.place(Int(heap.paths.edge[next])).function }
@@ -43,22 +47,40 @@ enum DeadOwners {
         kind: .deadOwner,
         title: entry.objects == 1
           ? "a \(what) fires for an object that is dead" : "\(what)s fire for objects that are dead",
-        objects: entry.objects, bytes: entry.bytes, block: entry.block, type: heap.types.groups[key.owner].name,
+        objects: entry.objects, bytes: entry.bytes, block: entry.block, type: key.owner,
         advice:
           "call \(key.isTimer ? "invalidate()" : "cancel()") when the owner goes away, in its deinit at the latest")
     }
   }
 
   /// Type of the dead object that a context weakly captured; nil if one that it captured weakly lives, or if it is not known.
-  private static func deadOwner(of context: Int, _ heap: Heap) -> Int? {
+  private static func deadOwner(of context: Int, _ heap: Heap, _ knowsAll: Bool) -> String? {
     let graph = heap.graph
-    var found: Int?
+    var found: String?
     for edge in graph.edges(of: context) where graph.place(edge).strength == HeapFile.Strength.none {
       let target = Int(graph.targets[edge])
-      guard graph.shape(target).has(HeapFile.Shape.isDead) else { return nil }
-      found = heap.group(target)
+      if graph.shape(target).has(HeapFile.Shape.isDead) {
+        found = heap.typeName(target)
+      } else if knowsAll, isOrphan(target, heap) {
+        found = pointee(heap.file.snapshot.strings[graph.place(edge).declaredType]) ?? found
+      } else {
+        return nil
+      }
     }
     return found
+  }
+
+  /// The table of weak references to an object that is gone: a weak reference to one that lives is told as one to the object.
+  private static func isOrphan(_ block: Int, _ heap: Heap) -> Bool {
+    let sizes: ClosedRange<UInt64> = 24...64
+    return heap.group(block) == Int(heap.types.foreign) && sizes.contains(heap.graph.size(block))
+  }
+
+  /// "Swift.Optional<App.Owner>" -> "App.Owner".
+  private static func pointee(_ type: String) -> String? {
+    let optional = "Swift.Optional<"
+    guard type.hasPrefix(optional), type.hasSuffix(">") else { return type.isEmpty ? nil : type }
+    return String(type.dropFirst(optional.count).dropLast())
   }
 
   /// Objects that only what fires keeps, and that hold it: the suspects of the check that was made with the heap.

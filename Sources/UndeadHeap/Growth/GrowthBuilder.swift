@@ -108,7 +108,8 @@ struct GrowthBuilder {
       retainPath: totals.examples[UInt32(key)].map { new.heap.retainPath(to: $0.block, &sites.after.frames) } ?? [])
     if pairing != nil { growth.turnover = totals.turnover[UInt32(key)] ?? .init(came: 0, went: 0) }
     let elements = totals.elements[group]
-    if isStorage, elements.after != elements.before {
+    // The elements of strings and Data are bytes, which are told anyway.
+    if isStorage, names.storage[Int(type)]?.isCollection == true, elements.after != elements.before {
       growth.elements = .init(before: elements.before, after: elements.after)
     }
     return growth

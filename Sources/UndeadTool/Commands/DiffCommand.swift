@@ -12,13 +12,21 @@ struct DiffCommand: ParsableCommand {
       Heap files (undead run --heap, undead snapshot --heap): which containers grew, by how many objects and bytes, who \
       keeps them and where they were allocated, and what changed in the leaks. Best are two of one process, some time apart.
 
-      Exit status: 23 if leaks or zombies are new or more than before (see --exit-code, and --fail-on for other \
-      findings), else 0. 64: the command line is wrong, or a file cannot be read. 70: one of the checks was \
+      Exit status: 23 if leaks or zombies are new or more than before (see --exit-code, --fail-on for other findings, and \
+      --fail-on-growth for growth, which fails nothing by itself), else 0. 64: the command line is wrong, or a file cannot be read. 70: one of the checks was \
       incomplete, and nothing that is worse was found.
       """)
 
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Of heap files: fail if this grew: any (a container, by 4 KB or more), a type ('App.Session', 'App.*'), or, for files "
+        + "of one process, more than a rate ('10MB/h', 'App.Session>100/min'). Can be given several times.",
+      valueName: "rule"),
+    transform: WatchCommand.parseRule)
+  var failOnGrowth: [GrowthRule] = []
 
   @Argument(help: "Heap file, snapshot or JSON report of before.")
   var old: String
@@ -36,7 +44,11 @@ struct DiffCommand: ParsableCommand {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
     if case .heap(let first) = before, case .heap(let second) = after {
-      throw ExitCode(try pipeline.emitGrowth(from: first, to: second, sink: sink, progress: Progress()))
+      throw ExitCode(
+        try pipeline.emitGrowth(from: first, to: second, rules: failOnGrowth, sink: sink, progress: Progress()))
+    }
+    if !failOnGrowth.isEmpty {
+      throw ToolError.misuse("--fail-on-growth needs two heap files; '\(before.isHeap ? new : old)' holds no heap")
     }
     if let note = SavedState.note(old, before, new, after) { Message.say(note) }
     throw ExitCode(

@@ -5,9 +5,11 @@ import UndeadReport
 extension ReportPipeline {
   /// Shows what grew between two heaps, and what changed in their leaks.
   ///
+  /// - Parameter rules: what may not grow.
   /// - Returns: the exit status: that for a failure if there is more than before of what counts as one.
   func emitGrowth(
-    from old: SavedState.SavedGraph, to new: SavedState.SavedGraph, sink: OutputSink, progress: Progress
+    from old: SavedState.SavedGraph, to new: SavedState.SavedGraph, rules: [GrowthRule], sink: OutputSink,
+    progress: Progress
   ) throws(ToolError) -> Int32 {
     switch display.format {
     case .text, .json, .html: break
@@ -20,6 +22,12 @@ extension ReportPipeline {
     var difference = HeapDiff(from: old.heap, to: new.heap, tool: Self.tool)
     difference.leaks = leaks
     progress.clear()
+    let broken: GrowthRule?
+    do {
+      broken = try difference.broken(of: rules)
+    } catch {
+      throw .misuse("--fail-on-growth: \(error)")
+    }
     switch display.format {
     case .text: try sink.write(HeapDiffText.render(difference, options: textOptions(sink)).utf8)
     case .html:
@@ -32,6 +40,10 @@ extension ReportPipeline {
       } catch {
         throw .failure("cannot write the growth as JSON: \(error)")
       }
+    }
+    if let broken {
+      Message.say("--fail-on-growth \(broken.text): it grew")
+      return verdict.exitCode
     }
     if leaks.fails(on: verdict.failOn) { return verdict.exitCode }
     return leaks.complete || !leaks.new.isEmpty || !leaks.grown.isEmpty ? 0 : ExitStatus.toolFailure

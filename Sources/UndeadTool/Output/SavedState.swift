@@ -55,6 +55,10 @@ enum SavedState {
     }
   }
 
+  var isHeap: Bool {
+    if case .heap = self { true } else { false }
+  }
+
   /// What to say if only one of two files holds a heap.
   static func note(_ old: String, _ before: Self, _ new: String, _ after: Self) -> String? {
     let other: String
