@@ -16,7 +16,7 @@ import Testing
     Backtrace(frames: frames).rows(depth: depth).map { row in
       switch row {
       case .frame(let frame): frame.symbol
-      case .folded(let count, let owner): "\(count) of \(owner)"
+      case .folded(let frames, let owner): "\(frames.count) of \(owner)"
       case .more(let count): "\(count) more"
       }
     }

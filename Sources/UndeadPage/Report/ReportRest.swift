@@ -111,7 +111,7 @@ struct ReportRest {
     html.element("section", ["id": "notes"]) { html in
       heading("Notes", report.summary.notes.count, &html)
       html.element("ul") { html in
-        for note in report.summary.notes {
+        for note in ReportText.folded(notes: report.summary.notes) {
           html.element("li", text: note)
           html.line()
         }

@@ -27,14 +27,14 @@ enum StackView {
   ) {
     guard options.stacks, !backtrace.frames.isEmpty else { return }
     let frames = backtrace.frames
-    let telling = ReportText.telling(frames)
+    let telling = backtrace.telling
     html.element("details", ["class": "stack", "open": isOpen ? "" : nil]) { html in
       html.element("summary") { html in
         html.text(title)
         html.element("small", text: Words.of(frames.count, "frame"))
       }
       folded(frames[..<telling.lowerBound], "inside of the allocation", options, &html)
-      list(frames[telling], start: 0, options, &html)
+      list(backtrace.rows(depth: .max), options, &html)
       folded(frames[telling.upperBound...], "that started the thread", options, &html)
     }
     html.line()
@@ -50,16 +50,33 @@ enum StackView {
     }
   }
 
+  private static func list(_ rows: [StackRow], _ options: TextOptions, _ html: inout HTML) {
+    html.element("ol", ["class": "frames", "start": "0"]) { html in
+      for row in rows {
+        switch row {
+        case .frame(let frame): item(frame, options, &html)
+        case .folded(let frames, let owner):
+          html.element("li", ["class": "folded"]) { html in
+            folded(frames[...], "of \(owner)", options, &html)
+          }
+        case .more: break
+        }
+      }
+    }
+  }
+
   private static func list(
     _ frames: ArraySlice<Frame>, start: Int?, _ options: TextOptions, _ html: inout HTML
   ) {
     html.element("ol", ["class": "frames", "start": start.map(String.init)]) { html in
-      for frame in frames {
-        html.element("li", ["class": frame.system ? "system" : nil]) { html in
-          site(frame, options, &html)
-          if frame.inlined { html.element("small", text: "inlined") }
-        }
-      }
+      for frame in frames { item(frame, options, &html) }
+    }
+  }
+
+  private static func item(_ frame: Frame, _ options: TextOptions, _ html: inout HTML) {
+    html.element("li", ["class": frame.system ? "system" : nil]) { html in
+      site(frame, options, &html)
+      if frame.inlined { html.element("small", text: "inlined") }
     }
   }
 

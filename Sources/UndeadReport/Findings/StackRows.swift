@@ -2,8 +2,8 @@
 public enum StackRow: Sendable, Equatable {
   /// A function.
   case frame(Frame)
-  /// So many frames that say nothing to the programmer, and whose they are: "the Swift runtime".
-  case folded(Int, of: String)
+  /// Frames that say nothing to the programmer, and whose they are: "the Swift runtime".
+  case folded([Frame], of: String)
   /// So many frames that are left out at the end.
   case more(Int)
 }
@@ -17,18 +17,17 @@ extension Backtrace {
   ///   - folds: false for every frame.
   public func rows(depth: Int, folds: Bool = true) -> [StackRow] {
     guard folds else { return Self.limited(frames.map { .frame($0) }, depth) }
-    let shown = told
+    let shown = frames[telling]
     guard shown.contains(where: { !$0.isForeign }) else { return Self.limited(shown.map { .frame($0) }, depth) }
     return Self.limited(Self.folded(shown), depth)
   }
 
-  /// Without what every allocation goes through, and what started the thread.
-  private var told: ArraySlice<Frame> {
-    var shown = frames[(frames.firstIndex { !$0.isOnlyOfAllocation } ?? 0)...]
-    if let last = shown.lastIndex(where: { !$0.isForeign }) ?? shown.lastIndex(where: { !$0.system }) {
-      shown = shown[...last]
-    }
-    return shown
+  /// The frames that tell where something happened: without what every allocation goes through at the inner end, and
+  /// without what started the thread.
+  public var telling: Range<Int> {
+    let first = frames.firstIndex { !$0.isOnlyOfAllocation } ?? 0
+    let last = frames.lastIndex { !$0.isForeign } ?? frames.lastIndex { !$0.system } ?? frames.count - 1
+    return first..<Swift.max(first, last + 1)
   }
 
   private static func folded(_ frames: ArraySlice<Frame>) -> [StackRow] {
@@ -40,7 +39,7 @@ extension Backtrace {
       let called = run.last.flatMap { $0.isGenerated ? nil : $0 }
       let inner = run.dropLast(called == nil ? 0 : 1)
       if inner.count > 1 {
-        rows.append(.folded(inner.count, of: owners(inner)))
+        rows.append(.folded(Array(inner), of: owners(inner)))
       } else {
         rows += inner.map { .frame($0) }
       }
@@ -65,7 +64,7 @@ extension Backtrace {
   private static func limited(_ rows: [StackRow], _ depth: Int) -> [StackRow] {
     guard rows.count > max(depth, 0) else { return rows }
     let hidden = rows[max(depth, 0)...].map { row in
-      if case .folded(let count, _) = row { count } else { 1 }
+      if case .folded(let frames, _) = row { frames.count } else { 1 }
     }
     return Array(rows.prefix(max(depth, 0))) + [.more(hidden.reduce(0, +))]
   }

@@ -11,18 +11,11 @@ package enum ReportText {
     StackText.shortened(file, options)
   }
 
-  /// The frames that tell where something happened: without what every allocation goes through at the inner end, and
-  /// without what started the thread.
-  package static func telling(_ frames: [Frame]) -> Range<Int> {
-    let first = frames.firstIndex { !isOnlyOfAllocation($0) } ?? 0
-    let last = frames.lastIndex { !$0.system } ?? frames.count - 1
-    return first..<max(first, last + 1)
-  }
+  /// The frames that tell where something happened.
+  package static func telling(_ frames: [Frame]) -> Range<Int> { Backtrace(frames: frames).telling }
 
-  private static func isOnlyOfAllocation(_ frame: Frame) -> Bool {
-    SymbolText.isRuntimeEntry(frame.symbol) || SymbolText.isAllocatingInitializer(frame.symbol)
-      || OwnLibraries.define(SymbolText.withoutThunks(frame.symbol)[...])
-  }
+  /// Notes, those of one kind as one.
+  package static func folded(notes: [String]) -> [String] { NoteFolding.folded(notes) }
 
   /// The first frame that the programmer wrote, else the innermost one.
   package static func site(_ backtrace: Backtrace) -> Frame? { backtrace.firstOwnFrame ?? backtrace.frames.first }

@@ -37,8 +37,8 @@ package enum StackText {
         let style: TextStyle? = frame.system ? .faint : nil
         number += 1
         return "    " + (style?.apply(text, options) ?? text) + place(frame, options)
-      case .folded(let count, let owner):
-        return "    " + TextStyle.faint.apply("... \(Quantity.of(count, "frame")) of \(owner)", options)
+      case .folded(let frames, let owner):
+        return "    " + TextStyle.faint.apply("... \(Quantity.of(frames.count, "frame")) of \(owner)", options)
       case .more(let count): return "    ... \(Quantity.of(count, "more frame"))"
       }
     }
