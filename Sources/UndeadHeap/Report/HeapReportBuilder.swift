@@ -63,7 +63,7 @@ extension HeapReport {
     let shownTypes = allTypes.filter(isShown)
     self.init(
       tool: tool, process: LeakReport.Process(snapshot), takenAt: Self.takenAt(snapshot),
-      summary: Self.summary(heap, types: Set(allTypes.map(\.name)).count),
+      summary: Self.summary(heap),
       types: shownTypes.prefix(options.top ?? .max).map(TypeRow.init),
       modules: tables.modulesTable().filter(isShown).prefix(options.top ?? .max).map(ModuleRow.init),
       sites: [],
@@ -82,19 +82,21 @@ extension HeapReport {
     return Timestamp.text(secondsSince1970: "\(start + duration)")
   }
 
-  private static func summary(_ heap: Heap, types: Int) -> Summary {
+  private static func summary(_ heap: Heap) -> Summary {
     let (file, graph) = (heap.file, heap.graph)
     var counts = [UInt64](repeating: 0, count: file.shapes.count)
     for block in 0..<graph.count { counts[Int(graph.shapes[block])] += 1 }
     var summary = Summary()
     var (objectBytes, rawBytes): (UInt64, UInt64) = (0, 0)
-    for (shape, count) in zip(file.shapes, counts) {
+    var types: Set<UInt32> = []
+    for (number, (shape, count)) in zip(file.shapes, counts).enumerated() where count > 0 {
       if shape.type == Snapshot.none {
         summary.rawBlocks += Int(count)
         rawBytes &+= shape.size &* count
       } else {
         summary.objects += Int(count)
         objectBytes &+= shape.size &* count
+        types.insert(heap.types.groupOfShape[number])
       }
     }
     let unreachable = heap.dominators.nodes.unreachable
@@ -103,7 +105,7 @@ extension HeapReport {
     summary.objectBytes = Int(clamping: objectBytes)
     summary.rawBytes = Int(clamping: rawBytes)
     summary.unreachableBytes = Int(clamping: unreachableBytes)
-    summary.types = types
+    summary.types = types.count
     summary.residentBytes = file.residentBytes
     summary.mallocFreeBytes = Int(
       clamping: file.memory.filter { $0.kind == HeapFile.MemoryLine.mallocFree }.reduce(0) { $0 &+ $1.resident })

@@ -161,7 +161,7 @@ public struct HeapText {
     let summary = report.summary
     var parts = [
       "\(HeapNumber.count(summary.objects)) object\(summary.objects == 1 ? "" : "s") of "
-        + "\(HeapNumber.count(summary.types)) types (\(HeapNumber.bytes(summary.objectBytes)))",
+        + "\(HeapNumber.count(summary.types)) type\(summary.types == 1 ? "" : "s") (\(HeapNumber.bytes(summary.objectBytes)))",
       "\(HeapNumber.count(summary.rawBlocks)) blocks without a type (\(HeapNumber.bytes(summary.rawBytes)))",
     ]
     if summary.unreachableBlocks > 0 {
