@@ -151,6 +151,48 @@ import UndeadReport
     #expect(try JSONDecoder().decode(HeapDiff.self, from: Data(json.utf8)) == found)
   }
 
+  /// A variable's collection and what is in it are one.
+  @Test func variablesAreContainers() throws {
+    func heap(_ lines: Int) throws -> Heap {
+      var heap = HeapBuilder()
+      let log = heap.object(
+        "Swift._ContiguousArrayStorage<Swift.String>", size: UInt64(32 + lines * 16),
+        use: (UInt64(lines), UInt64(lines)))
+      for _ in 0..<lines { heap.link(log, "[]", heap.object("Swift.__StringStorage", size: 80, use: (40, 47))) }
+      heap.global("static App.Log.lines", holds: log)
+      return try Heap(heap.file())
+    }
+    let found = try HeapDiff(from: heap(10), to: heap(1000), using: nil)
+    #expect(
+      found.growth.map { "\($0.containerType) \($0.type) \($0.count) \($0.bytes)" } == [
+        "static App.Log.lines Swift.__StringStorage 990 95040"
+      ])
+  }
+
+  /// What a collection of Foundation holds is told by the field that has the collection, and by its own type.
+  @Test func collectionsOfFoundation() throws {
+    func heap(_ entries: Int) throws -> Heap {
+      var heap = HeapBuilder()
+      let cache = heap.object("App.Cache")
+      let dictionary = heap.object("Foundation.NSMutableDictionary", size: 48)
+      let storage = heap.object("Swift._DictionaryStorage<Foundation.NSObject, Swift.AnyObject>", size: 4096)
+      heap.link(cache, "table", dictionary)
+      heap.link(dictionary, "_storage", storage)
+      for _ in 0..<entries {
+        let box = heap.object("Foundation.__SwiftValue", size: 48)
+        heap.link(storage, "[value]", box)
+        heap.link(box, "value", heap.object("App.Entry", size: 64))
+      }
+      heap.global("App.cache", holds: cache)
+      return try Heap(heap.file())
+    }
+    let found = try HeapDiff(from: heap(10), to: heap(1000), using: nil)
+    #expect(
+      found.growth.map { "\($0.containerType).\($0.field) \($0.type) \($0.count) \($0.bytes)" } == [
+        "App.Cache.table._storage App.Entry 990 110880"
+      ])
+  }
+
   /// A list of nodes is where its first one is.
   @Test func listsAreWhereTheyBegin() throws {
     func heap(_ nodes: Int) throws -> Heap {

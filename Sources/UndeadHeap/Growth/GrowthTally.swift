@@ -45,6 +45,7 @@ struct GrowthEntries {
 
   init(_ names: GrowthNames, _ tally: GrowthTally, before: GrowthSide, after: GrowthSide) {
     let grows = names.keys.indices.map { key in
+      guard names.types[Int(names.keys[key].type)].type != FoundationTypes.box else { return false }
       let isStorage = names.storage[Int(names.keys[key].type)] != nil
       return tally.count(key) > 0 || (isStorage && tally.bytes(key) > 0)
     }
@@ -111,7 +112,7 @@ struct GrowthGroups {
   init(_ names: GrowthNames, _ entries: GrowthEntries) {
     ofKey = Array(repeating: Self.none, count: names.keys.count)
     for (number, key) in names.keys.enumerated() where entries.isEntry[number] {
-      let isField = !names.places[Int(key.place)].field.isEmpty
+      let isField = names.places[Int(key.place)].isNamed
       let group = isField ? ofPlace[key.place] ?? UInt32(keys.count) : UInt32(keys.count)
       if isField { ofPlace[key.place] = group }
       if Int(group) == keys.count { keys.append([]) }

@@ -9,6 +9,12 @@ package final class HeapLocations {
     package var type: String
     /// `sessions`, `state.items[].handlers`; empty for a root.
     package var field: String
+
+    /// True for a field, and for a variable with a name: what grows there is told as one.
+    package var isNamed: Bool { !field.isEmpty || type.hasPrefix(Self.global) || type.hasPrefix(Self.typeVariable) }
+
+    fileprivate static let global = "global "
+    fileprivate static let typeVariable = "static "
   }
 
   /// Number of the place that directly holds each block: the field of the nearest object that a programmer knows.
@@ -48,7 +54,9 @@ package final class HeapLocations {
       around.deallocate()
     }
     let labelOfPlace = heap.file.places.map { labels.number($0, heap.file.snapshot.strings) }
-    let isVisible = heap.types.groups.map { $0.role.isVisible && $0.storage == nil }
+    let isVisible = heap.types.groups.map {
+      $0.role.isVisible && $0.storage == nil && !FoundationTypes.isCollection($0.name)
+    }
     var rootPlaces: [UInt32: UInt32] = [:]
     for number in 0..<count {
       let block = Int(heap.paths.order[number])
@@ -132,7 +140,8 @@ package final class HeapLocations {
     case "threadLocal": name = "thread-local variables"
     case "global":
       name =
-        root.name.isEmpty ? "a global variable" : root.name.hasPrefix("static ") ? root.name : "global \(root.name)"
+        root.name.isEmpty
+        ? "a global variable" : root.name.hasPrefix(Name.typeVariable) ? root.name : Name.global + root.name
     case "runLoop": name = root.name.isEmpty ? "a run loop" : "run loop \(root.name)"
     default: name = root.name.isEmpty ? root.kind : root.name
     }
@@ -143,6 +152,18 @@ package final class HeapLocations {
     rootNumbers[name] = place
     return place
   }
+}
+
+/// Types of Foundation that only stand between an object and what it keeps.
+enum FoundationTypes {
+  /// True for collection classes, which hold what they have in a Swift collection.
+  static func isCollection(_ type: String) -> Bool { collections.contains(type) }
+
+  /// Boxes of Swift values in such collections.
+  static let box = "Foundation.__SwiftValue"
+
+  private static let collections: Set<String> = Set(
+    ["Array", "Dictionary", "Set", "OrderedSet"].flatMap { ["Foundation.NS\($0)", "Foundation.NSMutable\($0)"] })
 }
 
 /// The labels of places as reports show them, each once.
