@@ -151,6 +151,21 @@ import UndeadReport
     #expect(try JSONDecoder().decode(HeapDiff.self, from: Data(json.utf8)) == found)
   }
 
+  /// Born after a mark, a block is another one than that which was at its address before.
+  @Test func generationsTellBlocksApart() throws {
+    func heap(marked: Bool) throws -> Heap {
+      var heap = HeapBuilder()
+      let kept = heap.object("App.Item", at: [.app("App.make()")])
+      if marked { heap.mark("after warm-up") }
+      let other = heap.object("App.Item", at: [.app("App.make()")])
+      heap.global("App.items", holds: kept, other)
+      return try Heap(heap.file())
+    }
+    #expect(try HeapDiff(from: heap(marked: false), to: heap(marked: false), using: nil).turnover?.came == 0)
+    let found = try HeapDiff(from: heap(marked: false), to: heap(marked: true), using: nil)
+    #expect(found.turnover == .init(came: 1, went: 1) && found.growth.isEmpty)
+  }
+
   /// A variable's collection and what is in it are one.
   @Test func variablesAreContainers() throws {
     func heap(_ lines: Int) throws -> Heap {
