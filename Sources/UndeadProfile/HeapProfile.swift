@@ -86,11 +86,11 @@ public enum HeapProfile {
     mutating func labels(_ key: Key) -> ProfileBuilder.Labels {
       let group = heap.types.groups[Int(key.group)]
       let isMemory = key.group == heap.types.raw || key.group == heap.types.foreign
-      var labels = ProfileBuilder.Labels()
-      labels.texts["type"] = group.name
-      labels.texts["module"] =
+      var labels: ProfileBuilder.Labels = [:]
+      labels["type"] = group.name
+      labels["module"] =
         isMemory ? modules.name(ofStack: key.stack) : HeapTables.module(ofType: group)
-      labels.numbers["generation"] = Int64(key.generation)
+      labels["generation"] = String(key.generation)
       return labels
     }
   }

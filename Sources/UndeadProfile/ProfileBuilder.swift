@@ -3,11 +3,8 @@ import UndeadReport
 
 /// Puts a profile together: texts, functions, places of code and libraries once each.
 struct ProfileBuilder {
-  /// What a sample is told apart by, beside its stack.
-  struct Labels: Hashable {
-    var texts: [String: String] = [:]
-    var numbers: [String: Int64] = [:]
-  }
+  /// What a sample is told apart by, beside its stack: texts by name. Numbers pprof would take for bytes, and 0 for none.
+  typealias Labels = [String: String]
 
   private struct SampleKey: Hashable {
     var locations: [UInt64]
@@ -116,6 +113,11 @@ struct ProfileBuilder {
     return id
   }
 
+  /// Stands for a stack that was not recorded.
+  private mutating func unknownPlace() -> UInt64 {
+    location(of: Frame(symbol: "no backtrace was recorded", module: ""))
+  }
+
   private mutating func add(address: UInt64, mapping: UInt64, _ lines: [PProfLine]) -> UInt64 {
     var location = PProfLocation()
     location.id = UInt64(profile.location.count + 1)
@@ -142,7 +144,8 @@ struct ProfileBuilder {
 
   /// Adds to the sample of a stack, innermost location first.
   mutating func add(_ locations: [UInt64], _ labels: Labels, count: Int, bytes: UInt64) {
-    let key = SampleKey(locations: locations, labels: labels)
+    // pprof leaves out what has no place.
+    let key = SampleKey(locations: locations.isEmpty ? [unknownPlace()] : locations, labels: labels)
     var sums = samples[key] ?? (0, 0)
     sums.count = Self.sum(sums.count, Int64(clamping: count))
     sums.bytes = Self.sum(sums.bytes, Int64(clamping: bytes))
@@ -174,16 +177,10 @@ struct ProfileBuilder {
       var sample = PProfSample()
       sample.locationID = key.locations
       sample.value = [sums.count, sums.bytes]
-      for (name, text) in key.labels.texts.sorted(by: { $0.key < $1.key }) {
+      for (name, text) in key.labels.sorted(by: { $0.key < $1.key }) {
         var label = PProfLabel()
         label.key = string(name)
         label.str = string(text)
-        sample.label.append(label)
-      }
-      for (name, number) in key.labels.numbers.sorted(by: { $0.key < $1.key }) {
-        var label = PProfLabel()
-        label.key = string(name)
-        label.num = number
         sample.label.append(label)
       }
       profile.sample.append(sample)
@@ -198,8 +195,7 @@ struct ProfileBuilder {
     if a.value.bytes != b.value.bytes { return a.value.bytes > b.value.bytes }
     if a.value.count != b.value.count { return a.value.count > b.value.count }
     func names(_ sample: Sample) -> [String] {
-      sample.key.labels.texts.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
-        + sample.key.labels.numbers.sorted { $0.key < $1.key }.flatMap { [$0.key, String($0.value)] }
+      sample.key.labels.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     }
     if a.key.labels != b.key.labels { return names(a).lexicographicallyPrecedes(names(b)) }
     return a.key.locations.lexicographicallyPrecedes(b.key.locations)

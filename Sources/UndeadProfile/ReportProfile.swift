@@ -27,9 +27,8 @@ public enum ReportProfile {
     _ builder: inout ProfileBuilder
   ) {
     let locations = allocation.frames.map { builder.location(of: $0) }
-    var labels = ProfileBuilder.Labels()
-    labels.texts = ["type": type ?? "object", "kind": kind, "signature": signature]
-    if let module = ReportText.site(allocation)?.module, !module.isEmpty { labels.texts["module"] = module }
+    var labels: ProfileBuilder.Labels = ["type": type ?? "object", "kind": kind, "signature": signature]
+    if let module = ReportText.site(allocation)?.module, !module.isEmpty { labels["module"] = module }
     builder.add(locations, labels, count: count, bytes: UInt64(clamping: bytes))
   }
 }

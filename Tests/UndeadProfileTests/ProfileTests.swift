@@ -1,3 +1,4 @@
+import Foundation
 import SwiftProtobuf
 import Testing
 import UndeadHeap
@@ -5,6 +6,9 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadProfile
+
+/// Where profiles go that other programs read; nil for nowhere.
+private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROFILES"]
 
 /// Profiles, read back and written as text: sample values, labels, then the stack from the innermost function on.
 @Suite struct ProfileTests {
@@ -21,7 +25,7 @@ import UndeadReport
       profile.function.map(\.id)
         == Array(1...UInt64(max(1, profile.function.count))).prefix(profile.function.count).map { $0 })
     return profile.sample.map { sample in
-      let labels = sample.label.map { "\(string($0.key))=\($0.str == 0 ? String($0.num) : string($0.str))" }
+      let labels = sample.label.map { "\(string($0.key))=\(string($0.str))" }
       let frames = sample.locationID.map { id -> String in
         let location = profile.location[Int(id) - 1]
         let lines = location.line.map { line in
@@ -60,11 +64,11 @@ import UndeadReport
     let main = "main /app/main.swift:90 [/app/App]"
     #expect(
       try text(render(sample())) == [
-        "[2, 192] module=App type=App.Item generation=1: App.add() /app/Cache.swift:35 [/app/App], \(main)",
-        "[1, 128] module=libfoo.so.1 type=C memory generation=1: foo_alloc :0 [/usr/lib/libfoo.so.1], \(main)",
-        "[1, 96] module=App type=App.Item generation=0: App.add() /app/Cache.swift:35 [/app/App], \(main)",
-        "[1, 64] module=App type=App.Cache generation=0: App.makeCache() /app/Cache.swift:21 [/app/App], \(main)",
-        "[1, 48] module=unknown code type=raw memory generation=1: ",
+        "[2, 192] generation=1 module=App type=App.Item: App.add() /app/Cache.swift:35 [/app/App], \(main)",
+        "[1, 128] generation=1 module=libfoo.so.1 type=C memory: foo_alloc :0 [/usr/lib/libfoo.so.1], \(main)",
+        "[1, 96] generation=0 module=App type=App.Item: App.add() /app/Cache.swift:35 [/app/App], \(main)",
+        "[1, 64] generation=0 module=App type=App.Cache: App.makeCache() /app/Cache.swift:21 [/app/App], \(main)",
+        "[1, 48] generation=1 module=unknown code type=raw memory: no backtrace was recorded :0 [?]",
       ])
   }
 
@@ -77,7 +81,7 @@ import UndeadReport
       Frame(symbol: "App.outer()", file: "/app/a.swift", line: 5, module: "App", offset: 0))
     #expect(
       try text(render(heap)) == [
-        "[1, 32] module=App type=App.A generation=0: "
+        "[1, 32] generation=0 module=App type=App.A: "
           + "App.inner() /app/a.swift:1 <- App.outer() /app/a.swift:5 [/app/App], main /app/a.swift:9 [/app/App]"
       ])
   }
@@ -92,10 +96,16 @@ import UndeadReport
     #expect(app.memoryStart == heap.snapshot.modules[0].low && app.memoryLimit == heap.snapshot.modules[0].high)
     #expect(app.hasFunctions_p && app.hasLineNumbers_p)
     #expect(profile.timeNanos == 1_700_000_001_750_000_000 && profile.durationNanos == 1_250_000_000)
-    for location in profile.location {
+    for location in profile.location where location.mappingID > 0 {
       let mapping = profile.mapping[Int(location.mappingID) - 1]
       #expect(mapping.memoryStart <= location.address && location.address < mapping.memoryLimit)
     }
+  }
+
+  /// For `scripts/test-profile`, which reads it with another program.
+  @Test(.enabled(if: profilesForOthers != nil)) func profileForOthers() throws {
+    let file = URL(filePath: try #require(profilesForOthers)).appending(path: "heap.pb")
+    try Data(render(sample())).write(to: file)
   }
 
   @Test func emptyHeapAndReport() throws {
@@ -122,7 +132,7 @@ import UndeadReport
       suspects: [Suspect(kind: .timer, signature: "b1", count: 3, totalBytes: .max, objects: [object])])
     #expect(
       try text(ReportProfile.render(report)) == [
-        "[3, 9223372036854775807] kind=heldByTimer signature=b1 type=App.Owner: ",
+        "[3, 9223372036854775807] kind=heldByTimer signature=b1 type=App.Owner: no backtrace was recorded :0 [?]",
         "[4, 160] kind=retainCycle module=App signature=a1 type=App.Owner: "
           + "swift_allocObject :0 [libswiftCore.so], App.make() /app/a.swift:3 [App]",
       ])
