@@ -26,6 +26,24 @@ import UndeadReport
     #expect(!elements.contains { $0.attributes["class"] == "stack" })
   }
 
+  @Test func stacksAndNotesAreFolded() throws {
+    let libraries = ["reabstraction thunk", "_dispatch_lane_barrier_sync_invoke_and_complete"].map {
+      Frame(symbol: $0, module: "libdispatch.so", system: true)
+    }
+    let api = Frame(symbol: "Dispatch.DispatchQueue.sync(execute:)", module: "libswiftDispatch.so", system: true)
+    let own = ["closure #1 in App.run()", "App.run()"].map {
+      Frame(symbol: $0, file: "/app/main.swift", line: 3, module: "App")
+    }
+    let stack = Backtrace(frames: [own[0]] + libraries + [api, own[1]])
+    var report = LeakReport(leaks: [Leak(signature: "1", kind: .unreferenced, totalBytes: 8, allocation: stack)])
+    report.summary.notes = (1...5).map { "process \($0) was not checked: it was killed" }
+    let page = ReportPage.render(report)
+    _ = try Markup(page)
+    #expect(page.contains("<summary>2 frames of Dispatch</summary>"))
+    #expect(page.contains("5 processes were not checked: they were killed (1, 2, 3 and 2 more)"))
+    #expect(!page.contains("process 4 was"))
+  }
+
   @Test(arguments: [
     "</script><script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onload='alert(1)", "&lt;b&gt;&amp;",
     "<!--", "]]>", "`<b>`", "a\u{0}b\u{1B}[31m", "\u{202E}gpj.exe", "javascript:alert(1)", "{{name}}", "\u{FFFE}", "",
