@@ -56,6 +56,11 @@ public final class Heap {
   package func text(ofRoot root: HeapFile.Root) -> String { Self.text(describe(root)) }
 
   private static func text(_ root: (kind: String, name: String)) -> String {
+    // The instrument names the words of threads in full: "stack of thread 3", "thread-local variable of thread 3".
+    let isOfThread = ["stack", "register", "threadLocal"].contains(root.kind)
+    if isOfThread, ["stack of", "register", "thread-local"].contains(where: root.name.hasPrefix) {
+      return root.name
+    }
     switch root.kind {
     case "shared", "other", "unreachable", "beforeRecording": return root.name.isEmpty ? root.kind : root.name
     case "stack", "register":

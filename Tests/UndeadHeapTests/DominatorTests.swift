@@ -60,10 +60,13 @@ import UndeadReport
           }
         }
       }
-      var (globals, others): ([Int], [Int]) = ([], [])
+      var (globals, others, doubtful): ([Int], [Int], [Int]) = ([], [], [])
       for edge in graph.rootEdges where Int(edge.target) == block && isReached(block) {
         let root = graph.file.roots[Int(edge.root)]
-        guard !root.isWeak else { continue }
+        guard !root.isWeak else {
+          if root.kind != 1 { doubtful.append(graph.count + Int(edge.root)) }
+          continue
+        }
         if root.kind == 1 {
           globals.append(graph.count + Int(edge.root))
         } else {
@@ -77,6 +80,8 @@ import UndeadReport
           owners = counted
         } else if counted.count + globals.count >= Int(strong) {
           owners = counted + globals
+        } else if owners.isEmpty {
+          owners = doubtful
         }
       }
       for owner in owners { edges.append((owner, block)) }
@@ -145,6 +150,22 @@ import UndeadReport
     let graph = try heap.file().graph()
     let dominators = HeapDominators(graph, HeapOwnership(graph))
     #expect(dominators.immediate[table] == 0 && dominators.retained[0] == 80)
+  }
+
+  @Test func aStaleWordOwnsOnlyWhatNobodyElseDoes() throws {
+    var heap = HeapBuilder()
+    let lonely = heap.object("App.Lonely", strong: 1)
+    let dead = heap.object("App.Unowned", strong: 1)
+    let held = heap.object("App.Held", strong: 2)
+    heap.link(lonely, "held", held)
+    _ = heap.root(HeapFile.Root.stack, "stack of thread 2", isWeak: true, holds: [lonely, held])
+    _ = heap.root(HeapFile.Root.global, "App.weak", isWeak: true, holds: [dead])
+    let read = try Heap(heap.file())
+    let (dominators, nodes) = (read.dominators, read.dominators.nodes)
+    #expect(Int(dominators.immediate[lonely]) == nodes.node(ofRoot: 0))
+    #expect(Int(dominators.immediate[dead]) == nodes.otherReferences)
+    #expect(Int(dominators.immediate[held]) == lonely)
+    #expect(read.text(ofNode: nodes.node(ofRoot: 0)) == "stack of thread 2")
   }
 
   @Test func whoHasACountToSpareOwns() throws {

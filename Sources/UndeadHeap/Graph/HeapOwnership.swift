@@ -34,8 +34,10 @@ package final class HeapOwnership {
         owns[edge] = reached[target] == isReached
       }
     }
-    rootOwns = Self.rootOwns(graph, reached, owners)
+    let rootOwns = Self.rootOwns(graph, reached, owners)
+    Self.addDoubtful(graph, reached, owners, owns, rootOwns)
     owners.deallocate()
+    self.rootOwns = UnsafeBufferPointer(rootOwns)
     self.owns = UnsafeBufferPointer(owns)
     self.counted = UnsafeBufferPointer(counted)
     self.reached = UnsafeBufferPointer(reached)
@@ -104,7 +106,7 @@ package final class HeapOwnership {
 
   private static func rootOwns(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<UInt8>
-  ) -> UnsafeBufferPointer<Bool> {
+  ) -> UnsafeMutableBufferPointer<Bool> {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.rootEdges.count, with: false)
     for (number, edge) in graph.rootEdges.enumerated() {
       let root = graph.file.roots[Int(edge.root)]
@@ -114,6 +116,25 @@ package final class HeapOwnership {
       owns[number] =
         owners[block] == Owners.all.rawValue || (isGlobal && owners[block] == Owners.countedAndGlobals.rawValue)
     }
-    return UnsafeBufferPointer(owns)
+    return owns
+  }
+
+  /// A word of a thread that may be stale owns what has a count to spare and no other owner.
+  private static func addDoubtful(
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<UInt8>,
+    _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>
+  ) {
+    let isOwned = UnsafeMutableBufferPointer<Bool>.filled(graph.count, with: false)
+    defer { isOwned.deallocate() }
+    for edge in 0..<graph.targets.count where owns[edge] { isOwned[Int(graph.targets[edge])] = true }
+    for (number, edge) in graph.rootEdges.enumerated() where rootOwns[number] { isOwned[Int(edge.target)] = true }
+    for (number, edge) in graph.rootEdges.enumerated() {
+      let root = graph.file.roots[Int(edge.root)]
+      let block = Int(edge.target)
+      guard root.isWeak, root.kind != HeapFile.Root.global, reached[block], !isOwned[block],
+        owners[block] == Owners.all.rawValue, graph.strongCounts[block] != HeapGraph.unknownCount
+      else { continue }
+      rootOwns[number] = true
+    }
   }
 }

@@ -126,6 +126,13 @@ struct Account {
   guard seen.insert(node.number).inserted else { return }
   let own = address(node)
   account.size[own] = usableSize(own)
+  // The table of its weak references goes with it: a word with both upper bits set is its address, by 8.
+  let counts = UnsafeRawPointer(bitPattern: own)!.load(fromByteOffset: 8, as: UInt.self)
+  if counts >> 62 == 3, counts != .max {
+    let table = (counts & .max >> 2) << 3
+    account.owns[own, default: []].append(table)
+    account.size[table] = usableSize(table)
+  }
   func targets(_ field: String) -> [Int] { graph[node.number]!.filter { $0.field == field }.map(\.target) }
   func expect(_ found: [Node], _ field: String) {
     precondition(found.map(\.number) == targets(field), "the account is wrong: \(field)")
