@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/snapshot.h"
+#include "platform/index_map.h"
 #include "platform/memory.h"
 #include "scan/graph.h"
 #include "session/session.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +67,8 @@ static void choose_path(const undead_check *check) {
 static void prepare_graph(undead_check *check) {
   check->options.graph =
     undead_graph_open(check->file, undead_snapshot_room(), check->options.mode == UNDEAD_SCAN_FORK);
-  if (check->options.graph) check->options.graph->salt = undead_session_start_time();
+  const void *random = (const void *)getauxval(AT_RANDOM);   // 16 bytes that only this process knows
+  if (check->options.graph && random) check->options.graph->salt = undead_hash(random, 16, 0);
 }
 
 // A file that is renamed to a device, a pipe or a socket would take its place.
