@@ -166,6 +166,16 @@ import Testing
     }
   }
 
+  @Test func profilesNeedAFile() throws {
+    let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    let without = try sandbox.undead("report", "--format", "pprof", snapshot)
+    #expect(without.status == 64 && without.error.contains("--output"))
+    let with = try sandbox.undead("report", "--format", "pprof", "--output", "leaks.pb", snapshot)
+    #expect(with.status == 23, "\(with.error)")
+    let bytes = try Data(contentsOf: URL(filePath: sandbox.path("leaks.pb")))
+    #expect(bytes.range(of: Data("inuse_space".utf8)) != nil && bytes.range(of: Data("App.Owner".utf8)) != nil)
+  }
+
   @Test func diffWritesTextAndJSONOnly() throws {
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
     for arguments in [["--format", "junit"], ["--report", "json=x"]] {

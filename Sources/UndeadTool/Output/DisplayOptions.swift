@@ -67,6 +67,10 @@ struct DisplayOptions: ParsableArguments {
     if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of culprits, 1 or more") }
     if all, top != nil { throw ValidationError("--all and --top: give only one of them") }
+    // Known before the program runs: a profile on a terminal would be lost.
+    if format == .pprof, output == nil {
+      throw ValidationError("--format pprof: a profile is no text; name a file for it with --output")
+    }
     let files = [output].compactMap(\.self) + furtherReports.map(\.file)
     if Set(files).count < files.count {
       throw ValidationError("--output and --report: two reports would be written to the same file")
