@@ -83,18 +83,6 @@ static uint32_t add_stack(undead_tables *tables, const uintptr_t *frames, uint32
   return add(tables, &tables->stacks, &entry, sizeof(entry));
 }
 
-uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
-  if (backtrace <= UNDEAD_BACKTRACE_NONE) return UNDEAD_NO_INDEX;
-  uint32_t known = undead_index_find(&tables->stack_indices, backtrace, KEY_BACKTRACE);
-  if (known != UNDEAD_NO_INDEX) return known;
-  uintptr_t frames[FRAME_LIMIT];
-  uint32_t count = undead_backtrace_frames(backtrace, frames, FRAME_LIMIT);
-  if (count == 0) return UNDEAD_NO_INDEX;
-  uint32_t added = add_stack(tables, frames, count);
-  remember(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
-  return added;
-}
-
 uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
   if (count == 0) return UNDEAD_NO_INDEX;
   uint64_t first = undead_hash(frames, count * sizeof(frames[0]), 1);
@@ -103,6 +91,19 @@ uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint
   if (known != UNDEAD_NO_INDEX) return known;
   uint32_t added = add_stack(tables, frames, count);
   remember(tables, &tables->stack_indices, first, second, added);
+  return added;
+}
+
+uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
+  if (backtrace <= UNDEAD_BACKTRACE_NONE) return UNDEAD_NO_INDEX;
+  uint32_t known = undead_index_find(&tables->stack_indices, backtrace, KEY_BACKTRACE);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uintptr_t frames[FRAME_LIMIT];
+  uint32_t count = undead_backtrace_frames(backtrace, frames, FRAME_LIMIT);
+  if (count == 0) return UNDEAD_NO_INDEX;
+  // Scopes and generations have backtraces of their own, of the same frames.
+  uint32_t added = undead_table_stack(tables, frames, count);
+  remember(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
   return added;
 }
 
