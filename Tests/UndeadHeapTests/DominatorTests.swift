@@ -50,12 +50,20 @@ import UndeadReport
     private func isReached(_ block: Int) -> Bool { graph.shape(block).has(HeapFile.Shape.reached) }
 
     private mutating func addOwners(of block: Int) {
-      var (counted, maybe): ([Int], [Int]) = ([], [])
+      var (counted, maybe, typed): ([Int], [Int], [Int]) = ([], [], [])
+      var isHeldByField = false
       for source in 0..<graph.count where isReached(source) == isReached(block) {
         for edge in graph.edges(of: source) where Int(graph.targets[edge]) == block {
+          let isField = graph.place(edge).holder != Snapshot.none
           switch graph.place(edge).strength {
-          case 0: counted.append(source)
-          case 1, 3: maybe.append(source)
+          case 0:
+            counted.append(source)
+            isHeldByField = isHeldByField || (isField && source != block)
+          case 1:
+            maybe.append(source)
+            if isField { typed.append(source) }
+            isHeldByField = isHeldByField || (isField && source != block)
+          case 3: maybe.append(source)
           default: break
           }
         }
@@ -84,6 +92,7 @@ import UndeadReport
           owners = doubtful
         }
       }
+      if strong == HeapGraph.unknownCount, isHeldByField { owners = counted + typed + globals }
       for owner in owners { edges.append((owner, block)) }
     }
   }
@@ -166,6 +175,25 @@ import UndeadReport
     #expect(Int(dominators.immediate[dead]) == nodes.otherReferences)
     #expect(Int(dominators.immediate[held]) == lonely)
     #expect(read.text(ofNode: nodes.node(ofRoot: 0)) == "stack of thread 2")
+  }
+
+  /// Words that malloc's memory and stacks still have do not share what a field has.
+  @Test func aFieldOwnsMemoryRatherThanWordsWithoutAType() throws {
+    var heap = HeapBuilder()
+    let owner = heap.object("App.Owner")
+    let bytes = heap.foreign(size: 512)
+    let table = heap.foreign(size: 64)
+    let other = heap.foreign(size: 128)
+    heap.link(owner, "_bytes", bytes, strength: HeapFile.Strength.raw)
+    heap.link(table, "", bytes, strength: HeapFile.Strength.raw)
+    heap.link(table, "", other, strength: HeapFile.Strength.raw)
+    heap.global("App.owner", holds: owner)
+    heap.global("table", holds: table)
+    _ = heap.root(HeapFile.Root.stack, "", thread: 1, holds: [bytes])
+    let graph = try heap.file().graph()
+    let dominators = HeapDominators(graph, HeapOwnership(graph))
+    #expect(Int(dominators.immediate[bytes]) == owner)
+    #expect(Int(dominators.immediate[other]) == table)
   }
 
   @Test func whoHasACountToSpareOwns() throws {

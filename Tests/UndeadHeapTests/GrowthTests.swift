@@ -86,6 +86,33 @@ import UndeadReport
         """)
   }
 
+  /// A block that a stray word lifts out of its owner is no container for what the other owners have.
+  @Test func oneBlockThatHangsElsewhereTakesNothingAlong() throws {
+    func heap(_ sessions: Int, stray: Bool) throws -> Heap {
+      var heap = HeapBuilder()
+      let cache = heap.object("App.Cache", size: 48)
+      let storage = heap.object(
+        "Swift._ContiguousArrayStorage<App.Session>", size: 32 + UInt64(sessions) * 8,
+        use: (UInt64(sessions), UInt64(sessions)))
+      heap.link(cache, "sessions", storage)
+      for number in 0..<sessions {
+        let session = heap.object("App.Session", size: 64)
+        heap.link(storage, "[]", session)
+        let basket = heap.object("Swift._ContiguousArrayStorage<App.Item>", size: 64, use: (1, 2))
+        heap.link(session, "basket", basket)
+        let item = heap.foreign(size: 4096)
+        heap.link(basket, "[]", item, strength: HeapFile.Strength.raw)
+        if stray, number == sessions / 2 { heap.global("stray", holds: item) }
+      }
+      heap.global("App.cache", holds: cache)
+      return try Heap(heap.file())
+    }
+    let found = try HeapDiff(from: heap(100, stray: false), to: heap(1100, stray: true), using: nil)
+    #expect(
+      found.growth.first.map { "\($0.containerType).\($0.field) \($0.type) \($0.count)" }
+        == "App.Cache.sessions App.Session 1000")
+  }
+
   /// In another run everything has another address.
   @Test func twoRunsAreMatchedByNames() throws {
     var other = Self.anotherRun

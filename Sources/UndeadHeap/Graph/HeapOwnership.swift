@@ -13,24 +13,33 @@ package final class HeapOwnership {
 
   /// Who may own a block.
   private enum Owners: UInt8 {
-    case counted, countedAndGlobals, all
+    case counted, countedAndGlobals
+    /// Memory without a count that a field of a known type names: that and globals, not words of untyped memory or of threads.
+    case typedAndGlobals
+    case all
+
+    /// Whether a word that is not counted may own, by where it lies.
+    func allowsWord(ofKnownType: Bool) -> Bool { self == .all || (self == .typedAndGlobals && ofKnownType) }
   }
 
   init(_ graph: HeapGraph) {
     let reached = Self.reached(graph)
     let strengths = graph.file.places.map { UInt8($0.strength) }
+    let isTyped = graph.file.places.map { place in
+      place.holder != Snapshot.none
+        && (place.strength == HeapFile.Strength.counted || place.strength == HeapFile.Strength.raw)
+    }
     let counted = Self.count(graph, reached, strengths)
-    let owners = Self.owners(graph, counted)
+    let owners = Self.owners(graph, reached, isTyped, counted)
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
     for block in 0..<graph.count {
       let isReached = reached[block]
       for edge in graph.edges(of: block) {
         let target = Int(graph.targets[edge])
         let strength = UInt32(strengths[Int(graph.places[edge])])
-        let mayOwn = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
-        guard strength == HeapFile.Strength.counted || (mayOwn && owners[target] == Owners.all.rawValue) else {
-          continue
-        }
+        let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
+        let mayOwn = isWord && owners[target].allowsWord(ofKnownType: isTyped[Int(graph.places[edge])])
+        guard strength == HeapFile.Strength.counted || mayOwn else { continue }
         owns[edge] = reached[target] == isReached
       }
     }
@@ -81,16 +90,25 @@ package final class HeapOwnership {
 
   /// Who may own each block; whoever asks deallocates the answer.
   private static func owners(
-    _ graph: HeapGraph, _ counted: UnsafeMutableBufferPointer<UInt32>
-  ) -> UnsafeMutableBufferPointer<UInt8> {
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ isTyped: [Bool],
+    _ counted: UnsafeMutableBufferPointer<UInt32>
+  ) -> UnsafeMutableBufferPointer<Owners> {
     let missing = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: .max)
     defer { missing.deallocate() }
-    let owners = UnsafeMutableBufferPointer<UInt8>.filled(graph.count, with: Owners.all.rawValue)
+    let owners = UnsafeMutableBufferPointer<Owners>.filled(graph.count, with: .all)
     for block in 0..<graph.count {
       let strong = graph.strongCounts[block]
       guard strong != HeapGraph.unknownCount else { continue }
       missing[block] = strong > counted[block] ? strong - counted[block] : 0
-      if missing[block] == 0 { owners[block] = Owners.counted.rawValue }
+      if missing[block] == 0 { owners[block] = .counted }
+    }
+    for block in 0..<graph.count {
+      let isReached = reached[block]
+      for edge in graph.edges(of: block) where isTyped[Int(graph.places[edge])] {
+        let target = Int(graph.targets[edge])
+        let isHeld = target != block && owners[target] == .all && reached[target] == isReached
+        if isHeld, graph.strongCounts[target] == HeapGraph.unknownCount { owners[target] = .typedAndGlobals }
+      }
     }
     for edge in graph.rootEdges {
       let root = graph.file.roots[Int(edge.root)]
@@ -99,13 +117,13 @@ package final class HeapOwnership {
         continue
       }
       missing[block] -= 1
-      if missing[block] == 0 { owners[block] = Owners.countedAndGlobals.rawValue }
+      if missing[block] == 0 { owners[block] = .countedAndGlobals }
     }
     return owners
   }
 
   private static func rootOwns(
-    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<UInt8>
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<Owners>
   ) -> UnsafeMutableBufferPointer<Bool> {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.rootEdges.count, with: false)
     for (number, edge) in graph.rootEdges.enumerated() {
@@ -114,14 +132,14 @@ package final class HeapOwnership {
       guard !root.isWeak, reached[block] else { continue }
       let isGlobal = root.kind == HeapFile.Root.global
       owns[number] =
-        owners[block] == Owners.all.rawValue || (isGlobal && owners[block] == Owners.countedAndGlobals.rawValue)
+        owners[block] == .all || (isGlobal && owners[block] != .counted)
     }
     return owns
   }
 
   /// A word of a thread that may be stale owns what has a count to spare and no other owner.
   private static func addDoubtful(
-    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<UInt8>,
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<Owners>,
     _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>
   ) {
     let isOwned = UnsafeMutableBufferPointer<Bool>.filled(graph.count, with: false)
@@ -132,7 +150,7 @@ package final class HeapOwnership {
       let root = graph.file.roots[Int(edge.root)]
       let block = Int(edge.target)
       guard root.isWeak, root.kind != HeapFile.Root.global, reached[block], !isOwned[block],
-        owners[block] == Owners.all.rawValue, graph.strongCounts[block] != HeapGraph.unknownCount
+        owners[block] == .all, graph.strongCounts[block] != HeapGraph.unknownCount
       else { continue }
       rootOwns[number] = true
     }

@@ -33,6 +33,8 @@ extension HeapDiff.Amount {
 struct GrowthEntries {
   /// By key: true for those that are told.
   private(set) var isEntry: [Bool]
+  /// By key: true for those that grew because what they hang off did.
+  private(set) var comesAlong: [Bool]
 
   private struct Pair: Hashable {
     var inner: UInt32
@@ -63,11 +65,13 @@ struct GrowthEntries {
       let expected = Self.expected(past, owners, isByCount: isByCount, now: now)
       explained[inner] += max(0, min(now - past, expected - past))
     }
-    isEntry = grows.indices.map { key in
+    let isEntry = grows.indices.map { key in
       guard grows[key] else { return false }
       let growth = tally.count(key) > 0 ? tally.count(key) : tally.bytes(key)
       return explained[key] * 2 <= growth
     }
+    self.isEntry = isEntry
+    comesAlong = grows.indices.map { grows[$0] && !isEntry[$0] }
   }
 
   private static func expected(_ past: Int, _ owners: (before: Int, after: Int), isByCount: Bool, now: Int) -> Int {
@@ -106,11 +110,13 @@ struct GrowthGroups {
   private(set) var keys: [[UInt32]] = []
   /// The group of what grew in a field, by place.
   private(set) var ofPlace: [UInt32: UInt32] = [:]
+  private let comesAlong: [Bool]
 
   static let none = UInt32.max
 
   init(_ names: GrowthNames, _ entries: GrowthEntries) {
     ofKey = Array(repeating: Self.none, count: names.keys.count)
+    comesAlong = entries.comesAlong
     for (number, key) in names.keys.enumerated() where entries.isEntry[number] {
       let isField = names.places[Int(key.place)].isNamed
       let group = isField ? ofPlace[key.place] ?? UInt32(keys.count) : UInt32(keys.count)
@@ -127,8 +133,8 @@ struct GrowthGroups {
     let group = UnsafeMutableBufferPointer<UInt32>.filled(side.heap.graph.count, with: Self.none)
     side.visit { block in
       let isCollection = side.heap.types.groups[side.heap.group(block)].isCollection
-      if isCollection, let inside = ofPlace[side.holders[block]] {
-        // The storage of a container grows with what is in it.
+      if isCollection, !comesAlong[Int(side.keys[block])], let inside = ofPlace[side.holders[block]] {
+        // The storage of a container grows with what is in it; that of containers that came with their owners does not.
         group[block] = inside
       } else if ofKey[Int(side.keys[block])] != Self.none {
         group[block] = ofKey[Int(side.keys[block])]
