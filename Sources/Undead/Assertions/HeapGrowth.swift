@@ -1,3 +1,4 @@
+import CUndead
 import Foundation
 import UndeadHeap
 import UndeadReport
@@ -94,7 +95,12 @@ package enum HeapGrowth {
   /// Asks a heap, written for this, which fields have the objects.
   private static func withContainers(_ growths: [Growth]) -> [Growth] {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("undead-\(UUID().uuidString).heap").path
-    defer { unlink(path) }
+    // A graph in memory has the addresses of all blocks: nothing would be a leak meanwhile.
+    undead_lock_checks()
+    defer {
+      undead_unlock_checks()
+      unlink(path)
+    }
     guard !growths.isEmpty, (try? Undead.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
       let heap = try? Heap(file)
     else { return growths }
