@@ -151,7 +151,9 @@ import UndeadReport
 
   // MARK: Tasks
 
-  private func waiting(_ count: Int) throws -> [HeapFinding] {
+  private func waiting(
+    _ count: Int, in place: HeapBuilder.Function = .app("App.Gate.wait() async -> ()", "/app/Gate.swift", 7)
+  ) throws -> [HeapFinding] {
     var heap = HeapBuilder()
     let owner = heap.object("App.Gate", size: 48)
     let storage = heap.object("Swift._ContiguousArrayStorage<Swift.Continuation>", size: 1024)
@@ -160,7 +162,7 @@ import UndeadReport
       heap.link(storage, "[]", heap.object("Task", size: 208, kind: .task, isOfProgram: false))
     }
     heap.global("App.gate", holds: owner)
-    let stack = heap.stack([.app("App.Gate.wait() async -> ()", "/app/Gate.swift", 7)])
+    let stack = heap.stack([place])
     let graph = try heap.file().graph()
     heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[2], stack: stack) }]
     return try findings(heap)
@@ -182,6 +184,8 @@ import UndeadReport
         "",
       ])
     #expect(try waiting(99).isEmpty)
+    // Each `Task.sleep` has one of the runtime's own.
+    #expect(try waiting(100, in: .system("completeTask")).isEmpty)
   }
 
   // MARK: Containers

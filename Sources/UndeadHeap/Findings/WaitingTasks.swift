@@ -12,13 +12,25 @@ enum WaitingTasks {
       else { continue }
       tally.add(stack, block, bytes: heap.dominators.retained[block])
     }
-    return tally.entries.filter { $0.value.objects >= HeapFindingLimits.tasks }.map { stack, entry in
+    let many = tally.entries.filter { stack, entry in
+      entry.objects >= HeapFindingLimits.tasks && isOfProgram(stack, heap.file.snapshot)
+    }
+    return many.map { stack, entry in
       HeapFindingDraft(
         kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
         block: entry.block, container: places.name(Int(places.container[entry.block])), suspended: stack,
         advice:
           "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
           + "a stream that is never finished, a lock or actor that is held")
+    }
+  }
+
+  /// False for tasks that the runtime makes for itself, as each `Task.sleep` does: their places say nothing.
+  private static func isOfProgram(_ stack: Snapshot.Index, _ snapshot: Snapshot) -> Bool {
+    let frames = snapshot.stacks[Int(stack)]
+    let modules = snapshot.modules.filter { !$0.isSystem }
+    return snapshot.frames[Int(frames.first)..<Int(frames.first + frames.count)].contains { frame in
+      modules.contains { $0.low < frame && frame <= $0.high }
     }
   }
 }
