@@ -35,7 +35,11 @@ public final class Heap {
 
   /// Name of the field of a reference; `+24` where only its offset is known.
   package func field(_ edge: Int) -> String {
-    let place = graph.place(edge)
+    field(of: graph.place(edge))
+  }
+
+  /// The same of a place.
+  package func field(of place: HeapFile.Place) -> String {
     let name = NodeNames.field(file.snapshot.strings[place.label])
     return name.isEmpty ? "+\(place.offset)" : name
   }

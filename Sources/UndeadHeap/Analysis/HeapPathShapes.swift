@@ -49,8 +49,7 @@ package final class HeapPathShapes {
     var known: [String: UInt32] = [:]
     for place in heap.file.places {
       let group = heap.types.holder(of: place)
-      let name = NodeNames.field(heap.file.snapshot.strings[place.label])
-      let field = name.isEmpty ? "+\(place.offset)" : name
+      let field = heap.field(of: place)
       let key = "\(group) \(field)"
       if let number = known[key] {
         stepOfPlace.append(number)

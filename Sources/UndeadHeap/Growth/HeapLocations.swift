@@ -53,7 +53,7 @@ package final class HeapLocations {
       owner.deallocate()
       around.deallocate()
     }
-    let labelOfPlace = heap.file.places.map { labels.number($0, heap.file.snapshot.strings) }
+    let labelOfPlace = heap.file.places.map { labels.number(heap.field(of: $0)) }
     let isVisible = heap.types.groups.map {
       $0.role.isVisible && $0.storage == nil && !FoundationTypes.isCollection($0.name)
     }
@@ -173,9 +173,7 @@ private struct LabelNames {
   private(set) var texts: [String] = []
   private var numbers: [String: UInt32] = [:]
 
-  mutating func number(_ place: HeapFile.Place, _ strings: StringTable) -> UInt32 {
-    let name = NodeNames.field(strings[place.label])
-    let text = name.isEmpty ? "+\(place.offset)" : name
+  mutating func number(_ text: String) -> UInt32 {
     if let known = numbers[text] { return known }
     texts.append(text)
     numbers[text] = UInt32(texts.count - 1)

@@ -105,13 +105,11 @@ struct HeapReferrers {
       }
     }
     for (key, count) in plain {
-      let place = heap.file.places[Int(key >> 2 & 0xFFFF_FFFF)]
-      let name = NodeNames.field(heap.file.snapshot.strings[place.label])
+      let field = heap.field(of: heap.file.places[Int(key >> 2 & 0xFFFF_FFFF)])
       let strength = [nil, "weak", "borrowed"][Int(key & 3)]
       counts[
         Key(
-          type: heap.types.groups[Int(key >> 34)].name, field: name.isEmpty ? "+\(place.offset)" : name,
-          strength: strength), default: 0] += count
+          type: heap.types.groups[Int(key >> 34)].name, field: field, strength: strength), default: 0] += count
     }
     addRoots(&counts)
     return Self.rows(counts)

@@ -131,9 +131,7 @@ private struct TypeGraph {
     }
     var sums: [Key: Int] = [:]
     for (key, count) in byPlace {
-      let place = heap.file.places[Int(key.place)]
-      let name = NodeNames.field(heap.file.snapshot.strings[place.label])
-      let field = name.isEmpty ? "+\(place.offset)" : name
+      let field = heap.field(of: heap.file.places[Int(key.place)])
       sums[Key(holder: key.holder, field: field, target: key.target), default: 0] += count
     }
     links = sums.map { ($0.key, $0.value) }.sorted { a, b in

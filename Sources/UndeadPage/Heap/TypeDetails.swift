@@ -159,11 +159,7 @@ struct TypeDetails {
     return Array(sorted.prefix(rows))
   }
 
-  private func field(ofPlace number: Int) -> String {
-    let place = heap.file.places[number]
-    let name = NodeNames.field(heap.file.snapshot.strings[place.label])
-    return name.isEmpty ? "+\(place.offset)" : name
-  }
+  private func field(ofPlace number: Int) -> String { heap.field(of: heap.file.places[number]) }
 
   /// A kind as links name it.
   func name(_ kind: Int) -> String {
