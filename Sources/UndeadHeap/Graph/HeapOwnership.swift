@@ -25,8 +25,10 @@ package final class HeapOwnership {
   init(_ graph: HeapGraph) {
     let reached = Self.reached(graph)
     let strengths = graph.file.places.map { UInt8($0.strength) }
+    // Records of libraries, as libdispatch's, refer to each other, and what owns them may be memory of which nothing is known.
+    let types = graph.file.snapshot.types
     let isTyped = graph.file.places.map { place in
-      place.holder != Snapshot.none
+      place.holder != Snapshot.none && types[Int(place.holder)].kind != .other
         && (place.strength == HeapFile.Strength.counted || place.strength == HeapFile.Strength.raw)
     }
     let counted = Self.count(graph, reached, strengths)
