@@ -41,9 +41,17 @@ import UndeadReport
   private struct Reference {
     let graph: HeapGraph
     var edges: [(from: Int, to: Int)] = []
+    /// Blocks that only fields would own, but to which no root leads then.
+    private var lost: Set<Int> = []
+    private var ofFields: Set<Int> = []
 
     init(_ graph: HeapGraph) {
       self.graph = graph
+      for block in 0..<graph.count { addOwners(of: block) }
+      var held = Set(edges.filter { $0.from >= graph.count }.map(\.to))
+      while let next = edges.first(where: { held.contains($0.from) && !held.contains($0.to) }) { held.insert(next.to) }
+      lost = ofFields.filter { isReached($0) && !held.contains($0) }
+      edges = []
       for block in 0..<graph.count { addOwners(of: block) }
     }
 
@@ -92,7 +100,10 @@ import UndeadReport
           owners = doubtful
         }
       }
-      if strong == HeapGraph.unknownCount, isHeldByField { owners = counted + typed + globals }
+      if strong == HeapGraph.unknownCount, isHeldByField {
+        ofFields.insert(block)
+        if !lost.contains(block) { owners = counted + typed + globals }
+      }
       for owner in owners { edges.append((owner, block)) }
     }
   }
@@ -194,6 +205,22 @@ import UndeadReport
     let dominators = HeapDominators(graph, HeapOwnership(graph))
     #expect(Int(dominators.immediate[bytes]) == owner)
     #expect(Int(dominators.immediate[other]) == table)
+  }
+
+  /// As a handle of a C library and the object that it calls back.
+  @Test func memoryAndAnObjectThatHaveEachOtherHangOffTheOwnerOfTheMemory() throws {
+    var heap = HeapBuilder()
+    let list = heap.foreign(size: 64)
+    let handle = heap.foreign(size: 512)
+    let object = heap.object("App.Callback", strong: 1)
+    heap.link(list, "", handle, strength: HeapFile.Strength.raw)
+    heap.link(handle, "", object, strength: HeapFile.Strength.raw)
+    heap.link(object, "handle", handle, strength: HeapFile.Strength.raw)
+    heap.global("list", holds: list)
+    let graph = try heap.file().graph()
+    let dominators = HeapDominators(graph, HeapOwnership(graph))
+    #expect(Int(dominators.immediate[handle]) == list)
+    #expect(Int(dominators.immediate[object]) == handle)
   }
 
   @Test func whoHasACountToSpareOwns() throws {

@@ -33,20 +33,12 @@ package final class HeapOwnership {
     }
     let counted = Self.count(graph, reached, strengths)
     let owners = Self.owners(graph, reached, isTyped, counted)
-    let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
-    for block in 0..<graph.count {
-      let isReached = reached[block]
-      for edge in graph.edges(of: block) {
-        let target = Int(graph.targets[edge])
-        let strength = UInt32(strengths[Int(graph.places[edge])])
-        let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
-        let mayOwn = isWord && owners[target].allowsWord(ofKnownType: isTyped[Int(graph.places[edge])])
-        guard strength == HeapFile.Strength.counted || mayOwn else { continue }
-        owns[edge] = reached[target] == isReached
-      }
+    var (owns, rootOwns) = Self.references(graph, reached, strengths, isTyped, owners)
+    if Self.widen(owners, graph, reached, owns, rootOwns) {
+      owns.deallocate()
+      rootOwns.deallocate()
+      (owns, rootOwns) = Self.references(graph, reached, strengths, isTyped, owners)
     }
-    let rootOwns = Self.rootOwns(graph, reached, owners)
-    Self.addDoubtful(graph, reached, owners, owns, rootOwns)
     owners.deallocate()
     self.rootOwns = UnsafeBufferPointer(rootOwns)
     self.owns = UnsafeBufferPointer(owns)
@@ -59,6 +51,54 @@ package final class HeapOwnership {
     rootOwns.deallocate()
     counted.deallocate()
     reached.deallocate()
+  }
+
+  /// The references, and those of roots, that own; whoever asks deallocates the answers.
+  private static func references(
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8], _ isTyped: [Bool],
+    _ owners: UnsafeMutableBufferPointer<Owners>
+  ) -> (owns: UnsafeMutableBufferPointer<Bool>, rootOwns: UnsafeMutableBufferPointer<Bool>) {
+    let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
+    for block in 0..<graph.count {
+      let isReached = reached[block]
+      for edge in graph.edges(of: block) {
+        let target = Int(graph.targets[edge])
+        let strength = UInt32(strengths[Int(graph.places[edge])])
+        let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
+        let mayOwn = isWord && owners[target].allowsWord(ofKnownType: isTyped[Int(graph.places[edge])])
+        guard strength == HeapFile.Strength.counted || mayOwn else { continue }
+        owns[edge] = reached[target] == isReached
+      }
+    }
+    let rootOwns = rootOwns(graph, reached, owners)
+    addDoubtful(graph, reached, owners, owns, rootOwns)
+    return (owns, rootOwns)
+  }
+
+  /// Memory of C and an object that have each other may belong to the former's owner: where no root leads to what only
+  /// fields own, every word counts after all. False if there is none.
+  private static func widen(
+    _ owners: UnsafeMutableBufferPointer<Owners>, _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>,
+    _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>
+  ) -> Bool {
+    let isHeld = UnsafeMutableBufferPointer<Bool>.filled(graph.count, with: false)
+    defer { isHeld.deallocate() }
+    var waiting: [UInt32] = []
+    func hold(_ block: UInt32) {
+      guard !isHeld[Int(block)] else { return }
+      isHeld[Int(block)] = true
+      waiting.append(block)
+    }
+    for (number, edge) in graph.rootEdges.enumerated() where rootOwns[number] { hold(edge.target) }
+    while let block = waiting.popLast() {
+      for edge in graph.edges(of: Int(block)) where owns[edge] { hold(graph.targets[edge]) }
+    }
+    var isWider = false
+    for block in 0..<graph.count where reached[block] && !isHeld[block] && owners[block] == .typedAndGlobals {
+      owners[block] = .all
+      isWider = true
+    }
+    return isWider
   }
 
   /// What the instrument reached, and what belongs to that without a word in memory: the side tables of weak references.
