@@ -50,6 +50,8 @@ void undead_session_set_reason(const char *reason);
 
 // Why the instrument cannot work in this process, in one sentence, or NULL if it can.
 const char *undead_stand_aside_reason(void);
+// The part of that which is true of any way to record.
+const char *undead_sanitizer_reason(void);
 
 // In the preloaded library: leaves the session to the copy that is linked into the program. Found by its name.
 __attribute__((visibility("default"))) void undead_session_yield(void);

@@ -69,8 +69,12 @@ static const char *foreign_allocator(void) {
   return NULL;
 }
 
-const char *undead_stand_aside_reason(void) {
+const char *undead_sanitizer_reason(void) {
   const char *name = sanitizer();
-  if (name) return explain("the program is built with or runs under ", name, ", which replaces the allocator");
-  return foreign_allocator();
+  return name ? explain("the program is built with or runs under ", name, ", which replaces the allocator") : NULL;
+}
+
+const char *undead_stand_aside_reason(void) {
+  const char *why = undead_sanitizer_reason();
+  return why ? why : foreign_allocator();
 }

@@ -2,6 +2,7 @@
 #include "undead.h"
 #include "undead_zombies.h"
 #include "platform/boundaries.h"
+#include "record/attached.h"
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/registry.h"
@@ -222,7 +223,11 @@ void undead_session_prepare(void) {
   loading_pid = session_pid = getpid();
   note_start_time();
   const undead_settings *settings = undead_settings_get();
-  if (undead_record_is_sandboxed()) {
+  if (undead_is_preload && !settings->directory[0] && undead_hooks_are_passed_by()) {
+    // Opened in a program that runs already, or in a copy of one: whoever did it calls what it wants.
+    undead_session_set_reason("the library was not preloaded");
+    undead_record_stop();
+  } else if (undead_record_is_sandboxed()) {
     undead_session_set_reason("the program was started in a sandbox (seccomp) that may not allow a check");
     undead_record_stop();
   } else if (settings->directory[0] && !undead_record_is_meant_here()) {

@@ -3,6 +3,7 @@
 #include "platform/raw_x86_64.h"
 #include <errno.h>
 #include <linux/futex.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -136,6 +137,13 @@ void undead_unmap(void *address, size_t bytes) {
     break;
   }
   munmap(address, bytes);
+  errno = saved;
+}
+
+void undead_clear_memory(void *address, size_t bytes) {
+  int saved = errno;
+  // Locked pages cannot be given back.
+  if (madvise(address, bytes, MADV_DONTNEED) != 0) memset(address, 0, bytes);
   errno = saved;
 }
 

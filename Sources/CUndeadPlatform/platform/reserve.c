@@ -66,3 +66,7 @@ void undead_reserve_trim(undead_reserve *reserve, size_t kept) {
   if (usable > end) end = usable;
   undead_unmap_tail(reserve->base, reserved, end);
 }
+
+void undead_reserve_clear(undead_reserve *reserve) {
+  if (reserve->base) undead_clear_memory(reserve->base, undead_reserve_usable(reserve));
+}

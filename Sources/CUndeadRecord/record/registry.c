@@ -112,6 +112,31 @@ void undead_registry_age(void) {
   each_leaf(age_leaf, NULL);
 }
 
+void undead_registry_see(uintptr_t block) {
+  undead_leaf *leaf = undead_registry_leaf(block);
+  if (!leaf && !(leaf = undead_registry_leaf_slow(block))) return;
+  uint64_t granule = block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
+  uint32_t known = leaf->word[granule];
+  leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] = UNDEAD_TOUCHED_LATELY;
+  leaf->word[granule] = (known ? known : UNDEAD_BACKTRACE_NONE) | UNDEAD_WORD_MARK;
+}
+
+static bool keep_if_seen(void *unused, uintptr_t block, uint32_t *word) {
+  (void)unused, (void)block;
+  *word = *word & UNDEAD_WORD_MARK ? *word & ~UNDEAD_WORD_MARK : 0;
+  return true;
+}
+
+void undead_registry_keep_seen(void) { undead_registry_each(keep_if_seen, NULL); }
+
+static bool clear_leaf(uintptr_t index, const walk *unused) {
+  (void)unused;
+  undead_clear_memory(__atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE), sizeof(undead_leaf));
+  return true;
+}
+
+void undead_registry_clear(void) { each_leaf(clear_leaf, NULL); }
+
 static bool inherit(void *unused, uintptr_t block, uint32_t *word) {
   (void)unused, (void)block;
   *word &= ~UNDEAD_WORD_OWN;

@@ -134,6 +134,11 @@ static void give_back(uint32_t index, bool clear) {
   push_free(index);
 }
 
+void undead_cache_pool_clear(void) {
+  for (uint32_t chunk = 0; chunk < CHUNKS; chunk++)
+    if (chunks[chunk]) undead_clear_memory(chunks[chunk], (FIRST_CHUNK << chunk) * SLOT_BYTES);
+}
+
 undead_unwind_cache *undead_cache_borrow(void) { return claim(); }
 void undead_cache_return(undead_unwind_cache *cache) { give_back(index_of(cache), false); }
 

@@ -19,4 +19,7 @@ void undead_cache_abandoned(undead_thread_state *thread);
 // In the child of a fork: only the calling thread's cache is still in use.
 void undead_cache_pool_after_fork_in_child(undead_unwind_cache *own);
 
+// Makes all caches empty ones. Not while anybody captures.
+void undead_cache_pool_clear(void);
+
 #pragma GCC visibility pop

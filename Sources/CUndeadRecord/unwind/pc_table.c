@@ -91,6 +91,11 @@ static void retire(undead_pc_entry *entry, uintptr_t low, uintptr_t high) {
 void undead_pc_table_forget_rules(void) { change_all(forget_rule, 0, 0); }
 void undead_pc_table_retire(uintptr_t low, uintptr_t high) { change_all(retire, low, high); }
 
+void undead_pc_table_clear(void) {
+  undead_reserve_clear(&reserve);
+  for (int tier = 0; tier < TIERS; tier++) __atomic_store_n(&tier_used[tier], 0, __ATOMIC_RELEASE);
+}
+
 uint64_t undead_pc_table_bytes(void) {
   uint64_t used = 0;
   for (int tier = 0; tier < TIERS; tier++) used += __atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED);

@@ -18,7 +18,8 @@ uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 #define MOST_BYTES (1ull << 29)   // the ids have room for no more (record/registry.h)
 #define LEAST_BYTES (1ull << 16)
 static undead_reserve reserve;
-static uint32_t next_word = UNDEAD_TRIE_RUNS + NODE_WORDS;
+#define FIRST_WORD (UNDEAD_TRIE_RUNS + NODE_WORDS)
+static uint32_t next_word = FIRST_WORD;
 
 // Under a limit of the address space most of it belongs to the program.
 static uint64_t share_of(uint64_t limit, uint64_t part) {
@@ -36,6 +37,12 @@ bool undead_store_prepare(void) {
 }
 
 void undead_store_limit(uint64_t limit) { undead_reserve_trim(&reserve, share_of(limit, 64)); }
+
+void undead_store_clear(void) {
+  undead_reserve_clear(&reserve);
+  __atomic_store_n(&next_word, FIRST_WORD, __ATOMIC_RELEASE);
+  __atomic_store_n(&undead_backtrace_none, UNDEAD_TRIE_ROOT, __ATOMIC_RELEASE);
+}
 
 uint32_t undead_store_count(void) { return __atomic_load_n(&next_word, __ATOMIC_ACQUIRE); }
 

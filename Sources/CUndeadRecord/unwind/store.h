@@ -72,6 +72,9 @@ uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count);
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 
+// Forgets all backtraces and generations. Not while anybody captures.
+void undead_store_clear(void);
+
 // Words in use: an upper bound of the ids.
 uint32_t undead_store_count(void);
 

@@ -10,6 +10,9 @@ void *undead_map(size_t bytes);                  // zeroed, NULL if there is non
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
 void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)
 bool undead_reserve_at(void *address, size_t bytes);   // likewise, at this place; false if something is there
+// Makes whole pages of own memory zero, and gives them back to the system.
+void undead_clear_memory(void *address, size_t bytes);
+
 void undead_unmap(void *address, size_t bytes);
 // Keeps the first `kept` of `bytes` bytes that were mapped at once.
 void undead_unmap_tail(void *address, size_t bytes, size_t kept);

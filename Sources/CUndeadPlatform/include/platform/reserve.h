@@ -23,6 +23,9 @@ bool undead_reserve_grow(undead_reserve *reserve, size_t bytes);
 // Gives back the addresses behind the usable part and `kept` more bytes: the table will not grow beyond.
 void undead_reserve_trim(undead_reserve *reserve, size_t kept);
 
+// What is usable becomes zero again, and takes no memory.
+void undead_reserve_clear(undead_reserve *reserve);
+
 static inline size_t undead_reserve_usable(const undead_reserve *reserve) {
   return __atomic_load_n(&reserve->usable, __ATOMIC_ACQUIRE);
 }

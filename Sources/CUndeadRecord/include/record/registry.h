@@ -62,6 +62,14 @@ void undead_registry_age(void);
 // some old ones.
 void undead_registry_each_recent(undead_block_visitor visit, void *context);
 
+// Where the allocator itself was asked which blocks there are: each is seen, in a stopped process, then all others are
+// forgotten. One that was recorded keeps its backtrace.
+void undead_registry_see(uintptr_t block);
+void undead_registry_keep_seen(void);
+
+// Forgets all blocks. Not while a thread is in a hook.
+void undead_registry_clear(void);
+
 // Creates the leaf for `address` if there is none, and returns it; NULL (counted) without memory.
 undead_leaf *undead_registry_leaf_slow(uintptr_t address);
 

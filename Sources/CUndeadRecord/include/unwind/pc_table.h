@@ -51,6 +51,8 @@ bool undead_pc_table_prepare(void);
 // Gives back addresses that are only reserved, as undead_store_limit does.
 void undead_pc_table_limit(void);
 void undead_pc_table_forget_rules(void);
+// Forgets all. Not while anybody captures.
+void undead_pc_table_clear(void);
 uint64_t undead_pc_table_bytes(void);
 
 #pragma GCC visibility pop

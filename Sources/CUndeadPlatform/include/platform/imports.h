@@ -1,0 +1,27 @@
+// The pointers through which loaded images call functions of other images, or keep their addresses in data.
+#pragma once
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  const char *name;
+  uintptr_t function;      // what it is bound to
+  uintptr_t replacement;
+} undead_import;
+
+// Lets the pointers of an image that are bound to a function, or not bound yet, lead to its replacement. `back`: lets those
+// that lead to a replacement lead to the function. Returns how many were changed. Each is changed in one step, so other
+// threads may run; the image must stay loaded meanwhile.
+size_t undead_imports_change(const struct dl_phdr_info *image, const undead_import *imports, size_t count, bool back);
+
+// The same for any word of the image's data that is made read-only when it is relocated (the loader's own pointers).
+size_t undead_constants_change(const struct dl_phdr_info *image, const undead_import *imports, size_t count, bool back);
+
+// True if the image has the address.
+bool undead_image_has(const struct dl_phdr_info *image, uintptr_t address);
+
+#pragma GCC visibility pop

@@ -1,0 +1,167 @@
+#define _GNU_SOURCE
+#include "platform/imports.h"
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { CALL_SLOT = R_X86_64_JUMP_SLOT, ADDRESS_SLOT = R_X86_64_GLOB_DAT, DATA_WORD = R_X86_64_64 };
+#elif defined(__aarch64__)
+enum { CALL_SLOT = R_AARCH64_JUMP_SLOT, ADDRESS_SLOT = R_AARCH64_GLOB_DAT, DATA_WORD = R_AARCH64_ABS64 };
+#endif
+
+// What of an image's dynamic section is needed.
+typedef struct {
+  const struct dl_phdr_info *info;
+  const char *strings;
+  const ElfW(Sym) *symbols;
+  const ElfW(Rela) *calls, *others;
+  size_t call_count, other_count, relative_count;
+  uintptr_t read_only_low, read_only_high;   // made read-only after relocation
+  bool is_open;                              // that part is writable now
+} image;
+
+static uintptr_t page_bytes(void) { return (uintptr_t)sysconf(_SC_PAGESIZE); }
+
+bool undead_image_has(const struct dl_phdr_info *info, uintptr_t address) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t low = info->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type == PT_LOAD && address - low < segment->p_memsz) return true;
+  }
+  return false;
+}
+
+static bool is_writable(const struct dl_phdr_info *info, uintptr_t address) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t low = info->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type == PT_LOAD && segment->p_flags & PF_W && address >= low &&
+        address - low + sizeof(uintptr_t) <= segment->p_memsz)
+      return address % sizeof(uintptr_t) == 0;
+  }
+  return false;
+}
+
+// The loader relocates these addresses, but not those of images that it may not write to (the vDSO).
+static uintptr_t address_in(const struct dl_phdr_info *info, uintptr_t address) {
+  return undead_image_has(info, address) ? address : 0;
+}
+
+static void read_entry(image *image, const ElfW(Dyn) *entry) {
+  uintptr_t address = address_in(image->info, entry->d_un.d_ptr);
+  switch (entry->d_tag) {
+    case DT_STRTAB: image->strings = (const char *)address; break;
+    case DT_SYMTAB: image->symbols = (const ElfW(Sym) *)address; break;
+    case DT_JMPREL: image->calls = (const ElfW(Rela) *)address; break;
+    case DT_RELA: image->others = (const ElfW(Rela) *)address; break;
+    case DT_PLTRELSZ: image->call_count = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
+    case DT_RELASZ: image->other_count = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
+    case DT_RELACOUNT: image->relative_count = entry->d_un.d_val; break;
+  }
+}
+
+static bool read_image(image *image, const struct dl_phdr_info *info) {
+  memset(image, 0, sizeof *image);
+  image->info = info;
+  const ElfW(Dyn) *dynamic = NULL;
+  uintptr_t page = page_bytes();
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t low = info->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)low;
+    if (segment->p_type != PT_GNU_RELRO) continue;
+    image->read_only_low = low & ~(page - 1);
+    image->read_only_high = (low + segment->p_memsz) & ~(page - 1);
+  }
+  for (const ElfW(Dyn) *entry = dynamic; entry && entry->d_tag != DT_NULL; entry++) read_entry(image, entry);
+  if (!image->calls) image->call_count = 0;
+  if (!image->others || image->relative_count > image->other_count) image->other_count = image->relative_count = 0;
+  return image->strings && image->symbols;
+}
+
+static bool is_read_only(const image *image, uintptr_t address) {
+  return address - image->read_only_low < image->read_only_high - image->read_only_low;
+}
+
+static bool protect(const image *image, int protection) {
+  return mprotect((void *)image->read_only_low, image->read_only_high - image->read_only_low, protection) == 0;
+}
+
+// Somebody else may have protected the rest of the data, too: a store that faults would end the program.
+static bool store(image *image, uintptr_t address, uintptr_t value) {
+  if (is_read_only(image, address)) {
+    if (!image->is_open && !(image->is_open = protect(image, PROT_READ | PROT_WRITE))) return false;
+  } else {
+    uintptr_t page = page_bytes();
+    if (mprotect((void *)(address & ~(page - 1)), page, PROT_READ | PROT_WRITE) != 0) return false;
+  }
+  __atomic_store_n((uintptr_t *)address, value, __ATOMIC_RELEASE);
+  return true;
+}
+
+static void close_image(image *image) {
+  if (image->is_open) protect(image, PROT_READ);
+  image->is_open = false;
+}
+
+static const undead_import *import_of(const image *image, const ElfW(Rela) *relocation, const undead_import *imports,
+                                      size_t count) {
+  const char *name = image->strings + image->symbols[ELF64_R_SYM(relocation->r_info)].st_name;
+  for (size_t i = 0; i < count; i++)
+    if (name[0] == imports[i].name[0] && strcmp(name, imports[i].name) == 0) return &imports[i];
+  return NULL;
+}
+
+// A call that was not made yet leads into the image's own table of stubs, and from there to the loader. An image that has a
+// function of that name itself calls its own.
+static bool leads_to(const image *image, const undead_import *import, const ElfW(Rela) *relocation, uintptr_t value) {
+  if (value == import->function) return true;
+  bool is_foreign = image->symbols[ELF64_R_SYM(relocation->r_info)].st_shndx == SHN_UNDEF;
+  return ELF64_R_TYPE(relocation->r_info) == CALL_SLOT && is_foreign && undead_image_has(image->info, value);
+}
+
+static bool change(image *image, const ElfW(Rela) *relocation, const undead_import *imports, size_t count, bool back) {
+  uint64_t type = ELF64_R_TYPE(relocation->r_info);
+  if (type != CALL_SLOT && type != ADDRESS_SLOT && type != DATA_WORD) return false;
+  if (ELF64_R_SYM(relocation->r_info) == 0 || (type == DATA_WORD && relocation->r_addend != 0)) return false;
+  const undead_import *import = import_of(image, relocation, imports, count);
+  uintptr_t address = image->info->dlpi_addr + relocation->r_offset;
+  if (!import || !is_writable(image->info, address)) return false;
+  uintptr_t value = __atomic_load_n((uintptr_t *)address, __ATOMIC_ACQUIRE);
+  if (back) return value == import->replacement && store(image, address, import->function);
+  return leads_to(image, import, relocation, value) && store(image, address, import->replacement);
+}
+
+size_t undead_imports_change(const struct dl_phdr_info *info, const undead_import *imports, size_t count, bool back) {
+  int saved = errno;
+  size_t changed = 0;
+  image image;
+  if (read_image(&image, info)) {
+    for (size_t i = 0; i < image.call_count; i++) changed += change(&image, &image.calls[i], imports, count, back);
+    for (size_t i = image.relative_count; i < image.other_count; i++)
+      changed += change(&image, &image.others[i], imports, count, back);
+  }
+  close_image(&image);
+  errno = saved;
+  return changed;
+}
+
+size_t undead_constants_change(const struct dl_phdr_info *info, const undead_import *imports, size_t count, bool back) {
+  int saved = errno;
+  size_t changed = 0;
+  image image;
+  read_image(&image, info);
+  for (uintptr_t at = image.read_only_low; at < image.read_only_high; at += sizeof(uintptr_t)) {
+    if (!is_writable(info, at)) continue;
+    uintptr_t value = *(const uintptr_t *)at;
+    for (size_t i = 0; i < count; i++)
+      if (value == (back ? imports[i].replacement : imports[i].function))
+        changed += store(&image, at, back ? imports[i].function : imports[i].replacement);
+  }
+  close_image(&image);
+  errno = saved;
+  return changed;
+}

@@ -1,0 +1,23 @@
+// The hooks in a program that was started without them: the pointers through which its images call the allocator are changed.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// True in a library that is not the first to be asked for malloc, as one that was opened late: calls come to its hooks only
+// if they are sent there.
+bool undead_hooks_are_passed_by(void);
+
+// Why the hooks cannot be put in, in one sentence that is valid until the next call, or NULL.
+const char *undead_attach_obstacle(void);
+
+// Sends the calls of all images to the hooks, or back to the allocator; returns how many pointers were changed.
+size_t undead_attach_hooks(void);
+size_t undead_detach_hooks(void);
+
+// Forgets all blocks and backtraces and gives their memory back to the system. Not while a thread is in a hook.
+void undead_record_forget_all(void);
+
+#pragma GCC visibility pop

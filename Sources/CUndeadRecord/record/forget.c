@@ -1,0 +1,19 @@
+#define _GNU_SOURCE
+#include "platform/memory.h"
+#include "record/attached.h"
+#include "record/registry.h"
+#include "unwind/backtrace.h"
+#include "unwind/cache_pool.h"
+#include "unwind/pc_table.h"
+#include "unwind/store.h"
+
+void undead_record_forget_all(void) {
+  undead_registry_clear();
+#if defined(__x86_64__)
+  undead_cache_pool_clear();
+#endif
+  undead_store_clear();
+  undead_pc_table_clear();
+  // Whoever kept a copy of a rule or of a node's id lets it go.
+  undead_backtrace_forget_images();
+}
