@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A server whose memory grows though nothing leaks, and visitors for it: scripts/server-growth.
+// A server whose memory grows, with a leak and a dead object to be asked for, and visitors for it: scripts/server-growth,
+// scripts/server-load.
 let package = Package(
   name: "Server",
   dependencies: [

@@ -9,6 +9,9 @@ struct Shop {
     router.get("/") { _, _ in "a shop\n" }
     router.get("/visit/:name") { _, context in try await visit(context.parameters.require("name")) }
     router.get("/basket/:session") { _, context in try await basket(context.parameters.require("session")) }
+    router.get("/browse/:name") { _, context in try browse(context.parameters.require("name")) }
+    router.get("/subscribe/:name") { _, context in try subscribe(context.parameters.require("name")) }
+    router.get("/haunt") { _, _ in haunt() }
     return router
   }
 
@@ -24,6 +27,26 @@ struct Shop {
       throw HTTPError(.notFound)
     }
     return session.basket.map { $0.article + "\n" }.joined()
+  }
+
+  /// What a shop does most of the time: nothing of it is kept.
+  private func browse(_ visitor: String) throws -> String {
+    let page = Page(visitor: visitor, articles: (1...10).map { Page.Article(name: "article \($0)", price: $0 * 100) })
+    return String(decoding: try JSONEncoder().encode(page), as: UTF8.self) + "\n"
+  }
+
+  /// A leak: the subscription holds the closure that holds the subscription.
+  private func subscribe(_ visitor: String) -> String {
+    let subscription = Subscription(visitor: visitor)
+    subscription.onArrival = { subscription.deliver() }
+    return "subscribed\n"
+  }
+
+  /// A message to an object that has died. Only to be asked for under `undead run --zombies`.
+  private func haunt() -> String {
+    let ghost = Unmanaged.passRetained(Subscription(visitor: "nobody"))
+    ghost.release()
+    return ghost.takeUnretainedValue().greet()
   }
 }
 

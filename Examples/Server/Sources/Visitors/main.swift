@@ -42,14 +42,20 @@ struct Connection {
   }
 }
 
-guard CommandLine.arguments.count == 3, let port = UInt16(CommandLine.arguments[1]),
-  let visits = Int(CommandLine.arguments[2])
-else {
-  print("usage: Visitors PORT VISITS")
+guard CommandLine.arguments.count >= 3, let port = UInt16(CommandLine.arguments[1]) else {
+  print("usage: Visitors PORT VISITS [PATH]\n       Visitors PORT --latencies FILE SECONDS PATH")
   exit(64)
 }
 guard let connection = Connection(port: port) else { exit(1) }
-for visit in 0..<visits where !connection.get("/visit/visitor\(visit % 100)") {
-  print("visit \(visit) was not answered")
-  exit(1)
+if let visits = Int(CommandLine.arguments[2]) {
+  let path = CommandLine.arguments.count > 3 ? CommandLine.arguments[3] : "/visit/visitor"
+  for visit in 0..<visits where !connection.get("\(path)\(visit % 100)") {
+    print("visit \(visit) was not answered")
+    exit(1)
+  }
+} else if CommandLine.arguments.count == 6, let seconds = Double(CommandLine.arguments[4]) {
+  let path = CommandLine.arguments[5]
+  guard LatencyLog.record(connection, path: path, seconds: seconds, file: CommandLine.arguments[3]) else { exit(1) }
+} else {
+  exit(64)
 }
