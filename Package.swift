@@ -63,10 +63,13 @@ let package = Package(
       name: "UndeadProfile",
       dependencies: ["UndeadHeap", "UndeadReport", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
       exclude: ["Format/profile.proto"]),
+    // Processes that were not started under the tool: control of them, and copies of their memory.
+    .target(name: "CUndeadTrace"),
+    .target(name: "UndeadAttach", dependencies: ["CUndeadTrace"]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport",
+        "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),

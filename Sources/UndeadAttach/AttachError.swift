@@ -1,0 +1,30 @@
+import Glibc
+
+/// Why a process or a core cannot be looked at: what happened, with which input, and what to do.
+public struct AttachError: Error, Equatable, CustomStringConvertible {
+  public enum Kind: Sendable {
+    /// The input is not one that can be looked at.
+    case misuse
+    /// The work failed.
+    case failure
+    /// The moment was a bad one; the same may succeed soon.
+    case again
+  }
+
+  public let kind: Kind
+  public let message: String
+
+  public init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  public var description: String { message }
+
+  static func misuse(_ message: String) -> AttachError { AttachError(.misuse, message) }
+  static func failure(_ message: String) -> AttachError { AttachError(.failure, message) }
+  static func again(_ message: String) -> AttachError { AttachError(.again, message) }
+
+  /// The system's own words for an error number.
+  static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,235 @@
+import CUndeadTrace
+import Glibc
+
+/// A copy of a running program: the system makes it from the program's memory (copy on write) while that stands still, and
+/// the program goes on at once.
+///
+/// Belongs to the thread that made it (``TracerThread``). The copy ends with the tool, whatever ends that.
+public final class LiveReplica: Replica {
+  public var pid: pid_t { host.pid }
+  public let maps: MemoryMap
+  public let host: ReplicaHost
+  /// Nanoseconds that the program stood still.
+  public private(set) var paused: UInt64
+  public let threads: [ReplicaThread]
+  public let taken: UInt64
+  private let program: TargetProgram
+  /// What the program calls the copy.
+  private let numberInProgram: pid_t
+  private var isEnded = false
+
+  /// Stops the program, copies it, and lets it go on.
+  ///
+  /// - Throws: `AttachError`; the program goes on, and no copy is left.
+  public init(of program: TargetProgram) throws(AttachError) {
+    self.program = program
+    let start = ProcFile.now()
+    let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
+    let fork = Fork(stopped, program)
+    let host: ReplicaHost
+    do throws(AttachError) {
+      threads = try Self.states(stopped)
+      host = try fork.make()
+    } catch {
+      fork.undo()
+      stopped.resume()
+      throw error
+    }
+    taken = ProcFile.wallClock()
+    stopped.resume()
+    paused = ProcFile.now() - start
+    self.host = host
+    numberInProgram = fork.numberInProgram
+    maps = MemoryMap(text: ProcFile.read("/proc/\(host.pid)/maps") ?? [])
+    Self.giveWay(host.pid)
+  }
+
+  deinit { end() }
+
+  private static func states(_ stopped: TracedProcess) throws(AttachError) -> [ReplicaThread] {
+    var states: [ReplicaThread] = []
+    for thread in stopped.threads where thread.isAlive {
+      let registers = try thread.registers()
+      states.append(
+        ReplicaThread(
+          tid: thread.tid, isFirst: thread.tid == stopped.pid, isInSystemCall: registers.orig_rax != .max,
+          registers: registers, extendedState: thread.extendedState()))
+    }
+    return states
+  }
+
+  /// If memory or processors are short, the copy is the one that has to do without.
+  private static func giveWay(_ pid: pid_t) {
+    let file = open("/proc/\(pid)/oom_score_adj", O_WRONLY | O_CLOEXEC)
+    if file >= 0 {
+      _ = write(file, "1000", 4)
+      close(file)
+    }
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(pid), 10)
+  }
+
+  public func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
+    var request = request
+    request.pid = program.pid
+    request.threads = threads
+    request.maps = maps.text
+    request.executable = program.executable
+    request.arguments = program.arguments
+    request.started = program.started
+    request.taken = taken
+    request.paused = paused
+    try host.prepare(patching: program.patched)
+    return try host.snapshot(library: library, request)
+  }
+
+  /// Ends the copy, and has the program forget it; may be called again.
+  public func end() {
+    guard !isEnded else { return }
+    isEnded = true
+    kill(pid, SIGKILL)
+    while host.thread.isAlive, host.thread.wait(until: TracedThread.deadline(5)) != nil {}
+    paused += Reaper(program).reap(numberInProgram)
+  }
+}
+
+/// The birth of the copy.
+private final class Fork {
+  private let stopped: TracedProcess
+  private let program: TargetProgram
+  private var copy: TracedThread?
+  private(set) var numberInProgram: pid_t = 0
+
+  init(_ stopped: TracedProcess, _ program: TargetProgram) {
+    self.stopped = stopped
+    self.program = program
+  }
+
+  func make() throws(AttachError) -> ReplicaHost {
+    let maker = try Maker.choose(stopped.threads, in: program)
+    let call = SurvivableCall(library: program.library, memory: program.memory)
+    let state = try call.prepare(maker)
+    var result: Int64 = 0
+    do throws(AttachError) {
+      try maker.setOptions(Ptrace.systemCallGood | Ptrace.traceClone)
+      result = try call.run(
+        SystemCall.clone, [0, state.childStack, 0, 0, 0], on: maker, state, by: TracedThread.deadline(30)
+      ) { message throws(AttachError) in
+        self.copy = TracedThread(tid: pid_t(truncatingIfNeeded: message))
+      }
+      try adopt()
+    } catch {
+      try? call.finish(maker, state)
+      throw error
+    }
+    try? maker.setOptions(Ptrace.systemCallGood)
+    try call.finish(maker, state)
+    numberInProgram = pid_t(truncatingIfNeeded: result)
+    guard result > 0, let copy else { throw Self.noCopy(Int32(truncatingIfNeeded: -result), program.pid) }
+    return try ReplicaHost(thread: copy, library: program.library)
+  }
+
+  /// From here on the copy ends with the tool, holds no file of the program, and says what it is.
+  private func adopt() throws(AttachError) {
+    guard let copy else { return }
+    guard copy.wait(until: TracedThread.deadline(5)) != nil, copy.isAlive else {
+      throw .again("the copy of process \(program.pid) ended at once: somebody killed it")
+    }
+    try copy.setOptions(Ptrace.systemCallGood | Ptrace.exitKill)
+    try copy.setSignalMask(Self.allButCrashes)
+    let instruction = program.library.systemCall
+    let closed = try copy.systemCall(SystemCall.closeRange, 0, UInt64(UInt32.max), 0, at: instruction)
+    if closed < 0 { try closeAll(copy, instruction) }
+    // Above the word where it would return to.
+    let name = try copy.registers().rsp + 8
+    try TargetMemory(of: copy.tid).write(Array("\(Reaper.nameOfCopies)\0".utf8), at: name)
+    // PR_SET_NAME
+    _ = try copy.systemCall(SystemCall.prctl, 15, name, at: instruction)
+  }
+
+  /// For kernels before 5.9.
+  private func closeAll(_ copy: TracedThread, _ instruction: UInt64) throws(AttachError) {
+    for file in ProcFile.files(of: copy.tid) {
+      _ = try copy.systemCall(3, UInt64(file), at: instruction)
+    }
+  }
+
+  private static let allButCrashes: UInt64 =
+    ~TracedThread.crashes.reduce(0) { $0 | 1 << UInt64($1 - 1) }
+
+  private static func noCopy(_ code: Int32, _ pid: pid_t) -> AttachError {
+    switch code {
+    case EAGAIN:
+      .failure(
+        "process \(pid) cannot be copied: its limit of processes is reached (ulimit -u, or pids.max of its cgroup)")
+    case ENOMEM:
+      .failure(
+        "process \(pid) cannot be copied: the system does not promise so much memory (vm.overcommit_memory), or has none left"
+      )
+    default: .failure("process \(pid) cannot be copied: \(AttachError.reason(code))")
+    }
+  }
+
+  /// Takes away what a failure left.
+  func undo() {
+    guard let copy else { return }
+    kill(copy.tid, SIGKILL)
+    while copy.isAlive, copy.wait(until: TracedThread.deadline(5)) != nil {}
+  }
+}
+
+/// The thread of the program that makes a call for us.
+enum Maker {
+  /// - Throws: `AttachError` (again) if no thread has room for it on its stack.
+  static func choose(_ threads: [TracedThread], in program: TargetProgram) throws(AttachError) -> TracedThread {
+    let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
+    var best: (thread: TracedThread, rank: Int)?
+    for thread in threads where thread.isAlive {
+      guard let registers = try? thread.registers(), SurvivableCall.fits(registers, in: maps) else { continue }
+      let rank = rank(registers)
+      if rank < best?.rank ?? .max { best = (thread, rank) }
+      if rank == 0 { break }
+    }
+    guard let best else {
+      throw .again("no thread of process \(program.pid) has room on its stack to be used; try again")
+    }
+    return best.thread
+  }
+
+  /// A thread that waits without a time limit goes on best by itself, should the tool be killed.
+  private static func rank(_ registers: Registers) -> Int {
+    guard registers.orig_rax != .max else { return 2 }
+    return Int64(bitPattern: registers.rax) == -516 ? 1 : 0
+  }
+}
+
+/// Has a program take note of the ends of copies, which it does not know of.
+struct Reaper {
+  static let nameOfCopies = "undead-copy"
+  private let program: TargetProgram
+
+  init(_ program: TargetProgram) { self.program = program }
+
+  /// One thread of the program stands still for a moment, and makes one call.
+  ///
+  /// - Returns: for how many nanoseconds.
+  func reap(_ number: pid_t) -> UInt64 {
+    guard number > 0 else { return 0 }
+    let call = SurvivableCall(library: program.library, memory: program.memory)
+    let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
+    for tid in ProcFile.liveThreads(of: program.pid) {
+      let start = ProcFile.now()
+      guard let thread = try? TracedThread.seize(tid) else { continue }
+      defer { thread.detach() }
+      guard thread.standStill(by: TracedThread.deadline(0.2)), thread.isAlive, let registers = try? thread.registers(),
+        SurvivableCall.fits(registers, in: maps), let state = try? call.prepare(thread)
+      else { continue }
+      // __WALL and WNOHANG: the copy tells nobody of its end.
+      _ = try? call.run(
+        SystemCall.wait4, [UInt64(number), 0, 0x4000_0001, 0], on: thread, state, by: TracedThread.deadline(5))
+      try? call.finish(thread, state)
+      if let repeated = Interruption.repeated(thread) { try? thread.setRegisters(repeated) }
+      return ProcFile.now() - start
+    }
+    return 0
+  }
+}

@@ -1,0 +1,162 @@
+import Glibc
+
+/// A copy of a program's memory in a process that nobody needs: the library runs in it as in the program itself.
+public protocol Replica: AnyObject {
+  /// The process, as the tool numbers it.
+  var pid: pid_t { get }
+  /// The program's mappings, before anything was put in.
+  var maps: MemoryMap { get }
+
+  /// Opens a library in the replica, and asks it for a snapshot file.
+  ///
+  /// - Parameter library: the path of the instrument, as the tool sees it.
+  /// - Returns: an open file (the caller's) with the snapshot.
+  func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile
+}
+
+/// A snapshot that a replica wrote: a file in memory, which lives as long as this.
+public final class ReplicaFile {
+  public let descriptor: Int32
+  /// What the library had to say, "" for nothing.
+  public internal(set) var message = ""
+
+  public init(descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// A name under which this process can read it, without copying.
+  public var path: String { "/proc/self/fd/\(descriptor)" }
+
+  /// Puts a copy at `path`, which appears at once and whole.
+  ///
+  /// - Throws: `AttachError` (failure); nothing half-written is left.
+  public func copy(to path: String) throws(AttachError) {
+    let temporary = "\(path).\(getpid()).part"
+    let target = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard target >= 0 else { throw .failure("cannot write '\(temporary)': \(AttachError.reason(errno))") }
+    var problem: Int32?
+    var offset: off_t = 0
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { problem = errno }
+    while problem == nil, offset < status.st_size {
+      let count = sendfile(target, descriptor, &offset, Int(status.st_size - offset))
+      if count <= 0 && errno != EINTR { problem = count == 0 ? EIO : errno }
+    }
+    if close(target) != 0 { problem = problem ?? errno }
+    if problem == nil, rename(temporary, path) != 0 { problem = errno }
+    if let problem {
+      unlink(temporary)
+      throw .failure("cannot write '\(path)': \(AttachError.reason(problem))")
+    }
+  }
+}
+
+/// A thread of the program, as it stood.
+public struct ReplicaThread {
+  public var tid: pid_t
+  public var isFirst: Bool
+  public var isInSystemCall: Bool
+  public var registers: Registers
+  /// XSAVE area, standard format; empty: none.
+  public var extendedState: [UInt8]
+
+  public init(
+    tid: pid_t, isFirst: Bool, isInSystemCall: Bool, registers: Registers, extendedState: [UInt8]
+  ) {
+    self.tid = tid
+    self.isFirst = isFirst
+    self.isInSystemCall = isInSystemCall
+    self.registers = registers
+    self.extendedState = extendedState
+  }
+}
+
+/// What the library is asked for in a replica (`undead_replica_request`).
+public struct ReplicaRequest {
+  public var wantsHeap = false
+  public var wantsSuspects = true
+  public var isCore = false
+  /// Of the program.
+  public var pid: pid_t = 0
+  public var threads: [ReplicaThread] = []
+  public var maps: [UInt8] = []
+  public var smaps: [UInt8] = []
+  public var executable = ""
+  /// Separated by blanks.
+  public var arguments = ""
+  /// Nanoseconds since 1970.
+  public var started: UInt64 = 0
+  public var taken: UInt64 = 0
+  /// Words that the kernel holds for the program; nil if there may be others.
+  public var held: [UInt64]?
+  /// Nanoseconds that the program stood still.
+  public var paused: UInt64 = 0
+  /// In seconds; then the replica is given up.
+  public var limit = 120.0
+
+  public init() {}
+
+  static let version: UInt32 = 1
+  /// Offsets in the struct.
+  static let messageOffset = 112
+  static let messageBytes = 512
+  static let size = messageOffset + messageBytes + 24
+
+  /// Lays the request out for the replica.
+  ///
+  /// - Parameters:
+  ///   - address: where the bytes will lie there.
+  ///   - file: the descriptor that the snapshot goes to.
+  ///   - stack: what the call itself uses.
+  func encoded(at address: UInt64, file: Int32, stack: Range<UInt64>) -> [UInt8] {
+    var tail: [UInt8] = []
+    let tailStart = UInt64(Self.size)
+    func place(_ bytes: [UInt8], alignment: Int = 64) -> UInt64 {
+      while (Int(tailStart) + tail.count) % alignment != 0 { tail.append(0) }
+      defer { tail += bytes }
+      return address + tailStart + UInt64(tail.count)
+    }
+    var table: [UInt8] = []
+    for thread in threads {
+      let state = thread.extendedState.isEmpty ? 0 : place(thread.extendedState)
+      table.append(number: UInt32(bitPattern: thread.tid))
+      table.append(number: UInt32(thread.isFirst ? 1 : 0) | (thread.isInSystemCall ? 2 : 0))
+      withUnsafeBytes(of: thread.registers) { table += $0 }
+      table.append(number: state)
+      table.append(number: UInt64(thread.extendedState.count))
+    }
+    let threadTable = place(table)
+    let mapsText = place(maps + [0])
+    let smapsText = smaps.isEmpty ? 0 : place(smaps + [0])
+    let executableText = place(Array(executable.utf8) + [0])
+    let argumentsText = place(Array(arguments.utf8) + [0])
+    let heldWords = place((held ?? []).flatMap { word in withUnsafeBytes(of: word.littleEndian, Array.init) })
+    var head: [UInt8] = []
+    head.append(number: Self.version)
+    head.append(number: UInt32(Self.size))
+    head.append(number: flags)
+    head.append(number: UInt32(bitPattern: file))
+    head.append(number: UInt32(bitPattern: pid))
+    head.append(number: UInt32(threads.count))
+    for value in [
+      threadTable, mapsText, UInt64(maps.count), smapsText, UInt64(smaps.count), executableText, argumentsText, started,
+      taken, stack.lowerBound, stack.upperBound,
+    ] { head.append(number: value) }
+    precondition(head.count == Self.messageOffset)
+    head += [UInt8](repeating: 0, count: Self.messageBytes)
+    for value in [heldWords, UInt64(held?.count ?? 0), paused] { head.append(number: value) }
+    return head + tail
+  }
+
+  private var flags: UInt32 {
+    (wantsHeap ? 1 : 0) | (isCore ? 2 : 0) | (wantsSuspects ? 4 : 0) | (held == nil ? 0 : 8)
+  }
+}
+
+extension [UInt8] {
+  mutating func append<Number: FixedWidthInteger>(number: Number) {
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+}

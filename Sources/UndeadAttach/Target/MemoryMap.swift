@@ -1,0 +1,66 @@
+/// The mappings of a process, as `/proc/PID/maps` tells them.
+public struct MemoryMap: Sendable {
+  public struct Region: Sendable, Equatable {
+    public var start: UInt64
+    public var end: UInt64
+    public var isReadable: Bool
+    public var isWritable: Bool
+    public var isExecutable: Bool
+    public var isShared: Bool
+    public var offset: UInt64
+    public var inode: UInt64
+    /// Empty for memory without a name.
+    public var path: String
+  }
+
+  /// In ascending order.
+  public let regions: [Region]
+  /// What they were read from.
+  public let text: [UInt8]
+
+  public init(text: [UInt8]) {
+    self.text = text
+    regions = text.split(separator: UInt8(ascii: "\n")).compactMap(Self.region)
+  }
+
+  private static func region(_ line: ArraySlice<UInt8>) -> Region? {
+    let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5, omittingEmptySubsequences: true)
+    guard fields.count >= 5 else { return nil }
+    let range = fields[0].split(separator: UInt8(ascii: "-"))
+    guard range.count == 2, let start = number(range[0]), let end = number(range[1]), start < end,
+      let offset = number(fields[2]), fields[1].count == 4
+    else { return nil }
+    let mode = Array(fields[1])
+    let path = fields.count > 5 ? fields[5].drop { $0 == UInt8(ascii: " ") } : []
+    return Region(
+      start: start, end: end, isReadable: mode[0] == UInt8(ascii: "r"), isWritable: mode[1] == UInt8(ascii: "w"),
+      isExecutable: mode[2] == UInt8(ascii: "x"), isShared: mode[3] == UInt8(ascii: "s"), offset: offset,
+      inode: UInt64(String(decoding: fields[4], as: UTF8.self)) ?? 0, path: String(decoding: path, as: UTF8.self))
+  }
+
+  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+  }
+
+  /// The region that an address lies in.
+  public func region(containing address: UInt64) -> Region? {
+    var low = 0
+    var high = regions.count
+    while low < high {
+      let middle = (low + high) / 2
+      if regions[middle].end <= address { low = middle + 1 } else { high = middle }
+    }
+    return low < regions.count && regions[low].start <= address ? regions[low] : nil
+  }
+
+  /// Where a mapped file that holds code begins, with its last path component.
+  public var imageStarts: [(path: String, start: UInt64)] {
+    var starts: [(path: String, start: UInt64)] = []
+    var seen: Set<String> = []
+    let withCode = Set(regions.lazy.filter { $0.isExecutable && !$0.path.isEmpty }.map(\.path))
+    for region in regions where region.offset == 0 && withCode.contains(region.path) {
+      if seen.insert(region.path).inserted { starts.append((region.path, region.start)) }
+    }
+    return starts
+  }
+}

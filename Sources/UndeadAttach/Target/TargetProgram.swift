@@ -1,0 +1,117 @@
+import Glibc
+
+/// What is known of a running program before it is stopped.
+public struct TargetProgram {
+  public let pid: pid_t
+  /// A thread that has not ended: the first one may have.
+  public let anchor: pid_t
+  public let memory: TargetMemory
+  public let library: CLibrary
+  /// The loaded files that have an allocator or locks of their own to be replaced in a copy.
+  public let patched: [TargetImage]
+  public let executable: String
+  public let arguments: String
+  /// Nanoseconds since 1970.
+  public let started: UInt64
+
+  /// - Throws: `AttachError` that says why it cannot be looked at.
+  public init(pid: pid_t) throws(AttachError) {
+    self.pid = pid
+    anchor = try Self.anchor(of: pid)
+    let memory = try Self.memory(of: anchor, pid: pid)
+    self.memory = memory
+    executable = ProcFile.linkTarget("/proc/\(anchor)/exe") ?? ""
+    arguments = Self.arguments(of: anchor)
+    started = Self.started(pid)
+    let maps = MemoryMap(text: ProcFile.read("/proc/\(anchor)/maps") ?? [])
+    try Self.checkWordSize(maps, memory, pid, executable)
+    library = try CLibrary(in: maps, memory: memory, process: "process \(pid) ('\(executable)')")
+    let images = maps.imageStarts.compactMap { TargetImage(path: $0.path, start: $0.start, memory: memory) }
+    try Obstacle.check(images, of: pid)
+    patched = images.filter { $0.symbol("malloc") != nil || $0.symbol("pthread_mutex_lock") != nil }
+  }
+
+  private static func anchor(of pid: pid_t) throws(AttachError) -> pid_t {
+    guard pid > 0, let state = ProcFile.state(of: pid) else { throw .misuse("no such process: \(pid)") }
+    if let leader = ProcFile.status("Tgid", of: pid).flatMap({ pid_t($0) }), leader != pid {
+      throw .misuse("\(pid) is a thread of process \(leader); give the process id")
+    }
+    if let tracer = ProcFile.status("TracerPid", of: pid), tracer != "0" { throw .traced(pid, by: tracer) }
+    let live = ProcFile.liveThreads(of: pid)
+    guard let first = live.first else {
+      throw .misuse("process \(pid) has ended (state \(state)); its parent has not asked for its exit status yet")
+    }
+    if ProcFile.status("Kthread", of: pid) == "1" || ProcFile.status("VmSize", of: first) == nil {
+      throw .misuse("process \(pid) is a thread of the kernel, or just ends: it has no memory of its own")
+    }
+    return live.contains(pid) ? pid : first
+  }
+
+  private static func memory(of tid: pid_t, pid: pid_t) throws(AttachError) -> TargetMemory {
+    let descriptor = open("/proc/\(tid)/mem", O_RDONLY | O_CLOEXEC)
+    let code = errno
+    if descriptor < 0, code == EACCES || code == EPERM { throw .refused(EPERM, pid: pid, tid: tid) }
+    if descriptor >= 0 { close(descriptor) }
+    return try TargetMemory(of: tid)
+  }
+
+  private static func checkWordSize(
+    _ maps: MemoryMap, _ memory: TargetMemory, _ pid: pid_t, _ executable: String
+  ) throws(AttachError) {
+    // The loader and the program are of one kind.
+    for (_, start) in maps.imageStarts {
+      guard let header = memory.read(at: start, count: 20), header.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else {
+        continue
+      }
+      let machine = UInt16(header[18]) | UInt16(header[19]) << 8
+      if header[4] == 2, machine == 62 { return }
+      throw .misuse(
+        "process \(pid) ('\(executable)') is a program of \(header[4] == 1 ? "32 bits" : "another processor"); undead looks at x86-64"
+      )
+    }
+  }
+
+  private static func arguments(of tid: pid_t) -> String {
+    var bytes = ProcFile.read("/proc/\(tid)/cmdline") ?? []
+    while bytes.last == 0 { bytes.removeLast() }
+    return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+  }
+
+  private static func started(_ pid: pid_t) -> UInt64 {
+    // Field 22, after the name in parentheses: clock ticks since the machine started.
+    guard let stat = ProcFile.text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return 0 }
+    let fields = stat[end...].split(separator: " ")
+    guard fields.count > 20, let ticks = UInt64(fields[20]) else { return 0 }
+    var boot = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &boot)
+    let sinceBoot = UInt64(boot.tv_sec) * 1_000_000_000 + UInt64(boot.tv_nsec)
+    let perSecond = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    return ProcFile.wallClock() &- sinceBoot &+ ticks * (1_000_000_000 / perSecond)
+  }
+}
+
+/// Programs whose memory is not understood.
+private enum Obstacle {
+  /// Functions by which another instrument or allocator shows itself.
+  private static let sanitizers = [
+    "__asan_init": "AddressSanitizer", "__tsan_init": "ThreadSanitizer", "__lsan_init": "LeakSanitizer",
+    "__msan_init": "MemorySanitizer", "__hwasan_init": "HWAddressSanitizer",
+  ]
+  private static let allocators = ["jemalloc", "tcmalloc", "mimalloc", "snmalloc", "hoard", "rpmalloc", "scudo"]
+
+  static func check(_ images: [TargetImage], of pid: pid_t) throws(AttachError) {
+    for image in images {
+      for (mark, name) in sanitizers.sorted(by: { $0.key < $1.key }) where image.symbol(mark) != nil {
+        throw .misuse("process \(pid) is built with \(name) ('\(image.path)'), whose memory undead does not know")
+      }
+      // A program that links Undead defines malloc, too, and the C library does the work.
+      guard image.soname != "libc.so.6", image.symbol("malloc")?.isFunction == true, image.symbol("undead_scan") == nil,
+        !image.soname.hasPrefix("ld-linux"), !image.path.hasPrefix("[")
+      else { continue }
+      let name = allocators.first { image.path.contains($0) } ?? "an allocator of its own"
+      throw .misuse(
+        "process \(pid) uses \(name) ('\(image.path)') in front of the C library's malloc, and undead knows where blocks begin "
+          + "and end in that one alone; start it with 'undead run', or without that allocator")
+    }
+  }
+}

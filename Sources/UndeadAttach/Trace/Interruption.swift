@@ -1,0 +1,61 @@
+import Glibc
+
+/// System calls that a stop ends with EINTR, though no signal came.
+///
+/// Most calls go on by themselves when a thread does; those of signal(7), "Interruption of system calls and library
+/// functions by stop signals", do not.
+enum Interruption {
+  /// recvfrom and the like end so if the socket has a time limit. Nothing was done yet where one of these says EINTR.
+  private static let repeatable: Set<UInt64> = [
+    0, 1, 19, 20,  // read, write, readv, writev
+    43, 288,  // accept, accept4
+    44, 45, 46, 47, 299, 307,  // sendto, recvfrom, sendmsg, recvmsg, recvmmsg, sendmmsg
+    65, 220,  // semop, semtimedop
+    69, 70,  // msgsnd, msgrcv
+    128,  // rt_sigtimedwait
+    208, 333,  // io_getevents, io_pgetevents
+    232, 281, 441,  // epoll_wait, epoll_pwait, epoll_pwait2
+    426,  // io_uring_enter
+  ]
+
+  /// The registers with which a thread that stands makes its call again; nil if it is to go on as it is.
+  static func repeated(_ thread: TracedThread) -> Registers? {
+    guard thread.isAlive, var registers = try? thread.registers(),
+      registers.rax == UInt64(bitPattern: -Int64(EINTR)), repeatable.contains(registers.orig_rax),
+      !hasSignal(thread.tid)
+    else { return nil }
+    registers.rax = registers.orig_rax
+    registers.rip -= 2
+    registers.orig_rax = .max
+    return registers
+  }
+
+  /// The registers with which a thread goes on by itself, without the system's help: its call is made anew.
+  static func selfContained(_ registers: Registers) -> Registers {
+    var registers = registers
+    // ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK of the kernel.
+    let restarted: Set<Int64> = [-512, -513, -514, -516]
+    if registers.orig_rax != .max, restarted.contains(Int64(bitPattern: registers.rax)) {
+      registers.rax = registers.orig_rax
+      registers.rip -= 2
+    }
+    registers.orig_rax = .max
+    return registers
+  }
+
+  /// True if a signal waits for the thread which it takes.
+  private static func hasSignal(_ tid: pid_t) -> Bool {
+    guard let status = ProcFile.text("/proc/\(tid)/status") else { return true }
+    var sets: [Substring: UInt64] = [:]
+    for line in status.split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      if parts.count == 2, parts[0] == "ShdPnd" || parts[0].hasPrefix("Sig"),
+        let bits = UInt64(parts[1].drop { $0 == "\t" || $0 == " " }, radix: 16)
+      {
+        sets[parts[0]] = bits
+      }
+    }
+    let waiting = (sets["SigPnd"] ?? 0) | (sets["ShdPnd"] ?? 0)
+    return waiting & ~(sets["SigBlk"] ?? 0) != 0
+  }
+}

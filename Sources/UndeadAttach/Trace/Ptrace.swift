@@ -1,0 +1,66 @@
+import CUndeadTrace
+import Glibc
+
+/// Requests and options of ptrace(2), numbers from <linux/ptrace.h>.
+package enum Ptrace {
+  package static let pokeData: Int32 = 5
+  package static let `continue`: Int32 = 7
+  package static let detach: Int32 = 17
+  package static let getRegisters: Int32 = 12
+  package static let setRegisters: Int32 = 13
+  package static let setFloatingPoint: Int32 = 15
+  package static let systemCall: Int32 = 24
+  package static let setOptions: Int32 = 0x4200
+  package static let eventMessage: Int32 = 0x4201
+  package static let signalInformation: Int32 = 0x4202
+  package static let setSignalInformation: Int32 = 0x4203
+  package static let getRegisterSet: Int32 = 0x4204
+  package static let setRegisterSet: Int32 = 0x4205
+  package static let seize: Int32 = 0x4206
+  package static let interrupt: Int32 = 0x4207
+  package static let getSignalMask: Int32 = 0x420a
+  package static let setSignalMask: Int32 = 0x420b
+
+  package static let systemCallGood: UInt64 = 1
+  package static let traceClone: UInt64 = 8
+  package static let exitKill: UInt64 = 1 << 20
+
+  /// A stop that PTRACE_INTERRUPT, a group stop or the birth of a traced child brings.
+  package static let eventStop: Int32 = 128
+  package static let eventClone: Int32 = 3
+  package static let xstate: UInt64 = 0x202
+
+  /// Tells of one request; throws what the system said.
+  @discardableResult
+  package static func request(
+    _ request: Int32, _ tid: pid_t, _ address: UInt64 = 0, _ data: UInt64 = 0
+  ) throws(PtraceError) -> Int64 {
+    let result = undead_trace_request(request, tid, address, data)
+    guard result >= 0 else { throw PtraceError(code: Int32(-result)) }
+    return result
+  }
+}
+
+/// What the system said to a request.
+package struct PtraceError: Error, Equatable {
+  package let code: Int32
+}
+
+/// What waitpid(2) told of a thread.
+package struct WaitStatus: Equatable, CustomStringConvertible {
+  package let bits: Int32
+
+  package var hasEnded: Bool { bits & 0x7F != 0x7F }
+  package var isStopped: Bool { bits & 0xFF == 0x7F }
+  package var signal: Int32 { bits >> 8 & 0x7F }
+  package var event: Int32 { bits >> 16 & 0xFFFF }
+  package var isSystemCall: Bool { isStopped && bits >> 8 & 0xFF == SIGTRAP | 0x80 }
+  /// True in a stop that a signal for the program made, which is to be delivered later.
+  package var holdsSignal: Bool { isStopped && event == 0 && !isSystemCall }
+
+  package var description: String {
+    if bits & 0x7F == 0 { return "exited with status \(bits >> 8 & 0xFF)" }
+    if hasEnded { return "ended by signal \(bits & 0x7F)" }
+    return event == 0 ? "stopped by signal \(signal)" : "stopped by event \(event)"
+  }
+}

@@ -1,0 +1,82 @@
+import CUndeadTrace
+import Glibc
+
+/// A process all of whose threads stand still.
+///
+/// Belongs to the thread that made it (``TracerThread``). Signals that come meanwhile wait in the system.
+public final class TracedProcess {
+  public let pid: pid_t
+  public private(set) var threads: [TracedThread] = []
+  public let memory: TargetMemory
+  private var isStopped = true
+
+  /// Stops a process.
+  ///
+  /// - Parameters:
+  ///   - limit: in seconds; a thread that waits for a disk may take long.
+  ///   - memory: of the process.
+  /// - Throws: `AttachError` that says why it cannot be; the process goes on then.
+  public init(stopping pid: pid_t, limit: Double = 1, memory: TargetMemory) throws(AttachError) {
+    self.pid = pid
+    self.memory = memory
+    let deadline = TracedThread.deadline(limit)
+    do throws(AttachError) {
+      try seizeAll(by: deadline)
+    } catch {
+      resume()
+      throw error
+    }
+  }
+
+  deinit { resume() }
+
+  private func seizeAll(by deadline: UInt64) throws(AttachError) {
+    var known: Set<pid_t> = []
+    while true {
+      // A thread may make another one until it stands.
+      let new = ProcFile.numbers(in: "/proc/\(pid)/task").filter { !known.contains($0) }
+      if new.isEmpty { break }
+      var seized: [TracedThread] = []
+      for tid in new {
+        known.insert(tid)
+        if let thread = try seize(tid) { seized.append(thread) }
+      }
+      threads += seized
+      for thread in seized where !thread.standStill(by: deadline) { throw stuck(thread) }
+    }
+    threads.removeAll { !$0.isAlive }
+    guard !threads.isEmpty else { throw .misuse("process \(pid) ended") }
+  }
+
+  private func seize(_ tid: pid_t) throws(AttachError) -> TracedThread? {
+    do throws(PtraceError) {
+      return try TracedThread.seize(tid)
+    } catch {
+      let state = ProcFile.state(of: tid)
+      if error.code == ESRCH || state == nil || state == "Z" || state == "X" { return nil }
+      throw AttachError.refused(error.code, pid: pid, tid: tid)
+    }
+  }
+
+  private func stuck(_ thread: TracedThread) -> AttachError {
+    let state = ProcFile.state(of: thread.tid)
+    let name = thread.tid == pid ? "its first thread" : "its thread \(thread.tid)"
+    if state == "D" {
+      let place = ProcFile.text("/proc/\(thread.tid)/wchan").map { $0.isEmpty || $0 == "0" ? "" : " (\($0))" } ?? ""
+      return .again(
+        "process \(pid) cannot be stopped now: \(name) is in an uninterruptible wait of the system\(place), for a disk, a "
+          + "network file system or a child that has not executed its program yet; try again later")
+    }
+    return .again("process \(pid) cannot be stopped now: \(name) does not stand still; try again later")
+  }
+
+  /// Lets all threads go on; may be called again.
+  public func resume() {
+    guard isStopped else { return }
+    isStopped = false
+    for thread in threads {
+      if let registers = Interruption.repeated(thread) { try? thread.setRegisters(registers) }
+      thread.detach()
+    }
+  }
+}
