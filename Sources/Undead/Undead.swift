@@ -27,6 +27,19 @@ public enum Undead {
     guard undead_start() else { throw UndeadError(String(cString: undead_inactive_reason())) }
   }
 
+  /// Starts recording all blocks, and the backtraces of a sample of them: cheap enough to be left on in a service.
+  ///
+  /// Each allocated byte is chosen with the same probability, so estimates of what a place allocates are unbiased. Types,
+  /// counts and leaks are those of all blocks; a leak has a backtrace if one of its blocks was sampled. Does nothing if
+  /// recording is on already. `UNDEAD=1 UNDEAD_SAMPLE=512KiB` in the environment does it from the first block on.
+  ///
+  /// - Parameter meanBytes: one sample for so many allocated bytes, on average.
+  /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
+  public static func start(sampleEvery meanBytes: Int) throws(UndeadError) {
+    guard meanBytes > 0 else { throw UndeadError("one sample for \(meanBytes) bytes is not possible") }
+    guard undead_start_sampled(UInt64(meanBytes)) else { throw UndeadError(String(cString: undead_inactive_reason())) }
+  }
+
   /// Stops recording; does nothing if nothing is recorded. A later check knows nothing of what is allocated from now on.
   public static func stop() {
     undead_stop()

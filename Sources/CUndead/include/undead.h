@@ -25,6 +25,9 @@ const char *undead_inactive_reason(void);
 // the first block on. Returns false if the instrument cannot work here: undead_inactive_reason() says why.
 bool undead_start(void);
 
+// The same, with the backtraces of a sample of the allocations only: one for so many bytes on average (UNDEAD_SAMPLE).
+bool undead_start_sampled(uint64_t mean_bytes);
+
 // Stops recording: blocks allocated from now on stay unknown. Does nothing if the instrument is not active.
 void undead_stop(void);
 

@@ -2,7 +2,9 @@
 #include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"
+#include "record/sample.h"
 #include "unwind/backtrace.h"
+#include "unwind/pc_table.h"
 #include <errno.h>
 
 static uint32_t frames_of(uint32_t id, uintptr_t *frames, uint32_t max) {
@@ -11,7 +13,19 @@ static uint32_t frames_of(uint32_t id, uintptr_t *frames, uint32_t max) {
 
 uint32_t undead_allocation_backtrace(const void *block, uintptr_t *frames, uint32_t max) {
   const uint32_t *slot = undead_registry_slot((uintptr_t)block);
+  if (undead_record_mode == UNDEAD_RECORD_SAMPLED) return undead_sample_frames((uintptr_t)block, frames, max);
   return slot ? frames_of(__atomic_load_n(slot, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE, frames, max) : 0;
+}
+
+typedef struct {
+  uintptr_t *frames;
+  uint32_t max, count;
+} walked_frames;
+
+static void copy_walked(void *context, const uint32_t *indices, uint32_t count) {
+  walked_frames *self = context;
+  self->count = count < self->max ? count : self->max;
+  for (uint32_t i = 0; i < self->count; i++) self->frames[i] = undead_pcs[indices[i]].pc;
 }
 
 uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
@@ -20,9 +34,14 @@ uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
   // A saved frame pointer, and above it the address to which this function returns.
   const uintptr_t *frame = __builtin_frame_address(0);
   undead_hook_enter();
-  uint32_t id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
+  uint32_t id = UNDEAD_BACKTRACE_NONE, count = 0;
+  walked_frames walked = {frames, max, 0};
+  // A store that is thrown away now and then, and caches of threads, are for what is asked for often.
+  if (undead_record_mode == UNDEAD_RECORD_SAMPLED)
+    undead_backtrace_walk(frame[1], (uintptr_t)(frame + 2), frame[0], copy_walked, &walked);
+  else id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
   undead_hook_leave();
-  uint32_t count = frames_of(id, frames, max);
+  count = walked.count ? walked.count : frames_of(id, frames, max);
   errno = saved_errno;
   return count;
 }

@@ -49,8 +49,7 @@ static maker maker_of(uint32_t backtrace) {
 static bool may_be_metadata(uintptr_t word) {
   if ((word & 7) || word < 4096 || word >> 47) return false;
   // Lists and side tables begin with the address of another block; no metadata lies at the start of one.
-  const uint32_t *slot = undead_registry_slot(word);
-  if (slot && *slot && (word & 15) == 0) return false;
+  if (undead_registry_knows(word)) return false;
   const undead_module *module = undead_module_of(word);
   return !module || !(is_library(module, "/libdispatch.so") || is_library(module, "/libBlocksRuntime.so"));
 }

@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/generations.h"
+#include "record/sample.h"
 #include "runtime/layout.h"
 #include "session/state_file.h"
 #include "session/text.h"
@@ -11,7 +12,7 @@
 
 #define NAME_BYTES 2048
 
-enum { SITE_RAW_OF_SWIFT = 1, ELEMENT_UNKNOWN = UINT32_MAX };
+enum { SITE_RAW_OF_SWIFT = 1, SITE_SAMPLED = 2, ELEMENT_UNKNOWN = UINT32_MAX };
 
 typedef struct {
   uint32_t type, flags;
@@ -19,7 +20,7 @@ typedef struct {
 } shape_entry;
 
 typedef struct {
-  uint32_t stack, generation, flags, unused;
+  uint32_t stack, generation, flags, sample_mean;
 } site_entry;
 
 typedef struct {
@@ -137,7 +138,9 @@ static void write_sites(heap_names *names) {
     uint32_t backtrace = names->graph->sites[i];
     site_entry entry = {.stack = undead_table_backtrace(&names->writer->tables, backtrace),
                         .generation = undead_generation_of_backtrace(backtrace),
-                        .flags = undead_graph_is_raw_of_swift(backtrace) ? SITE_RAW_OF_SWIFT : 0};
+                        .flags = undead_graph_is_raw_of_swift(backtrace) ? SITE_RAW_OF_SWIFT : 0,
+                        .sample_mean = undead_sample_mean_of(backtrace)};
+    if (entry.sample_mean) entry.flags |= SITE_SAMPLED;
     if (i % 1024 == 0) undead_state_set_progress(i, names->graph->site_count);
     undead_section_add(names->writer, section, &entry);
   }

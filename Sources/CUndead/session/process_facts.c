@@ -2,6 +2,8 @@
 #include "session/process_facts.h"
 #include "undead.h"
 #include "record/generations.h"
+#include "record/mode.h"
+#include "record/sample.h"
 #include "session/session.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"
@@ -106,6 +108,22 @@ static void collect_counters(undead_process_facts *facts, const undead_scan_resu
   add_counter(facts, "threads", result->thread_count);
 }
 
+static void add_samples(undead_process_facts *facts) {
+  if (undead_record_mode != UNDEAD_RECORD_SAMPLED) return;
+  undead_sample_statistics samples = undead_sample_read();
+  add_number(facts, "sampleBytes", (int64_t)samples.mean);
+  if (samples.least != samples.most) {
+    add_number(facts, "sampleBytesMin", (int64_t)samples.least);
+    add_number(facts, "sampleBytesMax", (int64_t)samples.most);
+  }
+  add_counter(facts, "samples", samples.samples);
+  add_counter(facts, "liveSamples", samples.live);
+  add_counter(facts, "droppedSamples", samples.dropped);
+  add_counter(facts, "droppedSampleStacks", samples.dropped_stacks);
+  add_counter(facts, "sampleNanoseconds", samples.nanoseconds);
+  add_counter(facts, "sampleStoreBytes", samples.store_bytes);
+}
+
 static void add_told_notes(undead_process_facts *facts, const undead_facts *told) {
   const uint32_t *notes = (const uint32_t *)told->notes.bytes;
   for (size_t i = 0; i < told->notes.size / sizeof(*notes); i++) add_note(facts, undead_facts_text(told, notes[i]));
@@ -129,6 +147,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   add_meta(facts, "toolVersion", UNDEAD_VERSION);
   add_runtime(facts);
   collect_counters(facts, result);
+  add_samples(facts);
   if (result->error != 0) add_note(facts, result->message);
   if (undead_session_has_gaps())
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "

@@ -2,10 +2,12 @@
 #include "undead.h"
 #include "undead_zombies.h"
 #include "platform/boundaries.h"
+#include "platform/environment.h"
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/registry.h"
+#include "record/sample.h"
 #include "record/thread.h"
 #include "session/check.h"
 #include "session/exec.h"
@@ -189,7 +191,8 @@ static const char *begin_recording(void) {
   undead_reserve_boundaries();
   if (undead_record_decide() <= UNDEAD_RECORD_OFF) {
     has_gaps = true;
-    undead_record_start(undead_settings_get()->backtraces ? UNDEAD_RECORD_BACKTRACES : UNDEAD_RECORD_BLOCKS);
+    undead_mode mode = undead_record_samples() ? UNDEAD_RECORD_SAMPLED : UNDEAD_RECORD_BACKTRACES;
+    undead_record_start(undead_settings_get()->backtraces ? mode : UNDEAD_RECORD_BLOCKS);
   }
   static bool registered;
   if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
@@ -296,6 +299,12 @@ bool undead_start(void) {
   }
   errno = saved_errno;
   return works;
+}
+
+bool undead_start_sampled(uint64_t mean) {
+  undead_session_prepare();
+  if (!undead_is_active() && mean) undead_sample_set(mean, undead_sample_parse(undead_setting("UNDEAD_STORE_BYTES")));
+  return undead_start();
 }
 
 void undead_stop(void) {

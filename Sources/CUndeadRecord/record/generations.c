@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/generations.h"
 #include "platform/memory.h"
+#include "record/sparse.h"
 #include "unwind/backtrace.h"
 #include "unwind/store.h"
 #include <errno.h>
@@ -66,6 +67,7 @@ static uint32_t begin(const char *name) {
   if (!undead_store_begin_generation(number)) return 0;
   undead_backtrace_forget_runs();
   raise_newest(number);
+  undead_sparse_note_generation(undead_generation_newest());
   return number;
 }
 

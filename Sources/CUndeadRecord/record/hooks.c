@@ -6,7 +6,9 @@
 #include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"
+#include "record/sample.h"
 #include "record/scopes.h"
+#include "record/sparse.h"
 #include "record/thread.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
@@ -106,12 +108,21 @@ UNDEAD_INLINE bool begin(void *block, const hook_frame *frame) {
   return LIKELY(record(block, frame)) || undead_thread.ignored;
 }
 
+// Takes the block out of the bytes that blocks have while backtraces are sampled.
+static __attribute__((noinline)) void forget_sparse(undead_leaf *leaf, void *block) {
+  if (!undead_sparse_holds(leaf, (uintptr_t)block)) return;
+  uint8_t *byte = undead_sparse_at(leaf, (uintptr_t)block);
+  if (*byte & UNDEAD_SPARSE_SAMPLED) undead_sample_drop((uintptr_t)block);
+  __atomic_store_n(byte, 0, __ATOMIC_RELEASE);
+}
+
 // Takes the block out of the registry; returns its word, 0 if it was unknown.
 UNDEAD_INLINE uint32_t forget(void *block) {
   undead_leaf *leaf = leaf_of(block);
   if (UNLIKELY(!leaf)) return 0;
   uint32_t *slot = &leaf->word[(uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1)], word = *slot;
   if (LIKELY(word)) __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
+  else if (UNLIKELY(undead_sparse_used)) forget_sparse(leaf, block);
   return word;
 }
 
@@ -172,8 +183,48 @@ void undead_avoid_no_longer(void) {
 // Nothing is recorded, as in a program that only links Undead: glibc's function, and nothing around it.
 UNDEAD_INLINE bool is_off(void) { return LIKELY(undead_record_mode == UNDEAD_RECORD_OFF); }
 
+// While backtraces are sampled a block costs a byte, and its size off the bytes to the next sample.
+UNDEAD_INLINE bool is_sampled(void) { return undead_record_mode == UNDEAD_RECORD_SAMPLED; }
+
+// What malloc makes of the size for a small block. A larger one may get more: its chunk tells.
+UNDEAD_INLINE size_t sampled_size(const void *block, size_t size) {
+  if (UNLIKELY(size > LARGEST_CACHED_BLOCK)) return usable_size(block);
+  size_t usable = ((size + 23) & ~(size_t)15) - 8;
+  return usable < 24 ? 24 : usable;
+}
+
+static __attribute__((noinline)) void take_sample(void *block, size_t usable, uint8_t *byte, const hook_frame *frame) {
+  undead_frame caller = caller_of(frame);
+  if (undead_sample_take((uintptr_t)block, usable, caller.pc, caller.sp, caller.bp)) *byte |= UNDEAD_SPARSE_SAMPLED;
+}
+
+UNDEAD_INLINE void record_sampled(void *block, size_t size, const hook_frame *frame) {
+  undead_leaf *leaf = leaf_of(block);
+  if (UNLIKELY(undead_thread.ignored)) return;
+  if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
+  uint8_t *byte = undead_sparse_at(leaf, (uintptr_t)block);
+  __atomic_store_n(byte, undead_sparse_new | undead_sparse_place((uintptr_t)block), __ATOMIC_RELEASE);
+  size_t usable = sampled_size(block, size);
+  if (UNLIKELY((undead_thread.sample_left -= (int64_t)usable) < 0)) take_sample(block, usable, byte, frame);
+}
+
+UNDEAD_INLINE void forget_sampled(void *block) {
+  undead_leaf *leaf = leaf_of(block);
+  if (UNLIKELY(!leaf)) return;
+  uint8_t *byte = undead_sparse_at(leaf, (uintptr_t)block), known = *byte;
+  if (LIKELY(known) && LIKELY(!(known & UNDEAD_SPARSE_SAMPLED))) __atomic_store_n(byte, 0, __ATOMIC_RELEASE);
+  else forget(block);
+}
+
 UNDEAD_HOOK void *malloc(size_t size) {
   if (is_off()) return __libc_malloc(size);
+  if (is_sampled()) {
+    undead_hook_enter();
+    void *block = __libc_malloc(size);
+    if (LIKELY(block)) record_sampled(block, size, HOOK_FRAME);
+    undead_hook_leave();
+    return block;
+  }
   undead_hook_enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
@@ -198,6 +249,11 @@ UNDEAD_HOOK void free(void *block) {
   } else if (is_off()) {
     forget(block);   // recording may have been on before
     __libc_free(block);
+  } else if (is_sampled()) {
+    undead_hook_enter();
+    forget_sampled(block);
+    __libc_free(block);
+    undead_hook_leave();
   } else {
     undead_hook_enter();
     forget(block);
@@ -206,11 +262,30 @@ UNDEAD_HOOK void free(void *block) {
   }
 }
 
+// In either way, for what is not as frequent as malloc.
+UNDEAD_INLINE bool record_whole(void *block, size_t size, const hook_frame *frame) {
+  if (!is_sampled()) return record(block, frame);
+  record_sampled(block, size, frame);
+  return true;
+}
+
 UNDEAD_HOOK void *calloc(size_t count, size_t size) {
   if (is_off()) return __libc_calloc(count, size);
   undead_hook_enter();
   void *block = __libc_calloc(count, size);
-  if (LIKELY(block)) record(block, HOOK_FRAME);
+  if (LIKELY(block)) record_whole(block, count * size, HOOK_FRAME);
+  undead_hook_leave();
+  return block;
+}
+
+UNDEAD_INLINE void *resize_sampled(void *old, size_t size, const hook_frame *frame) {
+  undead_hook_enter();
+  bool known = old && undead_registry_knows((uintptr_t)old);
+  if (old) forget_sampled(old);
+  void *block = __libc_realloc(old, size);
+  // The new block is sampled anew. If it failed, the old one is still there.
+  if (LIKELY(block)) record_sampled(block, size, frame);
+  else if (known && size != 0) record_sampled(old, usable_size(old), frame);
   undead_hook_leave();
   return block;
 }
@@ -234,6 +309,7 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
 }
 
 UNDEAD_HOOK void *realloc(void *old, size_t size) {
+  if (is_sampled()) return resize_sampled(old, size, HOOK_FRAME);
   return resize(old, size, HOOK_FRAME);
 }
 
@@ -243,12 +319,18 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
     errno = ENOMEM;
     return NULL;
   }
+  if (is_sampled()) return resize_sampled(old, total, HOOK_FRAME);
   return resize(old, total, HOOK_FRAME);
 }
 
 UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
   undead_hook_enter();
   void *block = __libc_memalign(alignment, size);
+  if (is_sampled()) {
+    if (LIKELY(block)) record_sampled(block, size, frame);
+    undead_hook_leave();
+    return block;
+  }
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, alignment, size);
   if (LIKELY(block) && LIKELY(begin(block, frame))) clear_new(block);
   undead_hook_leave();
@@ -274,7 +356,7 @@ UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
 UNDEAD_HOOK void *valloc(size_t size) {
   undead_hook_enter();
   void *block = __libc_valloc(size);
-  if (LIKELY(block)) record(block, HOOK_FRAME);
+  if (LIKELY(block)) record_whole(block, size, HOOK_FRAME);
   undead_hook_leave();
   return block;
 }
@@ -282,7 +364,7 @@ UNDEAD_HOOK void *valloc(size_t size) {
 UNDEAD_HOOK void *pvalloc(size_t size) {
   undead_hook_enter();
   void *block = __libc_pvalloc(size);
-  if (LIKELY(block)) record(block, HOOK_FRAME);
+  if (LIKELY(block)) record_whole(block, usable_size(block), HOOK_FRAME);
   undead_hook_leave();
   return block;
 }

@@ -4,6 +4,8 @@
 #include "platform/environment.h"
 #include "record/gate.h"
 #include "record/reach.h"
+#include "record/sample.h"
+#include "record/sparse.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
 #include "unwind/store.h"
@@ -32,8 +34,16 @@ static bool is_preload(void) {
   return &undead_is_preload && undead_is_preload;
 }
 
+// Assertions need the backtraces, and scopes, of all blocks.
+bool undead_record_samples(void) {
+  if (!undead_record_runs_tests()) undead_sample_read_settings();
+  undead_sparse_used |= undead_sample_wanted();
+  return undead_sample_wanted();
+}
+
 static undead_mode mode_with_backtraces(void) {
   if (is_zero(undead_setting("UNDEAD_BACKTRACES"))) return UNDEAD_RECORD_BLOCKS;
+  if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
   const char *compare = undead_setting("UNDEAD_COMPARE");
   return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
 }
@@ -64,6 +74,7 @@ void undead_record_start(undead_mode mode) {
   // Libraries may have come and gone unseen while recording was off.
   undead_backtrace_forget_images();
   if (mode == UNDEAD_RECORD_COMPARE) undead_record_extras = true;
+  if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;
   __atomic_store_n(&undead_record_mode, mode, __ATOMIC_RELEASE);
 }
 
@@ -79,5 +90,6 @@ void undead_record_limit_addresses(uint64_t limit) {
 
 void undead_record_after_fork_in_child(void) {
   undead_gate_open();
+  undead_sample_after_fork_in_child();
   undead_backtrace_after_fork_in_child();
 }

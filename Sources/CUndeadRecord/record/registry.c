@@ -2,6 +2,7 @@
 #include "record/registry.h"
 #include "platform/memory.h"
 #include "record/mode.h"
+#include "record/sparse.h"
 #include <malloc.h>
 
 undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
@@ -66,6 +67,7 @@ typedef struct {
   undead_block_visitor visit;
   void *context;
   bool recent;
+  undead_leaf_visitor visit_leaf;
 } walk;
 
 static bool visit_leaf(uintptr_t index, const walk *walk) {
@@ -78,6 +80,11 @@ static bool visit_leaf(uintptr_t index, const walk *walk) {
         return false;
   }
   return true;
+}
+
+static bool visit_sparse_leaf(uintptr_t index, const walk *walk) {
+  const undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+  return undead_sparse_visit(leaf, index << UNDEAD_LEAF_SHIFT, walk->visit, walk->context);
 }
 
 static bool age_leaf(uintptr_t index, const walk *unused) {
@@ -102,6 +109,7 @@ static void each_leaf(bool (*visit)(uintptr_t index, const walk *walk), const wa
 
 void undead_registry_each(undead_block_visitor visit, void *context) {
   each_leaf(visit_leaf, &(walk){visit, context, false});
+  if (undead_sparse_used && !undead_sparse_expanded) each_leaf(visit_sparse_leaf, &(walk){visit, context, false});
 }
 
 void undead_registry_each_recent(undead_block_visitor visit, void *context) {
@@ -137,6 +145,22 @@ static bool clear_leaf(uintptr_t index, const walk *unused) {
 
 void undead_registry_clear(void) { each_leaf(clear_leaf, NULL); }
 
+static bool visit_whole_leaf(uintptr_t index, const walk *walk) {
+  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
+  walk->visit_leaf(walk->context, leaf, index << UNDEAD_LEAF_SHIFT);
+  return true;
+}
+
+void undead_registry_each_leaf(undead_leaf_visitor visit, void *context) {
+  each_leaf(visit_whole_leaf, &(walk){.visit_leaf = visit, .context = context});
+}
+
+bool undead_registry_knows(uintptr_t address) {
+  const undead_leaf *leaf = undead_registry_leaf(address);
+  if (!leaf || address & 15) return false;
+  return leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)] != 0 || undead_sparse_holds(leaf, address);
+}
+
 static bool inherit(void *unused, uintptr_t block, uint32_t *word) {
   (void)unused, (void)block;
   *word &= ~UNDEAD_WORD_OWN;
@@ -145,6 +169,7 @@ static bool inherit(void *unused, uintptr_t block, uint32_t *word) {
 
 void undead_registry_inherit(void) {
   if (undead_registry_own_bit) undead_registry_each(inherit, NULL);
+  undead_sparse_inherit();
   undead_registry_own_bit = UNDEAD_WORD_OWN;
   undead_record_extras = true;
 }

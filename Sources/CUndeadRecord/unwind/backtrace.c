@@ -56,7 +56,8 @@ static void learn_end(undead_unwind_cache *cache, uint32_t index) {
   undead_capture_forget_pc(cache, undead_pcs[index].pc);
 }
 
-static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cache *scratch, undead_frame frame) {
+// Leaves the indices in the scratch; returns how many.
+static uint32_t walk_uncached(undead_thread_state *thread, undead_unwind_cache *scratch, undead_frame frame) {
   uint32_t frames = 0;
   undead_walk_end end = undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   if (end == UNDEAD_WALK_LOST) {
@@ -66,11 +67,11 @@ static uint32_t capture_uncached(undead_thread_state *thread, undead_unwind_cach
     uint32_t better = asks ? walk_with_libunwind(scratch, frame.pc) : 0;
     // It is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
     if (asks && better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
-    if (better > frames) return store(scratch->indices, better);
+    if (better > frames) return better;
     undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   }
   if (end != UNDEAD_WALK_COMPLETE) count(&truncated);
-  return store(scratch->indices, frames);
+  return frames;
 }
 
 // A capture, and its result.
@@ -79,11 +80,15 @@ typedef struct {
   undead_unwind_cache *cache;
   undead_frame frame;
   uint32_t id;
+  undead_walked_function use;   // of what is not stored
+  void *context;
 } capture;
 
 static void capture_in_room(void *context) {
   capture *wanted = context;
-  wanted->id = capture_uncached(wanted->thread, wanted->cache, wanted->frame);
+  uint32_t found = walk_uncached(wanted->thread, wanted->cache, wanted->frame);
+  if (wanted->use) wanted->use(wanted->context, wanted->cache->indices, found);
+  else wanted->id = store(wanted->cache->indices, found);
 }
 
 static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame) {
@@ -100,6 +105,18 @@ static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame 
   scratch->state &= ~UNDEAD_CACHE_BUSY;
   if (borrowed) undead_cache_return(scratch);
   return wanted.id;
+}
+
+bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walked_function use, void *context) {
+  undead_unwind_cache *scratch = undead_pc_table_prepare() ? undead_cache_borrow() : NULL;
+  if (!scratch) return false;
+  if (undead_images_changed()) undead_backtrace_forget_images();
+  capture wanted = {&undead_thread, scratch, {pc, sp, bp}, 0, use, context};
+  scratch->state |= UNDEAD_CACHE_BUSY;
+  undead_run_with_cache(scratch, capture_in_room, &wanted);
+  scratch->state &= ~UNDEAD_CACHE_BUSY;
+  undead_cache_return(scratch);
+  return true;
 }
 
 static void capture_cached_in_room(void *context) {

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "unwind/store.h"
+#include "platform/raw_x86_64.h"
 #include "platform/reserve.h"
 #include <assert.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 uint32_t *undead_trie;
@@ -101,16 +104,21 @@ uint32_t undead_store_runs(void) {
   return none == UNDEAD_TRIE_ROOT ? UNDEAD_TRIE_RUNS : undead_trie_at(none)->pc_index & ~UNDEAD_RUN_BIT;
 }
 
-uint32_t undead_store_generation(uint32_t id) {
+// What the run of a backtrace tells with that bit, 0 if nothing.
+static uint32_t told_by_run(uint32_t id, uint32_t bit) {
   if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
   uint32_t run = undead_trie_at(id)->pc_index;
   if (!(run & UNDEAD_RUN_BIT)) return 0;
   for (run &= ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS; run = undead_trie_at(run)->parent) {
     uint32_t index = undead_trie_at(run)->pc_index;
-    if (index & UNDEAD_GENERATION_BIT) return index & ~UNDEAD_GENERATION_BIT;
+    if (index & bit) return index & ~bit;
   }
   return 0;
 }
+
+uint32_t undead_store_generation(uint32_t id) { return told_by_run(id, UNDEAD_GENERATION_BIT); }
+
+uint32_t undead_store_sample_mean(uint32_t id) { return told_by_run(id, UNDEAD_SAMPLE_BIT) * UNDEAD_SAMPLE_UNIT; }
 
 // A generation adds a node for each backtrace that is taken in it, at most as much as all before it together.
 bool undead_store_has_room(void) {
@@ -129,14 +137,41 @@ bool undead_store_begin_generation(uint32_t number) {
   return true;
 }
 
-uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count) {
-  uint32_t run_length = count < UNDEAD_RUN_FRAMES ? count : UNDEAD_RUN_FRAMES;
-  uint32_t run = undead_store_runs(), node = UNDEAD_TRIE_ROOT;
-  if (count == 0) return undead_backtrace_none;
+static uint32_t runs_of(uint32_t generation) {
+  return generation ? undead_store_child(UNDEAD_TRIE_RUNS, generation | UNDEAD_GENERATION_BIT) : UNDEAD_TRIE_RUNS;
+}
+
+uint32_t undead_store_none_of(uint32_t generation) {
+  uint32_t runs = generation && undead_trie ? runs_of(generation) : 0;
+  uint32_t none = runs ? undead_store_child(UNDEAD_TRIE_ROOT, runs | UNDEAD_RUN_BIT) : 0;
+  return none ? none : UNDEAD_TRIE_ROOT;
+}
+
+void undead_store_reset(void) {
+  if (!undead_trie) return;
+  size_t used = (size_t)undead_store_count() * sizeof(uint32_t);
+  if (undead_raw3(SYS_madvise, (long)undead_trie, (long)used, MADV_DONTNEED) != 0) memset(undead_trie, 0, used);
+  __atomic_store_n(&undead_backtrace_none, UNDEAD_TRIE_ROOT, __ATOMIC_RELEASE);
+  __atomic_store_n(&next_word, FIRST_WORD, __ATOMIC_RELEASE);
+}
+
+// Adds a backtrace below `run`, the root of its innermost frames.
+static uint32_t add_below(uint32_t run, const uint32_t *pc_indices, uint32_t count) {
+  uint32_t run_length = count < UNDEAD_RUN_FRAMES ? count : UNDEAD_RUN_FRAMES, node = UNDEAD_TRIE_ROOT;
   for (uint32_t index = run_length; index > 0 && run; index--) run = undead_store_child(run, pc_indices[index - 1]);
   for (uint32_t index = count; index > run_length && node; index--)
     node = undead_store_child(node, pc_indices[index - 1]);
   return run && node ? undead_store_child(node, run | UNDEAD_RUN_BIT) : 0;
+}
+
+uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count) {
+  return count ? add_below(undead_store_runs(), pc_indices, count) : undead_backtrace_none;
+}
+
+uint32_t undead_store_add_sampled(const uint32_t *pc_indices, uint32_t count, uint32_t generation, uint32_t mean) {
+  uint32_t runs = runs_of(generation);
+  uint32_t run = runs ? undead_store_child(runs, mean / UNDEAD_SAMPLE_UNIT | UNDEAD_SAMPLE_BIT) : 0;
+  return run ? add_below(run, pc_indices, count) : 0;
 }
 
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
@@ -149,7 +184,7 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
     }
     uint32_t run = pc_index & ~UNDEAD_RUN_BIT;
     for (; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent) {
-      if (undead_trie_at(run)->pc_index & UNDEAD_GENERATION_BIT) break;
+      if (undead_trie_at(run)->pc_index & (UNDEAD_GENERATION_BIT | UNDEAD_SAMPLE_BIT)) break;
       pc_indices[found++] = undead_trie_at(run)->pc_index;
     }
   }

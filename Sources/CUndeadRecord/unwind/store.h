@@ -25,6 +25,10 @@ typedef struct {
 // In the trie of runs, in place of a return address: the root of the runs of a generation (record/generations.h). So the
 // innermost node of a backtrace tells when it was taken, and what is outside of its run is shared by all generations.
 #define UNDEAD_GENERATION_BIT 0x10000000u
+// In the trie of runs, below the root of a generation: backtraces of blocks that were sampled (record/sample.h). The other
+// bits are the mean of the sample, in units of 16 bytes.
+#define UNDEAD_SAMPLE_BIT 0x08000000u
+#define UNDEAD_SAMPLE_UNIT 16u
 // Marks the return addresses of asynchronous callers (unwind/async_callers.h).
 #define UNDEAD_ASYNC_BIT 0x20000000u
 #define UNDEAD_FAN_BIT 0x80000000u
@@ -68,6 +72,17 @@ uint32_t undead_store_generation(uint32_t id);
 
 // Adds a whole backtrace to the newest generation, given innermost first; its id, or 0 if the store is full.
 uint32_t undead_store_add(const uint32_t *pc_indices, uint32_t count);
+
+// The same for a block of that generation that was sampled with that mean (a multiple of UNDEAD_SAMPLE_UNIT).
+uint32_t undead_store_add_sampled(const uint32_t *pc_indices, uint32_t count, uint32_t generation, uint32_t mean);
+// The mean that a backtrace was sampled with, 0 if it was not.
+uint32_t undead_store_sample_mean(uint32_t id);
+
+// The empty backtrace of a generation.
+uint32_t undead_store_none_of(uint32_t generation);
+
+// Throws everything away. Nobody may hold an id, nor add one meanwhile.
+void undead_store_reset(void);
 
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);

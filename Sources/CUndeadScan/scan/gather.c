@@ -2,6 +2,7 @@
 // program goes on.
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "record/sparse.h"
 #include "scan/roots_internal.h"
 #include "world/proc_ids.h"
 
@@ -15,16 +16,20 @@ typedef struct {
   bool has_blocks;   // the mapping
 } taking;
 
+static bool is_used(const undead_leaf *leaf, uint64_t group) {
+  return leaf->touched[group] || (undead_sparse_used && undead_sparse_group_used(leaf, group));
+}
+
 // The start of the last block that was recorded below `address` in memory without gaps, 0 if there is none.
 static uintptr_t last_block_before(uintptr_t address) {
   uintptr_t at = address, group;
   for (; at && undead_mapping_of(at - 16); at = group) {
     const undead_leaf *leaf = undead_registry_leaf(at - 16);
     group = (at - 16) & ~((leaf ? GROUP_BYTES : LEAF_BYTES) - 1);
-    if (!leaf || !leaf->touched[(group >> 4 & (UNDEAD_LEAF_GRANULES - 1)) >> UNDEAD_TOUCH_SHIFT]) continue;
+    if (!leaf || !is_used(leaf, (group >> 4 & (UNDEAD_LEAF_GRANULES - 1)) >> UNDEAD_TOUCH_SHIFT)) continue;
     while (at > group) {
       at -= 16;
-      if (leaf->word[at >> 4 & (UNDEAD_LEAF_GRANULES - 1)]) return at;
+      if (leaf->word[at >> 4 & (UNDEAD_LEAF_GRANULES - 1)] || undead_sparse_holds(leaf, at)) return at;
     }
   }
   return 0;

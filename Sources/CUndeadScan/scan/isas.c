@@ -62,8 +62,7 @@ static bool visit(void *context, uintptr_t block, uint32_t *registered) {
   if (*recent == word || word & 7 || word < 4096 || word >> 47) return true;
   *recent = word;
   // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
-  uint32_t *slot = undead_registry_slot(word);
-  if (slot && *slot && (word & 15) == 0) return true;
+  if (undead_registry_knows(word)) return true;
   add(isas, word);
   return true;
 }

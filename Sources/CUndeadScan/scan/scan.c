@@ -4,6 +4,8 @@
 #include "platform/memory.h"
 #include "platform/time_limit.h"
 #include "record/registry.h"
+#include "record/sample.h"
+#include "record/sparse.h"
 #include "scan/analysis.h"
 #include "scan/graph.h"
 #include "scan/isas.h"
@@ -37,6 +39,7 @@ typedef enum {
 static bool marks_left;
 
 static bool analyse(scan_job *job) {
+  undead_sparse_expand();
   if (job->options.counts_only) {
     if (!undead_view_open_counts(&job->view)) return false;
     undead_analysis_count(&job->analysis, job->storage, &job->view, &job->options);
@@ -60,6 +63,7 @@ static int copy_work(void *context) {
 static void resume(scan_job *job) {
   undead_helper_before_crash(NULL, NULL);
   undead_hidden_restore(&job->view.hidden);
+  undead_sparse_collapse();
   undead_world_resume(&job->world);
   job->storage->result.pause_nanoseconds = undead_now() - job->world.stopped_at;
 }
@@ -106,6 +110,7 @@ static int stopped_work(void *context) {
   if (stop != UNDEAD_STOP_OK) return WORK_NO_MEMORY;
   note_stop(job);
   undead_helper_before_crash(resume_at_crash, job);
+  undead_sample_prepare();
   if (job->options.counts_only || undead_view_gather(&job->view, &job->world, &job->options))
     return job->options.mode == UNDEAD_SCAN_FORK ? scan_copy(job) : scan_in_place(job);
   resume(job);

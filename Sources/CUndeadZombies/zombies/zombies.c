@@ -95,6 +95,10 @@ static bool start_locked(const undead_zombie_options *options) {
   return false;
 #endif
   if (!undead_zombies.active) {
+    if (undead_record_mode == UNDEAD_RECORD_SAMPLED) {
+      reason = "only a sample of the allocations is recorded";
+      return false;
+    }
     if (!finds_a_way()) {
       reason = "no Swift runtime was found";
       return false;

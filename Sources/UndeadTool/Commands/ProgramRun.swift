@@ -36,6 +36,7 @@ final class ProgramRun {
 
   private static func settings(_ options: RunCommand) -> [String: String] {
     let settings = options.report.settings.merging(options.zombies.settings) { $1 }
+      .merging(options.sample?.settings ?? [:]) { $1 }
     return options.heap == nil ? settings : settings.merging(["UNDEAD_HEAP": "1"]) { $1 }
   }
 

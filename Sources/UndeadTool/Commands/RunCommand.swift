@@ -23,6 +23,12 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Keep the backtraces of a sample of the allocations only, one for so many bytes on average (such as 512KiB): cheap "
+        + "enough for a service.", valueName: "bytes"), transform: SampleSetting.parse)
+  var sample: SampleSetting?
+
+  @Option(
+    help: ArgumentHelp(
       "Keep the snapshot, with its symbols and the zombies, for 'undead report' and 'undead diff'.", valueName: "file")
   )
   var save: String?
@@ -53,6 +59,10 @@ struct RunCommand: ParsableCommand {
     }
     guard command.first != "--" || command.count > 1, !command.isEmpty else {
       throw ValidationError("name a program to run, for example: undead run -- .build/debug/App")
+    }
+    guard sample == nil || !zombies.isOn else {
+      throw ValidationError(
+        "--sample and --zombies do not go together: zombies are told with the backtraces of all objects")
     }
   }
 

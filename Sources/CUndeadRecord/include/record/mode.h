@@ -11,6 +11,7 @@ typedef enum {
   UNDEAD_RECORD_BLOCKS = 1,       // blocks without backtraces
   UNDEAD_RECORD_BACKTRACES = 2,
   UNDEAD_RECORD_COMPARE = 3,      // backtraces, some of them compared with libunwind's (for tests)
+  UNDEAD_RECORD_SAMPLED = 4,      // blocks, and the backtraces of a sample of them (record/sample.h)
 } undead_mode;
 
 #define UNDEAD_DEPTH_DEFAULT 256
@@ -29,6 +30,9 @@ extern const bool undead_hooks_available;
 
 // Reads the environment (without malloc) and sets the mode, unless it is decided already. Returns the mode to use now.
 int32_t undead_record_decide(void);
+
+// True if recording with backtraces is to keep those of a sample only: it was set, or the environment says so.
+bool undead_record_samples(void);
 
 // Switches recording on or off; blocks allocated while it was off stay unknown. Any thread, any time.
 void undead_record_start(undead_mode mode);

@@ -25,6 +25,7 @@
 typedef struct {
   uint32_t word[UNDEAD_LEAF_GRANULES];
   uint8_t touched[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // 0 where no block ever was
+  uint8_t sparse[UNDEAD_LEAF_GRANULES >> 1];                     // while backtraces are sampled: record/sparse.h
 } undead_leaf;
 
 extern undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
@@ -54,6 +55,13 @@ size_t undead_block_size(uintptr_t block);
 // Calls `visit` for every live block, in address order, until it returns false. Reads no block memory itself.
 typedef bool (*undead_block_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_registry_each(undead_block_visitor visit, void *context);
+
+// The same for whole leaves.
+typedef void (*undead_leaf_visitor)(void *context, undead_leaf *leaf, uintptr_t base);
+void undead_registry_each_leaf(undead_leaf_visitor visit, void *context);
+
+// True if a live block starts at `address`, however it is recorded.
+bool undead_registry_knows(uintptr_t address);
 
 // From now on what was allocated until now is old. Not to be called while anybody needs undead_registry_each_recent.
 void undead_registry_age(void);

@@ -13,6 +13,9 @@ typedef struct {
   uintptr_t in_hook;           // frame of the outermost allocator hook that was entered and not left, 0: none (gate.h)
   volatile uint32_t held;      // > 0: the thread holds locks of ours between one call and another, like inside a hook
   volatile uint32_t ignored;   // > 0: allocations of this thread are the tool's own and are not registered
+  int64_t sample_left;         // bytes until the next sample (sample.h)
+  uint64_t sample_seed;        // 0: none was drawn yet
+  uint32_t sample_mean;        // that `sample_left` was drawn with
   void *unwind_cache;          // undead_unwind_cache; NULL until the first backtrace
   uint32_t without_cache;      // captures go without a cache: UNDEAD_CACHE_...
   uint32_t abandoned_hooks;    // how many hooks a signal handler jumped out of

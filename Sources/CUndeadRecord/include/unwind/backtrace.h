@@ -10,6 +10,11 @@
 // and returns its id in the store, or undead_backtrace_none if the store is full (counted).
 uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
+// Walks the caller's stack likewise, and calls `use` with the indices of its return addresses, innermost first. Nothing is
+// stored, and no cache is made for the thread. False if there was no memory.
+typedef void (*undead_walked_function)(void *context, const uint32_t *indices, uint32_t count);
+bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walked_function use, void *context);
+
 // Writes the return addresses of a stored backtrace, innermost first; returns how many (at most `max`). Safe while
 // the world is stopped and from any process that shares or copied the memory.
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max);

@@ -1,0 +1,29 @@
+// Keeps the time that sampling takes below a share of the process's own: the sample becomes thinner, not the service slower.
+#pragma once
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+#define UNDEAD_SAMPLE_DOUBLINGS 10u   // of the mean
+
+// The mean that new gaps are drawn with.
+extern uint32_t undead_sample_mean;
+extern uint32_t undead_sample_least, undead_sample_most;   // that it was
+
+// Before the first sample.
+void undead_governor_begin(uint32_t mean);
+
+// Nanoseconds of a clock that is cheap to read.
+uint64_t undead_governor_now(void);
+
+// A sample took so long. Under the lock of samples.
+void undead_governor_note(uint64_t start, uint64_t end);
+// There is no room for more samples.
+void undead_governor_thin(void);
+
+uint64_t undead_governor_spent(void);
+
+// What becomes of the mean if samples took `spent` of `used` nanoseconds.
+uint32_t undead_governor_decide(uint32_t mean, uint32_t base, uint64_t spent, uint64_t used);
+
+#pragma GCC visibility pop
