@@ -1,0 +1,177 @@
+/// A piece of the program's memory in a core file.
+public struct CoreSegment: Equatable, Sendable {
+  public var address: UInt64
+  public var size: UInt64
+  /// Where its contents are in the core file, and how much of them was dumped; the rest is zero, or in the file
+  /// that was mapped.
+  public var offset: UInt64
+  public var dumped: UInt64
+  /// How much of that is in the core file: less if it was cut off.
+  public var present: UInt64
+  public var isReadable: Bool
+  public var isWritable: Bool
+  public var isExecutable: Bool
+
+  public var end: UInt64 { address + size }
+}
+
+/// An ELF core file of an x86-64 Linux process, as kernels and debuggers write it. Everything in it is checked.
+public final class CoreFile: Sendable {
+  let input: CoreInput
+  /// In address order; they do not overlap.
+  public let segments: [CoreSegment]
+  public let notes: CoreNotes
+
+  public var path: String { input.path }
+  public var fileSize: UInt64 { input.size }
+
+  /// Addresses of programs end here; what the kernel has beyond is not the program's.
+  static let userEnd: UInt64 = 0x7FFF_FFFF_F000
+  static let page: UInt64 = 4096
+  private static let segmentLimit: UInt64 = 1 << 20
+  private static let notesLimit: UInt64 = 256 << 20
+
+  /// True if a file is a core file: nothing else about it is checked.
+  public static func isCore(path: String) -> Bool {
+    guard let input = try? CoreInput(path: path) else { return false }
+    return ElfHeader.isCore(input.read(at: 0, count: 20))
+  }
+
+  /// - Throws: `CoreError` that names the file and what is wrong with it.
+  public convenience init(path: String) throws(CoreError) {
+    let input = try CoreInput(path: path)
+    do throws(CoreError) {
+      try self.init(input)
+    } catch {
+      throw .input("cannot read the core file '\(path)': \(error)")
+    }
+  }
+
+  init(_ input: CoreInput) throws(CoreError) {
+    self.input = input
+    let start = input.read(at: 0, count: ElfHeader.size)
+    if let hint = CoreCompression.hint(start, path: input.path) { throw .input(hint) }
+    let header = try ElfHeader(start)
+    guard header.kind == ElfHeader.Kind.core.rawValue else {
+      throw .input("it is a program or a library, no core file")
+    }
+    var segments: [CoreSegment] = []
+    var notes = CoreNotes()
+    for (index, entry) in try Self.programHeaders(header, input).enumerated() {
+      switch entry.kind {
+      case ElfProgramHeader.Kind.load:
+        if let segment = try Self.segment(entry, index, input) { segments.append(segment) }
+      case ElfProgramHeader.Kind.note: try Self.read(entry, index, input, &notes)
+      default: break
+      }
+    }
+    segments.sort { $0.address < $1.address }
+    for (one, next) in zip(segments, segments.dropFirst()) where one.end > next.address {
+      throw .input("two segments overlap at address \(hex(next.address)); the file is damaged")
+    }
+    try notes.complete()
+    guard !notes.threads.isEmpty else { throw .input("it tells of no thread (NT_PRSTATUS); the file is damaged") }
+    guard !segments.isEmpty else { throw .input("it holds no memory; the file is damaged") }
+    self.segments = segments
+    self.notes = notes
+  }
+
+  // MARK: Headers
+
+  private static func programHeaders(
+    _ header: ElfHeader, _ input: CoreInput
+  ) throws(CoreError) -> [ElfProgramHeader] {
+    guard header.programHeaderSize == ElfProgramHeader.size else {
+      throw .input("byte 54: its program headers have \(header.programHeaderSize) bytes, not \(ElfProgramHeader.size)")
+    }
+    let count = try programHeaderCount(header, input)
+    guard count <= segmentLimit else { throw .input("it has \(count) segments; at most \(segmentLimit) are understood") }
+    let size = count * UInt64(ElfProgramHeader.size)
+    guard header.programHeaders <= input.size, size <= input.size - header.programHeaders else {
+      throw .input(
+        "its \(count) program headers at byte \(header.programHeaders) lie beyond the end of the file "
+          + "(\(input.size) bytes): it was cut off, or is damaged")
+    }
+    let bytes = CoreBytes(input.read(at: header.programHeaders, count: Int(size)))
+    guard bytes.count == Int(size) else { throw .input("its program headers cannot be read") }
+    return (0..<Int(count)).map { ElfProgramHeader(bytes, at: $0 * ElfProgramHeader.size) }
+  }
+
+  /// With 65535 segments or more the number is in the first section header.
+  private static func programHeaderCount(_ header: ElfHeader, _ input: CoreInput) throws(CoreError) -> UInt64 {
+    guard header.programHeaderCount == 0xFFFF else { return UInt64(header.programHeaderCount) }
+    let section = CoreBytes(input.read(at: header.sectionHeaders, count: 64))
+    guard header.sectionHeaders > 0, header.sectionHeaderSize == 64, section.count == 64 else {
+      throw .input("the number of its segments, at byte \(header.sectionHeaders), lies beyond the end of the file")
+    }
+    return UInt64(section.number(at: 44, as: UInt32.self))
+  }
+
+  private static func segment(
+    _ entry: ElfProgramHeader, _ index: Int, _ input: CoreInput
+  ) throws(CoreError) -> CoreSegment? {
+    guard entry.memorySize > 0, entry.address < userEnd else { return nil }
+    guard entry.memorySize <= userEnd - entry.address else {
+      throw .input("segment \(index) at \(hex(entry.address)) has \(entry.memorySize) bytes; the file is damaged")
+    }
+    guard entry.address % page == 0, entry.memorySize % page == 0 else {
+      throw .input("segment \(index) at \(hex(entry.address)) is not made of pages; the file is damaged")
+    }
+    guard entry.fileSize <= entry.memorySize, entry.offset <= UInt64(Int64.max) - entry.fileSize else {
+      throw .input("the contents of segment \(index) at \(hex(entry.address)) do not fit it; the file is damaged")
+    }
+    let present = entry.offset >= input.size ? 0 : min(entry.fileSize, input.size - entry.offset)
+    return CoreSegment(
+      address: entry.address, size: entry.memorySize, offset: entry.offset, dumped: entry.fileSize, present: present,
+      isReadable: entry.flags & 4 != 0, isWritable: entry.flags & 2 != 0, isExecutable: entry.flags & 1 != 0)
+  }
+
+  private static func read(
+    _ entry: ElfProgramHeader, _ index: Int, _ input: CoreInput, _ notes: inout CoreNotes
+  ) throws(CoreError) {
+    guard entry.fileSize <= notesLimit else {
+      throw .input("the notes of segment \(index) have \(entry.fileSize) bytes; at most \(notesLimit) are understood")
+    }
+    let bytes = input.read(at: entry.offset, count: Int(entry.fileSize))
+    guard bytes.count == Int(entry.fileSize) else {
+      throw .input(
+        "the notes at byte \(entry.offset), which tell of the threads, lie beyond the end of the file "
+          + "(\(input.size) bytes): it was cut off, or is damaged")
+    }
+    try notes.add(CoreBytes(bytes), at: entry.offset)
+  }
+
+  // MARK: Memory
+
+  /// The segment of an address.
+  public func segment(at address: UInt64) -> CoreSegment? {
+    let index = segments.partitioningIndex { $0.end > address }
+    return index < segments.count && segments[index].address <= address ? segments[index] : nil
+  }
+
+  /// What was dumped at an address, up to `count` bytes; fewer where that ends.
+  public func memory(at address: UInt64, count: Int) -> [UInt8] {
+    guard let segment = segment(at: address), address - segment.address < segment.present, count > 0 else { return [] }
+    let skipped = address - segment.address
+    return input.read(at: segment.offset + skipped, count: Int(min(UInt64(count), segment.present - skipped)))
+  }
+
+  /// A text that ends with a zero; nil if it was not dumped as a whole.
+  public func text(at address: UInt64, limit: Int = 4096) -> String? {
+    let bytes = memory(at: address, count: limit)
+    return bytes.firstIndex(of: 0).map { String(decoding: bytes[..<$0], as: UTF8.self) }
+  }
+
+  /// The path of the program, as the kernel told it to the program, else of its first file.
+  public var executable: String {
+    if let header = notes.auxiliary[CoreNotes.Auxiliary.programHeaders], let file = notes.file(at: header) {
+      return file.path
+    }
+    return notes.auxiliary[CoreNotes.Auxiliary.executableName].flatMap { text(at: $0) } ?? notes.commandName
+  }
+
+  /// The first thread of the program, else the one that comes first.
+  public var mainThread: CoreThread {
+    notes.threads.first { $0.id == notes.processID } ?? notes.threads[0]
+  }
+}

@@ -1,0 +1,31 @@
+import Glibc
+
+extension ReplicaSource {
+  /// The memory of a core file, with the binaries of this machine.
+  ///
+  /// - Throws: `CoreError` that names the file, and what of it or of the binaries is missing.
+  public init(core: CoreFile, search: BinarySearch = BinarySearch()) throws(CoreError) {
+    do throws(CoreError) {
+      try self.init(checked: core, search)
+    } catch {
+      throw CoreError(kind: error.kind, description: "cannot use the core file '\(core.path)': \(error)")
+    }
+  }
+
+  private init(checked core: CoreFile, _ search: BinarySearch) throws(CoreError) {
+    let layout = try CoreLayout(core, search)
+    let main = core.mainThread
+    regions = layout.regions
+    threads = [main] + core.notes.threads.filter { $0.id != main.id }
+    maps = layout.maps.text
+    processID = core.notes.processID
+    executable = core.executable
+    arguments = core.notes.arguments
+    vdso = core.notes.auxiliary[CoreNotes.Auxiliary.vdso]
+    isCore = true
+    notes = layout.notes
+    var status = stat()
+    _ = fstat(core.input.descriptor, &status)
+    taken = UInt64(max(status.st_mtim.tv_sec, 0)) &* 1_000_000_000 &+ UInt64(max(status.st_mtim.tv_nsec, 0))
+  }
+}
