@@ -34,3 +34,6 @@ struct CoreBytes {
 
   var array: [UInt8] { [UInt8](bytes) }
 }
+
+/// A number as people write addresses and offsets.
+func hex(_ number: some BinaryInteger) -> String { "0x" + String(number, radix: 16) }

@@ -37,23 +37,23 @@ public final class CoreFile: Sendable {
     return ElfHeader.isCore(input.read(at: 0, count: 20))
   }
 
-  /// - Throws: `CoreError` that names the file and what is wrong with it.
-  public convenience init(path: String) throws(CoreError) {
+  /// - Throws: `AttachError` that names the file and what is wrong with it.
+  public convenience init(path: String) throws(AttachError) {
     let input = try CoreInput(path: path)
-    do throws(CoreError) {
+    do throws(AttachError) {
       try self.init(input)
     } catch {
-      throw .input("cannot read the core file '\(path)': \(error)")
+      throw .misuse("cannot read the core file '\(path)': \(error)")
     }
   }
 
-  init(_ input: CoreInput) throws(CoreError) {
+  init(_ input: CoreInput) throws(AttachError) {
     self.input = input
     let start = input.read(at: 0, count: ElfHeader.size)
-    if let hint = CoreCompression.hint(start, path: input.path) { throw .input(hint) }
+    if let hint = CoreCompression.hint(start, path: input.path) { throw .misuse(hint) }
     let header = try ElfHeader(start)
     guard header.kind == ElfHeader.Kind.core.rawValue else {
-      throw .input("it is a program or a library, no core file")
+      throw .misuse("it is a program or a library, no core file")
     }
     var segments: [CoreSegment] = []
     var notes = CoreNotes()
@@ -67,11 +67,11 @@ public final class CoreFile: Sendable {
     }
     segments.sort { $0.address < $1.address }
     for (one, next) in zip(segments, segments.dropFirst()) where one.end > next.address {
-      throw .input("two segments overlap at address \(hex(next.address)); the file is damaged")
+      throw .misuse("two segments overlap at address \(hex(next.address)); the file is damaged")
     }
     try notes.complete()
-    guard !notes.threads.isEmpty else { throw .input("it tells of no thread (NT_PRSTATUS); the file is damaged") }
-    guard !segments.isEmpty else { throw .input("it holds no memory; the file is damaged") }
+    guard !notes.threads.isEmpty else { throw .misuse("it tells of no thread (NT_PRSTATUS); the file is damaged") }
+    guard !segments.isEmpty else { throw .misuse("it holds no memory; the file is damaged") }
     self.segments = segments
     self.notes = notes
   }
@@ -80,45 +80,47 @@ public final class CoreFile: Sendable {
 
   private static func programHeaders(
     _ header: ElfHeader, _ input: CoreInput
-  ) throws(CoreError) -> [ElfProgramHeader] {
+  ) throws(AttachError) -> [ElfProgramHeader] {
     guard header.programHeaderSize == ElfProgramHeader.size else {
-      throw .input("byte 54: its program headers have \(header.programHeaderSize) bytes, not \(ElfProgramHeader.size)")
+      throw .misuse("byte 54: its program headers have \(header.programHeaderSize) bytes, not \(ElfProgramHeader.size)")
     }
     let count = try programHeaderCount(header, input)
-    guard count <= segmentLimit else { throw .input("it has \(count) segments; at most \(segmentLimit) are understood") }
+    guard count <= segmentLimit else {
+      throw .misuse("it has \(count) segments; at most \(segmentLimit) are understood")
+    }
     let size = count * UInt64(ElfProgramHeader.size)
     guard header.programHeaders <= input.size, size <= input.size - header.programHeaders else {
-      throw .input(
+      throw .misuse(
         "its \(count) program headers at byte \(header.programHeaders) lie beyond the end of the file "
           + "(\(input.size) bytes): it was cut off, or is damaged")
     }
     let bytes = CoreBytes(input.read(at: header.programHeaders, count: Int(size)))
-    guard bytes.count == Int(size) else { throw .input("its program headers cannot be read") }
+    guard bytes.count == Int(size) else { throw .misuse("its program headers cannot be read") }
     return (0..<Int(count)).map { ElfProgramHeader(bytes, at: $0 * ElfProgramHeader.size) }
   }
 
   /// With 65535 segments or more the number is in the first section header.
-  private static func programHeaderCount(_ header: ElfHeader, _ input: CoreInput) throws(CoreError) -> UInt64 {
+  private static func programHeaderCount(_ header: ElfHeader, _ input: CoreInput) throws(AttachError) -> UInt64 {
     guard header.programHeaderCount == 0xFFFF else { return UInt64(header.programHeaderCount) }
     let section = CoreBytes(input.read(at: header.sectionHeaders, count: 64))
     guard header.sectionHeaders > 0, header.sectionHeaderSize == 64, section.count == 64 else {
-      throw .input("the number of its segments, at byte \(header.sectionHeaders), lies beyond the end of the file")
+      throw .misuse("the number of its segments, at byte \(header.sectionHeaders), lies beyond the end of the file")
     }
     return UInt64(section.number(at: 44, as: UInt32.self))
   }
 
   private static func segment(
     _ entry: ElfProgramHeader, _ index: Int, _ input: CoreInput
-  ) throws(CoreError) -> CoreSegment? {
+  ) throws(AttachError) -> CoreSegment? {
     guard entry.memorySize > 0, entry.address < userEnd else { return nil }
     guard entry.memorySize <= userEnd - entry.address else {
-      throw .input("segment \(index) at \(hex(entry.address)) has \(entry.memorySize) bytes; the file is damaged")
+      throw .misuse("segment \(index) at \(hex(entry.address)) has \(entry.memorySize) bytes; the file is damaged")
     }
     guard entry.address % page == 0, entry.memorySize % page == 0 else {
-      throw .input("segment \(index) at \(hex(entry.address)) is not made of pages; the file is damaged")
+      throw .misuse("segment \(index) at \(hex(entry.address)) is not made of pages; the file is damaged")
     }
     guard entry.fileSize <= entry.memorySize, entry.offset <= UInt64(Int64.max) - entry.fileSize else {
-      throw .input("the contents of segment \(index) at \(hex(entry.address)) do not fit it; the file is damaged")
+      throw .misuse("the contents of segment \(index) at \(hex(entry.address)) do not fit it; the file is damaged")
     }
     let present = entry.offset >= input.size ? 0 : min(entry.fileSize, input.size - entry.offset)
     return CoreSegment(
@@ -128,13 +130,13 @@ public final class CoreFile: Sendable {
 
   private static func read(
     _ entry: ElfProgramHeader, _ index: Int, _ input: CoreInput, _ notes: inout CoreNotes
-  ) throws(CoreError) {
+  ) throws(AttachError) {
     guard entry.fileSize <= notesLimit else {
-      throw .input("the notes of segment \(index) have \(entry.fileSize) bytes; at most \(notesLimit) are understood")
+      throw .misuse("the notes of segment \(index) have \(entry.fileSize) bytes; at most \(notesLimit) are understood")
     }
     let bytes = input.read(at: entry.offset, count: Int(entry.fileSize))
     guard bytes.count == Int(entry.fileSize) else {
-      throw .input(
+      throw .misuse(
         "the notes at byte \(entry.offset), which tell of the threads, lie beyond the end of the file "
           + "(\(input.size) bytes): it was cut off, or is damaged")
     }

@@ -8,11 +8,11 @@ final class CoreInput: Sendable {
   let device: UInt64
   let inode: UInt64
 
-  /// - Throws: `CoreError` that names the file.
-  init(path: String) throws(CoreError) {
+  /// - Throws: `AttachError` that names the file.
+  init(path: String) throws(AttachError) {
     // Without waiting for whoever opens the other end, if this is a pipe.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw .input("cannot open '\(path)': \(String(cString: strerror(errno)))") }
+    guard descriptor >= 0 else { throw .misuse("cannot open '\(path)': \(String(cString: strerror(errno)))") }
     self.path = path
     var status = stat()
     let known = fstat(descriptor, &status) == 0
@@ -20,7 +20,7 @@ final class CoreInput: Sendable {
     (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
     guard known, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw .input("'\(path)' is no regular file; copy it into one")
+      throw .misuse("'\(path)' is no regular file; copy it into one")
     }
   }
 

@@ -4,18 +4,18 @@ import Glibc
 struct CoreLayout {
   private let core: CoreFile
   private let binaries: CoreBinaries
-  private let dumps: ReplicaFile
-  private var files: [String: ReplicaFile] = [:]
+  private let dumps: BackingFile
+  private var files: [String: BackingFile] = [:]
   private(set) var regions: [ReplicaSource.Region] = []
   private(set) var maps = CoreMaps()
   private var missing: [(path: String, reason: String)] = []
   private var sharedFiles: [String] = []
 
-  /// - Throws: `CoreError`: what of the memory is neither in the core nor in a file.
-  init(_ core: CoreFile, _ search: BinarySearch) throws(CoreError) {
+  /// - Throws: `AttachError`: what of the memory is neither in the core nor in a file.
+  init(_ core: CoreFile, _ search: BinarySearch) throws(AttachError) {
     self.core = core
     binaries = CoreBinaries(core, search)
-    dumps = ReplicaFile(core.input)
+    dumps = BackingFile(core.input)
     try CoreGaps.check(core)
     var end: UInt64 = 0
     for segment in core.segments {
@@ -41,7 +41,6 @@ struct CoreLayout {
 
   private mutating func add(_ segment: CoreSegment) {
     maps.add(segment, core.notes.file(at: segment.address))
-    guard !isOfKernel(segment) else { return }
     let protection = Self.protection(segment)
     let dumped = segment.address + segment.present - segment.present % CoreFile.page
     if dumped > segment.address {
@@ -101,7 +100,7 @@ struct CoreLayout {
       return nil
     }
     if protection & PROT_WRITE != 0, image == nil, !sharedFiles.contains(file.path) { sharedFiles.append(file.path) }
-    if files[file.path] == nil { files[file.path] = ReplicaFile(input) }
+    if files[file.path] == nil { files[file.path] = BackingFile(input) }
     return .file(files[file.path]!, offset: offset)
   }
 
@@ -117,18 +116,16 @@ struct CoreLayout {
     }
   }
 
-  private static func error(_ missing: [(path: String, reason: String)]) -> CoreError {
+  private static func error(_ missing: [(path: String, reason: String)]) -> AttachError {
     let shown = missing.prefix(8).map(\.reason).joined(separator: "; ")
     let rest = missing.count > 8 ? " and \(missing.count - 8) more" : ""
     let files = missing.count == 1 ? "a file" : "\(missing.count) files"
-    return .input(
+    return .misuse(
       "\(files) that the program had loaded cannot be used: \(shown)\(rest); give the file system of the program with "
         + "--sysroot DIR, or a directory with the files with --binaries DIR")
   }
 
   // MARK: Kinds
-
-  private func isOfKernel(_ segment: CoreSegment) -> Bool { CoreMaps.isClockPage(segment, core) }
 
   private static func protection(_ segment: CoreSegment) -> Int32 {
     protection(readable: segment.isReadable, writable: segment.isWritable, executable: segment.isExecutable)

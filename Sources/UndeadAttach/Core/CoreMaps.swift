@@ -33,7 +33,7 @@ struct CoreMaps {
     lines.append(line)
   }
 
-  /// Names what has no file: heap, stack and pages of the kernel.
+  /// Names what has no file: heap, stack and the kernel's library.
   mutating func label(_ core: CoreFile) {
     let vdso = core.notes.auxiliary[CoreNotes.Auxiliary.vdso]
     let stack = core.notes.auxiliary[CoreNotes.Auxiliary.random] ?? core.mainThread.stackPointer
@@ -44,8 +44,6 @@ struct CoreMaps {
       let line = lines[index]
       if let vdso, line.low <= vdso, vdso < line.high {
         lines[index].path = "[vdso]"
-      } else if core.segment(at: line.low).map({ Self.isClockPage($0, core) }) == true {
-        lines[index].path = "[vvar]"
       } else if line.low <= stack, stack < line.high {
         lines[index].path = "[stack]"
       } else if let end, !hasHeap, line.low > end, line.protection == PROT_READ | PROT_WRITE {
@@ -56,14 +54,7 @@ struct CoreMaps {
     }
   }
 
-  /// Pages that only the kernel's own library reads; they lie before it.
-  static func isClockPage(_ segment: CoreSegment, _ core: CoreFile) -> Bool {
-    guard let vdso = core.notes.auxiliary[CoreNotes.Auxiliary.vdso], segment.end <= vdso else { return false }
-    return segment.dumped == 0 && segment.isReadable && !segment.isWritable && vdso - segment.end <= 1 << 16
-      && core.notes.file(at: segment.address) == nil
-  }
-
-  var text: String {
+  var text: [UInt8] {
     var text = ""
     for line in lines {
       let access =
@@ -75,7 +66,7 @@ struct CoreMaps {
       text += "\(range) \(access) \(Self.padded(line.offset)) \(device) \(line.inode)"
       text += path.isEmpty ? "\n" : " \(path)\n"
     }
-    return text
+    return [UInt8](text.utf8)
   }
 
   private static func padded(_ number: UInt64) -> String {

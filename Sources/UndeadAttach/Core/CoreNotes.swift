@@ -67,7 +67,7 @@ public struct CoreNotes: Equatable, Sendable {
   }
 
   /// - Parameter offset: of the notes in the core file.
-  mutating func add(_ bytes: CoreBytes, at offset: UInt64) throws(CoreError) {
+  mutating func add(_ bytes: CoreBytes, at offset: UInt64) throws(AttachError) {
     var notes = ElfNotes(bytes)
     while let note = notes.next() {
       let place = offset + UInt64(note.offset)
@@ -84,13 +84,13 @@ public struct CoreNotes: Equatable, Sendable {
       }
     }
     if let damage = notes.damage {
-      throw .input("the note at byte \(offset + UInt64(damage)) is longer than the notes; the file is damaged")
+      throw .misuse("the note at byte \(offset + UInt64(damage)) is longer than the notes; the file is damaged")
     }
   }
 
-  private mutating func addThread(_ content: CoreBytes, _ place: UInt64) throws(CoreError) {
+  private mutating func addThread(_ content: CoreBytes, _ place: UInt64) throws(AttachError) {
     guard content.count == Kind.statusSize else {
-      throw .input(
+      throw .misuse(
         "the state of a thread at byte \(place) has \(content.count) bytes, an x86-64 Linux one has \(Kind.statusSize)")
     }
     let registers = (0..<CoreThread.Register.count).map { content.number(at: 112 + $0 * 8, as: UInt64.self) }
@@ -99,9 +99,9 @@ public struct CoreNotes: Equatable, Sendable {
         id: content.number(at: 32), signal: Int(content.number(at: 12, as: Int16.self)), registers: registers))
   }
 
-  private mutating func addProcess(_ content: CoreBytes, _ place: UInt64) throws(CoreError) {
+  private mutating func addProcess(_ content: CoreBytes, _ place: UInt64) throws(AttachError) {
     guard content.count == Kind.processSize else {
-      throw .input(
+      throw .misuse(
         "the state of the process at byte \(place) has \(content.count) bytes, an x86-64 Linux one has "
           + "\(Kind.processSize)")
     }
@@ -119,9 +119,9 @@ public struct CoreNotes: Equatable, Sendable {
     }
   }
 
-  private mutating func addFiles(_ content: CoreBytes, _ place: UInt64) throws(CoreError) {
-    func damaged(_ what: String) -> CoreError {
-      .input("the list of mapped files at byte \(place) \(what); the file is damaged")
+  private mutating func addFiles(_ content: CoreBytes, _ place: UInt64) throws(AttachError) {
+    func damaged(_ what: String) -> AttachError {
+      .misuse("the list of mapped files at byte \(place) \(what); the file is damaged")
     }
     let count: UInt64 = content.number(at: 0)
     let page: UInt64 = content.number(at: 8)
@@ -145,10 +145,10 @@ public struct CoreNotes: Equatable, Sendable {
   }
 
   /// Lists are asked by address from now on.
-  mutating func complete() throws(CoreError) {
+  mutating func complete() throws(AttachError) {
     files.sort { $0.low < $1.low }
     for (one, next) in zip(files, files.dropFirst()) where one.high > next.low {
-      throw .input("two files were mapped at \(hex(next.low)); the list of mapped files is damaged")
+      throw .misuse("two files were mapped at \(hex(next.low)); the list of mapped files is damaged")
     }
     if processID == 0, let first = threads.map(\.id).min() { processID = first }
   }

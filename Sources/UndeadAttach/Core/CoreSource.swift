@@ -3,26 +3,29 @@ import Glibc
 extension ReplicaSource {
   /// The memory of a core file, with the binaries of this machine.
   ///
-  /// - Throws: `CoreError` that names the file, and what of it or of the binaries is missing.
-  public init(core: CoreFile, search: BinarySearch = BinarySearch()) throws(CoreError) {
-    do throws(CoreError) {
+  /// - Throws: `AttachError` that names the file, and what of it or of the binaries is missing.
+  public init(core: CoreFile, search: BinarySearch = BinarySearch()) throws(AttachError) {
+    do throws(AttachError) {
       try self.init(checked: core, search)
     } catch {
-      throw CoreError(kind: error.kind, description: "cannot use the core file '\(core.path)': \(error)")
+      throw AttachError(error.kind, "cannot use the core file '\(core.path)': \(error)")
     }
   }
 
-  private init(checked core: CoreFile, _ search: BinarySearch) throws(CoreError) {
+  private init(checked core: CoreFile, _ search: BinarySearch) throws(AttachError) {
     let layout = try CoreLayout(core, search)
     let main = core.mainThread
     regions = layout.regions
-    threads = [main] + core.notes.threads.filter { $0.id != main.id }
-    maps = layout.maps.text
-    processID = core.notes.processID
+    threads = ([main] + core.notes.threads.filter { $0.id != main.id }).map {
+      ReplicaThread(
+        tid: $0.id, isFirst: $0.id == main.id, isInSystemCall: $0.isInSystemCall,
+        registers: Registers($0.registers), extendedState: $0.extendedState)
+    }
+    maps = MemoryMap(text: layout.maps.text)
+    pid = core.notes.processID
     executable = core.executable
     arguments = core.notes.arguments
     vdso = core.notes.auxiliary[CoreNotes.Auxiliary.vdso]
-    isCore = true
     notes = layout.notes
     var status = stat()
     _ = fstat(core.input.descriptor, &status)

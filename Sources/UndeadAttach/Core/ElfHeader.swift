@@ -1,6 +1,9 @@
 /// The first bytes of an ELF file.
 struct ElfHeader: Equatable {
-  enum Kind: UInt16 { case relocatable = 1, executable, shared, core }
+  enum Kind: UInt16 {
+    case relocatable = 1
+    case executable, shared, core
+  }
 
   /// Numbers of <elf.h>.
   private enum Format {
@@ -27,18 +30,18 @@ struct ElfHeader: Equatable {
     return bytes[5] == 2 ? bytes[16] == 0 && bytes[17] == 4 : bytes[16] == 4 && bytes[17] == 0
   }
 
-  /// - Throws: `CoreError`: what kind of file it is instead.
-  init(_ bytes: [UInt8]) throws(CoreError) {
-    guard Self.isElf(bytes) else { throw .input("it does not start as an ELF file does") }
-    guard bytes.count >= Self.size else { throw .input("it ends at byte \(bytes.count), inside of the ELF header") }
-    guard bytes[4] == Format.class64 else { throw .input("it is of a 32-bit program; only x86-64 is understood") }
+  /// - Throws: `AttachError`: what kind of file it is instead.
+  init(_ bytes: [UInt8]) throws(AttachError) {
+    guard Self.isElf(bytes) else { throw .misuse("it does not start as an ELF file does") }
+    guard bytes.count >= Self.size else { throw .misuse("it ends at byte \(bytes.count), inside of the ELF header") }
+    guard bytes[4] == Format.class64 else { throw .misuse("it is of a 32-bit program; only x86-64 is understood") }
     guard bytes[5] == Format.littleEndian else {
-      throw .input("it is of a big-endian machine; only x86-64 is understood")
+      throw .misuse("it is of a big-endian machine; only x86-64 is understood")
     }
     let content = CoreBytes(bytes)
     let machine: UInt16 = content.number(at: 18)
     guard machine == Format.machine else {
-      throw .input("it is of \(Self.name(machine)); only x86-64 is understood")
+      throw .misuse("it is of \(Self.name(machine)); only x86-64 is understood")
     }
     kind = content.number(at: 16)
     programHeaders = content.number(at: 32)

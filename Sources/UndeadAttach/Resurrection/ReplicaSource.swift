@@ -1,5 +1,4 @@
-/// A thread of the program that a replica is made of.
-public typealias ReplicaThread = CoreThread
+import Glibc
 
 /// What a replica is made of if none can be forked from the program: its memory, piece by piece, and its threads.
 public struct ReplicaSource {
@@ -8,7 +7,7 @@ public struct ReplicaSource {
     /// Nothing was ever written to it, or it may not be accessed.
     case zero
     /// A file, from `offset` on; zero beyond its end.
-    case file(ReplicaFile, offset: UInt64)
+    case file(BackingFile, offset: UInt64)
     /// What `read` gives, which is asked for parts of it: it fills the buffer from an address on, and returns how much.
     case reader((_ address: UInt64, _ buffer: UnsafeMutableRawBufferPointer) -> Int)
   }
@@ -22,26 +21,25 @@ public struct ReplicaSource {
     public var contents: Contents
   }
 
-  /// In address order; they do not overlap. Pieces of the kernel's (the page of the clock) are none.
+  /// In address order; they do not overlap.
   public var regions: [Region]
-  /// The first is that of the program's main thread.
+  /// The program's main thread comes first.
   public var threads: [ReplicaThread]
-  /// As /proc/PID/maps has it.
-  public var maps: String
-  public var processID: Int32
+  /// Of the program.
+  public var maps: MemoryMap
+  public var pid: pid_t
   public var executable: String
   public var arguments: String
   /// Where the kernel's library (vdso) was; its functions are replaced by system calls.
   public var vdso: UInt64?
   /// Nanoseconds since 1970 when this was the memory of the program.
   public var taken: UInt64
-  public var isCore: Bool
   /// What the reader of a report has to know.
   public var notes: [String]
 }
 
 /// A file that memory comes from.
-public final class ReplicaFile: Sendable {
+public final class BackingFile: Sendable {
   let input: CoreInput
   init(_ input: CoreInput) { self.input = input }
 }
