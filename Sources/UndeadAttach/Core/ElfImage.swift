@@ -20,9 +20,13 @@ struct ElfImage {
   /// Of the start of a file as it lies in memory, as far as that was dumped; nil if it is no such file.
   init?(memory: Reader) {
     var first: UInt64?
-    self.init { header in header.address &- (first ?? 0) } loaded: { header in
+    self.init { header in
+      header.address &- (first ?? 0)
+    } loaded: { header in
       if first == nil { first = header.address - header.address % CoreFile.page }
-    } read: { memory($0, $1) }
+    } read: {
+      memory($0, $1)
+    }
   }
 
   private init?(

@@ -23,9 +23,9 @@ final class EmptyProcess {
       try Self.stop(thread)
       memory = try TargetMemory(of: pid)
       // Stack, and pages of the kernel's.
-      try call(SystemCall.unmap, 0, address)
+      try call(SystemCall.munmap, 0, address)
       let end = address + EmptyProgram.pageSize
-      try call(SystemCall.unmap, end, CoreFile.userEnd - end)
+      try call(SystemCall.munmap, end, CoreFile.userEnd - end)
     } catch {
       Self.end(pid)
       throw error
@@ -54,12 +54,6 @@ final class EmptyProcess {
 
   // MARK: System calls
 
-  enum SystemCall {
-    static let map = 9
-    static let unmap = 11
-    static let closeRange = 436
-  }
-
   private func call(_ number: Int, _ first: UInt64, _ second: UInt64) throws(AttachError) {
     let result = try thread.systemCall(number, first, second, at: instruction)
     guard result >= 0 else {
@@ -71,7 +65,7 @@ final class EmptyProcess {
   func map(
     _ low: UInt64, _ size: UInt64, _ protection: Int32, _ flags: UInt64, _ file: UInt64, _ offset: UInt64
   ) throws(AttachError) -> Int64 {
-    try thread.systemCall(SystemCall.map, low, size, UInt64(protection), flags, file, offset, at: instruction)
+    try thread.systemCall(SystemCall.mmap, low, size, UInt64(protection), flags, file, offset, at: instruction)
   }
 
   /// Takes all files away.
