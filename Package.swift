@@ -83,6 +83,7 @@ let package = Package(
     .testTarget(
       name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
       exclude: ["Browser", "Golden"]),
+    .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadTestSupport"]),
     .testTarget(
       name: "UndeadProfileTests",
       dependencies: [
