@@ -1,15 +1,13 @@
 // Where the resident memory of the process is: each mapping of /proc/self/smaps, but for what the instrument holds itself.
 #define _GNU_SOURCE
+#include "platform/maps.h"
 #include "platform/memory.h"
 #include "session/heap_sections.h"
 #include "session/settings.h"
 #include "session/text.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define MOST_MAPPINGS (1u << 17)
 #define LINE_BYTES 4400u
@@ -74,25 +72,13 @@ static void read_line(memory_map *map, char *line) {
     map->mappings[map->count - 1].resident = strtoul(line + 4, NULL, 10) * 1024;
 }
 
-static bool read_mappings(memory_map *map) {
-  int file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
-  static char buffer[1 << 16], line[LINE_BYTES];
-  size_t length = 0;
-  ssize_t got;
-  if (file < 0) return false;
-  while ((got = read(file, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR)) {
-    for (ssize_t i = 0; i < got; i++) {
-      if (buffer[i] != '\n') {
-        if (length < sizeof line - 1) line[length++] = buffer[i];
-        continue;
-      }
-      line[length] = 0;
-      read_line(map, line);
-      length = 0;
-    }
-  }
-  close(file);
-  return got == 0;
+static bool visit_line(void *context, const char *text, const char *end) {
+  static char line[LINE_BYTES];
+  size_t length = (size_t)(end - text) < sizeof line - 1 ? (size_t)(end - text) : sizeof line - 1;
+  memcpy(line, text, length);
+  line[length] = 0;
+  read_line(context, line);
+  return true;
 }
 
 static mapping *mapping_of(memory_map *map, uintptr_t address) {
@@ -213,7 +199,7 @@ void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) 
   map.section = undead_section_begin(writer, UNDEAD_SECTION_HEAP_MEMORY, 24);
   map.mappings = undead_map(bytes);
   if (!map.mappings) return;
-  if (read_mappings(&map)) {
+  if (undead_smaps_each_line(visit_line, &map)) {
     note_own(&map);
     note_blocks(&map);
     note_stacks(&map);

@@ -4,6 +4,7 @@
 #include "record/generations.h"
 #include "record/mode.h"
 #include "record/sample.h"
+#include "session/replica.h"
 #include "session/session.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"
@@ -129,14 +130,40 @@ static void add_told_notes(undead_process_facts *facts, const undead_facts *told
   for (size_t i = 0; i < told->notes.size / sizeof(*notes); i++) add_note(facts, undead_facts_text(told, notes[i]));
 }
 
-void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result,
-                                  const undead_facts *told) {
+static void add_each_argument(undead_process_facts *facts, const char *text) {
+  char argument[4096];
+  for (size_t length; *text; text += length + (text[length] == ' ')) {
+    length = strcspn(text, " ");
+    size_t kept = length < sizeof(argument) - 1 ? length : sizeof(argument) - 1;
+    memcpy(argument, text, kept);
+    argument[kept] = 0;
+    add_meta(facts, "argument", argument);
+  }
+}
+
+// Of the program that a replica was made of.
+static void add_replica(undead_process_facts *facts, const undead_replica_request *replica) {
+  add_meta(facts, "path", (const char *)replica->executable);
+  add_each_argument(facts, (const char *)replica->arguments);
+  add_number(facts, "pid", replica->pid);
+  add_seconds(facts, "startedAt", replica->started);
+  add_seconds(facts, "durationSeconds", replica->taken > replica->started ? replica->taken - replica->started : 0);
+  add_meta(facts, "recorded", replica->flags & UNDEAD_REPLICA_CORE ? "core" : "attach");
+}
+
+static void add_process(undead_process_facts *facts) {
   add_path(facts);
   add_arguments(facts);
   add_number(facts, "pid", getpid());
   add_number(facts, "parentPid", getppid());
   if (undead_session_forked_from()) add_number(facts, "forkedFrom", undead_session_forked_from());
   add_times(facts);
+}
+
+void undead_process_facts_collect(undead_process_facts *facts, const char *trigger, const undead_scan_result *result,
+                                  const undead_facts *told) {
+  if (undead_replica_now()) add_replica(facts, undead_replica_now());
+  else add_process(facts);
   add_meta(facts, "trigger", trigger);
 #if defined(__x86_64__)
   add_meta(facts, "architecture", "x86_64");

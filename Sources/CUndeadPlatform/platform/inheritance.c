@@ -49,7 +49,7 @@ static bool visit_flags(void *context, const char *text, const char *end) {
 static bool each_with_flags(bool (*visit)(void *context, const undead_maps_line *line, bool inherited), void *context) {
   int saved = errno;
   flag_visit wanted = {.visit = visit, .context = context};
-  bool ok = undead_maps_each_line("/proc/thread-self/smaps", visit_flags, &wanted);
+  bool ok = undead_smaps_each_line(visit_flags, &wanted);
   errno = saved;
   return ok;
 }

@@ -28,7 +28,7 @@ static bool visit_text(void *context, const char *text, const char *end) {
 
 static bool each_line(maps_visitor visit, void *context) {
   line_visit wanted = {visit, context};
-  return undead_maps_each_line("/proc/thread-self/maps", visit_text, &wanted);
+  return undead_maps_each_line(visit_text, &wanted);
 }
 
 static bool grow(void) {

@@ -49,8 +49,31 @@ bool undead_maps_parse(const char *text, const char *end, undead_maps_line *line
   return line->mapping.low < line->mapping.high;
 }
 
+typedef struct {
+  const char *text;
+  size_t bytes;
+} given_text;
+
+static given_text given_maps, given_smaps;
+
+void undead_maps_give(const char *maps, size_t maps_bytes, const char *smaps, size_t smaps_bytes) {
+  given_maps = (given_text){maps, maps_bytes};
+  given_smaps = (given_text){smaps, smaps_bytes};
+}
+
+bool undead_maps_are_given(void) { return given_maps.text != NULL; }
+
+static bool each_line_of_text(const given_text *given, undead_maps_line_visitor visit, void *context) {
+  const char *end = given->text + given->bytes, *newline;
+  for (const char *at = given->text; at < end; at = newline + 1) {
+    if (!(newline = memchr(at, '\n', (size_t)(end - at)))) newline = end;
+    if (!visit(context, at, newline)) break;
+  }
+  return true;
+}
+
 // Reads the map in pieces: a line may span two of them.
-bool undead_maps_each_line(const char *file, undead_maps_line_visitor visit, void *context) {
+static bool each_line_of_file(const char *file, undead_maps_line_visitor visit, void *context) {
   char buffer[8192];
   size_t used = 0;
   int descriptor = open(file, O_RDONLY | O_CLOEXEC);
@@ -71,4 +94,14 @@ bool undead_maps_each_line(const char *file, undead_maps_line_visitor visit, voi
   }
   close(descriptor);
   return true;
+}
+
+bool undead_maps_each_line(undead_maps_line_visitor visit, void *context) {
+  if (given_maps.text) return each_line_of_text(&given_maps, visit, context);
+  return each_line_of_file("/proc/thread-self/maps", visit, context);
+}
+
+bool undead_smaps_each_line(undead_maps_line_visitor visit, void *context) {
+  if (given_smaps.text) return each_line_of_text(&given_smaps, visit, context);
+  return !given_maps.text && each_line_of_file("/proc/thread-self/smaps", visit, context);
 }

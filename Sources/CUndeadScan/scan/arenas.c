@@ -1,4 +1,5 @@
 // Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
+#include "glibc/heap.h"
 #include "platform/maps.h"
 #include "record/avoid.h"
 #include "scan/arenas_internal.h"
@@ -154,8 +155,17 @@ static void list_put_aside(list_walk *walk) {
     if (!note(walk, block - CHUNK_HEADER)) return;
 }
 
+// Where malloc's memory itself told which blocks there are, all of it is known.
+static bool exclude_found(undead_intervals *excluded) {
+  const undead_glibc_heap *found = undead_glibc_found();
+  for (uint32_t i = 0; found && i < found->area_count; i++)
+    undead_intervals_add(excluded, found->areas[i].low, found->areas[i].high);
+  return found != NULL;
+}
+
 void undead_arenas_list(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
                         undead_intervals *excluded) {
+  if (exclude_found(excluded)) return;
   list_walk walk = {.free = free, .heap = heap, .excluded = excluded};
   list_put_aside(&walk);
   list_caches(&walk, world);
@@ -175,7 +185,7 @@ static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, con
 }
 
 void undead_arenas_learn(void) {
-  if (layout.place || !undead_maps_refresh()) return;
+  if (layout.place || undead_glibc_found() || !undead_maps_refresh()) return;
   const char *version = gnu_get_libc_version();
   layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
   static const size_t sizes[] = {1000, 24}, bins[] = {61, 0};

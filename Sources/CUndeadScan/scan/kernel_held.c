@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/raw_x86_64.h"
 #include "world/descriptors.h"
+#include "world/given.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -257,10 +258,19 @@ static void add_from_signals(word_list *words, const undead_world *world) {
   }
 }
 
+// Who made the replica has asked.
+static undead_interval given_words(word_list *words, bool *unseen) {
+  const undead_given_world *given = undead_given();
+  for (uint64_t i = 0; i < given->held_count; i++) add(words, given->held[i]);
+  *unseen = !given->held_known || words->count == MOST_WORDS;
+  return (undead_interval){(uintptr_t)words->list, (uintptr_t)(words->list + words->count)};
+}
+
 undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world, bool *unseen) {
   word_list words = {.list = (uintptr_t *)undead_copies_room(copies, MOST_WORDS * sizeof(uintptr_t)),
                      .process = world->process};
   if (!words.list) return (undead_interval){0, 0};
+  if (undead_given()) return given_words(&words, unseen);
   uint32_t none = words.count;
   if (!undead_descriptors_ask(add_from_copies, &words)) {
     words.count = none;

@@ -2,6 +2,7 @@
 #include "scan/pages.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
+#include "world/given.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -51,6 +52,7 @@ typedef enum {
 #define CLOCK_SLACK_SECONDS 3600
 
 static int64_t start_of_program(int32_t process) {
+  if (undead_given()) return (int64_t)(undead_given()->started / 1000000000u) - CLOCK_SLACK_SECONDS;
   // The directory is made when it is first looked at, so only the start time in ticks since boot tells.
   char text[1024], path[64];
   snprintf(path, sizeof path, "/proc/%d/stat", process);
@@ -119,6 +121,8 @@ static page_use use_of(const undead_pages *pages, const undead_mapping *mapping)
   if (mapping->what == UNDEAD_MAPPED_NOTHING) return USE_TOUCHED;
   if (!mapping->shared && undead_module_of(mapping->low)) return other;
   if (is_device(mapping)) return USE_NONE;
+  // A copy of a process has no page table of what is shared.
+  if (mapping->shared && undead_given()) return USE_CONTENTS;
   return may_have_changed(pages, mapping) ? USE_CONTENTS : other;
 }
 

@@ -2,6 +2,7 @@
 #include "scan/roots_internal.h"
 #include "scan/contexts.h"
 #include "platform/maps.h"
+#include "world/given.h"
 #include "world/images.h"
 #include "platform/raw_x86_64.h"
 
@@ -150,6 +151,7 @@ static void add_thread(undead_root_search *search, const undead_stopped_thread *
 void undead_roots_add_threads(undead_root_search *search) {
   for (uint32_t i = 0; i < search->world->thread_count; i++)
     if (search->world->threads[i].phase == UNDEAD_THREAD_STOPPED) add_thread(search, &search->world->threads[i]);
+  if (undead_given()) return;
   // The scanner's own stack and thread-local storage: never roots.
   undead_interval own = undead_stack_block(undead_thread_pointer());
   undead_intervals_add(&search->excluded, own.low, own.high);

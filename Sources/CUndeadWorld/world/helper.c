@@ -3,6 +3,8 @@
 #include "platform/memory.h"
 #include "world/clock.h"
 #include "world/clone_x86_64.h"
+#include "world/given.h"
+#include "world/in_place.h"
 #include "platform/raw_x86_64.h"
 #include <cpuid.h>
 #include <errno.h>
@@ -136,6 +138,7 @@ static undead_helper_report wait_for_helper(long pid, uint32_t seconds) {
 }
 
 undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds) {
+  if (undead_given()) return undead_helper_run_in_place(work, context);
   if (!crash_address) crash_address = undead_map_shared(sizeof *crash_address);
   char *stack = crash_address ? undead_map(STACK_BYTES) : NULL;
   if (!stack) return (undead_helper_report){UNDEAD_HELPER_DENIED, ENOMEM, 0};

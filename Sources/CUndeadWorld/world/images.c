@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
+#include "world/given.h"
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
@@ -52,16 +53,17 @@ static void visit_module(const undead_module *module) {
 }
 
 // glibc keeps {stack block, size} of a thread in its descriptor at an offset that it does not publish: find it in the
-// calling thread's own, whose stack pthread_getattr_np knows.
+// calling thread's own, whose stack pthread_getattr_np knows. In a replica that may be the first thread, which has none.
 static size_t find_stack_field(size_t descriptor_bytes) {
   pthread_attr_t attributes;
   void *address = NULL;
   size_t size = 0, guard = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes)) return 0;
+  uintptr_t thread = undead_given() ? undead_given_made_thread() : undead_thread_pointer();
+  if (!thread || pthread_getattr_np((pthread_t)thread, &attributes)) return 0;
   pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_getguardsize(&attributes, &guard);
   pthread_attr_destroy(&attributes);
-  const uintptr_t *word = (const uintptr_t *)undead_thread_pointer();
+  const uintptr_t *word = (const uintptr_t *)thread;
   for (size_t i = 64; i + 2 < descriptor_bytes / 8; i++)
     if (word[i] == (uintptr_t)address - guard && word[i + 1] == size + guard && word[i + 2] == guard) return i * 8;
   return 0;
@@ -70,7 +72,7 @@ static size_t find_stack_field(size_t descriptor_bytes) {
 // The links in a list of stacks stand before the thread's id (nptl/descr.h).
 static size_t find_list_field(size_t descriptor_bytes) {
   uintptr_t own = undead_thread_pointer();
-  uint32_t tid = (uint32_t)undead_raw3(SYS_gettid, 0, 0, 0);
+  uint32_t tid = undead_given() ? (uint32_t)undead_given_own_tid() : (uint32_t)undead_raw3(SYS_gettid, 0, 0, 0);
   for (size_t i = 128; i + 4 < descriptor_bytes; i += 8) {
     if (*(const uint32_t *)(own + i) != tid) continue;
     uintptr_t node = own + i - 16, next = *(const uintptr_t *)node;

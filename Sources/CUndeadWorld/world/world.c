@@ -4,6 +4,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/gate.h"
+#include "world/given.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
 #include "platform/raw_x86_64.h"
@@ -50,10 +51,12 @@ void undead_world_close(undead_world *world) {
 undead_stop_result undead_world_stop(undead_world *world) {
   world->thread_count = 0;
   world->vector_count = 0;
+  if (undead_given()) return undead_given_stop(world);
   return world->method == UNDEAD_STOP_PTRACE ? undead_ptrace_stop(world) : undead_signals_stop(world);
 }
 
 void undead_world_resume(undead_world *world) {
+  if (undead_given()) return;
   if (world->method == UNDEAD_STOP_PTRACE) undead_ptrace_resume(world);
   else undead_signals_resume(world);
 }

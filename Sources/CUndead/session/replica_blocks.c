@@ -1,0 +1,88 @@
+// The blocks of a program that was not recorded.
+#define _GNU_SOURCE
+#include "glibc/heap.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include "session/replica.h"
+#include "session/text.h"
+#include "world/given.h"
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <string.h>
+#include <sys/user.h>
+
+static undead_glibc_heap heap;
+
+static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size, (void)context;
+  uintptr_t own = (uintptr_t)__builtin_thread_pointer(), inside = (uintptr_t)gnu_get_libc_version;
+  undead_glibc_area all = {UINTPTR_MAX, 0}, data = all;
+  size_t storage = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t low = info->dlpi_addr + segment->p_vaddr, high = low + segment->p_memsz;
+    if (segment->p_type == PT_TLS) storage = segment->p_memsz;
+    if (segment->p_type != PT_LOAD) continue;
+    if (low < all.low) all.low = low;
+    if (high > all.high) all.high = high;
+    if (segment->p_flags & PF_W) data = (undead_glibc_area){low, high};
+  }
+  if (inside < all.low || inside >= all.high) return 0;
+  heap.data = data;
+  heap.storage_far = own - (uintptr_t)info->dlpi_tls_data;
+  heap.storage_near = heap.storage_far - ((storage + 7) & ~(size_t)7);
+  return 1;
+}
+
+static bool list_threads(const undead_replica_request *request) {
+  const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
+  uintptr_t *pointers = undead_map((request->thread_count + 1ull) * sizeof *pointers);
+  if (!pointers) return false;
+  heap.thread_count = 0;
+  heap.threads = pointers;
+  for (uint32_t i = 0; i < request->thread_count; i++) {
+    struct user_regs_struct registers;
+    memcpy(&registers, threads[i].registers, sizeof registers);
+    if (registers.fs_base) pointers[heap.thread_count++] = registers.fs_base;
+  }
+  return true;
+}
+
+static void tell(undead_replica_request *request, const char *what, const char *detail) {
+  undead_text text = undead_text_in(request->message, sizeof(request->message));
+  undead_text_add(&text, what);
+  undead_text_add(&text, detail);
+  undead_text_add(&text, "; glibc ");
+  undead_text_add(&text, gnu_get_libc_version());
+}
+
+// Without locks, as in a program with one thread, only an instruction in libc's code tells that somebody is at work there.
+static bool is_somebody_in_libc(const undead_replica_request *request) {
+  const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
+  for (uint32_t i = 0; i < request->thread_count; i++) {
+    struct user_regs_struct registers;
+    memcpy(&registers, threads[i].registers, sizeof registers);
+    char path[4096];
+    bool in_call = threads[i].flags & UNDEAD_REPLICA_IN_CALL;
+    if (!in_call && undead_mapping_path(registers.rip, path, sizeof path) && strstr(path, "/libc")) return true;
+  }
+  return false;
+}
+
+undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
+  if (!dl_iterate_phdr(visit_image, NULL) || !list_threads(request)) {
+    tell(request, "the C library was not found", "");
+    return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  }
+  switch (undead_glibc_find(&heap)) {
+  case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
+  case UNDEAD_GLIBC_LOCKED: tell(request, "malloc is at work: ", heap.message); return UNDEAD_REPLICA_ALLOCATOR_BUSY;
+  case UNDEAD_GLIBC_NO_MEMORY: tell(request, "there is no memory for the table of blocks", ""); return UNDEAD_REPLICA_FAILED;
+  case UNDEAD_GLIBC_UNSETTLED:
+    tell(request, "malloc's tables do not agree: ", heap.message);
+    return is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  case UNDEAD_GLIBC_UNKNOWN: break;
+  }
+  tell(request, "the allocator is not understood: ", heap.message);
+  return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+}

@@ -1,0 +1,109 @@
+#include "glibc/heap.h"
+#include "glibc/heap_internal.h"
+#include "platform/maps.h"
+#include "platform/memory.h"
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_ARENAS 65536u
+
+static undead_glibc_heap *found;
+
+const undead_glibc_heap *undead_glibc_found(void) { return found; }
+
+undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_result result, const char *what, uintptr_t at) {
+  snprintf(heap->message, sizeof heap->message, "%s (at %#lx)", what, at);
+  return result;
+}
+
+bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high) {
+  if (heap->area_count == heap->area_capacity) {
+    uint32_t capacity = heap->area_capacity ? heap->area_capacity * 2 : 1024;
+    undead_glibc_area *larger = undead_map(capacity * sizeof *larger);
+    if (!larger) return false;
+    if (heap->areas) {
+      memcpy(larger, heap->areas, heap->area_count * sizeof *larger);
+      undead_unmap(heap->areas, heap->area_capacity * sizeof *larger);
+    }
+    heap->areas = larger;
+    heap->area_capacity = capacity;
+  }
+  heap->areas[heap->area_count++] = (undead_glibc_area){low, high};
+  return true;
+}
+
+bool undead_glibc_in_areas(const undead_glibc_heap *heap, uintptr_t address) {
+  for (uint32_t i = 0; i < heap->area_count; i++)
+    if (address >= heap->areas[i].low && address < heap->areas[i].high) return true;
+  return false;
+}
+
+uint32_t undead_glibc_word_of(uintptr_t block) {
+  const uint32_t *slot = block % 16 ? NULL : undead_registry_slot(block);
+  return slot ? *slot : 0;
+}
+
+bool undead_glibc_set_word(uintptr_t block, uint32_t word) {
+  undead_leaf *leaf = undead_registry_leaf(block);
+  if (!leaf) leaf = undead_registry_leaf_slow(block);
+  if (!leaf) return false;
+  uintptr_t granule = block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
+  leaf->word[granule] = word;
+  leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] = UNDEAD_TOUCHED_LATELY;
+  return true;
+}
+
+static bool are_arenas(uintptr_t bins, uintptr_t head) {
+  uintptr_t main = bins - head, at = undead_glibc_word(bins + BINS_TO_NEXT);
+  for (uint32_t count = 0; at != main; at = undead_glibc_word(at + head + BINS_TO_NEXT), count++) {
+    bool believed = at % 16 == 0 && undead_is_readable(at, head + BINS_TO_END) && undead_glibc_are_bins(at + head);
+    if (!believed || count == MOST_ARENAS) return false;
+  }
+  return true;
+}
+
+// The main arena lies in libc's data; arenas form a ring, in which it is one.
+static uintptr_t find_main(const undead_glibc_heap *heap, uintptr_t *head) {
+  static const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST};
+  uintptr_t low = (heap->data.low + 7) & ~(uintptr_t)7;
+  for (uintptr_t bins = low + ARENA_HEAD; bins + BINS_TO_END <= heap->data.high; bins += 8) {
+    if (!undead_glibc_are_bins(bins)) continue;
+    for (int i = 0; i < 2; i++) {
+      if (!are_arenas(bins, heads[i])) continue;
+      *head = heads[i];
+      return bins;
+    }
+  }
+  return 0;
+}
+
+static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, uintptr_t head, bool main) {
+  undead_arena arena = {start + head, start, undead_glibc_word(start + head - BINS_TO_TOP), main};
+  if (*(const int32_t *)start) return undead_glibc_fail(heap, UNDEAD_GLIBC_LOCKED, "an arena of malloc's is locked", start);
+  heap->arenas++;
+  // A main arena that nothing was asked of begins with its own bins as top.
+  if (main && undead_glibc_word(arena.bins + BINS_TO_SYSTEM_MEMORY) == 0) return UNDEAD_GLIBC_OK;
+  uint64_t free_before = heap->free_chunks;
+  undead_glibc_result result = main ? undead_glibc_take_main(heap, &arena) : undead_glibc_take_heaps(heap, &arena);
+  if (result != UNDEAD_GLIBC_OK) return result;
+  uint64_t left = heap->free_chunks - free_before;
+  result = undead_glibc_take_lists(heap, &arena, &left);
+  if (result != UNDEAD_GLIBC_OK || !left) return result;
+  return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "free memory of malloc's stands in none of its lists", start);
+}
+
+undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
+  uintptr_t head = 0, bins = find_main(heap, &head), settings = 0;
+  if (!bins) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "no arena of glibc's malloc was found", heap->data.low);
+  uintptr_t main = bins - head, start = main;
+  do {
+    undead_glibc_result result = take_arena(heap, start, head, start == main);
+    if (result != UNDEAD_GLIBC_OK) return result;
+    start = undead_glibc_word(start + head + BINS_TO_NEXT);
+  } while (start != main);
+  undead_glibc_result result = undead_glibc_take_mapped(heap, heap->area_count ? heap->areas[0].low : 0, &settings);
+  if (result == UNDEAD_GLIBC_OK) result = undead_glibc_take_caches(heap, settings);
+  if (result == UNDEAD_GLIBC_OK && !undead_glibc_add_area(heap, main, bins + BINS_TO_END)) result = UNDEAD_GLIBC_NO_MEMORY;
+  if (result == UNDEAD_GLIBC_OK) found = heap;
+  return result;
+}

@@ -1,0 +1,49 @@
+// What the files about glibc's heap share.
+#pragma once
+#include "glibc/heap.h"
+#include "glibc/layout.h"
+#include "record/registry.h"
+
+#pragma GCC visibility push(hidden)
+
+// In the registry, while the tables are compared: a free chunk that no list was seen to have.
+#define UNDEAD_GLIBC_FREE 0x40000000u
+
+typedef struct {
+  uintptr_t bins;          // place of the first one
+  uintptr_t start;         // of the struct
+  uintptr_t top;
+  bool main;
+} undead_arena;
+
+// Says what does not fit and returns `result`.
+undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_result result, const char *what, uintptr_t at);
+bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high);
+bool undead_glibc_in_areas(const undead_glibc_heap *heap, uintptr_t address);
+
+// The word of a chunk's memory in the registry; 0 if there is none.
+uint32_t undead_glibc_word_of(uintptr_t block);
+bool undead_glibc_set_word(uintptr_t block, uint32_t word);
+
+// Walks chunks from `low`; true if they end exactly: at the arena's top, or at a fence. `limit`: nothing of the arena's is there.
+typedef bool (*undead_chunk_visitor)(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t chunk, bool in_use);
+bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
+                       undead_chunk_visitor visit, uintptr_t *end);
+// Walks a part of an arena and takes its blocks and free chunks into the registry.
+undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
+                                      uintptr_t *end);
+// All parts of the main arena, and of another one.
+undead_glibc_result undead_glibc_take_main(undead_glibc_heap *heap, const undead_arena *arena);
+undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undead_arena *arena);
+
+// Takes what stands in the arena's lists out of the registry; `*left`: the free chunks that no list has yet.
+undead_glibc_result undead_glibc_take_lists(undead_glibc_heap *heap, const undead_arena *arena, uint64_t *left);
+// True if there are bins of an arena there: each is empty, or its first and last chunk lead back to it.
+bool undead_glibc_are_bins(uintptr_t bins);
+
+// The chunks with mappings of their own. `*settings`: the place of sbrk_base.
+undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t main_start, uintptr_t *settings);
+// What threads keep for themselves, and the tables that they have for it.
+undead_glibc_result undead_glibc_take_caches(undead_glibc_heap *heap, uintptr_t settings);
+
+#pragma GCC visibility pop

@@ -1,0 +1,59 @@
+// glibc's malloc on 64-bit machines (malloc/malloc.c, malloc/arena.c of the tags glibc-2.34 to glibc-2.42, and of 2.43). What
+// differs between versions stands here and nowhere else; which one it is shows by what fits.
+#pragma once
+#include <stdint.h>
+
+enum {
+  // struct malloc_chunk: size of the chunk before if that is free, own size with flags, then the memory.
+  CHUNK_HEADER = 16,
+  CHUNK_SIZE = 8,
+  CHUNK_SMALLEST = 32,
+  CHUNK_PREVIOUS_IN_USE = 1,
+  CHUNK_MAPPED = 2,
+  CHUNK_OF_OTHER_ARENA = 4,
+  CHUNK_FLAGS = 7,
+  FENCE_BYTES = 16,             // a chunk that only ends an area (sysmalloc)
+
+  // struct malloc_state: mutex, flags, have_fastchunks; fast bins; top, last_remainder; two links for each bin; binmap[4];
+  // next, next_free, attached_threads, system_mem. Distances are from the first bin, which is the unsorted list.
+  FAST_BINS = 10,
+  BINS = 127,
+  BIN_BYTES = 16,
+  ARENA_HEAD = 112,             // up to 2.42: from the arena's start to the bins
+  ARENA_HEAD_WITHOUT_FAST = 24, // from 2.43 on, which has no fast bins and no have_fastchunks
+  ARENA_FLAGS = 4,              // from the start
+  ARENA_NOT_CONTIGUOUS = 2,
+  BINS_TO_TOP = 16,             // before the bins
+  BINS_TO_FAST = 96,            // likewise
+  BINS_TO_NEXT = BINS * BIN_BYTES + 16,
+  BINS_TO_SYSTEM_MEMORY = BINS_TO_NEXT + 24,
+  BINS_TO_END = BINS_TO_NEXT + 40,
+
+  // struct _heap_info: ar_ptr, prev, size, mprotect_size; pagesize and a word for alignment since 2.35.
+  HEAP_ARENA = 0,
+  HEAP_PREVIOUS = 8,
+  HEAP_SIZE = 16,
+  HEAP_INFO = 48,
+  HEAP_INFO_2_34 = 32,
+
+  // struct malloc_par, from sbrk_base: the counts of mapped chunks before it, the settings of threads' caches behind it.
+  PAR_MAPPED_BYTES = -16,
+  PAR_MAPPED_MOST_BYTES = -8,
+  PAR_MAPPED_COUNT = -36,       // before it hp_flags, an int, and so an int of padding behind
+  PAR_MAPPED_COUNT_2_34 = -32,
+  PAR_CACHE_COUNT = 24,
+
+  // struct tcache_perthread_struct: a 16-bit count for each bin (since 2.42: of what may still be put there), then the lists.
+  CACHE_BINS = 64,              // sizes from 32 on, by 16
+  CACHE_BINS_WITH_LARGE = 76,   // since 2.42: 12 more, by powers of two
+  CACHE_LARGE_FROM = 1024,      // what the first of them holds, and a little more than the last small bin
+};
+
+// HEAP_MAX_SIZE: 2 * DEFAULT_MMAP_THRESHOLD_MAX, or four huge pages (glibc.malloc.hugetlb=2) of 2 MiB, 16 MiB, 1 GiB ...
+#define HEAP_MOST_BYTES (64ull << 20)
+
+static inline uintptr_t undead_glibc_word(uintptr_t address) { return *(const uintptr_t *)address; }
+static inline uintptr_t undead_chunk_head(uintptr_t chunk) { return undead_glibc_word(chunk + CHUNK_SIZE); }
+static inline uintptr_t undead_chunk_bytes(uintptr_t chunk) { return undead_chunk_head(chunk) & ~(uintptr_t)CHUNK_FLAGS; }
+// Links of single lists, "safe-linking" (PROTECT_PTR).
+static inline uintptr_t undead_glibc_next(uintptr_t place) { return undead_glibc_word(place) ^ place >> 12; }

@@ -1,0 +1,55 @@
+// The lists of free chunks that arenas have: bins, and fast bins up to glibc 2.42.
+#include "glibc/heap_internal.h"
+#include "platform/maps.h"
+
+static bool leads_back(uintptr_t chunk, uintptr_t link, uintptr_t self) {
+  return chunk % 16 == 0 && undead_is_readable(chunk, CHUNK_SMALLEST) && undead_glibc_word(chunk + link) == self;
+}
+
+bool undead_glibc_are_bins(uintptr_t bins) {
+  for (uintptr_t i = 0; i < BINS; i++) {
+    uintptr_t bin = bins + i * BIN_BYTES, self = bin - CHUNK_HEADER;
+    uintptr_t first = undead_glibc_word(bin), last = undead_glibc_word(bin + 8);
+    if (first == self && last == self) continue;
+    if (!leads_back(first, CHUNK_HEADER + 8, self) || !leads_back(last, CHUNK_HEADER, self)) return false;
+  }
+  return true;
+}
+
+// Bins are rings; their chunks are free for their neighbours, too.
+static bool take_bin(uintptr_t bin, uint64_t *left) {
+  uintptr_t self = bin - CHUNK_HEADER, before = self, chunk = undead_glibc_word(bin);
+  for (; chunk != self; before = chunk, chunk = undead_glibc_word(chunk + CHUNK_HEADER)) {
+    if (undead_glibc_word_of(chunk + CHUNK_HEADER) != UNDEAD_GLIBC_FREE) return false;
+    if (undead_glibc_word(chunk + CHUNK_HEADER + 8) != before) return false;
+    undead_glibc_set_word(chunk + CHUNK_HEADER, 0);
+    --*left;
+  }
+  return true;
+}
+
+// Chunks in fast bins are in use for their neighbours.
+static bool take_fast_bin(undead_glibc_heap *heap, uintptr_t chunk, uintptr_t size) {
+  while (chunk) {
+    uintptr_t block = chunk + CHUNK_HEADER;
+    if (undead_glibc_word_of(block) != UNDEAD_BACKTRACE_NONE || undead_chunk_bytes(chunk) != size) return false;
+    undead_glibc_set_word(block, 0);
+    heap->blocks--;
+    heap->free_chunks++;
+    chunk = undead_glibc_next(block);
+  }
+  return true;
+}
+
+undead_glibc_result undead_glibc_take_lists(undead_glibc_heap *heap, const undead_arena *arena, uint64_t *left) {
+  for (uintptr_t i = 0; i < BINS; i++)
+    if (!take_bin(arena->bins + i * BIN_BYTES, left))
+      return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "a list of malloc's has what is not free", arena->bins + i * BIN_BYTES);
+  bool has_fast_bins = arena->bins - arena->start == ARENA_HEAD;
+  for (uintptr_t i = 0; has_fast_bins && i < FAST_BINS; i++) {
+    uintptr_t bin = arena->bins - BINS_TO_FAST + i * 8;
+    if (!take_fast_bin(heap, undead_glibc_word(bin), CHUNK_SMALLEST + i * 16))
+      return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "a fast bin of malloc's has what is not free", bin);
+  }
+  return UNDEAD_GLIBC_OK;
+}

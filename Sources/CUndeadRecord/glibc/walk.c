@@ -1,0 +1,152 @@
+// Memory that arenas have from the system, chunk by chunk.
+#include "glibc/heap_internal.h"
+#include "platform/maps.h"
+
+#define PAGE 4096ull
+#define MOST_GAP (1ull << 30)      // of memory that others had from sbrk
+#define MOST_HEAPS 1000000u
+
+// Two headers that end an area which another one follows.
+static bool is_fence(const undead_arena *arena, uintptr_t at, uintptr_t limit) {
+  if (undead_chunk_bytes(at) != FENCE_BYTES || limit - at < 2 * FENCE_BYTES) return false;
+  return undead_chunk_head(at + FENCE_BYTES) == ((arena->main ? FENCE_BYTES : 0) | CHUNK_PREVIOUS_IN_USE);
+}
+
+bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
+                       undead_chunk_visitor visit, uintptr_t *end) {
+  if (low % 16 || low >= limit || !undead_is_readable(low, limit - low)) return false;
+  if (!(undead_chunk_head(low) & CHUNK_PREVIOUS_IN_USE)) return false;
+  for (uintptr_t at = low, next; at + CHUNK_HEADER <= limit; at = next) {
+    uintptr_t size = undead_chunk_bytes(at), flags = undead_chunk_head(at) & CHUNK_FLAGS;
+    next = at + size;
+    if (at == arena->top) {
+      *end = next;
+      return flags & CHUNK_PREVIOUS_IN_USE && size >= CHUNK_HEADER && size <= limit - at && size % 16 == 0;
+    }
+    if (is_fence(arena, at, limit)) {
+      *end = at + 2 * FENCE_BYTES;
+      return true;
+    }
+    if (size < CHUNK_SMALLEST || size % 16 || size > limit - at - CHUNK_HEADER || flags & CHUNK_MAPPED) return false;
+    bool in_use = undead_chunk_head(next) & CHUNK_PREVIOUS_IN_USE;
+    if (!in_use && undead_glibc_word(next) != size) return false;
+    if (in_use && !(flags & CHUNK_OF_OTHER_ARENA) != arena->main) return false;
+    if (visit && !visit(heap, arena, at, in_use)) return false;
+  }
+  return false;
+}
+
+static bool take_chunk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t chunk, bool in_use) {
+  (void)arena;
+  if (in_use) heap->blocks++;
+  else heap->free_chunks++;
+  return undead_glibc_set_word(chunk + CHUNK_HEADER, in_use ? UNDEAD_BACKTRACE_NONE : UNDEAD_GLIBC_FREE);
+}
+
+undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
+                                      uintptr_t *end) {
+  if (!undead_glibc_walk(heap, arena, low, limit, take_chunk, end))
+    return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the chunks of an arena of malloc's do not follow each other", low);
+  return undead_glibc_add_area(heap, low, *end) ? UNDEAD_GLIBC_OK : UNDEAD_GLIBC_NO_MEMORY;
+}
+
+// Whoever else asked sbrk for memory has some between two parts of ours.
+static uintptr_t find_next_part(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t from, uintptr_t limit) {
+  uintptr_t end;
+  for (uintptr_t at = from; at < limit && at - from < MOST_GAP; at += 16)
+    if (undead_glibc_walk(heap, arena, at, limit, NULL, &end)) return at;
+  return 0;
+}
+
+// The heap that sbrk gave: all of it up to the top, if it is in one piece.
+static undead_glibc_result take_contiguous(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t limit,
+                                           uintptr_t system) {
+  uintptr_t at = (limit - system + 15) & ~(uintptr_t)15, end = 0;
+  while (end != limit) {
+    undead_glibc_result result = undead_glibc_take(heap, arena, at, limit, &end);
+    if (result != UNDEAD_GLIBC_OK) return result;
+    if (end == limit) break;
+    at = find_next_part(heap, arena, end, limit);
+    if (!at) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the main arena of malloc's has a gap", end);
+  }
+  heap->heaps++;
+  return UNDEAD_GLIBC_OK;
+}
+
+static bool may_hold_parts(const undead_mapping *mapping) {
+  return mapping->readable && mapping->writable && !mapping->shared && mapping->what == UNDEAD_MAPPED_NOTHING;
+}
+
+// Where sbrk failed the main arena has pieces that were mapped, each from a page to a page: what they amount to is known.
+static undead_glibc_result take_pieces(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t system) {
+  uintptr_t sum = 0, end;
+  for (size_t i = 0; i < undead_mapping_count() && sum < system; i++) {
+    const undead_mapping *mapping = undead_mapping_at(i);
+    if (!may_hold_parts(mapping)) continue;
+    for (uintptr_t at = mapping->low; at < mapping->high; at = end) {
+      end = at + PAGE;
+      uintptr_t size = undead_chunk_bytes(at);
+      bool may_be = (undead_chunk_head(at) & CHUNK_FLAGS) == CHUNK_PREVIOUS_IN_USE && size >= CHUNK_SMALLEST;
+      if (!may_be || !undead_glibc_walk(heap, arena, at, mapping->high, NULL, &end) || end % PAGE) {
+        end = at + PAGE;
+        continue;
+      }
+      undead_glibc_result result = undead_glibc_take(heap, arena, at, mapping->high, &end);
+      if (result != UNDEAD_GLIBC_OK) return result;
+      heap->heaps++;
+      sum += end - at;
+    }
+  }
+  if (sum == system) return UNDEAD_GLIBC_OK;
+  return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the parts of the main arena of malloc's are not all there", arena->top);
+}
+
+undead_glibc_result undead_glibc_take_main(undead_glibc_heap *heap, const undead_arena *arena) {
+  uintptr_t system = undead_glibc_word(arena->bins + BINS_TO_SYSTEM_MEMORY);
+  if (arena->top % 16 || !undead_is_readable(arena->top, CHUNK_HEADER))
+    return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the main arena of malloc's has no top", arena->top);
+  uintptr_t limit = arena->top + undead_chunk_bytes(arena->top);
+  if (*(const uint32_t *)(arena->start + ARENA_FLAGS) & ARENA_NOT_CONTIGUOUS) return take_pieces(heap, arena, system);
+  if (system > limit) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the main arena of malloc's is too large", limit);
+  return take_contiguous(heap, arena, limit, system);
+}
+
+static bool is_heap(uintptr_t at, const undead_arena *arena, uintptr_t most) {
+  if (!undead_is_readable(at, HEAP_INFO) || undead_glibc_word(at + HEAP_ARENA) != arena->start) return false;
+  uintptr_t size = undead_glibc_word(at + HEAP_SIZE);
+  return size >= PAGE && size <= most && size % PAGE == 0 && undead_is_readable(at, size);
+}
+
+// The arena lies in its first heap, behind the heap's own header; every heap begins at a multiple of its greatest size.
+static uintptr_t greatest_size(const undead_arena *arena) {
+  for (int i = 0; i < 12; i++) {
+    uintptr_t most = i ? (1ull << 20) << i : HEAP_MOST_BYTES;
+    uintptr_t info = arena->start & (most - 1);
+    if (info != HEAP_INFO && info != HEAP_INFO_2_34) continue;
+    if (is_heap(arena->start - info, arena, most) && is_heap(arena->top & ~(most - 1), arena, most)) return most;
+  }
+  return 0;
+}
+
+// The newest heap, which has the top, leads to the older ones.
+undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undead_arena *arena) {
+  uintptr_t most = greatest_size(arena), sum = 0;
+  if (!most) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "an arena of malloc's does not lie in a heap", arena->start);
+  uintptr_t info = arena->start & (most - 1), at = arena->top & ~(most - 1), first = arena->start - info;
+  for (uint32_t count = 0; at && count < MOST_HEAPS; at = undead_glibc_word(at + HEAP_PREVIOUS), count++) {
+    if (at % most || !is_heap(at, arena, most)) break;
+    uintptr_t limit = at + undead_glibc_word(at + HEAP_SIZE), end = 0;
+    uintptr_t low = at == first ? (arena->bins + BINS_TO_END + 15) & ~(uintptr_t)15 : at + info;
+    undead_glibc_result result = undead_glibc_take(heap, arena, low, limit, &end);
+    if (result != UNDEAD_GLIBC_OK) return result;
+    if (end != limit) break;
+    if (!undead_glibc_add_area(heap, at, low)) return UNDEAD_GLIBC_NO_MEMORY;
+    sum += limit - at;
+    heap->heaps++;
+    if (at != first) continue;
+    bool all = undead_glibc_word(at + HEAP_PREVIOUS) == 0 && sum == undead_glibc_word(arena->bins + BINS_TO_SYSTEM_MEMORY);
+    if (all) return UNDEAD_GLIBC_OK;
+    break;
+  }
+  return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the heaps of an arena of malloc's do not lead to each other", at);
+}

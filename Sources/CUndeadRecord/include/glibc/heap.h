@@ -1,0 +1,42 @@
+// The blocks of a program that was not recorded, from glibc's own tables (Documentation/glibc-arenas.md). Only where nothing
+// runs: in a replica. Whatever does not fit exactly is an error, since a block too many or too few makes false leaks.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef enum {
+  UNDEAD_GLIBC_OK,
+  UNDEAD_GLIBC_UNKNOWN,     // not laid out like any glibc that is known
+  UNDEAD_GLIBC_LOCKED,      // somebody is at work in an arena
+  UNDEAD_GLIBC_UNSETTLED,   // known, but something does not agree: damaged, or somebody is at work without a lock
+  UNDEAD_GLIBC_NO_MEMORY,
+} undead_glibc_result;
+
+typedef struct {
+  uintptr_t low, high;
+} undead_glibc_area;
+
+typedef struct {
+  // What is known of the process.
+  const uintptr_t *threads;          // their thread pointers
+  uint32_t thread_count;
+  undead_glibc_area data;            // libc's writable data
+  size_t storage_near, storage_far;  // libc's thread-local storage begins `far` and ends `near` below a thread pointer
+  // What was found.
+  undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables
+  uint32_t area_count, area_capacity;
+  uint32_t arenas, heaps, mapped, caches;
+  uint64_t blocks, free_chunks, cached;
+  char message[400];                 // what does not fit
+} undead_glibc_heap;
+
+// Fills the registry with all blocks that are in use. The memory map must be known (undead_maps_refresh).
+undead_glibc_result undead_glibc_find(undead_glibc_heap *heap);
+
+// What the last call found, NULL if there was none.
+const undead_glibc_heap *undead_glibc_found(void);
+
+#pragma GCC visibility pop

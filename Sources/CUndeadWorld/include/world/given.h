@@ -1,0 +1,32 @@
+// A world that stands still already: in a replica (undead_replica.h), whose threads are only known by what their registers held.
+#pragma once
+#include "world/world.h"
+
+typedef struct {
+  int32_t tid;
+  bool first;                  // the thread that the program began with
+  const uint64_t *registers;   // struct user_regs_struct (<sys/user.h>)
+  const uint8_t *xstate;       // XSAVE area in the standard format, NULL: none
+  size_t xstate_bytes;
+} undead_given_thread;
+
+typedef struct {
+  const undead_given_thread *threads;
+  uint32_t thread_count;
+  uint64_t started;            // nanoseconds since 1970: when the program did
+  const uint64_t *held;        // words that the kernel holds for the program
+  uint64_t held_count;
+  bool held_known;             // these are all
+} undead_given_world;
+
+// From now on this is what is stopped, looked at and let go on; helpers run in place. Stays where it is.
+void undead_world_give(const undead_given_world *world);
+// NULL where the program itself is looked at.
+const undead_given_world *undead_given(void);
+
+// The same for undead_world_stop.
+undead_stop_result undead_given_stop(undead_world *world);
+// The tid of the thread in whose thread-local storage the caller runs.
+int32_t undead_given_own_tid(void);
+// The thread pointer of a thread that pthread_create made, 0 if there is none.
+uintptr_t undead_given_made_thread(void);
