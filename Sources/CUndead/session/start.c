@@ -222,7 +222,6 @@ static void begin_session(const char *directory, bool same_image) {
 void undead_session_prepare(void) {
   if (prepared) return;
   prepared = true;
-  if (undead_record_is_put_in()) return;
   int saved_errno = errno;
   loading_pid = session_pid = getpid();
   note_start_time();
@@ -255,7 +254,6 @@ void undead_session_prepare(void) {
 __attribute__((constructor)) static void prepare_at_load(void) {
   int saved_errno = errno;
   undead_session_prepare();
-  if (undead_record_is_put_in()) return;
   // In every program: until then calls of syscall() are made here, and a scan knows libc's system calls only.
   undead_sandbox_find_next();
   errno = saved_errno;

@@ -27,12 +27,12 @@ static bool is_of_bin(uintptr_t size, uintptr_t bin) {
 static int64_t walk_list(cache_walk *walk, uintptr_t block, uintptr_t bin) {
   int64_t length = 0;
   for (; block; block = undead_glibc_next(block), length++) {
-    if (length == MOST_LENGTH || undead_glibc_word_of(block) != UNDEAD_BACKTRACE_NONE) return -1;
+    if (length == MOST_LENGTH || !undead_glibc_is_block(block)) return -1;
     if (!is_of_bin(undead_chunk_bytes(block - CHUNK_HEADER), bin)) return -1;
     uintptr_t key = undead_glibc_word(block + 8);
     if (!walk->key) walk->key = key;
     if (!key || key != walk->key) return -1;
-    if (walk->take) undead_glibc_set_word(block, 0);
+    if (walk->take) undead_glibc_forget(block);
   }
   return length;
 }
@@ -53,7 +53,7 @@ static bool walk_table(cache_walk *walk, uintptr_t table) {
     off += difference < 0 ? -difference : difference;
     walk->kept += (uint64_t)length;
   }
-  if (walk->take) undead_glibc_set_word(table, 0);
+  if (walk->take) undead_glibc_forget(table);
   walk->tables++;
   return off <= 1;
 }
@@ -66,7 +66,7 @@ static bool walk_place(cache_walk *walk, size_t place) {
     uintptr_t table = undead_glibc_word(at);
     // A thread without a table has none, or since 2.43 the one in libc's data.
     if (!table || (table >= heap->data.low && table < heap->data.high)) continue;
-    if (undead_glibc_word_of(table) != UNDEAD_BACKTRACE_NONE || !is_chunk_of_table(table - CHUNK_HEADER, walk->bins)) return false;
+    if (!undead_glibc_is_block(table) || !is_chunk_of_table(table - CHUNK_HEADER, walk->bins)) return false;
     if (!walk_table(walk, table)) return false;
   }
   return walk->tables > 0;

@@ -38,20 +38,22 @@ bool undead_glibc_in_areas(const undead_glibc_heap *heap, uintptr_t address) {
   return false;
 }
 
-uint32_t undead_glibc_word_of(uintptr_t block) {
+static uint32_t word_of(uintptr_t block) {
   const uint32_t *slot = block % 16 ? NULL : undead_registry_slot(block);
   return slot ? *slot : 0;
 }
 
-bool undead_glibc_set_word(uintptr_t block, uint32_t word) {
-  undead_leaf *leaf = undead_registry_leaf(block);
-  if (!leaf) leaf = undead_registry_leaf_slow(block);
-  if (!leaf) return false;
-  uintptr_t granule = block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
-  leaf->word[granule] = word;
-  leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] = UNDEAD_TOUCHED_LATELY;
-  return true;
+bool undead_glibc_is_block(uintptr_t block) { return word_of(block) & UNDEAD_WORD_MARK; }
+
+bool undead_glibc_is_free(uintptr_t block) { return word_of(block) == UNDEAD_GLIBC_FREE; }
+
+void undead_glibc_note_free(uintptr_t block) {
+  undead_registry_see(block);
+  uint32_t *slot = undead_registry_slot(block);
+  if (slot) *slot = UNDEAD_GLIBC_FREE;
 }
+
+void undead_glibc_forget(uintptr_t block) { *undead_registry_slot(block) = 0; }
 
 static bool are_arenas(uintptr_t bins, uintptr_t head) {
   uintptr_t main = bins - head, at = undead_glibc_word(bins + BINS_TO_NEXT);
@@ -104,6 +106,9 @@ undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
   undead_glibc_result result = undead_glibc_take_mapped(heap, heap->area_count ? heap->areas[0].low : 0, &settings);
   if (result == UNDEAD_GLIBC_OK) result = undead_glibc_take_caches(heap, settings);
   if (result == UNDEAD_GLIBC_OK && !undead_glibc_add_area(heap, main, bins + BINS_TO_END)) result = UNDEAD_GLIBC_NO_MEMORY;
-  if (result == UNDEAD_GLIBC_OK) found = heap;
+  if (result == UNDEAD_GLIBC_OK && undead_registry_dropped()) result = UNDEAD_GLIBC_NO_MEMORY;
+  if (result != UNDEAD_GLIBC_OK) return result;
+  undead_registry_keep_seen();
+  found = heap;
   return result;
 }

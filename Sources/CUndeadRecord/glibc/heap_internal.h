@@ -21,9 +21,11 @@ undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_resu
 bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high);
 bool undead_glibc_in_areas(const undead_glibc_heap *heap, uintptr_t address);
 
-// The word of a chunk's memory in the registry; 0 if there is none.
-uint32_t undead_glibc_word_of(uintptr_t block);
-bool undead_glibc_set_word(uintptr_t block, uint32_t word);
+// What the registry says of a chunk's memory: it was seen as a block, or noted as free.
+bool undead_glibc_is_block(uintptr_t block);
+bool undead_glibc_is_free(uintptr_t block);
+void undead_glibc_note_free(uintptr_t block);
+void undead_glibc_forget(uintptr_t block);
 
 // Walks chunks from `low`; true if they end exactly: at the arena's top, or at a fence. `limit`: nothing of the arena's is there.
 typedef bool (*undead_chunk_visitor)(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t chunk, bool in_use);

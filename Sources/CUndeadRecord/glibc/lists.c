@@ -20,9 +20,9 @@ bool undead_glibc_are_bins(uintptr_t bins) {
 static bool take_bin(uintptr_t bin, uint64_t *left) {
   uintptr_t self = bin - CHUNK_HEADER, before = self, chunk = undead_glibc_word(bin);
   for (; chunk != self; before = chunk, chunk = undead_glibc_word(chunk + CHUNK_HEADER)) {
-    if (undead_glibc_word_of(chunk + CHUNK_HEADER) != UNDEAD_GLIBC_FREE) return false;
+    if (!undead_glibc_is_free(chunk + CHUNK_HEADER)) return false;
     if (undead_glibc_word(chunk + CHUNK_HEADER + 8) != before) return false;
-    undead_glibc_set_word(chunk + CHUNK_HEADER, 0);
+    undead_glibc_forget(chunk + CHUNK_HEADER);
     --*left;
   }
   return true;
@@ -32,8 +32,8 @@ static bool take_bin(uintptr_t bin, uint64_t *left) {
 static bool take_fast_bin(undead_glibc_heap *heap, uintptr_t chunk, uintptr_t size) {
   while (chunk) {
     uintptr_t block = chunk + CHUNK_HEADER;
-    if (undead_glibc_word_of(block) != UNDEAD_BACKTRACE_NONE || undead_chunk_bytes(chunk) != size) return false;
-    undead_glibc_set_word(block, 0);
+    if (!undead_glibc_is_block(block) || undead_chunk_bytes(chunk) != size) return false;
+    undead_glibc_forget(block);
     heap->blocks--;
     heap->free_chunks++;
     chunk = undead_glibc_next(block);

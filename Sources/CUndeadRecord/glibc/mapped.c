@@ -54,8 +54,8 @@ static uintptr_t take_at(search *self, uintptr_t base, uintptr_t most) {
   self->count++;
   self->bytes += bytes;
   self->heap->blocks++;
-  bool kept = undead_glibc_set_word(base + offset + CHUNK_HEADER, UNDEAD_BACKTRACE_NONE);
-  self->no_memory |= !kept || !undead_glibc_add_area(self->heap, base, base + bytes);
+  undead_registry_see(base + offset + CHUNK_HEADER);
+  self->no_memory |= !undead_glibc_add_area(self->heap, base, base + bytes);
   return bytes;
 }
 

@@ -40,7 +40,9 @@ static bool take_chunk(undead_glibc_heap *heap, const undead_arena *arena, uintp
   (void)arena;
   if (in_use) heap->blocks++;
   else heap->free_chunks++;
-  return undead_glibc_set_word(chunk + CHUNK_HEADER, in_use ? UNDEAD_BACKTRACE_NONE : UNDEAD_GLIBC_FREE);
+  if (in_use) undead_registry_see(chunk + CHUNK_HEADER);
+  else undead_glibc_note_free(chunk + CHUNK_HEADER);
+  return true;
 }
 
 undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,

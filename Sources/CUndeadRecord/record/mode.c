@@ -53,7 +53,6 @@ int32_t undead_record_decide(void) {
   if (mode != UNDEAD_RECORD_UNDECIDED) return mode;
   // Before libc has its environment the dynamic loader allocates a few blocks: known, but without backtraces.
   if (!environ) return is_preload() && !undead_record_is_sandboxed() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
-  if (undead_record_is_put_in()) return undead_record_mode = UNDEAD_RECORD_OFF;
   undead_record_depth = parse_depth(undead_setting("UNDEAD_DEPTH"));
   const char *wanted = undead_setting("UNDEAD");
   // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.

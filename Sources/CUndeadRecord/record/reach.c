@@ -2,8 +2,6 @@
 #include "record/reach.h"
 #include "platform/environment.h"
 #include "platform/seccomp.h"
-#include "record/mode.h"
-#include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,18 +35,6 @@ bool undead_record_is_sandboxed(void) {
     sandbox = filters_at_start > number(undead_setting("UNDEAD_FILTERS")) ? UNKNOWN_SANDBOX : KNOWN_TO_ALL;
   }
   return sandbox == UNKNOWN_SANDBOX;
-}
-
-bool undead_record_is_put_in(void) {
-  enum { NOT_ASKED_YET, STARTED, PUT_IN };
-  static uint32_t known;
-  static const char descriptor[] = "/proc/";
-  if (known != NOT_ASKED_YET) return known == PUT_IN;
-  Dl_info info;
-  bool put_in = &undead_is_preload && undead_is_preload && dladdr((const void *)undead_record_is_put_in, &info) && info.dli_fname
-    && strncmp(info.dli_fname, descriptor, sizeof descriptor - 1) == 0;
-  known = put_in ? PUT_IN : STARTED;
-  return put_in;
 }
 
 uint32_t undead_record_filters_at_start(void) { return filters_at_start; }

@@ -15,10 +15,6 @@ bool undead_record_is_sandboxed(void);
 // Filters of system calls that the process was started with, 0 outside of a session.
 uint32_t undead_record_filters_at_start(void);
 
-// True if this library was opened in a process that had long begun, by whoever looks at it or at a copy of it: it does nothing of its
-// own accord then. Its file has no name but that of a descriptor.
-bool undead_record_is_put_in(void);
-
 // True if this process runs a test program. Needs no malloc.
 bool undead_record_runs_tests(void);
 
