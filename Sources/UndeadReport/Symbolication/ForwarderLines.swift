@@ -27,7 +27,7 @@ enum ForwarderLines {
         let start = images[index].linked(forwarder.address)
         let places = closures[forwarder.closure].map { [$0] } ?? places(from: start, in: functions)
         for place in places where requests.count < maximumRequests {
-          requests.append(.init(file: images[index].module.path, address: place))
+          requests.append(.init(file: images[index].file?.path ?? images[index].module.path, address: place))
           owners.append(forwarder)
         }
       }

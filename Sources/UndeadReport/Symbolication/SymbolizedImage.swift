@@ -15,7 +15,7 @@ struct SymbolizedImage {
   }
 
   /// False for files that the symboliser's input cannot name: it has no way to quote these.
-  var canBeAsked: Bool { file != nil && !module.path.contains { $0 == "\"" || $0 == "\n" } }
+  var canBeAsked: Bool { file.map { !$0.path.contains { $0 == "\"" || $0 == "\n" } } ?? false }
 
   /// Where the code of a function value or a return address is in the file, as linked.
   func linked(_ address: UInt64) -> UInt64 {
@@ -24,7 +24,7 @@ struct SymbolizedImage {
   }
 
   func request(_ address: UInt64) -> SymbolizerTool.Request {
-    SymbolizerTool.Request(file: module.path, address: linked(address))
+    SymbolizerTool.Request(file: file?.path ?? module.path, address: linked(address))
   }
 
   /// Fills in the functions that debug information does not know.

@@ -17,15 +17,19 @@ public struct Symbolizer: Sendable {
   }
 
   private let environment: @Sendable (String) -> String?
+  private let files: @Sendable (String) -> String
 
   /// Makes a symboliser.
   ///
   /// - Parameters:
   ///   - environment: gives the value of an environment variable (`UNDEAD_SYMBOLIZER` and `PATH` are asked for).
+  ///   - files: where a file of the program is found: it may have run in another file system.
   public init(
-    environment: @escaping @Sendable (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+    environment: @escaping @Sendable (String) -> String? = { ProcessInfo.processInfo.environment[$0] },
+    files: @escaping @Sendable (String) -> String = { $0 }
   ) {
     self.environment = environment
+    self.files = files
   }
 
   /// Names all code addresses of a snapshot; those that it brings names for keep them.
@@ -39,7 +43,7 @@ public struct Symbolizer: Sendable {
   /// Names code addresses, as they are looked up: return addresses minus 1, functions as they are.
   public func symbolize(_ addresses: [UInt64], modules: [Snapshot.Module]) -> Result {
     var result = Result()
-    var images = Self.images(of: addresses, modules, &result)
+    var images = Self.images(of: addresses, modules, files, &result)
     let tool = images.contains { $0.file != nil } ? findTool(&result.notes) : nil
     if let tool {
       var failed = 0
@@ -65,7 +69,7 @@ public struct Symbolizer: Sendable {
   package static func programFunctions(at addresses: [UInt64], modules: [Snapshot.Module]) -> [UInt64: String] {
     var unused = Result()
     var functions: [UInt64: String] = [:]
-    for var image in images(of: addresses, modules.filter { !$0.isSystem }, &unused) {
+    for var image in images(of: addresses, modules.filter { !$0.isSystem }, { $0 }, &unused) {
       image.addNamesFromSymbolTable()
       for address in image.addresses {
         functions[address] = image.frames(at: address).last.map(TestFinder.qualifiedFunction)
@@ -77,7 +81,7 @@ public struct Symbolizer: Sendable {
   // MARK: Modules
 
   private static func images(
-    of addresses: [UInt64], _ modules: [Snapshot.Module], _ result: inout Result
+    of addresses: [UInt64], _ modules: [Snapshot.Module], _ files: (String) -> String, _ result: inout Result
   ) -> [SymbolizedImage] {
     let sorted = modules.sorted { ($0.low, $0.high) < ($1.low, $1.high) }
     var byModule: [Int: [UInt64]] = [:]
@@ -90,7 +94,7 @@ public struct Symbolizer: Sendable {
       }
     }
     return byModule.sorted { $0.key < $1.key }.map { index, addresses in
-      let (file, problem) = open(sorted[index])
+      let (file, problem) = open(sorted[index], files)
       if let problem { result.notes.append(problem) }
       return SymbolizedImage(module: sorted[index], file: file, addresses: addresses)
     }
@@ -106,11 +110,13 @@ public struct Symbolizer: Sendable {
     return low > 0 && address < modules[low - 1].high ? low - 1 : nil
   }
 
-  private static func open(_ module: Snapshot.Module) -> (file: ELFFile?, problem: String?) {
+  private static func open(
+    _ module: Snapshot.Module, _ files: (String) -> String
+  ) -> (file: ELFFile?, problem: String?) {
     // The kernel's own page of code is no file.
     guard module.path.hasPrefix("/") else { return (nil, nil) }
     do throws(FileProblem) {
-      guard let file = try ELFFile(path: module.path) else {
+      guard let file = try ELFFile(path: files(module.path)) else {
         return (nil, "no names for '\(module.path)': it is no longer an executable or library; build it again")
       }
       if !module.buildID.isEmpty && file.buildID != module.buildID {

@@ -20,7 +20,8 @@ struct UndeadCommand: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      RunCommand.self, TestCommand.self, SnapshotCommand.self, HeapCommand.self, WatchCommand.self, MarkCommand.self,
+      RunCommand.self, TestCommand.self, SnapshotCommand.self, AttachCommand.self, HeapCommand.self, WatchCommand.self,
+      MarkCommand.self,
       ReportCommand.self, DiffCommand.self,
     ])
 }

@@ -9,6 +9,8 @@ struct HeapSource {
   private let name: String
   /// The process is asked, and what it wrote is removed.
   private let pid: pid_t?
+  /// Of a process that was not under the tool.
+  private let look: LiveLook?
 
   /// - Throws: `ToolError`: no such file or process (misuse), or the process gave no heap (failure).
   init(_ input: String, timeout: Double) throws(ToolError) {
@@ -16,9 +18,18 @@ struct HeapSource {
     // A file may have a number for a name.
     if System.status(of: input) == nil, let pid = pid_t(input), pid > 0 {
       self.pid = pid
-      path = try SnapshotCommand.takeSnapshot(of: pid, kind: .heap, timeout: timeout)
+      if LiveLook.isNeeded(for: pid) {
+        Message.say("process \(pid) is not under the tool; taking a copy of its memory, as 'undead attach' does")
+        let look = try LiveLook(at: pid, wantsHeap: true, timeout: timeout)
+        self.look = look
+        path = look.path
+      } else {
+        look = nil
+        path = try SnapshotCommand.takeSnapshot(of: pid, kind: .heap, timeout: timeout)
+      }
     } else {
       pid = nil
+      look = nil
       path = input
     }
   }
@@ -46,7 +57,7 @@ struct HeapSource {
 
   private func file() throws(ToolError) -> HeapFile {
     // The mapping outlives the name.
-    defer { if pid != nil { unlink(path) } }
+    defer { if pid != nil && look == nil { unlink(path) } }
     if System.isDirectory(path) { throw .misuse("'\(name)' is a directory; name a heap file") }
     guard let status = System.status(of: path) else {
       throw .misuse("there is no file '\(name)': \(System.reason()); name a heap file, or the id of a running process")

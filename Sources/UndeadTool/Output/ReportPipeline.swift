@@ -10,6 +10,8 @@ struct ReportPipeline {
   let options: ReportOptions
   private let further: [(format: ReportFormat, sink: OutputSink)]
   private let groupsByTest: Bool
+  /// Finds the names of code.
+  var symbolizer = Symbolizer()
 
   /// Reads the suppression files and opens the files of further reports.
   ///
@@ -82,7 +84,7 @@ struct ReportPipeline {
     var inputs: [ReportInput] = []
     progress.show("reading debug information")
     let tests = groupsByTest ? TestCatalog(snapshots) : nil
-    for (snapshot, names) in zip(snapshots, Symbolizer().symbolize(snapshots)) {
+    for (snapshot, names) in zip(snapshots, symbolizer.symbolize(snapshots)) {
       for note in names.notes where !notes.contains(note) { notes.append(note) }
       var symbols = names.symbols
       symbols.tests = tests

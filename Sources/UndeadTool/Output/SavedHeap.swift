@@ -9,7 +9,9 @@ enum SavedHeap {
   ///   - snapshot: what was read from it.
   ///   - ending: of the program, if it has ended.
   /// - Throws: `ToolError` (failure) if there is no heap in it, or it could not be written; no half file is left.
-  static func keep(_ file: String, of snapshot: Snapshot, ending: Ending? = nil, at path: String) throws(ToolError) {
+  static func keep(
+    _ file: String, of snapshot: Snapshot, ending: Ending? = nil, at path: String, symbolizer: Symbolizer = Symbolizer()
+  ) throws(ToolError) {
     guard snapshot.metadata("heap") == "1" else {
       let reason = snapshot.notes.lazy.map({ snapshot.strings[$0] }).first {
         $0.hasPrefix("the heap could not be written")
@@ -24,7 +26,7 @@ enum SavedHeap {
     case nil: break
     }
     do {
-      try HeapFile.save(file, to: path, metadata: facts)
+      try HeapFile.save(file, to: path, metadata: facts, using: symbolizer)
     } catch {
       throw .failure("\(error)")
     }

@@ -172,7 +172,7 @@ extension SnapshotRequest {
     guard let session = SessionDirectory.containing(pid) else {
       throw .misuse(
         "process \(pid) was not started by 'undead run' (or by another user); "
-          + "a running program cannot be instrumented later: start it with 'undead run -- PROGRAM'")
+          + "look at it with 'undead attach \(pid)', or start it with 'undead run -- PROGRAM'")
     }
     let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
     self.init(

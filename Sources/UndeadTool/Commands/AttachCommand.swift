@@ -1,0 +1,126 @@
+import ArgumentParser
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// `undead attach`: reports on a program that knows nothing of the tool, while it goes on.
+struct AttachCommand: ParsableCommand {
+  static let defaultTimeout = 120.0
+
+  static let configuration = CommandConfiguration(
+    commandName: "attach",
+    abstract: "Report on a running program that was not started under the tool; it goes on.",
+    discussion: """
+      The program stands still for some milliseconds, while the system makes a copy of its memory (pages are copied only as \
+      they change); everything else happens in that copy. There are no backtraces, since nothing was recorded.
+
+      Needs the same user or root, and ptrace: in a container the capability SYS_PTRACE.
+
+      With --for two looks are taken so far apart, and what grew between them is told, as by 'undead diff' of heap files.
+
+      Exit status: 23 if leaks were found (with --for: new or more ones; see --exit-code and --fail-on), else 0. 64: the \
+      command line is wrong, or the process cannot be looked at. 70: the look failed.
+      """)
+
+  @OptionGroup(title: "Report") var report: DisplayOptions
+  @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+
+  @Option(
+    help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")
+  )
+  var save: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep the whole heap in this file, too: every object and who holds it, for 'undead heap' and 'undead diff'.",
+      valueName: "file"))
+  var heap: String?
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp("Look twice, so long apart, and tell what grew: 30s, 10min or 2h.", valueName: "time"),
+    transform: WatchTime.parse)
+  var duration: WatchTime?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --for: fail if this grew: any, a type ('App.Session', 'App.*') or more than a rate ('10MB/h', "
+        + "'App.Session>100/min'). Can be given several times.", valueName: "rule"),
+    transform: WatchCommand.parseRule)
+  var failOnGrowth: [GrowthRule] = []
+
+  @Option(help: ArgumentHelp("How long the copy may work on one look.", valueName: "seconds"))
+  var timeout = AttachCommand.defaultTimeout
+
+  @Argument(help: "Process id of the program.")
+  var pid: Int32
+
+  func validate() throws {
+    if pid < 1 { throw ValidationError("'\(pid)' is no process id") }
+    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
+    if !failOnGrowth.isEmpty, duration == nil {
+      throw ValidationError("--fail-on-growth: growth is told with --for TIME only")
+    }
+    if duration != nil, save != nil { throw ValidationError("--save: with --for keep the last look by --heap") }
+    if duration != nil, !report.furtherReports.isEmpty {
+      throw ValidationError("--report is not for growth; use --output")
+    }
+  }
+
+  func run() throws {
+    let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
+    var pipeline = try ReportPipeline(options: report, verdict: verdict)
+    if let save { try SnapshotFile.checkWritable(save) }
+    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
+    try checkNotUnderTool()
+    let first = try LiveLook(at: pid, wantsHeap: heap != nil || duration != nil, timeout: timeout)
+    pipeline.symbolizer = first.symbolizer
+    guard let duration else { throw ExitCode(try show(first, pipeline, sink)) }
+    throw ExitCode(try growth(from: first, over: duration, pipeline, sink))
+  }
+
+  private func checkNotUnderTool() throws(ToolError) {
+    guard ProcessFacts.isRunning(pid) else { return }
+    guard LiveLook.isNeeded(for: pid) else {
+      throw .misuse(
+        "process \(pid) is under 'undead run' already, which knows more of it: use 'undead snapshot \(pid)', "
+          + "'undead heap \(pid)' or 'undead watch \(pid)'")
+    }
+  }
+
+  private func show(_ look: LiveLook, _ pipeline: ReportPipeline, _ sink: OutputSink) throws(ToolError) -> Int32 {
+    let snapshot = try SnapshotFile.load(look.path)
+    if let heap { try SavedHeap.keep(look.path, of: snapshot, at: heap, symbolizer: look.symbolizer) }
+    return try pipeline.emit([snapshot], notes: [], isComplete: true, save: save, to: sink, progress: Progress())
+  }
+
+  private func growth(
+    from first: LiveLook, over duration: WatchTime, _ pipeline: ReportPipeline, _ sink: OutputSink
+  ) throws(ToolError) -> Int32 {
+    let before = try SavedState.SavedGraph(first, name: "process \(pid), first look")
+    let end = System.now() + UInt64(duration.seconds * 1e9)
+    while System.now() < end, ProcessFacts.isRunning(pid) {
+      usleep(useconds_t(min(100_000, (end - System.now()) / 1000)))
+    }
+    guard ProcessFacts.isRunning(pid) else {
+      throw .failure("process \(pid) ended before the second look; give a shorter --for")
+    }
+    let second = try LiveLook(at: pid, wantsHeap: true, timeout: timeout)
+    if let heap {
+      try SavedHeap.keep(second.path, of: try SnapshotFile.load(second.path), at: heap, symbolizer: second.symbolizer)
+    }
+    let after = try SavedState.SavedGraph(second, name: "process \(pid), second look")
+    return try pipeline.emitGrowth(from: before, to: after, rules: failOnGrowth, sink: sink, progress: Progress())
+  }
+}
+
+extension SavedState.SavedGraph {
+  /// The heap of a look.
+  init(_ look: LiveLook, name: String) throws(ToolError) {
+    do throws(SnapshotError) {
+      self.init(heap: try Heap(try HeapFile(path: look.path)), file: name)
+    } catch {
+      throw .failure("the heap of \(name) cannot be read: \(error)")
+    }
+  }
+}
