@@ -34,6 +34,9 @@ enum {
   UNDEAD_RECORD_INVALID = 3,   // the request is of another version
 };
 
+// When recording began, nanoseconds since 1970; 0: nothing is recorded. The tool reads it from outside, by its name.
+extern uint64_t undead_recording_since;
+
 // Begins to record what the program allocates from now on. For a thread that holds no lock of the loader or of malloc.
 int undead_record_attached(undead_record_request *request);
 

@@ -14,15 +14,16 @@
 #include <stddef.h>
 #include <time.h>
 
+uint64_t undead_recording_since;
+
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
 
-static uint64_t recording_since;
 
 // The tool looks at one process: a child that it did not ask for goes on without us.
 static void after_fork_in_child(void) {
-  if (!recording_since) return;
+  if (!undead_recording_since) return;
   undead_record_stop();
-  recording_since = 0;
+  undead_recording_since = 0;
   undead_record_after_fork_in_child();
 }
 
@@ -34,9 +35,8 @@ static uint64_t nanoseconds(void) {
 
 static void answer(undead_record_request *request, const char *message) {
   request->recording = undead_record_mode > UNDEAD_RECORD_OFF;
-  request->started = recording_since;
-  request->in_hook =
-      (int64_t)((uintptr_t)&undead_thread.in_hook - (uintptr_t)__builtin_thread_pointer());
+  request->started = undead_recording_since;
+  request->in_hook = (int64_t)((uintptr_t)&undead_thread.in_hook - (uintptr_t)__builtin_thread_pointer());
   request->table_bytes = undead_own_memory_sizes().addresses;
   undead_text_copy(request->message, sizeof request->message, message);
 }
@@ -46,7 +46,7 @@ static bool is_valid(const undead_record_request *request) {
 }
 
 static const char *obstacle(void) {
-  if (!undead_hooks_are_passed_by()) return "the program was started with the recorder: `undead snapshot` and `undead heap` look at it";
+  if (!undead_hooks_are_passed_by()) return "the program was started with the recorder";
   const char *why = undead_sanitizer_reason();
   return why ? why : undead_attach_obstacle();
 }
@@ -60,19 +60,25 @@ static int begin(undead_record_request *request) {
   static bool registered;
   if (!registered) registered = __register_atfork(NULL, NULL, after_fork_in_child, NULL) == 0;
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_record_depth = request->depth;
-  recording_since = nanoseconds();
+  undead_recording_since = nanoseconds();
   bool without = request->flags & UNDEAD_RECORD_WITHOUT_BACKTRACES;
   undead_record_start(without ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_BACKTRACES);
   request->places = (uint32_t)undead_attach_hooks();
-  answer(request, "");
-  return UNDEAD_RECORD_DONE;
+  if (request->places) {
+    answer(request, "");
+    return UNDEAD_RECORD_DONE;
+  }
+  undead_record_stop();
+  undead_recording_since = 0;
+  answer(request, "nothing in the program calls the allocator by a pointer that could be changed, or another copy of the recorder did");
+  return UNDEAD_RECORD_REFUSED;
 }
 
 int undead_record_attached(undead_record_request *request) {
   if (!is_valid(request)) return UNDEAD_RECORD_INVALID;
   int saved_errno = errno, result = UNDEAD_RECORD_ALREADY;
   undead_thread.ignored++;
-  if (recording_since) answer(request, "the program is recorded already");
+  if (undead_recording_since) answer(request, "the program is recorded already");
   else result = begin(request);
   undead_thread.ignored--;
   errno = saved_errno;
@@ -83,12 +89,12 @@ int undead_record_detach(undead_record_request *request) {
   if (!is_valid(request)) return UNDEAD_RECORD_INVALID;
   int saved_errno = errno, result = UNDEAD_RECORD_ALREADY;
   undead_thread.ignored++;
-  if (!recording_since) {
+  if (!undead_recording_since) {
     answer(request, "the program is not recorded");
   } else {
     undead_record_stop();
     request->places = (uint32_t)undead_detach_hooks();
-    recording_since = 0;
+    undead_recording_since = 0;
     answer(request, "");
     result = UNDEAD_RECORD_DONE;
   }
@@ -99,7 +105,7 @@ int undead_record_detach(undead_record_request *request) {
 
 int undead_record_release(undead_record_request *request) {
   if (!is_valid(request)) return UNDEAD_RECORD_INVALID;
-  if (recording_since) {
+  if (undead_recording_since) {
     answer(request, "the program is recorded");
     return UNDEAD_RECORD_ALREADY;
   }

@@ -1,0 +1,189 @@
+import Glibc
+
+/// Recording of a program that was not started for it: the library is put into the living process, and taken out of use
+/// again.
+public enum LiveRecording {
+  /// What is recorded.
+  public struct Options: Sendable {
+    /// Mean of bytes between two backtraces; 0: every block has one.
+    public var sampleBytes: UInt64 = 0
+
+    public init() {}
+  }
+
+  /// How a recording was ended.
+  public struct Ending: Sendable, Equatable {
+    /// False if the memory of the tables stays, as threads were in a function of the library.
+    public var gaveMemoryBack: Bool
+    /// Threads that were.
+    public var threadsInHooks: [pid_t]
+  }
+
+  /// When the recording of a process began, in nanoseconds since 1970; nil if nothing was put into it, or it was ended.
+  public static func since(of pid: pid_t) throws(AttachError) -> UInt64? {
+    let target = try Target(pid)
+    return target.library?.recordingSince(target.memory)
+  }
+
+  /// Puts the library into a process, if it is not there, and begins to record.
+  ///
+  /// - Parameter library: its path, as the tool sees it.
+  /// - Returns: how many pointers to functions of the allocator were changed.
+  /// - Throws: `AttachError`; the program is as it was, but that it may have the library, which does nothing.
+  @discardableResult
+  public static func begin(_ pid: pid_t, library: String, options: Options = Options()) throws(AttachError) -> Int {
+    try TracerThread.run { () throws(AttachError) -> Int in
+      let target = try Target(pid)
+      try target.checkThatItMayBeRecorded()
+      var request = RecordRequest()
+      request.sampleBytes = options.sampleBytes
+      let function = try target.function("undead_record_attached", library: library)
+      let status = try target.call(function, &request)
+      try check(status, request, pid)
+      return Int(request.places)
+    }
+  }
+
+  /// Ends the recording of a process. The library stays in it, without use; a later recording takes it up again.
+  public static func end(_ pid: pid_t) throws(AttachError) -> Ending {
+    try TracerThread.run { () throws(AttachError) -> Ending in
+      let target = try Target(pid)
+      guard target.library != nil else { throw .misuse("process \(pid) is not recorded: nothing was put into it") }
+      var request = RecordRequest()
+      let status = try target.call(try target.function("undead_record_detach", library: nil), &request)
+      try check(status, request, pid)
+      let busy = try HookWatch(target: target, inHook: request.inHook).wait()
+      guard busy.isEmpty else { return Ending(gaveMemoryBack: false, threadsInHooks: busy) }
+      let released = try target.call(try target.function("undead_record_release", library: nil), &request)
+      return Ending(gaveMemoryBack: released == RecordRequest.Status.done, threadsInHooks: [])
+    }
+  }
+
+  private static func check(_ status: Int32, _ request: RecordRequest, _ pid: pid_t) throws(AttachError) {
+    switch status {
+    case RecordRequest.Status.done: return
+    case RecordRequest.Status.refused: throw .misuse("process \(pid) cannot be recorded: \(request.message)")
+    case RecordRequest.Status.already: throw .misuse("process \(pid): \(request.message)")
+    case RecordRequest.Status.invalid:
+      throw .misuse("process \(pid) has a library of another version of undead in it; use that version")
+    default: throw .failure("process \(pid): the library answered \(status)")
+    }
+  }
+}
+
+/// A process that is to be recorded, or is.
+struct Target {
+  let pid: pid_t
+  let memory: TargetMemory
+  let maps: MemoryMap
+  let glibc: CLibrary
+  let library: LiveLibrary?
+
+  init(_ pid: pid_t) throws(AttachError) {
+    self.pid = pid
+    guard ProcFile.state(of: pid) != nil else { throw .misuse("there is no process \(pid)") }
+    memory = try TargetMemory(of: pid)
+    guard let text = ProcFile.read("/proc/\(pid)/maps") else {
+      throw .failure("cannot read the mappings of process \(pid): \(AttachError.reason(errno))")
+    }
+    maps = MemoryMap(text: text)
+    glibc = try CLibrary(in: maps, memory: memory, process: "process \(pid)")
+    library = LiveLibrary(in: maps, memory: memory)
+  }
+
+  /// What would go wrong later is said before anything is touched.
+  func checkThatItMayBeRecorded() throws(AttachError) {
+    if let state = ProcFile.state(of: pid), "TtZX".contains(state) {
+      throw .misuse("process \(pid) does not run (state \(state)): let it go on first")
+    }
+    if let filter = ProcFile.status("Seccomp", of: pid), filter != "0" {
+      throw .misuse(
+        "process \(pid) has filters of system calls (seccomp), which may end it for what the library does: it is not tried; "
+          + "start it under 'undead run', or look at it without --record")
+    }
+    if let preloaded = maps.imageStarts.first(where: { $0.path.contains("/libUndeadPreload.so") }) {
+      throw .misuse(
+        "process \(pid) runs under undead already ('\(preloaded.path)'): use 'undead snapshot \(pid)' or 'undead heap \(pid)'"
+      )
+    }
+    if let limit = fileSizeLimit(), limit < 64 << 20 {
+      throw .misuse(
+        "process \(pid) may not write files of more than \(limit) bytes (ulimit -f), and would be ended for a file in memory"
+      )
+    }
+  }
+
+  private func fileSizeLimit() -> UInt64? {
+    guard
+      let line = ProcFile.text("/proc/\(pid)/limits")?.split(separator: "\n").first(where: {
+        $0.hasPrefix("Max file size")
+      })
+    else { return nil }
+    return line.dropFirst("Max file size".count).split(separator: " ").first.flatMap { UInt64($0) }
+  }
+
+  func function(_ name: String, library path: String?) throws(AttachError) -> LiveCall.Function {
+    if let library {
+      guard let address = library.image.address(of: name) else {
+        throw .misuse("process \(pid) has a library of another version of undead in it; use that version")
+      }
+      return .address(address)
+    }
+    guard let path, let bytes = ProcFile.read(path), bytes.count > 64 else {
+      throw .failure("cannot read the library '\(path ?? "")': \(AttachError.reason(errno))")
+    }
+    return .opening(bytes, name)
+  }
+
+  func call(_ function: LiveCall.Function, _ request: inout RecordRequest) throws(AttachError) -> Int32 {
+    var bytes = request.encoded
+    let status = try LiveCall(pid: pid, memory: memory, library: glibc, maps: maps).run(function, request: &bytes)
+    request.readAnswer(bytes)
+    return status
+  }
+}
+
+/// Waits until no thread is in a function of the library any more.
+struct HookWatch {
+  let target: Target
+  /// Where a thread keeps the frame of the function it is in, from its thread pointer.
+  let inHook: Int64
+
+  /// In seconds.
+  private static let limit = 5.0
+
+  /// Gives back the threads that stayed in one.
+  ///
+  /// No thread enters one for more than a moment when the calls are as before: each has to be seen outside once.
+  func wait() throws(AttachError) -> [pid_t] {
+    let deadline = TracedThread.deadline(Self.limit)
+    var left = ProcFile.liveThreads(of: target.pid)
+    while true {
+      var busy: [pid_t] = []
+      for tid in left where try isBusy(tid, by: deadline) { busy.append(tid) }
+      left = busy
+      guard !left.isEmpty, ProcFile.now() < deadline else { return left }
+      usleep(5000)
+    }
+  }
+
+  /// The thread stands for as long as it takes to look.
+  private func isBusy(_ tid: pid_t, by deadline: UInt64) throws(AttachError) -> Bool {
+    let thread: TracedThread
+    do throws(PtraceError) {
+      thread = try TracedThread.seize(tid)
+    } catch {
+      if error.code == ESRCH || ProcFile.state(of: tid) == nil { return false }
+      throw AttachError.refused(error.code, pid: target.pid, tid: tid)
+    }
+    defer { LiveCall.letGo(thread) }
+    guard thread.standStill(by: deadline) else { return true }
+    guard thread.isAlive, let registers = try? thread.registers(), registers.fs_base != 0 else { return false }
+    guard let frame = target.memory.load(UInt64.self, at: registers.fs_base &+ UInt64(bitPattern: inHook)) else {
+      return true
+    }
+    // Left by a jump: the stack has been taken back beyond it.
+    let isLeft = frame < registers.rsp && registers.rsp - frame < 1 << 20
+    return frame != 0 && !isLeft
+  }
+}
