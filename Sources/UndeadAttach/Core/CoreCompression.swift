@@ -8,9 +8,6 @@ enum CoreCompression {
     ([0x42, 0x5A, 0x68], ".bz2", "bunzip2 -k"),
   ]
 
-  /// True if a file starts as compressed ones do.
-  static func isCompressed(_ start: [UInt8]) -> Bool { kinds.contains { start.starts(with: $0.magic) } }
-
   /// What to do with a compressed file; nil if it is none.
   static func hint(_ start: [UInt8], path: String) -> String? {
     guard let kind = kinds.first(where: { start.starts(with: $0.magic) }) else { return nil }

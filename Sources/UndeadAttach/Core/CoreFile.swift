@@ -1,3 +1,5 @@
+import Glibc
+
 /// A piece of the program's memory in a core file.
 public struct CoreSegment: Equatable, Sendable {
   public var address: UInt64
@@ -35,6 +37,12 @@ public final class CoreFile: Sendable {
   public static func isCore(path: String) -> Bool {
     guard let input = try? CoreInput(path: path) else { return false }
     return ElfHeader.isCore(input.read(at: 0, count: 20))
+  }
+
+  /// True if a file is compressed: what is in it is not known.
+  public static func isCompressed(path: String) -> Bool {
+    guard let input = try? CoreInput(path: path) else { return false }
+    return CoreCompression.hint(input.read(at: 0, count: 8), path: path) != nil
   }
 
   /// - Throws: `AttachError` that names the file and what is wrong with it.
@@ -170,6 +178,14 @@ public final class CoreFile: Sendable {
       return file.path
     }
     return notes.auxiliary[CoreNotes.Auxiliary.executableName].flatMap { text(at: $0) } ?? notes.commandName
+  }
+
+  /// The signal that ended the program; nil if a debugger wrote the file while the program ran.
+  public var endingSignal: Int? {
+    // Those after which kernels write core files.
+    let signals: Set<Int32> = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS]
+    guard let signal = notes.signal, signals.contains(Int32(truncatingIfNeeded: signal)) else { return nil }
+    return signal
   }
 
   /// The first thread of the program, else the one that comes first.

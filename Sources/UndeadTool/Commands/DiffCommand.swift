@@ -28,10 +28,12 @@ struct DiffCommand: ParsableCommand {
     transform: WatchCommand.parseRule)
   var failOnGrowth: [GrowthRule] = []
 
-  @Argument(help: "Heap file, snapshot or JSON report of before.")
+  @OptionGroup(title: "Core files") var core: CoreOptions
+
+  @Argument(help: "Heap file, snapshot, JSON report or core file of before.")
   var old: String
 
-  @Argument(help: "Heap file, snapshot or JSON report of now.")
+  @Argument(help: "Heap file, snapshot, JSON report or core file of now.")
   var new: String
 
   func validate() throws {
@@ -39,8 +41,8 @@ struct DiffCommand: ParsableCommand {
   }
 
   func run() throws {
-    let before = try SavedState(file: old)
-    let after = try SavedState(file: new)
+    let before = try SavedState(file: old, core: core)
+    let after = try SavedState(file: new, core: core)
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
     if case .heap(let first) = before, case .heap(let second) = after {

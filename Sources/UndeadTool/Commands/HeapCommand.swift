@@ -17,7 +17,8 @@ struct HeapCommand: ParsableCommand {
     commandName: "heap",
     abstract: "Show what is in memory: by type, with what each type keeps alive, and who holds it.",
     discussion: """
-      FILE is what 'undead run --heap' or 'undead snapshot --heap' wrote; PID is a program that 'undead run' started.
+      FILE is what 'undead run --heap' or 'undead snapshot --heap' wrote, or a core file of a program that knew nothing of \
+      undead; PID is a program that 'undead run' started.
 
       Retained bytes are what would be freed if the objects went.
 
@@ -70,7 +71,15 @@ struct HeapCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long to wait for the program, if it is a PID.", valueName: "seconds"))
   var timeout = SnapshotCommand.defaultTimeout
 
-  @Argument(help: ArgumentHelp("Heap file, or process id.", valueName: "file|pid"))
+  @Option(
+    help: ArgumentHelp(
+      "Of a core file: keep its heap in this file, which needs neither the core file nor the program to be shown again.",
+      valueName: "file"))
+  var save: String?
+
+  @OptionGroup(title: "Core files") var core: CoreOptions
+
+  @Argument(help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"))
   var input: String
 
   func validate() throws {
@@ -89,7 +98,9 @@ struct HeapCommand: ParsableCommand {
 
   func run() throws {
     let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
-    let source = try HeapSource(input, timeout: timeout)
+    if let save { try SnapshotFile.checkWritable(save) }
+    let source = try HeapSource(input, timeout: timeout, core: core)
+    if let save { try source.save(to: save) }
     let heap = try source.heap()
     switch format {
     case .text: try sink.write(try text(heap, sink).utf8)

@@ -2,7 +2,7 @@ import Glibc
 import UndeadHeap
 import UndeadReport
 
-/// Where a heap comes from: a file, or a process that is asked for one.
+/// Where a heap comes from: a file, a core file, or a process that is asked for one.
 struct HeapSource {
   private let path: String
   /// As the user named it.
@@ -11,10 +11,12 @@ struct HeapSource {
   private let pid: pid_t?
   /// Of a process that was not under the tool.
   private let look: LiveLook?
+  private let core: SavedCore?
 
   /// - Throws: `ToolError`: no such file or process (misuse), or the process gave no heap (failure).
-  init(_ input: String, timeout: Double) throws(ToolError) {
+  init(_ input: String, timeout: Double, core options: CoreOptions) throws(ToolError) {
     name = input
+    core = SavedCore.claims(input) ? try SavedCore(input, options, wantsHeap: true) : nil
     // A file may have a number for a name.
     if System.status(of: input) == nil, let pid = pid_t(input), pid > 0 {
       self.pid = pid
@@ -30,8 +32,18 @@ struct HeapSource {
     } else {
       pid = nil
       look = nil
-      path = input
+      path = core?.path ?? input
     }
+  }
+
+  /// Keeps the heap of a core file, with the names of its code, to be shown elsewhere.
+  ///
+  /// - Throws: `ToolError` (misuse) if this is no core file.
+  func save(to destination: String) throws(ToolError) {
+    guard let core else {
+      throw .misuse("--save keeps the heap of a core file, and '\(name)' is none; leave it out")
+    }
+    try SavedHeap.keep(path, of: try SnapshotFile.load(path), ending: core.ending, at: destination)
   }
 
   /// Reads the heap.

@@ -11,10 +11,15 @@ enum SavedReport {
   case snapshot(Snapshot, file: String)
   case report(LeakReport)
 
-  /// Reads a file of either kind.
+  /// Reads a file of either kind, or looks into a core file.
   ///
+  /// - Parameter core: where the files of a core file's program are; nil if there is no core file to be expected.
   /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
-  init(file: String) throws(ToolError) {
+  init(file: String, core: CoreOptions? = nil) throws(ToolError) {
+    if let core, SavedCore.claims(file) {
+      self = .snapshot(try SavedCore(file, core, wantsHeap: false).snapshot(), file: file)
+      return
+    }
     if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
     guard let content = System.read(file) else {
       throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")

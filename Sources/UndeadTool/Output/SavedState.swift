@@ -13,10 +13,20 @@ enum SavedState {
     var file: String
   }
 
-  /// Reads a file of any kind.
+  /// Reads a file of any kind, or looks into a core file.
   ///
   /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
-  init(file path: String) throws(ToolError) {
+  init(file path: String, core options: CoreOptions) throws(ToolError) {
+    if SavedCore.claims(path) {
+      let core = try SavedCore(path, options, wantsHeap: true)
+      // The mapping outlives the file in memory.
+      do throws(SnapshotError) {
+        self = .heap(SavedGraph(heap: try Heap(try HeapFile(path: core.path)), file: path))
+        return
+      } catch {
+        throw .failure("the heap of the core file '\(path)' cannot be read: \(error)")
+      }
+    }
     guard Self.isSnapshot(path) else {
       self = .findings(try SavedReport(file: path))
       return

@@ -1,0 +1,44 @@
+import Glibc
+import UndeadAttach
+import UndeadReport
+
+/// A core file in the place of a file that undead wrote.
+struct SavedCore {
+  /// What was found in it: a file in memory, as long as this lives.
+  private let content: ReplicaFile
+  /// That ended the program; nil if a debugger wrote the core file while it ran.
+  let signal: Int32?
+
+  /// The path of a snapshot file.
+  var path: String { content.path }
+
+  /// True if a file is a core file, or one that has to be uncompressed.
+  static func claims(_ file: String) -> Bool { CoreFile.isCore(path: file) || CoreFile.isCompressed(path: file) }
+
+  /// Looks into a core file.
+  ///
+  /// - Throws: `ToolError` that names the file, and what is wrong with it or with the program's files.
+  init(_ file: String, _ options: CoreOptions, wantsHeap: Bool) throws(ToolError) {
+    let search = try options.search()
+    let library = try PreloadLibrary.ofThisTool()
+    do throws(AttachError) {
+      let core = try CoreFile(path: file)
+      let snapshot = try CoreSnapshot.take(of: core, search: search, library: library.path, wantsHeap: wantsHeap)
+      content = snapshot.file
+      for note in snapshot.notes { Message.say("'\(file)': \(note)") }
+      signal = core.endingSignal.flatMap { Int32(exactly: $0) }
+    } catch {
+      throw error.kind == .misuse ? .misuse(error.message) : .failure(error.message)
+    }
+  }
+
+  /// What ended the program, for those who keep what is in the core file.
+  var ending: Ending? { signal.map { .signalled($0) } }
+
+  /// What leaked.
+  func snapshot() throws(ToolError) -> Snapshot {
+    var snapshot = try SnapshotFile.load(path)
+    if let signal { snapshot.setMetadata("signal", "\(signal)") }
+    return snapshot
+  }
+}
