@@ -28,7 +28,7 @@ struct SavedCore {
       for note in snapshot.notes { Message.say("'\(file)': \(note)") }
       signal = core.endingSignal.flatMap { Int32(exactly: $0) }
     } catch {
-      throw error.kind == .misuse ? .misuse(error.message) : .failure(error.message)
+      throw ToolError(error)
     }
   }
 
