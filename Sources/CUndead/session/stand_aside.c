@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "undead.h"
+#include "record/allocator.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/text.h"
@@ -12,8 +13,6 @@ extern void __hwasan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 extern void __lsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
-
-extern void *__libc_malloc(size_t size);
 
 // Bounds of the image that this copy of the instrument is linked into, defined by the linker.
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -46,26 +45,13 @@ static const char *owner_of(const void *function) {
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "an unknown library";
 }
 
-// The preloaded library comes next where a linked copy is in charge, and has yielded to it.
-static bool is_preloaded_copy(const void *function) {
-  if (undead_is_preload) return false;
-  const void *yield = dlsym(RTLD_NEXT, "undead_session_yield");
-  if (!yield) {
-    dlerror();   // the program must not find our failure
-    return false;
-  }
-  Dl_info ours, other;
-  return dladdr(yield, &ours) && dladdr(function, &other) && ours.dli_fbase == other.dli_fbase;
-}
-
-// The allocator's hooks work only if the program calls them first, and they call glibc's allocator.
+// The hooks work only if the program calls them first.
 static const char *foreign_allocator(void) {
   const void *first = dlsym(RTLD_DEFAULT, "malloc");
   if (first && !is_ours(first))
     return explain("memory is allocated by ", owner_of(first), ", which comes before the recorder of allocations");
-  const void *next = dlsym(RTLD_NEXT, "malloc");
-  if (next && next != (const void *)__libc_malloc && !is_preloaded_copy(next))
-    return explain("memory is allocated by ", owner_of(next), ", an allocator that cannot be recorded");
+  const char *why = undead_allocator_refusal();
+  if (why) return explain(undead_allocator_name(), " allocates the memory, which cannot be recorded with ", why);
   return NULL;
 }
 

@@ -18,6 +18,7 @@ typedef struct {
   const char *strings;
   const ElfW(Sym) *symbols;
   const ElfW(Rela) *calls, *others;
+  const uint32_t *hash;                      // of the symbols that the image defines (DT_GNU_HASH)
   size_t call_count, other_count, relative_count;
   uintptr_t read_only_low, read_only_high;   // made read-only after relocation
   bool is_open;                              // that part is writable now
@@ -56,6 +57,7 @@ static void read_entry(image *image, const ElfW(Dyn) *entry) {
     case DT_STRTAB: image->strings = (const char *)address; break;
     case DT_SYMTAB: image->symbols = (const ElfW(Sym) *)address; break;
     case DT_JMPREL: image->calls = (const ElfW(Rela) *)address; break;
+    case DT_GNU_HASH: image->hash = (const uint32_t *)address; break;
     case DT_RELA: image->others = (const ElfW(Rela) *)address; break;
     case DT_PLTRELSZ: image->call_count = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
     case DT_RELASZ: image->other_count = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
@@ -116,10 +118,11 @@ static const undead_import *import_of(const image *image, const ElfW(Rela) *relo
 }
 
 // A call that was not made yet leads into the image's own table of stubs, and from there to the loader. An image that has a
-// function of that name itself calls its own.
+// function of that name itself calls its own, or what comes before it.
 static bool leads_to(const image *image, const undead_import *import, const ElfW(Rela) *relocation, uintptr_t value) {
   if (value == import->function) return true;
-  bool is_foreign = image->symbols[ELF64_R_SYM(relocation->r_info)].st_shndx == SHN_UNDEF;
+  bool is_foreign = image->symbols[ELF64_R_SYM(relocation->r_info)].st_shndx == SHN_UNDEF
+    || undead_image_has(image->info, import->function);
   return ELF64_R_TYPE(relocation->r_info) == CALL_SLOT && is_foreign && undead_image_has(image->info, value);
 }
 
@@ -164,4 +167,50 @@ size_t undead_constants_change(const struct dl_phdr_info *info, const undead_imp
   close_image(&image);
   errno = saved;
   return changed;
+}
+
+// The table: numbers of buckets, of the first symbol in it, of words of a filter, a shift; filter; buckets; chains of hashes
+// whose lowest bit ends them.
+static bool defines(const image *image, const char *name) {
+  uint32_t hash = 5381;
+  for (const unsigned char *at = (const unsigned char *)name; *at; at++) hash = hash * 33 + *at;
+  const uint32_t *table = image->hash, buckets = table[0], first = table[1], filter_words = table[2];
+  if (!buckets || !filter_words) return false;
+  const ElfW(Addr) *filter = (const ElfW(Addr) *)(table + 4);
+  ElfW(Addr) word = filter[hash / 64 % filter_words];
+  if (!(word >> hash % 64 & word >> (hash >> table[3]) % 64 & 1)) return false;
+  const uint32_t *bucket = (const uint32_t *)(filter + filter_words), *chains = bucket + buckets;
+  uint32_t symbol = bucket[hash % buckets];
+  if (symbol < first) return false;
+  for (;; symbol++) {
+    uint32_t found = chains[symbol - first];
+    const ElfW(Sym) *entry = &image->symbols[symbol];
+    if ((found | 1) == (hash | 1) && entry->st_shndx != SHN_UNDEF && !strcmp(image->strings + entry->st_name, name)) return true;
+    if (found & 1) return false;
+  }
+}
+
+bool undead_image_defines(const struct dl_phdr_info *info, const char *name) {
+  image image;
+  return read_image(&image, info) && image.hash && defines(&image, name);
+}
+
+static void visit_common(const image *user, const image *definer, const ElfW(Rela) *relocations, size_t count,
+                         undead_import_visitor visit, void *context) {
+  for (size_t i = 0; i < count; i++) {
+    const ElfW(Sym) *symbol = &user->symbols[ELF64_R_SYM(relocations[i].r_info)];
+    if (ELF64_R_SYM(relocations[i].r_info) == 0 || symbol->st_shndx != SHN_UNDEF) continue;
+    const char *name = user->strings + symbol->st_name;
+    if (defines(definer, name)) visit(context, name);
+  }
+}
+
+bool undead_imports_between(const struct dl_phdr_info *user, const struct dl_phdr_info *definer,
+                            undead_import_visitor visit, void *context) {
+  image from, to;
+  if (!read_image(&to, definer) || !to.hash) return false;
+  if (!read_image(&from, user)) return true;
+  visit_common(&from, &to, from.calls, from.call_count, visit, context);
+  visit_common(&from, &to, from.others + from.relative_count, from.other_count - from.relative_count, visit, context);
+  return true;
 }

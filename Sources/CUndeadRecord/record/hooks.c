@@ -10,6 +10,8 @@
 #include "record/scopes.h"
 #include "record/sparse.h"
 #include "record/thread.h"
+#include "record/allocator.h"
+#include "record/hook_frame.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
@@ -51,12 +53,6 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 extern void *__libc_valloc(size_t size);
 extern void *__libc_pvalloc(size_t size);
 extern void __libc_free(void *block);
-
-// A hook's frame: where it returns to and the frame pointer that it saved. Keeps the hook's own frame out.
-typedef struct {
-  uintptr_t saved_frame_pointer, return_address;
-} hook_frame;
-#define HOOK_FRAME ((const hook_frame *)__builtin_frame_address(0))
 
 // What malloc hands out lies in the lower half; of what it is given back by mistake only a part of the address counts.
 UNDEAD_INLINE undead_leaf *leaf_of(const void *block) {
@@ -163,6 +159,7 @@ UNDEAD_INLINE bool calloc_instead(size_t size) {
 }
 
 #define MOST_PUT_ASIDE 1000u   // for one block
+#define PAGE_BYTES (size_t)4096
 
 // Another block in place of one whose address must not be used now.
 static __attribute__((noinline)) void *elsewhere(void *block, size_t alignment, size_t size) {
@@ -175,13 +172,16 @@ void undead_avoid_no_longer(void) {
   undead_hook_enter();
   for (void *block = undead_avoid_end(), *next; block; block = next) {
     next = *(void **)block;
-    __libc_free(block);
+    undead_allocator_free(block);
   }
   undead_hook_leave();
 }
 
 // Nothing is recorded, as in a program that only links Undead: glibc's function, and nothing around it.
 UNDEAD_INLINE bool is_off(void) { return LIKELY(undead_record_mode == UNDEAD_RECORD_OFF); }
+
+// Another allocator than glibc's, or not known yet which one.
+UNDEAD_INLINE bool makes_detour(void) { return UNLIKELY(undead_allocator_detour); }
 
 // While backtraces are sampled a block costs a byte, and its size off the bytes to the next sample.
 UNDEAD_INLINE bool is_sampled(void) { return undead_record_mode == UNDEAD_RECORD_SAMPLED; }
@@ -198,14 +198,17 @@ static __attribute__((noinline)) void take_sample(void *block, size_t usable, ui
   if (undead_sample_take((uintptr_t)block, usable, caller.pc, caller.sp, caller.bp)) *byte |= UNDEAD_SPARSE_SAMPLED;
 }
 
-UNDEAD_INLINE void record_sampled(void *block, size_t size, const hook_frame *frame) {
+UNDEAD_INLINE void record_sampled_bytes(void *block, size_t usable, const hook_frame *frame) {
   undead_leaf *leaf = leaf_of(block);
   if (UNLIKELY(undead_thread.ignored)) return;
   if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
   uint8_t *byte = undead_sparse_at(leaf, (uintptr_t)block);
   __atomic_store_n(byte, undead_sparse_new | undead_sparse_place((uintptr_t)block), __ATOMIC_RELEASE);
-  size_t usable = sampled_size(block, size);
   if (UNLIKELY((undead_thread.sample_left -= (int64_t)usable) < 0)) take_sample(block, usable, byte, frame);
+}
+
+UNDEAD_INLINE void record_sampled(void *block, size_t size, const hook_frame *frame) {
+  record_sampled_bytes(block, sampled_size(block, size), frame);
 }
 
 UNDEAD_INLINE void forget_sampled(void *block) {
@@ -217,6 +220,7 @@ UNDEAD_INLINE void forget_sampled(void *block) {
 }
 
 UNDEAD_HOOK void *malloc(size_t size) {
+  if (makes_detour()) return undead_detour_malloc(size, HOOK_FRAME);
   if (is_off()) return __libc_malloc(size);
   if (is_sampled()) {
     undead_hook_enter();
@@ -244,7 +248,9 @@ static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame
 }
 
 UNDEAD_HOOK void free(void *block) {
-  if (UNLIKELY(undead_free_filter != NULL)) {
+  if (makes_detour()) {
+    undead_detour_free(block, HOOK_FRAME);
+  } else if (UNLIKELY(undead_free_filter != NULL)) {
     free_unless_kept(block, caller_of(HOOK_FRAME));
   } else if (is_off()) {
     forget(block);   // recording may have been on before
@@ -270,6 +276,7 @@ UNDEAD_INLINE bool record_whole(void *block, size_t size, const hook_frame *fram
 }
 
 UNDEAD_HOOK void *calloc(size_t count, size_t size) {
+  if (makes_detour()) return undead_detour_calloc(count, size, HOOK_FRAME);
   if (is_off()) return __libc_calloc(count, size);
   undead_hook_enter();
   void *block = __libc_calloc(count, size);
@@ -309,6 +316,7 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
 }
 
 UNDEAD_HOOK void *realloc(void *old, size_t size) {
+  if (makes_detour()) return undead_detour_realloc(old, size, HOOK_FRAME);
   if (is_sampled()) return resize_sampled(old, size, HOOK_FRAME);
   return resize(old, size, HOOK_FRAME);
 }
@@ -319,6 +327,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
     errno = ENOMEM;
     return NULL;
   }
+  if (makes_detour()) return undead_detour_realloc(old, total, HOOK_FRAME);
   if (is_sampled()) return resize_sampled(old, total, HOOK_FRAME);
   return resize(old, total, HOOK_FRAME);
 }
@@ -338,14 +347,17 @@ UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_f
 }
 
 UNDEAD_HOOK void *memalign(size_t alignment, size_t size) {
+  if (makes_detour()) return undead_detour_aligned(alignment, size, HOOK_FRAME);
   return allocate_aligned(alignment, size, HOOK_FRAME);
 }
 
 UNDEAD_HOOK void *aligned_alloc(size_t alignment, size_t size) {
+  if (makes_detour()) return undead_detour_aligned_alloc(alignment, size, HOOK_FRAME);
   return allocate_aligned(alignment, size, HOOK_FRAME);
 }
 
 UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
+  if (makes_detour()) return undead_detour_posix_memalign(result, alignment, size, HOOK_FRAME);
   if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
   void *block = allocate_aligned(alignment, size, HOOK_FRAME);
   if (!block) return ENOMEM;
@@ -354,6 +366,7 @@ UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
 }
 
 UNDEAD_HOOK void *valloc(size_t size) {
+  if (makes_detour()) return undead_detour_aligned(PAGE_BYTES, size, HOOK_FRAME);
   undead_hook_enter();
   void *block = __libc_valloc(size);
   if (LIKELY(block)) record_whole(block, size, HOOK_FRAME);
@@ -362,10 +375,29 @@ UNDEAD_HOOK void *valloc(size_t size) {
 }
 
 UNDEAD_HOOK void *pvalloc(size_t size) {
+  if (makes_detour()) return undead_detour_aligned(PAGE_BYTES, (size + PAGE_BYTES - 1) & -PAGE_BYTES, HOOK_FRAME);
   undead_hook_enter();
   void *block = __libc_pvalloc(size);
   if (LIKELY(block)) record_whole(block, usable_size(block), HOOK_FRAME);
   undead_hook_leave();
   return block;
+}
+
+bool undead_hook_record(void *block, size_t usable, const hook_frame *frame) {
+  if (!is_sampled()) return record(block, frame);
+  record_sampled_bytes(block, usable, frame);
+  return !undead_thread.ignored;
+}
+
+uint32_t undead_hook_forget(void *block) { return forget(block); }
+
+void undead_hook_put_back(void *block, uint32_t word) {
+  set_word(block, word & (UNDEAD_WORD_BACKTRACE | UNDEAD_WORD_OWN));
+}
+
+bool undead_hook_keeps(void *block, const hook_frame *frame) {
+  undead_free_filter_function filter = undead_free_filter;
+  undead_frame caller = caller_of(frame);
+  return block && filter && filter(block, caller.pc, caller.sp, caller.bp);
 }
 #endif

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/registry.h"
 #include "platform/memory.h"
+#include "record/allocator.h"
 #include "record/mode.h"
 #include "record/sparse.h"
 #include <malloc.h>
@@ -42,7 +43,8 @@ uint64_t undead_registry_dropped(void) {
 
 size_t undead_block_size(uintptr_t block) {
   // The chunk header may be damaged by an overflow of the block before: never believe more than an address space.
-  size_t size = malloc_usable_size((void *)block);
+  size_t size = undead_allocator_detour && undead_allocator_is_other() ? undead_next.usable_size((void *)block)
+                                                                        : malloc_usable_size((void *)block);
   return size < (1ull << 47) - block ? size : 0;
 }
 

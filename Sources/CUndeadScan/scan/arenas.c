@@ -1,6 +1,7 @@
 // Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
 #include "glibc/heap.h"
 #include "platform/maps.h"
+#include "record/allocator.h"
 #include "record/avoid.h"
 #include "scan/arenas_internal.h"
 #include "world/images.h"
@@ -185,7 +186,7 @@ static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, con
 }
 
 void undead_arenas_learn(void) {
-  if (layout.place || undead_glibc_found() || !undead_maps_refresh()) return;
+  if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
   const char *version = gnu_get_libc_version();
   layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
   static const size_t sizes[] = {1000, 24}, bins[] = {61, 0};

@@ -2,6 +2,8 @@
 #include "scan/roots.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "record/allocator.h"
+#include "record/other_memory.h"
 #include "scan/kernel_held.h"
 #include "scan/roots_internal.h"
 #include "world/images.h"
@@ -99,6 +101,7 @@ static void visit_run(void *context, const undead_mapping *mapping, undead_inter
   if (run.high > search->part.high) run.high = search->part.high;
   for (uintptr_t at = run.low, next; at < run.high; at = next) {
     next = (at & ~(PAGE - 1)) + PAGE < run.high ? (at & ~(PAGE - 1)) + PAGE : run.high;
+    if (search->knows_other && undead_other_memory_holds(at)) continue;
     if (is_of_malloc(search, at & ~(PAGE - 1))) add_between(search, at, next);
     else undead_root_add(search, at, next, UNDEAD_ROOT_GLOBAL, 0);
   }
@@ -143,6 +146,21 @@ static void add_inherited(undead_root_search *search) {
   undead_root_add(search, (uintptr_t)blocks.list, (uintptr_t)(blocks.list + blocks.count), UNDEAD_ROOT_GLOBAL, 0);
 }
 
+static void add_unrecorded_block(void *search, uintptr_t block) {
+  undead_root_add(search, block, block + undead_block_size(block), UNDEAD_ROOT_GLOBAL, 0);
+}
+
+// Another allocator than glibc's: where all of its blocks are known, nothing else in its memory is anybody's, and its
+// variables name free memory.
+static void look_at_other_allocator(undead_root_search *search) {
+  search->knows_other =
+      undead_allocator_is_other() && undead_other_memory_is_known() && !search->options->unknown_blocks;
+  uintptr_t low, high;
+  for (size_t i = 0; search->knows_other && undead_other_memory_image(i, &low, &high); i++)
+    undead_intervals_add(&search->excluded, low, high);
+  if (search->knows_other) undead_other_memory_each(add_unrecorded_block, search);
+}
+
 static void add_mappings(undead_root_search *search) {
   for (size_t i = 0; i < undead_mapping_count(); i++)
     if (!undead_mapping_at(i)->taken) add_mapping(search, undead_mapping_at(i));
@@ -170,6 +188,7 @@ bool undead_roots_find(undead_roots *roots, const undead_world *world, const und
     undead_roots_add_threads(&search);
     undead_roots_exclude_dead_stacks(&search);
     exclude_own(&search);
+    look_at_other_allocator(&search);
     ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);

@@ -14,6 +14,7 @@ typedef struct {
   const undead_scan_options *options;
   undead_intervals excluded;
   undead_free_chunks free;
+  bool knows_other;        // another allocator's memory has no roots but the blocks that are not recorded
   uintptr_t owned_until;   // end of the block or free chunk that was passed last
   undead_interval part;    // of the mapping that is being walked, without what is excluded
   undead_pages pages;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/guard_pages.h"
 #include "platform/memory.h"
+#include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
 #include "zombies/lock.h"
@@ -52,6 +53,8 @@ static uint32_t mapping_limit(void) {
 
 bool undead_guard_prepare(void) {
   if (undead_guard_bytes) return true;
+  // Its functions would be asked for the size of what is no block of its own.
+  if (undead_allocator_is_other()) return false;
   int saved = errno;
   uint32_t limit = mapping_limit();
   uint32_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;

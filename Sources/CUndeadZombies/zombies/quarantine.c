@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/quarantine.h"
 #include "platform/memory.h"
+#include "record/allocator.h"
 #include "runtime/abi.h"
 #include "zombies/functions.h"
 #include "zombies/guard_pages.h"
@@ -12,8 +13,6 @@
 #define SCRIBBLE_MARGIN_BITS 10
 #define SCRIBBLE_BYTES ((1u << SCRIBBLE_WORD_BITS) * 8)   // of an object, from its start
 _Static_assert(UNDEAD_SCRIBBLE_REACH * 2 == 1u << SCRIBBLE_MARGIN_BITS, "the margin reaches to both sides");
-
-extern void __libc_free(void *block);
 
 enum { CHUNK_HEADER = 16, CHUNK_LEAST = 32, GRANULE = 16, NEAR = 8, FAR = 24 };
 
@@ -77,7 +76,7 @@ static void restore(const undead_dead *dead) {
 
 static void free_for_good(const undead_dead *dead) {
   if (dead->flags & UNDEAD_DEAD_IS_FREED) {
-    __libc_free((void *)dead->object);
+    undead_allocator_free((void *)dead->object);
     return;
   }
   UNDEAD_CALL_REAL_DEALLOC(UNDEAD_SWIFT_DEALLOC_OBJECT, (void *)dead->object, dead->size, dead->align_mask);

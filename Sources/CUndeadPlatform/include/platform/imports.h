@@ -21,6 +21,15 @@ size_t undead_imports_change(const struct dl_phdr_info *image, const undead_impo
 // The same for any word of the image's data that is made read-only when it is relocated (the loader's own pointers).
 size_t undead_constants_change(const struct dl_phdr_info *image, const undead_import *imports, size_t count, bool back);
 
+// Calls `visit` with each name that one image looks for elsewhere and another one defines, once for each place that it is
+// kept in. False if that is not known of the other one.
+typedef void (*undead_import_visitor)(void *context, const char *name);
+bool undead_imports_between(const struct dl_phdr_info *user, const struct dl_phdr_info *definer,
+                            undead_import_visitor visit, void *context);
+
+// True if the image defines a function or variable of that name for others.
+bool undead_image_defines(const struct dl_phdr_info *image, const char *name);
+
 // True if the image has the address.
 bool undead_image_has(const struct dl_phdr_info *image, uintptr_t address);
 
