@@ -5,7 +5,7 @@
 #include "platform/memory.h"
 #include "record/attached.h"
 #include "record/mode.h"
-#include "record/registry.h"
+#include "record/sample.h"
 #include "record/thread.h"
 #include "session/session.h"
 #include "session/text.h"
@@ -51,6 +51,13 @@ static const char *obstacle(void) {
   return why ? why : undead_attach_obstacle();
 }
 
+static undead_mode mode_for(const undead_record_request *request) {
+  if (request->flags & UNDEAD_RECORD_WITHOUT_BACKTRACES) return UNDEAD_RECORD_BLOCKS;
+  if (!request->sample_bytes) return UNDEAD_RECORD_BACKTRACES;
+  undead_sample_set(request->sample_bytes, 0);
+  return UNDEAD_RECORD_SAMPLED;
+}
+
 static int begin(undead_record_request *request) {
   const char *why = obstacle();
   if (why) {
@@ -61,8 +68,7 @@ static int begin(undead_record_request *request) {
   if (!registered) registered = __register_atfork(NULL, NULL, after_fork_in_child, NULL) == 0;
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_record_depth = request->depth;
   undead_recording_since = nanoseconds();
-  bool without = request->flags & UNDEAD_RECORD_WITHOUT_BACKTRACES;
-  undead_record_start(without ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_BACKTRACES);
+  undead_record_start(mode_for(request));
   request->places = (uint32_t)undead_attach_hooks();
   if (request->places) {
     answer(request, "");

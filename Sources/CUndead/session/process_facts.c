@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/process_facts.h"
 #include "undead.h"
+#include "undead_attach.h"
 #include "record/generations.h"
 #include "record/mode.h"
 #include "record/sample.h"
@@ -141,6 +142,19 @@ static void add_each_argument(undead_process_facts *facts, const char *text) {
   }
 }
 
+// Put into the program while it ran.
+static void add_recording(undead_process_facts *facts, const undead_replica_request *replica) {
+  uint64_t since = undead_recording_since;
+  if (!since) return;
+  add_seconds(facts, "recordedSince", since);
+  char note[160];
+  undead_text text = undead_text_in(note, sizeof(note));
+  undead_text_add(&text, "recording began ");
+  undead_text_number(&text, replica->taken > since ? (replica->taken - since) / 1000000000u : 0);
+  undead_text_add(&text, " s before this look: what was allocated earlier has no backtrace");
+  add_note(facts, note);
+}
+
 // Of the program that a replica was made of.
 static void add_replica(undead_process_facts *facts, const undead_replica_request *replica) {
   add_meta(facts, "path", (const char *)replica->executable);
@@ -149,6 +163,7 @@ static void add_replica(undead_process_facts *facts, const undead_replica_reques
   add_seconds(facts, "startedAt", replica->started);
   add_seconds(facts, "durationSeconds", replica->taken > replica->started ? replica->taken - replica->started : 0);
   add_meta(facts, "recorded", replica->flags & UNDEAD_REPLICA_CORE ? "core" : "attach");
+  add_recording(facts, replica);
 }
 
 static void add_process(undead_process_facts *facts) {

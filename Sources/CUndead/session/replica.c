@@ -2,6 +2,7 @@
 #include "session/replica.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "record/attached.h"
 #include "record/thread.h"
 #include "runtime/layout.h"
 #include "scan/graph.h"
@@ -60,6 +61,7 @@ static int keep_file(int file) {
 
 static void write_snapshot(undead_check *check, const undead_scan_result *result) {
   undead_output output = {.file = check->file};
+  undead_record_tell_in_copy();
   undead_snapshot_serialize(&output, check, result);
   undead_vector_free(&output.bytes);
   if (output.error) fail(UNDEAD_REPLICA_FAILED, "the snapshot cannot be written: ", strerrordesc_np(output.error));
@@ -134,5 +136,7 @@ int undead_replica_main(undead_replica_request *asked) {
   undead_thread.ignored++;
   request = asked;
   request->message[0] = 0;
+  // The program's own recorder may be the one that looks now.
+  if (!undead_record_in_copy()) return fail(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);
   return run();
 }

@@ -2,6 +2,7 @@
 #include "platform/memory.h"
 #include "record/attached.h"
 #include "record/registry.h"
+#include "record/sample.h"
 #include "unwind/backtrace.h"
 #include "unwind/cache_pool.h"
 #include "unwind/pc_table.h"
@@ -9,6 +10,7 @@
 
 void undead_record_forget_all(void) {
   undead_registry_clear();
+  undead_sample_forget_all();
 #if defined(__x86_64__)
   undead_cache_pool_clear();
 #endif

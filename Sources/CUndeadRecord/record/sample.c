@@ -137,10 +137,14 @@ void undead_sample_drop(uintptr_t block) {
   undead_sample_lock_release(&lock);
 }
 
-void undead_sample_after_fork_in_child(void) {
-  if (!undead_sample_lock_inherited()) return;
+void undead_sample_forget_all(void) {
+  undead_sample_lock_inherited();
   undead_samples_forget_all();
   undead_stacks_forget_all();
+}
+
+void undead_sample_after_fork_in_child(void) {
+  if (undead_sample_lock_inherited()) undead_sample_forget_all();
 }
 
 // Backtraces of earlier scans take up room.

@@ -208,7 +208,12 @@ public final class ReplicaHost {
 
   /// Loads the instrument, and has it write a snapshot file.
   public func snapshot(library path: String, _ request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
-    let main = try symbol("undead_replica_main", in: try load(path))
+    let main: UInt64
+    if let recorded = recorded(request.maps) {
+      main = recorded
+    } else {
+      main = try symbol("undead_replica_main", in: try load(path))
+    }
     let number = try memoryFile("undead-snapshot")
     let descriptor = try open(number)
     let file = ReplicaFile(descriptor: descriptor)
@@ -221,6 +226,11 @@ public final class ReplicaHost {
     guard end & 0xFFFF_FFFF == 0 else { throw Self.refused(UInt32(truncatingIfNeeded: end), message) }
     file.message = message
     return file
+  }
+
+  /// That of the library which records in the program: the copy has what it recorded.
+  private func recorded(_ maps: [UInt8]) -> UInt64? {
+    LiveLibrary(in: MemoryMap(text: maps), memory: memory)?.image.address(of: "undead_replica_main")
   }
 
   private static func refused(_ code: UInt32, _ message: String) -> AttachError {

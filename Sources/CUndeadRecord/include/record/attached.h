@@ -20,4 +20,10 @@ size_t undead_detach_hooks(void);
 // Forgets all blocks and backtraces and gives their memory back to the system. Not while a thread is in a hook.
 void undead_record_forget_all(void);
 
+// In a copy of a process that was recorded, before its allocator is asked which blocks there are (undead_registry_see): ends
+// recording, and brings the backtraces into the registry. False if a thread was just changing the samples.
+bool undead_record_in_copy(void);
+// What was recorded is about to be written.
+void undead_record_tell_in_copy(void);
+
 #pragma GCC visibility pop

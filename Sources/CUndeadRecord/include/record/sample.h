@@ -53,6 +53,9 @@ uint32_t undead_sample_mean_of(uint32_t backtrace);
 // Frames of the sampled allocation of `block`, innermost first; 0 if it was not sampled.
 uint32_t undead_sample_frames(uintptr_t block, uintptr_t *frames, uint32_t max);
 
+// Forgets all samples and backtraces, but not the settings. Not while a thread is in a hook.
+void undead_sample_forget_all(void);
+
 // In the child of a fork.
 void undead_sample_after_fork_in_child(void);
 
