@@ -1,15 +1,20 @@
 // The blocks of a program that was not recorded.
 #define _GNU_SOURCE
 #include "glibc/heap.h"
+#include "platform/holes.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "session/replica.h"
 #include "session/text.h"
 #include "world/given.h"
+#include "world/helper.h"
 #include <gnu/libc-version.h>
 #include <link.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/user.h>
+
+#define MOST_ATTEMPTS 64
 
 static undead_glibc_heap heap;
 
@@ -69,12 +74,31 @@ static bool is_somebody_in_libc(const undead_replica_request *request) {
   return false;
 }
 
+static int find_work(void *result) {
+  *(undead_glibc_result *)result = undead_glibc_find(&heap);
+  return 0;
+}
+
+// Pages of the map that cannot be read (guards, for one) show when they are met.
+static undead_glibc_result find_blocks(undead_replica_request *request) {
+  undead_glibc_result result = UNDEAD_GLIBC_NO_MEMORY;
+  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    undead_helper_report report = undead_helper_run(find_work, &result, 0);
+    if (report.end == UNDEAD_HELPER_DONE) return result;
+    bool hole = report.value == SIGSEGV || report.value == SIGBUS;
+    if (!hole || !undead_hole_note(report.fault) || !undead_maps_refresh()) break;
+    undead_glibc_start_again(&heap);
+  }
+  tell(request, "malloc's tables could not be read", "");
+  return UNDEAD_GLIBC_UNSETTLED;
+}
+
 undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   if (!dl_iterate_phdr(visit_image, NULL) || !list_threads(request)) {
     tell(request, "the C library was not found", "");
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   }
-  switch (undead_glibc_find(&heap)) {
+  switch (find_blocks(request)) {
   case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
   case UNDEAD_GLIBC_LOCKED: tell(request, "malloc is at work: ", heap.message); return UNDEAD_REPLICA_ALLOCATOR_BUSY;
   case UNDEAD_GLIBC_NO_MEMORY: tell(request, "there is no memory for the table of blocks", ""); return UNDEAD_REPLICA_FAILED;

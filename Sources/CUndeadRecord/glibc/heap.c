@@ -98,6 +98,7 @@ undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
   uintptr_t head = 0, bins = find_main(heap, &head), settings = 0;
   if (!bins) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "no arena of glibc's malloc was found", heap->data.low);
   uintptr_t main = bins - head, start = main;
+  heap->without_fast_bins = head == ARENA_HEAD_WITHOUT_FAST;
   do {
     undead_glibc_result result = take_arena(heap, start, head, start == main);
     if (result != UNDEAD_GLIBC_OK) return result;
@@ -111,4 +112,16 @@ undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
   undead_registry_keep_seen();
   found = heap;
   return result;
+}
+
+static bool unsee(void *unused, uintptr_t block, uint32_t *word) {
+  (void)unused, (void)block;
+  *word = *word == UNDEAD_GLIBC_FREE ? 0 : *word & ~UNDEAD_WORD_MARK;
+  return true;
+}
+
+void undead_glibc_start_again(undead_glibc_heap *heap) {
+  undead_registry_each(unsee, NULL);
+  heap->area_count = heap->arenas = heap->heaps = heap->mapped = heap->caches = 0;
+  heap->blocks = heap->free_chunks = heap->cached = 0;
 }

@@ -12,7 +12,9 @@ enum {
   CHUNK_MAPPED = 2,
   CHUNK_OF_OTHER_ARENA = 4,
   CHUNK_FLAGS = 7,
+  CHUNK_OFFSET_MARK = 1,        // MMAP_HP, since 2.43
   FENCE_BYTES = 16,             // a chunk that only ends an area (sysmalloc)
+  FENCE_MOST_BYTES = 32,        // in a heap
 
   // struct malloc_state: mutex, flags, have_fastchunks; fast bins; top, last_remainder; two links for each bin; binmap[4];
   // next, next_free, attached_threads, system_mem. Distances are from the first bin, which is the unsorted list.

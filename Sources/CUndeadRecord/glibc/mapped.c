@@ -5,11 +5,12 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
+#include <stdio.h>
 #include <string.h>
 
 #define PAGE 4096ull
 #define PIECE_PAGES 65536u
-#define MOST_COUNT (1 << 24)
+#define MOST_DRIFT (1ull << 40)
 
 typedef struct {
   undead_glibc_heap *heap;
@@ -25,51 +26,71 @@ static bool may_hold_chunks(const undead_mapping *mapping) {
   return huge || (!mapping->shared && mapping->what == UNDEAD_MAPPED_NOTHING);
 }
 
-// The bytes of the mapping that begins at `base`, if the chunk at `offset` in it is one of malloc's; else 0. Since 2.43 the size
-// does not count the header, and the offset has a mark for huge pages.
-static uintptr_t mapped_bytes(uintptr_t base, uintptr_t offset, uintptr_t most) {
-  uintptr_t chunk = base + offset, head = undead_chunk_head(chunk), size = head & ~(uintptr_t)CHUNK_FLAGS;
-  if ((head & CHUNK_FLAGS) != CHUNK_MAPPED || size < CHUNK_SMALLEST || size > most) return 0;
-  uintptr_t before = undead_glibc_word(chunk), bytes = size + offset;
-  if (before != offset && before != (offset | 1)) return 0;
-  if (bytes % PAGE == CHUNK_HEADER * 255) bytes += CHUNK_HEADER;
-  return bytes % PAGE == 0 && bytes <= most ? bytes : 0;
+// If one of malloc's chunks is at `chunk` and its mapping lies between the limits: the mapping. Since 2.43 the size does not count
+// the header, and the distance from the start of the mapping, in place of the size of a chunk before, has a mark for huge pages.
+static bool is_mapped_chunk(uintptr_t chunk, uintptr_t low, uintptr_t high, undead_glibc_area *mapping) {
+  if (high - chunk < CHUNK_SMALLEST || (undead_chunk_head(chunk) & CHUNK_FLAGS) != CHUNK_MAPPED) return false;
+  uintptr_t size = undead_chunk_bytes(chunk), offset = undead_glibc_word(chunk) & ~(uintptr_t)CHUNK_OFFSET_MARK;
+  if (size < CHUNK_SMALLEST || size > high - chunk || offset > chunk - low || (chunk - offset) % PAGE) return false;
+  uintptr_t end = chunk + size;
+  if ((end + CHUNK_HEADER) % PAGE == 0) end += CHUNK_HEADER;
+  *mapping = (undead_glibc_area){chunk - offset, end};
+  return end % PAGE == 0 && end <= high;
 }
 
-// Blocks with an alignment of their own begin later: one header's length before a multiple of it.
-static uintptr_t find_chunk(uintptr_t base, uintptr_t most, uintptr_t *offset) {
-  *offset = 0;
-  uintptr_t bytes = mapped_bytes(base, 0, most);
-  for (uintptr_t alignment = 32; !bytes && alignment < most; alignment *= 2) {
-    *offset = (base & ~(alignment - 1)) + alignment - base - CHUNK_HEADER;
-    while (*offset < CHUNK_SMALLEST) *offset += alignment;
-    if (*offset + CHUNK_SMALLEST <= most) bytes = mapped_bytes(base, *offset, most);
+// Where a chunk can begin in a page: with the mapping; or so that an aligned block follows, at least a chunk's length behind. What
+// is aligned to pages or more ends one with its header, and may be in any page if the mapping was moved.
+static const uint16_t places[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
+
+enum { PLACES = sizeof places / sizeof *places, MOST_ALIGNMENT_PAGES = 1024 };
+
+// An aligned block was cut from a larger one, whose header still stands at the start of the mapping.
+static uintptr_t cut_from(uintptr_t start, uintptr_t high, undead_glibc_area *mapping) {
+  undead_glibc_area cut;
+  for (unsigned i = 1; i < PLACES - 1; i++)
+    if (is_mapped_chunk(start + places[i], start, high, &cut) && cut.low == start) {
+      *mapping = cut;
+      return start + places[i];
+    }
+  uintptr_t at = start + places[PLACES - 1];
+  for (uintptr_t pages = 0; pages < MOST_ALIGNMENT_PAGES && at + PAGE <= mapping->high; pages++, at += PAGE)
+    if (is_mapped_chunk(at, start, high, &cut) && cut.low == start) {
+      *mapping = cut;
+      return at;
+    }
+  return start;
+}
+
+static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t high) {
+  undead_glibc_area mapping;
+  for (unsigned i = 0; i < PLACES; i++) {
+    uintptr_t chunk = page + places[i];
+    if (!is_mapped_chunk(chunk, low, high, &mapping)) continue;
+    if (chunk == mapping.low) chunk = cut_from(chunk, high, &mapping);
+    self->count++;
+    self->bytes += mapping.high - mapping.low;
+    self->heap->blocks++;
+    undead_registry_see(chunk + CHUNK_HEADER);
+    self->no_memory |= !undead_glibc_add_area(self->heap, mapping.low, mapping.high);
+    return mapping.high;
   }
-  return bytes;
-}
-
-static uintptr_t take_at(search *self, uintptr_t base, uintptr_t most) {
-  uintptr_t offset, bytes = find_chunk(base, most, &offset);
-  if (!bytes) return PAGE;
-  self->count++;
-  self->bytes += bytes;
-  self->heap->blocks++;
-  undead_registry_see(base + offset + CHUNK_HEADER);
-  self->no_memory |= !undead_glibc_add_area(self->heap, base, base + bytes);
-  return bytes;
+  return page + PAGE;
 }
 
 // Large parts that were never touched are not read.
 static void search_part(search *self, uintptr_t low, uintptr_t high) {
-  uintptr_t known = low, first = low;
+  uintptr_t known = low, first = low, behind = low;   // the last mapping that was found
   for (uintptr_t at = low; at < high;) {
     if (at >= known) {
       first = at;
       uintptr_t bytes = high - at < PIECE_PAGES * PAGE ? high - at : PIECE_PAGES * PAGE;
       known = at + bytes;
-      if (undead_raw3(SYS_mincore, (long)at, (long)bytes, (long)self->resident) < 0) memset(self->resident, 1, PIECE_PAGES);
+      long asked = undead_raw3(SYS_mincore, (long)at, (long)bytes, (long)self->resident);
+      if (asked < 0) memset(self->resident, 1, PIECE_PAGES);
     }
-    at += self->resident[(at - first) / PAGE] & 1 ? take_at(self, at, high - at) : PAGE;
+    uintptr_t next = self->resident[(at - first) / PAGE] & 1 ? take_at(self, at, behind, high) : at + PAGE;
+    if (next > at + PAGE) behind = next;
+    at = next;
   }
 }
 
@@ -88,10 +109,11 @@ static void search_mapping(search *self, const undead_mapping *mapping, uint32_t
   }
 }
 
+// Since 2.43 each block that was moved makes the sum 16 bytes larger than it is (mremap_chunk).
 static bool is_settings(uintptr_t at, uintptr_t main_start) {
   if (undead_glibc_word(at) == 0 || (main_start - undead_glibc_word(at)) >= CHUNK_HEADER) return false;
   uintptr_t bytes = undead_glibc_word(at + PAR_MAPPED_BYTES), most = undead_glibc_word(at + PAR_MAPPED_MOST_BYTES);
-  return bytes % PAGE == 0 && most % PAGE == 0 && bytes <= most && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
+  return bytes % CHUNK_HEADER == 0 && most % CHUNK_HEADER == 0 && bytes <= most && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
 }
 
 // struct malloc_par is known by the start of the heap, which only it has besides the loader's __curbrk and such.
@@ -105,8 +127,9 @@ static bool agrees(const search *self, uintptr_t settings) {
   static const int places[] = {PAR_MAPPED_COUNT, PAR_MAPPED_COUNT_2_34};
   for (int i = 0; i < 2; i++) {
     int32_t count = *(const int32_t *)(settings + (uintptr_t)(intptr_t)places[i]);
-    if (count >= 0 && count <= MOST_COUNT && (uint64_t)count == self->count)
-      return undead_glibc_word(settings + PAR_MAPPED_BYTES) == self->bytes;
+    if (count < 0 || (uint64_t)count != self->count) continue;
+    uint64_t more = undead_glibc_word(settings + PAR_MAPPED_BYTES) - self->bytes;
+    return more == 0 || (self->heap->without_fast_bins && more % CHUNK_HEADER == 0 && more <= MOST_DRIFT);
   }
   return false;
 }
@@ -123,5 +146,7 @@ undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t 
   *settings = find_settings(heap, main_start);
   if (!*settings) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "malloc's settings were not found", main_start);
   if (agrees(&self, *settings)) return UNDEAD_GLIBC_OK;
-  return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "malloc has other mapped blocks than were found", *settings);
+  snprintf(heap->message, sizeof heap->message, "malloc counts %lu mapped bytes, and %lu in %lu blocks were found",
+           undead_glibc_word(*settings + PAR_MAPPED_BYTES), self.bytes, self.count);
+  return UNDEAD_GLIBC_UNSETTLED;
 }

@@ -1,15 +1,27 @@
 // Memory that arenas have from the system, chunk by chunk.
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
+#include "platform/raw_x86_64.h"
 
 #define PAGE 4096ull
 #define MOST_GAP (1ull << 30)      // of memory that others had from sbrk
 #define MOST_HEAPS 1000000u
 
-// Two headers that end an area which another one follows.
-static bool is_fence(const undead_arena *arena, uintptr_t at, uintptr_t limit) {
-  if (undead_chunk_bytes(at) != FENCE_BYTES || limit - at < 2 * FENCE_BYTES) return false;
-  return undead_chunk_head(at + FENCE_BYTES) == ((arena->main ? FENCE_BYTES : 0) | CHUNK_PREVIOUS_IN_USE);
+static uintptr_t head_in_use(uintptr_t at) { return undead_chunk_head(at) | CHUNK_PREVIOUS_IN_USE; }
+
+// What ends a part that another one follows; 0 if it is none. In the main arena two headers, or three if there was room. In a heap
+// a chunk that nobody has, and a header without a size.
+static uintptr_t end_of_fence(const undead_arena *arena, uintptr_t at, uintptr_t limit) {
+  uintptr_t size = undead_chunk_bytes(at), end = at;
+  if (size > FENCE_MOST_BYTES || limit - at < 2 * FENCE_BYTES) return 0;
+  if (arena->main) {
+    while (limit - end >= CHUNK_HEADER && head_in_use(end) == (FENCE_BYTES | CHUNK_PREVIOUS_IN_USE)) end += FENCE_BYTES;
+    return end - at >= 2 * FENCE_BYTES ? end : 0;
+  }
+  end += size;
+  bool ends = head_in_use(at) == (size | CHUNK_PREVIOUS_IN_USE) && limit - end == FENCE_BYTES
+    && undead_chunk_head(end) == CHUNK_PREVIOUS_IN_USE;
+  return ends ? limit : 0;
 }
 
 bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
@@ -23,10 +35,7 @@ bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintp
       *end = next;
       return flags & CHUNK_PREVIOUS_IN_USE && size >= CHUNK_HEADER && size <= limit - at && size % 16 == 0;
     }
-    if (is_fence(arena, at, limit)) {
-      *end = at + 2 * FENCE_BYTES;
-      return true;
-    }
+    if ((*end = end_of_fence(arena, at, limit))) return true;
     if (size < CHUNK_SMALLEST || size % 16 || size > limit - at - CHUNK_HEADER || flags & CHUNK_MAPPED) return false;
     bool in_use = undead_chunk_head(next) & CHUNK_PREVIOUS_IN_USE;
     if (!in_use && undead_glibc_word(next) != size) return false;
@@ -79,6 +88,12 @@ static bool may_hold_parts(const undead_mapping *mapping) {
   return mapping->readable && mapping->writable && !mapping->shared && mapping->what == UNDEAD_MAPPED_NOTHING;
 }
 
+// Others may be guards of stacks, that fault.
+static bool is_resident(uintptr_t page) {
+  uint8_t resident = 0;
+  return undead_raw3(SYS_mincore, (long)page, PAGE, (long)&resident) == 0 && resident & 1;
+}
+
 // Where sbrk failed the main arena has pieces that were mapped, each from a page to a page: what they amount to is known.
 static undead_glibc_result take_pieces(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t system) {
   uintptr_t sum = 0, end;
@@ -87,10 +102,10 @@ static undead_glibc_result take_pieces(undead_glibc_heap *heap, const undead_are
     if (!may_hold_parts(mapping)) continue;
     for (uintptr_t at = mapping->low; at < mapping->high; at = end) {
       end = at + PAGE;
-      uintptr_t size = undead_chunk_bytes(at);
+      uintptr_t size = is_resident(at) ? undead_chunk_bytes(at) : 0;
       bool may_be = (undead_chunk_head(at) & CHUNK_FLAGS) == CHUNK_PREVIOUS_IN_USE && size >= CHUNK_SMALLEST;
       if (!may_be || !undead_glibc_walk(heap, arena, at, mapping->high, NULL, &end) || end % PAGE) {
-        end = at + PAGE;
+        end = at + PAGE;   // the walk may have changed it
         continue;
       }
       undead_glibc_result result = undead_glibc_take(heap, arena, at, mapping->high, &end);

@@ -28,6 +28,7 @@ typedef struct {
   // What was found.
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables
   uint32_t area_count, area_capacity;
+  bool without_fast_bins;            // glibc 2.43 or newer
   uint32_t arenas, heaps, mapped, caches;
   uint64_t blocks, free_chunks, cached;
   char message[400];                 // what does not fit
@@ -35,6 +36,9 @@ typedef struct {
 
 // Fills the registry with all blocks that are in use. The memory map must be known (undead_maps_refresh).
 undead_glibc_result undead_glibc_find(undead_glibc_heap *heap);
+
+// After a crash in it.
+void undead_glibc_start_again(undead_glibc_heap *heap);
 
 // What the last call found, NULL if there was none.
 const undead_glibc_heap *undead_glibc_found(void);
