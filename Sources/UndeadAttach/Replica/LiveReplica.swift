@@ -16,6 +16,7 @@ public final class LiveReplica: Replica {
   private let program: TargetProgram
   /// What the program calls the copy.
   private let numberInProgram: pid_t
+  private let guardian: Guardian
   private var isEnded = false
 
   /// Stops the program, copies it, and lets it go on.
@@ -23,9 +24,10 @@ public final class LiveReplica: Replica {
   /// - Throws: `AttachError`; the program goes on, and no copy is left.
   public init(of program: TargetProgram) throws(AttachError) {
     self.program = program
+    guardian = Guardian(of: program.pid)
     let start = ProcFile.now()
     let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
-    let fork = Fork(stopped, program)
+    let fork = Fork(stopped, program, guardian)
     let host: ReplicaHost
     do throws(AttachError) {
       threads = try Self.states(stopped)
@@ -33,6 +35,8 @@ public final class LiveReplica: Replica {
     } catch {
       fork.undo()
       stopped.resume()
+      Reaper(program).reap(fork.numberInProgram)
+      guardian.dismiss()
       throw error
     }
     taken = ProcFile.wallClock()
@@ -49,7 +53,7 @@ public final class LiveReplica: Replica {
   private static func states(_ stopped: TracedProcess) throws(AttachError) -> [ReplicaThread] {
     var states: [ReplicaThread] = []
     for thread in stopped.threads where thread.isAlive {
-      let registers = try thread.registers()
+      let registers = try thread.standingRegisters()
       states.append(
         ReplicaThread(
           tid: thread.tid, isFirst: thread.tid == stopped.pid, isInSystemCall: registers.orig_rax != .max,
@@ -88,7 +92,11 @@ public final class LiveReplica: Replica {
     isEnded = true
     kill(pid, SIGKILL)
     while host.thread.isAlive, host.thread.wait(until: TracedThread.deadline(5)) != nil {}
-    paused += Reaper(program).reap(numberInProgram)
+    let reaper = Reaper(program)
+    paused += reaper.reap(numberInProgram)
+    // Of tools that were killed together with their guardians.
+    for copy in Leftovers.of(program.pid) where copy.hasEnded { paused += reaper.reap(copy.number) }
+    guardian.dismiss()
   }
 }
 
@@ -99,9 +107,12 @@ private final class Fork {
   private var copy: TracedThread?
   private(set) var numberInProgram: pid_t = 0
 
-  init(_ stopped: TracedProcess, _ program: TargetProgram) {
+  private let guardian: Guardian
+
+  init(_ stopped: TracedProcess, _ program: TargetProgram, _ guardian: Guardian) {
     self.stopped = stopped
     self.program = program
+    self.guardian = guardian
   }
 
   func make() throws(AttachError) -> ReplicaHost {
@@ -141,7 +152,7 @@ private final class Fork {
     if closed < 0 { try closeAll(copy, instruction) }
     // Above the word where it would return to.
     let name = try copy.registers().rsp + 8
-    try TargetMemory(of: copy.tid).write(Array("\(Reaper.nameOfCopies)\0".utf8), at: name)
+    try TargetMemory(of: copy.tid).write(Array("\(Leftovers.name)\0".utf8), at: name)
     // PR_SET_NAME
     _ = try copy.systemCall(SystemCall.prctl, 15, name, at: instruction)
   }
@@ -184,7 +195,7 @@ enum Maker {
     let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
     var best: (thread: TracedThread, rank: Int)?
     for thread in threads where thread.isAlive {
-      guard let registers = try? thread.registers(), SurvivableCall.fits(registers, in: maps) else { continue }
+      guard let registers = try? thread.standingRegisters(), SurvivableCall.fits(registers, in: maps) else { continue }
       let rank = rank(registers)
       if rank < best?.rank ?? .max { best = (thread, rank) }
       if rank == 0 { break }
@@ -198,38 +209,7 @@ enum Maker {
   /// A thread that waits without a time limit goes on best by itself, should the tool be killed.
   private static func rank(_ registers: Registers) -> Int {
     guard registers.orig_rax != .max else { return 2 }
+    // poll, nanosleep and others with a limit would begin anew.
     return Int64(bitPattern: registers.rax) == -516 ? 1 : 0
-  }
-}
-
-/// Has a program take note of the ends of copies, which it does not know of.
-struct Reaper {
-  static let nameOfCopies = "undead-copy"
-  private let program: TargetProgram
-
-  init(_ program: TargetProgram) { self.program = program }
-
-  /// One thread of the program stands still for a moment, and makes one call.
-  ///
-  /// - Returns: for how many nanoseconds.
-  func reap(_ number: pid_t) -> UInt64 {
-    guard number > 0 else { return 0 }
-    let call = SurvivableCall(library: program.library, memory: program.memory)
-    let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
-    for tid in ProcFile.liveThreads(of: program.pid) {
-      let start = ProcFile.now()
-      guard let thread = try? TracedThread.seize(tid) else { continue }
-      defer { thread.detach() }
-      guard thread.standStill(by: TracedThread.deadline(0.2)), thread.isAlive, let registers = try? thread.registers(),
-        SurvivableCall.fits(registers, in: maps), let state = try? call.prepare(thread)
-      else { continue }
-      // __WALL and WNOHANG: the copy tells nobody of its end.
-      _ = try? call.run(
-        SystemCall.wait4, [UInt64(number), 0, 0x4000_0001, 0], on: thread, state, by: TracedThread.deadline(5))
-      try? call.finish(thread, state)
-      if let repeated = Interruption.repeated(thread) { try? thread.setRegisters(repeated) }
-      return ProcFile.now() - start
-    }
-    return 0
   }
 }

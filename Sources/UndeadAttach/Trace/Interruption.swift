@@ -18,16 +18,24 @@ enum Interruption {
     426,  // io_uring_enter
   ]
 
-  /// The registers with which a thread that stands makes its call again; nil if it is to go on as it is.
-  static func repeated(_ thread: TracedThread) -> Registers? {
-    guard thread.isAlive, var registers = try? thread.registers(),
+  /// Sees to it that a thread which just came to stand makes its call again, even if the tool is killed meanwhile.
+  static func mend(_ thread: TracedThread) {
+    guard thread.isAlive, thread.original == nil, let registers = try? thread.registers(),
       registers.rax == UInt64(bitPattern: -Int64(EINTR)), repeatable.contains(registers.orig_rax),
       !hasSignal(thread.tid)
-    else { return nil }
-    registers.rax = registers.orig_rax
-    registers.rip -= 2
-    registers.orig_rax = .max
-    return registers
+    else { return }
+    var again = registers
+    again.rax = registers.orig_rax
+    again.rip -= 2
+    again.orig_rax = .max
+    if (try? thread.setRegisters(again)) != nil { thread.original = registers }
+  }
+
+  /// Before a thread goes on: a signal that came since ends the call, as it would have.
+  static func settle(_ thread: TracedThread) {
+    guard thread.isAlive, let original = thread.original else { return }
+    if hasSignal(thread.tid) { try? thread.setRegisters(original) }
+    thread.original = nil
   }
 
   /// The registers with which a thread goes on by itself, without the system's help: its call is made anew.

@@ -42,7 +42,10 @@ public final class TracedProcess {
         if let thread = try seize(tid) { seized.append(thread) }
       }
       threads += seized
-      for thread in seized where !thread.standStill(by: deadline) { throw stuck(thread) }
+      for thread in seized {
+        guard thread.standStill(by: deadline) else { throw stuck(thread) }
+        Interruption.mend(thread)
+      }
     }
     threads.removeAll { !$0.isAlive }
     guard !threads.isEmpty else { throw .misuse("process \(pid) ended") }
@@ -75,7 +78,7 @@ public final class TracedProcess {
     guard isStopped else { return }
     isStopped = false
     for thread in threads {
-      if let registers = Interruption.repeated(thread) { try? thread.setRegisters(registers) }
+      Interruption.settle(thread)
       thread.detach()
     }
   }

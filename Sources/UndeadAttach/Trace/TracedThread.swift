@@ -10,6 +10,8 @@ public final class TracedThread {
   /// False once it has ended.
   public private(set) var isAlive = true
   private(set) var stop = WaitStatus(bits: 0)
+  /// How it stood when its process was stopped, if its registers were changed since.
+  var original: Registers?
 
   init(tid: pid_t) { self.tid = tid }
 
@@ -85,6 +87,12 @@ public final class TracedThread {
       undead_trace_request(request, tid, 0, UInt64(UInt(bitPattern: $0)))
     }
     if code < 0 { throw gone(Int32(-code)) }
+  }
+
+  /// The registers as the thread came to stand with them.
+  public func standingRegisters() throws(AttachError) -> Registers {
+    if let original { return original }
+    return try registers()
   }
 
   /// The XSAVE area in the standard format; empty where there is none.

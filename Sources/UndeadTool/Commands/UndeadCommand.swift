@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import UndeadAttach
 
 /// The command line tool.
 struct UndeadCommand: ParsableCommand {
@@ -29,6 +30,7 @@ struct UndeadCommand: ParsableCommand {
 @main
 enum Main {
   static func main() {
+    Guardian.serve(CommandLine.arguments)
     System.occupyClosedStandardStreams()
     do {
       var command = try UndeadCommand.parseAsRoot(

@@ -1,0 +1,79 @@
+import Glibc
+
+/// A process of the tool's own that takes away what the tool leaves if it is killed: the end of a copy of which the program
+/// has not taken note.
+///
+/// It waits for the end of a pipe. Any program that makes copies must call ``serve(_:)`` first of all.
+public final class Guardian {
+  private var pipe: Int32 = -1
+  private var process: pid_t = 0
+  /// Its first argument, in place of a path.
+  static let word = "undead-guardian"
+  /// POSIX_SPAWN_SETSID of <spawn.h>.
+  private static let setSession: Int16 = 0x80
+  private static let done: UInt8 = 0x78
+
+  init(of pid: pid_t) {
+    var ends: [Int32] = [0, 0]
+    guard Glibc.pipe(&ends) == 0 else { return }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    pipe = ends[1]
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Ctrl-C in the tool's terminal does not concern it.
+    posix_spawnattr_setflags(&attributes, Self.setSession)
+    let now = Leftovers.Facts(getpid()).map { "\($0.start)" } ?? "0"
+    var arguments: [UnsafeMutablePointer<CChar>?] =
+      ([Self.word, "\(pid)", now] as [String]).map { text in strdup(text) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    if posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &arguments, environ) != 0 { process = 0 }
+  }
+
+  deinit { dismiss() }
+
+  /// Nothing is left to be done.
+  func dismiss() {
+    guard pipe >= 0 else { return }
+    var word = Self.done
+    if process > 0 { _ = write(pipe, &word, 1) }
+    close(pipe)
+    pipe = -1
+    var status: Int32 = 0
+    if process > 0 { waitpid(process, &status, 0) }
+  }
+
+  /// Does the guardian's work and ends, if this process was started for it.
+  public static func serve(_ arguments: [String]) {
+    guard arguments.count == 3, arguments[0] == word, let pid = pid_t(arguments[1]), let start = UInt64(arguments[2])
+    else { return }
+    unsetenv("UNDEAD_TEST_KILL_AT")
+    var byte: UInt8 = 0
+    var count = 0
+    repeat { count = read(STDIN_FILENO, &byte, 1) } while count < 0 && errno == EINTR
+    if count == 1 { exit(0) }
+    takeAway(pid, start)
+    exit(0)
+  }
+
+  private static func takeAway(_ pid: pid_t, _ start: UInt64) {
+    // The tool's files are closed before its copy is ended; and another tool may be at work.
+    let shortest = ProcFile.now() + 300_000_000
+    let longest = ProcFile.now() + 30_000_000_000
+    while ProcFile.now() < longest {
+      let copies = Leftovers.of(pid, since: start)
+      if copies.isEmpty, ProcFile.now() > shortest { return }
+      if copies.contains(where: \.hasEnded), let program = try? TargetProgram(pid: pid) {
+        for copy in copies where copy.hasEnded { Reaper(program).reap(copy.number) }
+      }
+      usleep(20_000)
+    }
+  }
+}
