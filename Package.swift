@@ -9,6 +9,8 @@ let package = Package(
     .library(name: "UndeadHeap", targets: ["UndeadHeap"]),
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
     .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
+    .library(name: "UndeadService", targets: ["UndeadService"]),
+    .library(name: "UndeadMetrics", targets: ["UndeadMetrics"]),
     .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
     .library(name: "UndeadXCTest", targets: ["UndeadXCTest"]),
     .library(name: "UndeadTesting", targets: ["UndeadTesting"]),
@@ -17,6 +19,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
   ],
   targets: [
@@ -66,6 +69,14 @@ let package = Package(
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace"),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace"]),
+    // Answers for whatever server the owner of a program has, and a socket of its own.
+    .target(
+      name: "UndeadService", dependencies: ["Undead", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport"]),
+    .target(
+      name: "UndeadMetrics",
+      dependencies: [
+        "Undead", "UndeadHeap", "UndeadReport", "UndeadRunLoop", .product(name: "Metrics", package: "swift-metrics"),
+      ]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
@@ -93,6 +104,15 @@ let package = Package(
     .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),
+    .testTarget(
+      name: "UndeadServiceTests",
+      dependencies: [
+        "Undead", "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadService",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ]),
+    .testTarget(
+      name: "UndeadMetricsTests",
+      dependencies: ["Undead", "UndeadMetrics", .product(name: "Metrics", package: "swift-metrics")]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(

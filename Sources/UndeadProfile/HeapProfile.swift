@@ -12,86 +12,79 @@ public enum HeapProfile {
   public static func render(
     _ heap: Heap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
   ) throws -> [UInt8] {
-    let snapshot = heap.file.snapshot
-    var builder = ProfileBuilder()
-    var named = Set<String>()
-    for frame in symbols.frames.values.joined() where frame.file != nil { named.insert(frame.module) }
-    let modules = snapshot.modules.sorted { $0.low < $1.low }
-    builder.add(
-      modules, symbolized: Set(modules.map(\.path).filter { named.contains(ReportText.fileName($0)) }))
-    var sites = Sites(heap, symbols)
-    for row in sites.rows() {
-      builder.add(sites.locations(row.key.stack, &builder), sites.labels(row.key), count: row.count, bytes: row.bytes)
-    }
-    builder.comment("\(tool.name) \(tool.version): blocks in memory of \(snapshot.metadata("path") ?? "")")
-    let duration = snapshot.metadata("durationSeconds").flatMap(Double.init) ?? 0
-    let start = snapshot.metadata("startedAt").flatMap(Double.init) ?? 0
-    builder.setTimes(seconds: start > 0 ? start + duration : 0, duration: duration)
+    try render(AllocationSites(heap.file), symbols: symbols, options: ProfileOptions(tool: tool))
+  }
+
+  /// The bytes of the profile of what was read from a heap file.
+  ///
+  /// - Parameter symbols: names of ``AllocationSites/addresses``.
+  public static func render(
+    _ sites: AllocationSites, symbols: SymbolTable, options: ProfileOptions = ProfileOptions()
+  ) throws -> [UInt8] {
+    var builder = builder(sites, symbols, options)
+    for row in sites.rows { add(row, row.count, Int64(clamping: row.bytes), symbols, options, &builder) }
+    builder.comment("\(options.tool.name) \(options.tool.version): blocks in memory of \(sites.path)")
+    builder.setTimes(seconds: sites.taken, duration: sites.duration)
     return try builder.serialized()
   }
 
-  /// Blocks of one type, stack and generation.
-  private struct Sites {
-    struct Key: Hashable {
-      var group: UInt32
-      var stack: Snapshot.Index
-      var generation: UInt32
-    }
+  /// The bytes of a profile of what changed between two files of one process: less than before is negative.
+  public static func render(
+    from old: AllocationSites, to new: AllocationSites, symbols: SymbolTable, options: ProfileOptions = ProfileOptions()
+  ) throws -> [UInt8] {
+    var builder = builder(new, symbols, options)
+    for row in new.rows { add(row, row.count, Int64(clamping: row.bytes), symbols, options, &builder) }
+    for row in old.rows { add(row, -row.count, -Int64(clamping: row.bytes), symbols, options, &builder) }
+    builder.comment("\(options.tool.name) \(options.tool.version): what changed in memory of \(new.path)")
+    builder.setTimes(seconds: new.taken, duration: new.taken - old.taken)
+    return try builder.serialized()
+  }
 
-    private let heap: Heap
-    private let symbols: SymbolTable
-    private var modules: HeapModules
-    private var known: [Snapshot.Index: [UInt64]] = [:]
+  private static func builder(
+    _ sites: AllocationSites, _ symbols: SymbolTable, _ options: ProfileOptions
+  ) -> ProfileBuilder {
+    var builder = ProfileBuilder(labels: options.labels)
+    var named = Set<String>()
+    for frame in symbols.frames.values.joined() where frame.file != nil { named.insert(frame.module) }
+    builder.add(
+      sites.modules, symbolized: Set(sites.modules.map(\.path).filter { named.contains(ReportText.fileName($0)) }))
+    for (name, text) in options.labels.sorted(by: { $0.key < $1.key }) { builder.comment("\(name)=\(text)") }
+    return builder
+  }
 
-    init(_ heap: Heap, _ symbols: SymbolTable) {
-      self.heap = heap
-      self.symbols = symbols
-      modules = HeapModules(heap.file.snapshot)
-    }
+  private static func add(
+    _ row: AllocationSites.Row, _ count: Int, _ bytes: Int64, _ symbols: SymbolTable, _ options: ProfileOptions,
+    _ builder: inout ProfileBuilder
+  ) {
+    // Return addresses: the call is before them.
+    let locations = row.stack.filter { $0 > 0 }.map { builder.location(at: $0 - 1, symbols[$0 - 1] ?? []) }
+    var labels: ProfileBuilder.Labels = [:]
+    if options.details.contains(.type) { labels["type"] = row.type }
+    if options.details.contains(.module) { labels["module"] = row.module }
+    if options.details.contains(.generation) { labels["generation"] = String(row.generation) }
+    builder.add(locations, labels, count: Int64(count), bytes: bytes)
+  }
+}
 
-    /// In the order in which they first occur.
-    func rows() -> [(key: Key, count: Int, bytes: UInt64)] {
-      var rows: [(key: Key, count: Int, bytes: UInt64)] = []
-      var numbers: [Key: Int] = [:]
-      for block in 0..<heap.graph.count {
-        let site = heap.graph.site(block)
-        let key = Key(
-          group: UInt32(heap.group(block)), stack: site?.stack ?? Snapshot.none, generation: site?.generation ?? 0)
-        let number: Int
-        if let found = numbers[key] {
-          number = found
-        } else {
-          number = rows.count
-          numbers[key] = number
-          rows.append((key, 0, 0))
-        }
-        rows[number].count += 1
-        rows[number].bytes &+= heap.graph.size(block)
-      }
-      return rows
-    }
+/// What a profile tells beside stacks and numbers.
+public struct ProfileOptions: Sendable {
+  /// Labels of a sample that say what its blocks are.
+  public enum Detail: String, Sendable, CaseIterable {
+    case type, module, generation
+  }
 
-    mutating func locations(_ stack: Snapshot.Index, _ builder: inout ProfileBuilder) -> [UInt64] {
-      guard stack != Snapshot.none else { return [] }
-      if let found = known[stack] { return found }
-      // Return addresses: the call is before them.
-      let locations = heap.file.snapshot.addresses(ofStack: stack).filter { $0 > 0 }.map { address in
-        builder.location(at: address - 1, symbols[address - 1] ?? [])
-      }
-      known[stack] = locations
-      return locations
-    }
+  /// What makes the profile.
+  public var tool: LeakReport.Tool
+  /// Labels of every sample, such as the name of the service; also comments of the profile.
+  public var labels: [String: String]
+  public var details: Set<Detail>
 
-    /// The module is that of the type, of memory without a type that of the code which allocated it.
-    mutating func labels(_ key: Key) -> ProfileBuilder.Labels {
-      let group = heap.types.groups[Int(key.group)]
-      let isMemory = key.group == heap.types.raw || key.group == heap.types.foreign
-      var labels: ProfileBuilder.Labels = [:]
-      labels["type"] = group.name
-      labels["module"] =
-        isMemory ? modules.name(ofStack: key.stack) : HeapTables.module(ofType: group)
-      labels["generation"] = String(key.generation)
-      return labels
-    }
+  public init(
+    tool: LeakReport.Tool = LeakReport.Tool(), labels: [String: String] = [:],
+    details: Set<Detail> = Set(Detail.allCases)
+  ) {
+    self.tool = tool
+    self.labels = labels
+    self.details = details
   }
 }

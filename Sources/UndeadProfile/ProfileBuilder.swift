@@ -23,8 +23,11 @@ struct ProfileBuilder {
   private var locationsOfAddress: [UInt64: UInt64] = [:]
   private var locationsOfFrame: [Frame: UInt64] = [:]
   private var samples: [SampleKey: (count: Int64, bytes: Int64)] = [:]
+  private let commonLabels: Labels
 
-  init() {
+  /// - Parameter labels: of every sample.
+  init(labels: Labels = [:]) {
+    commonLabels = labels
     profile.stringTable = [""]
     profile.sampleType = [valueType("inuse_objects", "count"), valueType("inuse_space", "bytes")]
     profile.periodType = valueType("space", "bytes")
@@ -143,18 +146,18 @@ struct ProfileBuilder {
   // MARK: Samples
 
   /// Adds to the sample of a stack, innermost location first.
-  mutating func add(_ locations: [UInt64], _ labels: Labels, count: Int, bytes: UInt64) {
+  mutating func add(_ locations: [UInt64], _ labels: Labels, count: Int64, bytes: Int64) {
     // pprof leaves out what has no place.
     let key = SampleKey(locations: locations.isEmpty ? [unknownPlace()] : locations, labels: labels)
     var sums = samples[key] ?? (0, 0)
-    sums.count = Self.sum(sums.count, Int64(clamping: count))
-    sums.bytes = Self.sum(sums.bytes, Int64(clamping: bytes))
+    sums.count = Self.sum(sums.count, count)
+    sums.bytes = Self.sum(sums.bytes, bytes)
     samples[key] = sums
   }
 
   private static func sum(_ a: Int64, _ b: Int64) -> Int64 {
     let (sum, overflow) = a.addingReportingOverflow(b)
-    return overflow ? .max : sum
+    return overflow ? (b < 0 ? .min : .max) : sum
   }
 
   mutating func comment(_ text: String) {
@@ -173,11 +176,13 @@ struct ProfileBuilder {
 
   /// The bytes of the profile; the same ones for the same input.
   mutating func serialized() throws -> [UInt8] {
-    for (key, sums) in samples.sorted(by: Self.comesBefore) {
+    for (key, sums) in samples.sorted(by: Self.comesBefore) where sums != (0, 0) {
       var sample = PProfSample()
       sample.locationID = key.locations
       sample.value = [sums.count, sums.bytes]
-      for (name, text) in key.labels.sorted(by: { $0.key < $1.key }) {
+      // What the profile itself says of a block is what a reader of it expects under that name.
+      let labels = key.labels.merging(commonLabels) { own, _ in own }
+      for (name, text) in labels.sorted(by: { $0.key < $1.key }) {
         var label = PProfLabel()
         label.key = string(name)
         label.str = string(text)

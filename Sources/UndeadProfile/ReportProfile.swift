@@ -29,6 +29,6 @@ public enum ReportProfile {
     let locations = allocation.frames.map { builder.location(of: $0) }
     var labels: ProfileBuilder.Labels = ["type": type ?? "object", "kind": kind, "signature": signature]
     if let module = ReportText.site(allocation)?.module, !module.isEmpty { labels["module"] = module }
-    builder.add(locations, labels, count: count, bytes: UInt64(clamping: bytes))
+    builder.add(locations, labels, count: Int64(count), bytes: Int64(bytes))
   }
 }

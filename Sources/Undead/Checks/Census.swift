@@ -2,24 +2,25 @@ import CUndead
 import UndeadReport
 
 /// The live objects of the process by type.
-struct Census: Sendable {
+package struct Census: Sendable {
   /// The live objects of one type.
-  struct Entry: Sendable {
+  package struct Entry: Sendable {
     var isa: UInt
     var isClass: Bool
-    var objects: Int
+    package var objects: Int
+    package var bytes: Int
     /// How many of them were born in each of the scopes that were asked for.
     var born: [Int]
     /// Some of them, rather such as something reaches.
     var samples: [HiddenAddress]
   }
 
-  let entries: [Entry]
+  package let entries: [Entry]
 
   /// Counts; all threads stand still meanwhile.
   ///
   /// - Parameter scopes: examples are objects born in the last one of these; without any, all objects.
-  init(scopes: [UInt32] = []) throws(UndeadError) {
+  package init(scopes: [UInt32] = []) throws(UndeadError) {
     undead_lock_checks()
     defer { undead_unlock_checks() }
     var table: UnsafeMutablePointer<undead_census_entry>?
@@ -40,6 +41,7 @@ extension Census.Entry {
     isa = entry.isa
     isClass = entry.kind == 1
     objects = Int(clamping: entry.objects)
+    bytes = Int(clamping: entry.bytes)
     born = withUnsafeBytes(of: entry.born) { bytes in
       bytes.bindMemory(to: UInt32.self).prefix(scopes).map(Int.init)
     }
@@ -49,7 +51,7 @@ extension Census.Entry {
   }
 
   /// The class, whose metadata an instance begins with; nil for closure contexts and the like.
-  var type: AnyClass? {
+  package var type: AnyClass? {
     // An isa is the address of the metadata, and that is what a metatype is.
     isClass ? unsafeBitCast(isa, to: AnyClass.self) : nil
   }

@@ -3,7 +3,7 @@ import Dispatch
 
 /// Runs work on a thread that was made for it and then ends: nothing of the work stays behind on a stack, where it
 /// would be a reference to whatever was looked at.
-enum OwnThread {
+package enum OwnThread {
   // The closure of a call, handed through C.
   private final class Call: Sendable {
     let work: @Sendable () -> Void
@@ -14,7 +14,7 @@ enum OwnThread {
   }
 
   /// Starts the work; runs it on the calling thread if there is no other.
-  static func start(_ work: @escaping @Sendable () -> Void) {
+  package static func start(_ work: @escaping @Sendable () -> Void) {
     let context = Unmanaged.passRetained(Call(work)).toOpaque()
     let run: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
       guard let context else { return }
@@ -24,7 +24,7 @@ enum OwnThread {
   }
 
   /// Does the work and waits for its result.
-  static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
+  package static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
     let done = DispatchSemaphore(value: 0)
     let slot = Slot<Value>()
     start {
@@ -37,7 +37,7 @@ enum OwnThread {
   }
 
   /// Does the work while the task is suspended.
-  static func run<Value: Sendable>(
+  package static func run<Value: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ work: @escaping @Sendable () -> Value
   ) async -> Value {
     await withUnsafeContinuation { continuation in

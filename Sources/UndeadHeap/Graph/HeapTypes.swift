@@ -31,7 +31,7 @@ package struct HeapTypes {
   /// Memory of C code.
   package let foreign: UInt32
 
-  init(_ file: HeapFile) {
+  package init(_ file: HeapFile) {
     var groups: [Group] = []
     var known: [String: UInt32] = [:]
     func add(_ group: Group) -> UInt32 {

@@ -52,14 +52,14 @@ package struct HeapSelection {
 }
 
 /// A name with `*` for any characters; the whole name must match.
-struct HeapPattern {
+package struct HeapPattern {
   private let parts: [Substring]
 
-  init(_ text: String) {
+  package init(_ text: String) {
     parts = text.split(separator: "*", omittingEmptySubsequences: false)
   }
 
-  func matches(_ name: String) -> Bool {
+  package func matches(_ name: String) -> Bool {
     guard let first = parts.first, let last = parts.last, parts.count > 1 else { return name == parts.first ?? "" }
     guard name.hasPrefix(first) else { return false }
     var rest = name.dropFirst(first.count)

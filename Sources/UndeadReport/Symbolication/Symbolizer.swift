@@ -11,6 +11,11 @@
 public struct Symbolizer: Sendable {
   /// The names that were found, and what the reader of a report has to know about those that were not.
   public struct Result: Sendable, Equatable {
+    package init(symbols: SymbolTable = SymbolTable(), notes: [String] = []) {
+      self.symbols = symbols
+      self.notes = notes
+    }
+
     public var symbols = SymbolTable()
     /// One sentence each, the same in every run.
     public var notes: [String] = []

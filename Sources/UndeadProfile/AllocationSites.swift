@@ -1,0 +1,94 @@
+import UndeadHeap
+import UndeadReport
+
+/// What of a heap a profile needs: blocks by type, stack of the allocation and generation.
+///
+/// A value that holds nothing of the file, so that two moments of a process can be compared when the first file is gone.
+public struct AllocationSites: Sendable {
+  /// Blocks of one type, stack and generation.
+  public struct Row: Sendable, Equatable {
+    public var type: String
+    /// That declares the type; of memory without a type, that allocated it.
+    public var module: String
+    /// Number of the mark after which the blocks were born.
+    public var generation: Int
+    /// Return addresses, innermost first; empty if none were recorded.
+    public var stack: [UInt64]
+    public var count: Int
+    public var bytes: UInt64
+  }
+
+  /// Sorted by type, generation and stack.
+  public let rows: [Row]
+  /// The libraries that the process had loaded, by address.
+  public let modules: [Snapshot.Module]
+  /// The names that the file brings.
+  public let symbols: SymbolTable
+  /// The executable.
+  public let path: String
+  /// Seconds since 1970; 0 if that is not known.
+  public let taken: Double
+  /// How long the process had run, in seconds.
+  public let duration: Double
+  /// What the reader has to know of the file, one sentence each.
+  public let notes: [String]
+  /// The marks, by number.
+  public let generations: [Int: String]
+
+  /// Reads a heap file, without its graph.
+  ///
+  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  public init(_ file: HeapFile) throws(SnapshotError) {
+    let snapshot = file.snapshot
+    let types = HeapTypes(file)
+    var names = HeapModules(snapshot)
+    var sums: [Group: (count: Int, bytes: UInt64)] = [:]
+    for (key, count) in try HeapSiteCounts(file).counts {
+      let site = key.site > 0 ? file.sites[Int(key.site) - 1] : nil
+      let group = Group(
+        type: types.group(key, in: file), stack: site?.stack ?? Snapshot.none, generation: site?.generation ?? 0)
+      var sum = sums[group] ?? (0, 0)
+      sum.count += count
+      sum.bytes &+= file.shapes[Int(key.shape)].size &* UInt64(count)
+      sums[group] = sum
+    }
+    rows = sums.map { group, sum in
+      let type = types.groups[Int(group.type)]
+      let isMemory = group.type == types.raw || group.type == types.foreign
+      return Row(
+        type: type.name, module: isMemory ? names.name(ofStack: group.stack) : HeapTables.module(ofType: type),
+        generation: Int(group.generation),
+        stack: group.stack == Snapshot.none ? [] : Array(snapshot.addresses(ofStack: group.stack)),
+        count: sum.count, bytes: sum.bytes)
+    }.sorted(by: Self.comesBefore)
+    modules = snapshot.modules.sorted { $0.low < $1.low }
+    symbols = snapshot.symbols
+    path = snapshot.metadata("path") ?? ""
+    duration = snapshot.metadata("durationSeconds").flatMap(Double.init) ?? 0
+    let start = snapshot.metadata("startedAt").flatMap(Double.init) ?? 0
+    taken = start > 0 ? start + duration : 0
+    notes = snapshot.reportNotes
+    generations = Dictionary(
+      file.generations.map { (Int($0.number), snapshot.strings[$0.name]) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private struct Group: Hashable {
+    var type: UInt32
+    var stack: Snapshot.Index
+    var generation: UInt32
+  }
+
+  private static func comesBefore(_ a: Row, _ b: Row) -> Bool {
+    if a.type != b.type { return a.type < b.type }
+    if a.generation != b.generation { return a.generation < b.generation }
+    if a.stack != b.stack { return a.stack.lexicographicallyPrecedes(b.stack) }
+    return (a.module, a.count, a.bytes) < (b.module, b.count, b.bytes)
+  }
+
+  /// The code addresses of all stacks, as they are looked up.
+  public var addresses: [UInt64] {
+    var addresses = Set<UInt64>()
+    for row in rows { for address in row.stack where address > 0 { addresses.insert(address - 1) } }
+    return addresses.sorted()
+  }
+}

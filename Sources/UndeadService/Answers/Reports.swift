@@ -1,0 +1,51 @@
+import Undead
+import UndeadPage
+import UndeadReport
+
+/// A form that an answer can have.
+enum AnswerFormat: String, CaseIterable {
+  case text, json, html
+
+  var contentType: String {
+    switch self {
+    case .text: "text/plain; charset=utf-8"
+    case .json: "application/json"
+    case .html: "text/html; charset=utf-8"
+    }
+  }
+}
+
+extension UndeadService {
+  /// `/debug/undead/report`: leaks and suspects.
+  func report(_ request: Request) async throws -> Response {
+    let format: AnswerFormat = try request.choice("format", .text)
+    var options = TextOptions()
+    options.hint = ": ?top=N shows more culprits, and ?format=json has everything"
+    if let top = try request.number("top") { options.top = top }
+    try requireRecording()
+    let snapshot = try await gate.look { try Undead.snapshot() }
+    let names = names
+    let report = await OwnThread.run {
+      let found = names.look(up: snapshot)
+      var report = LeakReport(analyzing: [ReportInput(snapshot, symbols: found.symbols)])
+      report.summary.notes += found.notes
+      return report
+    }
+    switch format {
+    case .text: return .init(text: TextRenderer.render(report, options: options))
+    case .html: return .init(text: ReportPage.render(report, options: options), contentType: format.contentType)
+    case .json:
+      return .init(contentType: format.contentType, body: Body(Array(try JSONRenderer.render(report))))
+    }
+  }
+
+  /// `/debug/undead/mark`: begins a generation.
+  func mark(_ request: Request) async throws -> Response {
+    guard let name = request.value("name") else { throw BadQuery("give the mark a name: ?name=before-deploy") }
+    try requireRecording()
+    guard let number = Undead.markGeneration(name) else {
+      throw Missing(status: 503, description: "no more generations can be told apart in this process")
+    }
+    return .init(text: "generation \(number) begins\n")
+  }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import SwiftProtobuf
+import Testing
+import Undead
+
+@testable import UndeadProfile
+@testable import UndeadService
+
+/// Answers about a process that records, each in a process of its own.
+@Suite(.timeLimit(.minutes(10))) struct AnswersTests {
+  @Test func profiles() async {
+    await #expect(processExitsWith: .success) {
+      let kept = (0..<100).map { _ in ServiceItem() }
+      let profile = try decoded(try await get("/debug/pprof/heap?gc=1").bytes)
+      let items = profile.sample.filter { $0.labels(profile)["type"]?.hasSuffix("ServiceItem") == true }
+      #expect(items.reduce(0) { $0 + $1.value[0] } == 100)
+      #expect(items.allSatisfy { $0.labels(profile)["service_name"] == "shop" })
+      let functions = items[0].functions(profile)
+      #expect(functions.contains { $0.contains("ServiceItem") })
+      #expect(profile.mapping.contains { !profile.stringTable[Int($0.buildID)].isEmpty })
+      let text = try await get("/debug/pprof/heap?debug=1")
+      #expect(text.contentType.hasPrefix("text/plain"))
+      #expect(text.string.hasPrefix("heap profile: ") && text.string.contains("@ heapprofile\n"))
+      #expect(text.string.contains("MAPPED_LIBRARIES:"))
+      let bare = try decoded(try await get("/debug/pprof/heap?labels=none").bytes)
+      #expect(bare.sample.allSatisfy { Set($0.labels(bare).keys) == ["service_name"] })
+      withExtendedLifetime(kept) {}
+    }
+  }
+
+  @Test func differences() async {
+    await #expect(processExitsWith: .success) {
+      let box = ItemBox()
+      box.items = (0..<100).map { _ in ServiceItem() }
+      let request = Task { try await get("/debug/pprof/heap?seconds=2").bytes }
+      // Between the two looks.
+      try await Task.sleep(for: .seconds(1.2))
+      box.items.removeFirst(30)
+      box.others = (0..<50).map { _ in OtherItem() }
+      let profile = try decoded(try await request.value)
+      func count(_ type: String) -> Int64 {
+        profile.sample.filter { $0.labels(profile)["type"]?.hasSuffix(type) == true }.reduce(0) { $0 + $1.value[0] }
+      }
+      #expect(count("ServiceItem") == -30)
+      #expect(count("OtherItem") == 50)
+      #expect(profile.durationNanos > 0)
+    }
+  }
+
+  @Test func leaks() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<20 { leakAServiceItem() }
+      let text = try await get("/debug/undead/report").string
+      #expect(text.contains("retain cycle of") && text.contains("ServiceItem"))
+      #expect(try await get("/debug/undead/report?format=json").string.contains("\"schemaVersion\" : 1"))
+      #expect(try await get("/debug/undead/report?format=html").string.hasPrefix("<!doctype html>"))
+      // The service itself is none of it.
+      #expect(!text.contains("UndeadService.Gate") && !text.contains("SUSPECT"))
+    }
+  }
+
+  @Test func heaps() async {
+    await #expect(processExitsWith: .success) {
+      let kept = (0..<100).map { _ in ServiceItem() }
+      #expect(try await get("/debug/undead/heap").string.contains("ServiceItem"))
+      #expect(try await get("/debug/undead/heap?type=ServiceItem").string.contains("held by"))
+      #expect(try await get("/debug/undead/heap?type=NoSuchThing", status: 404).string.contains("no type"))
+      #expect(try await get("/debug/undead/heap?format=json&top=3").string.contains("\"kind\" : \"heap\""))
+      let file = try await get("/debug/undead/heap?file=1&names=0").bytes
+      #expect(Array(file.prefix(6)) == Array("UNDEAD".utf8))
+      withExtendedLifetime(kept) {}
+    }
+  }
+
+  @Test func largeHeapsAreNotAnalysedHere() async {
+    await #expect(processExitsWith: .success) {
+      var configuration = UndeadService.Configuration(labels: [:])
+      configuration.mostBlocks = 10
+      configuration.pause = .zero
+      let service = UndeadService(configuration: configuration)
+      for path in ["heap", "growth?seconds=1"] {
+        let response = await service.respond(to: .init(target: "/debug/undead/\(path)")!)
+        #expect(response.status == 507)
+      }
+      #expect(await service.respond(to: .init(target: "/debug/pprof/heap")!).status == 200)
+    }
+  }
+
+  @Test func growth() async {
+    await #expect(processExitsWith: .success) {
+      #expect(try await get("/debug/undead/mark?name=warm%0Aup").string == "generation 1 begins\n")
+      let box = ItemBox()
+      box.items = (0..<100).map { _ in ServiceItem() }
+      let born = try await get("/debug/undead/growth?since=1").string
+      #expect(born.hasPrefix("Born after mark 1 'warm?up'"))
+      #expect(born.contains("ServiceItem"))
+      #expect(try await get("/debug/undead/growth?since=never", status: 404).string.contains("no mark"))
+      let json = try await get("/debug/undead/growth?since=1&format=json").string
+      #expect(json.contains("\"kind\" : \"bornSince\""))
+      let request = Task { try await get("/debug/undead/growth?seconds=2").string }
+      try await Task.sleep(for: .seconds(1.2))
+      box.items += (0..<2000).map { _ in ServiceItem() }
+      let grown = try await request.value
+      #expect(grown.contains("+2,000") && grown.contains("ServiceItem"))
+    }
+  }
+
+  @Test func nothingIsLeftBehind() async {
+    await #expect(processExitsWith: .success) {
+      let folder = "/tmp/undead-\(UInt32.random(in: .min ... .max))"
+      mkdir(folder, 0o700)
+      defer { rmdir(folder) }
+      var configuration = UndeadService.Configuration(labels: [:])
+      configuration.temporaryDirectory = folder
+      configuration.pause = .zero
+      let service = UndeadService(configuration: configuration)
+      let file = await service.respond(to: .init(target: "/debug/undead/heap?file=1&names=0")!)
+      #expect(file.status == 200 && file.body.count > 1000)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      let cancelled = Task { await service.respond(to: .init(target: "/debug/undead/growth?seconds=500")!) }
+      try await Task.sleep(for: .milliseconds(300))
+      cancelled.cancel()
+      #expect(await cancelled.value.status == 503)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      #expect(rmdir(folder) == 0)
+      #expect(await service.respond(to: .init(target: "/debug/pprof/heap")!).status == 500)
+    }
+  }
+
+  @Test func whereNothingIsRecordedItIsSaidHowTo() async {
+    await #expect(processExitsWith: .success) {
+      Undead.stop()
+      for path in ["/debug/pprof/heap", "/debug/undead/report", "/debug/undead/heap", "/debug/undead/mark?name=a"] {
+        let text = try await get(path, status: 503).string
+        #expect(text.contains("UNDEAD=1") && text.contains("Undead.start()"))
+      }
+      #expect(try await get("/debug/pprof/").string.contains("heap"))
+    }
+  }
+
+  @Test func atMostSoMany() async {
+    await #expect(processExitsWith: .success) {
+      var configuration = UndeadService.Configuration(labels: [:])
+      configuration.mostRequests = 1
+      let service = UndeadService(configuration: configuration)
+      let first = Task { await service.respond(to: .init(target: "/debug/pprof/heap?seconds=300")!) }
+      while service.requestsUnderWay == 0 { try await Task.sleep(for: .milliseconds(2)) }
+      #expect(await service.respond(to: .init(target: "/debug/undead/")!).status == 503)
+      first.cancel()
+      _ = await first.value
+      #expect(await service.respond(to: .init(target: "/debug/undead/")!).status == 200)
+    }
+  }
+}
+
+private final class ServiceItem {
+  var me: ServiceItem?
+}
+
+private final class OtherItem {
+  var number = 1
+}
+
+private final class ItemBox: @unchecked Sendable {
+  var items: [ServiceItem] = []
+  var others: [OtherItem] = []
+}
+
+private func leakAServiceItem() {
+  let item = ServiceItem()
+  item.me = item
+}
+
+private struct Answer {
+  var contentType: String
+  var bytes: [UInt8]
+  var string: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+private let service: UndeadService = {
+  var configuration = UndeadService.Configuration(labels: ["service_name": "shop"])
+  configuration.pause = .zero
+  configuration.usesDebugInformation = false
+  return UndeadService(configuration: configuration)
+}()
+
+private func get(_ target: String, status: Int = 200) async throws -> Answer {
+  let response = await service.respond(to: try #require(.init(target: target)))
+  let bytes = try await response.body.bytes()
+  #expect(response.status == status, "\(target): \(String(decoding: bytes.prefix(300), as: UTF8.self))")
+  return Answer(contentType: response.contentType, bytes: bytes)
+}
+
+/// Takes the profile out of blocks that are stored as they are.
+private func decoded(_ gzip: [UInt8]) throws -> PProfProfile {
+  var bytes: [UInt8] = []
+  var place = 10
+  while true {
+    let count = Int(gzip[place + 1]) | Int(gzip[place + 2]) << 8
+    bytes += gzip[place + 5..<place + 5 + count]
+    if gzip[place] == 1 { break }
+    place += 5 + count
+  }
+  return try PProfProfile(serializedBytes: bytes)
+}
+
+extension PProfSample {
+  fileprivate func labels(_ profile: PProfProfile) -> [String: String] {
+    Dictionary(uniqueKeysWithValues: label.map { (profile.stringTable[Int($0.key)], profile.stringTable[Int($0.str)]) })
+  }
+
+  fileprivate func functions(_ profile: PProfProfile) -> [String] {
+    locationID.flatMap { profile.location[Int($0) - 1].line }.map { line in
+      profile.stringTable[Int(profile.function[Int(line.functionID) - 1].name)]
+    }
+  }
+}
