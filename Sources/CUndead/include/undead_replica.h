@@ -37,6 +37,7 @@ typedef struct {
   // counts say that somebody unseen holds them are taken for alive.
   uint64_t held, held_count;
   uint64_t paused;                  // nanoseconds that the program stood still
+  uint64_t files;                   // where its files are, as undead_files_give wants it; 0: where it knows them to be
 } undead_replica_request;
 
 typedef enum {

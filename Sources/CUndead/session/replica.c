@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/replica.h"
+#include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/attached.h"
@@ -113,6 +114,7 @@ static undead_replica_end run(void) {
   undead_text_copy(check.trigger, sizeof(check.trigger), request->flags & UNDEAD_REPLICA_CORE ? "core" : "attach");
   if (check.file < 0) return fail(UNDEAD_REPLICA_FAILED, "the file for the snapshot is not open", NULL);
   undead_maps_give((const char *)request->maps, request->maps_bytes, (const char *)request->smaps, request->smaps_bytes);
+  undead_files_give((const char *)request->files);
   undead_own_memory((const void *)request->stack_low, request->stack_high - request->stack_low);
   if (!give_threads()) return fail(UNDEAD_REPLICA_FAILED, "there is no memory for the threads", NULL);
   end = UNDEAD_REPLICA_FAILED;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/swift_presence.h"
+#include "platform/files.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -31,7 +32,7 @@ static bool has_swift_section(int file) {
 
 bool undead_swift_is_present(void) {
   if (dl_iterate_phdr(is_swift_core, NULL)) return true;
-  int file = open("/proc/thread-self/exe", O_RDONLY | O_CLOEXEC);
+  int file = open(undead_program_file(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   bool found = has_swift_section(file);
   close(file);

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/modules.h"
@@ -104,7 +105,9 @@ static void find_path(undead_module *module) {
   char name[sizeof module->path];
   memcpy(name, module->path, sizeof name);
   if (name[0] == '/') return;
-  if (!name[0]) {
+  if (!name[0] && undead_files_are_given()) {
+    snprintf(module->path, sizeof module->path, "%s", undead_given_program());
+  } else if (!name[0]) {
     ssize_t length = readlink("/proc/thread-self/exe", module->path, sizeof module->path - 1);
     module->path[length > 0 ? length : 0] = 0;
   } else if (strchr(name, '/') == NULL || !undead_mapping_path(module->low, module->path, sizeof module->path)) {

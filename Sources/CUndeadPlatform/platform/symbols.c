@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/modules.h"
@@ -94,7 +95,9 @@ static void open_file(symbol_table *table) {
   const undead_module *module = table->module;
   // The link leads to the program even if its file was deleted or replaced since.
   bool program = module == undead_module_at(0);
-  int descriptor = open(program ? "/proc/thread-self/exe" : module->path, O_RDONLY | O_CLOEXEC);
+  char room[sizeof module->path];
+  const char *path = program ? undead_program_file() : module->path;
+  int descriptor = open(undead_file_at(module->low, path, room, sizeof room), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status;
   void *file = MAP_FAILED;

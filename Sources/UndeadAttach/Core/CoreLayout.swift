@@ -37,6 +37,18 @@ struct CoreLayout {
     ]
   }
 
+  /// Where the files are, `first` before the others.
+  func places(first: String) -> [(path: String, place: String)] {
+    var paths = Array(Set(core.notes.files.map(\.path))).sorted()
+    paths.removeAll { $0 == first }
+    return ([first] + paths).map { path in
+      guard let file = core.notes.files.first(where: { $0.path == path }),
+        case .same(let input, _) = binaries.match(file)
+      else { return (path, path) }
+      return (path, input.path)
+    }
+  }
+
   // MARK: Pieces
 
   private mutating func add(_ segment: CoreSegment) {

@@ -4,6 +4,9 @@ public struct CoreSnapshot {
   /// What the reader of a report has to know.
   public let notes: [String]
 
+  /// The program's files: as it knew them, and where they are.
+  public let files: [(path: String, place: String)]
+
   /// Looks at a core file as at a program that stands still.
   ///
   /// - Parameters:
@@ -27,6 +30,7 @@ public struct CoreSnapshot {
         throw AttachError(error.kind, "cannot look into the core file '\(core.path)': \(error)")
       }
     }
-    return CoreSnapshot(file: file, notes: source.notes + (file.message.isEmpty ? [] : [file.message]))
+    let notes = source.notes + (file.message.isEmpty ? [] : [file.message])
+    return CoreSnapshot(file: file, notes: notes, files: source.files)
   }
 }

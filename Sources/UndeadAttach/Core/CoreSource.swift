@@ -25,6 +25,7 @@ extension ReplicaSource {
     pid = core.notes.processID
     executable = core.executable
     arguments = core.notes.arguments
+    files = layout.places(first: core.executable)
     vdso = core.notes.auxiliary[CoreNotes.Auxiliary.vdso]
     notes = layout.notes
     var status = stat()

@@ -93,6 +93,8 @@ public struct ReplicaRequest {
   public var held: [UInt64]?
   /// Nanoseconds that the program stood still.
   public var paused: UInt64 = 0
+  /// Where the program's files are for the replica, its own one first; empty: where the program knows them to be.
+  public var files: [(path: String, place: String)] = []
   /// In seconds; then the replica is given up.
   public var limit = 120.0
 
@@ -102,7 +104,7 @@ public struct ReplicaRequest {
   /// Offsets in the struct.
   static let messageOffset = 112
   static let messageBytes = 512
-  static let size = messageOffset + messageBytes + 24
+  static let size = messageOffset + messageBytes + 32
 
   /// Lays the request out for the replica.
   ///
@@ -133,6 +135,11 @@ public struct ReplicaRequest {
     let executableText = place(Array(executable.utf8) + [0])
     let argumentsText = place(Array(arguments.utf8) + [0])
     let heldWords = place((held ?? []).flatMap { word in withUnsafeBytes(of: word.littleEndian, Array.init) })
+    var names: [UInt8] = []
+    for file in files {
+      for name in [file.path, file.place] { names += Array(name.utf8) + [0] }
+    }
+    let fileNames = files.isEmpty ? 0 : place(names + [0])
     var head: [UInt8] = []
     head.append(number: Self.version)
     head.append(number: UInt32(Self.size))
@@ -146,7 +153,7 @@ public struct ReplicaRequest {
     ] { head.append(number: value) }
     precondition(head.count == Self.messageOffset)
     head += [UInt8](repeating: 0, count: Self.messageBytes)
-    for value in [heldWords, UInt64(held?.count ?? 0), paused] { head.append(number: value) }
+    for value in [heldWords, UInt64(held?.count ?? 0), paused, fileNames] { head.append(number: value) }
     return head + tail
   }
 

@@ -28,6 +28,8 @@ public struct ReplicaSource {
   /// Of the program.
   public var maps: MemoryMap
   public var pid: pid_t
+  /// The program's files: as it knew them, and where they are. Its own one comes first.
+  public var files: [(path: String, place: String)]
   public var executable: String
   public var arguments: String
   /// Where the kernel's library (vdso) was; its functions are replaced by system calls.

@@ -51,6 +51,7 @@ public final class ResurrectedReplica: Replica {
     request.maps = source.maps.text
     request.executable = source.executable
     request.arguments = source.arguments
+    request.files = source.files
     request.taken = source.taken
     try host.prepare(patching: patched)
     return try host.snapshot(library: library, request)

@@ -103,8 +103,8 @@ struct HeapCommand: ParsableCommand {
     if let save { try source.save(to: save) }
     let heap = try source.heap()
     switch format {
-    case .text: try sink.write(try text(heap, sink).utf8)
-    case .json: try sink.write(try json(heap))
+    case .text: try sink.write(try text(heap, source.symbolizer, sink).utf8)
+    case .json: try sink.write(try json(heap, source.symbolizer))
     case .html, .dot, .pprof: try HeapDrawing(heap).write(format, subject, to: sink)
     }
   }
@@ -114,19 +114,21 @@ struct HeapCommand: ParsableCommand {
     return address.flatMap(Self.number).map { .address($0) } ?? .retained
   }
 
-  private func text(_ heap: Heap, _ sink: OutputSink) throws -> String {
+  private func text(_ heap: Heap, _ symbolizer: Symbolizer, _ sink: OutputSink) throws -> String {
     var options = TextOptions(color: color.isUsed(terminal: sink.isTerminal), stacks: !noStacks)
     if let depth { options.depth = depth }
     options.directory = System.currentDirectory
-    let report = try report(heap, foldsStorage: foldStorage ?? true, includesSites: by == .site)
+    let report = try report(heap, symbolizer, foldsStorage: foldStorage ?? true, includesSites: by == .site)
     return HeapText.render(report, by: by, rows: top ?? 20, options: options)
   }
 
-  private func json(_ heap: Heap) throws -> [UInt8] {
-    [UInt8](try report(heap, foldsStorage: foldStorage ?? false, includesSites: true).json())
+  private func json(_ heap: Heap, _ symbolizer: Symbolizer) throws -> [UInt8] {
+    [UInt8](try report(heap, symbolizer, foldsStorage: foldStorage ?? false, includesSites: true).json())
   }
 
-  private func report(_ heap: Heap, foldsStorage: Bool, includesSites: Bool) throws(ToolError) -> HeapReport {
+  private func report(
+    _ heap: Heap, _ symbolizer: Symbolizer, foldsStorage: Bool, includesSites: Bool
+  ) throws(ToolError) -> HeapReport {
     var options = HeapReportOptions()
     options.top = format == .text ? nil : top
     options.detailLimit = top
@@ -136,7 +138,7 @@ struct HeapCommand: ParsableCommand {
     if let type { options.subject = .type(type) }
     if let address = address.flatMap(Self.number) { options.subject = .address(address) }
     do {
-      return try HeapReport(heap, options: options, tool: .init(version: UndeadCommand.version))
+      return try HeapReport(heap, options: options, tool: .init(version: UndeadCommand.version), symbolizer: symbolizer)
     } catch {
       throw .misuse("\(error)")
     }

@@ -43,8 +43,12 @@ struct HeapSource {
     guard let core else {
       throw .misuse("--save keeps the heap of a core file, and '\(name)' is none; leave it out")
     }
-    try SavedHeap.keep(path, of: try SnapshotFile.load(path), ending: core.ending, at: destination)
+    try SavedHeap.keep(
+      path, of: try SnapshotFile.load(path), ending: core.ending, at: destination, symbolizer: core.symbolizer)
   }
+
+  /// Finds the names of the program's code.
+  var symbolizer: Symbolizer { core?.symbolizer ?? look?.symbolizer ?? Symbolizer() }
 
   /// Reads the heap.
   ///

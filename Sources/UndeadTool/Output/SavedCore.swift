@@ -6,6 +6,8 @@ import UndeadReport
 struct SavedCore {
   /// What was found in it: a file in memory, as long as this lives.
   private let content: ReplicaFile
+  /// Finds the names of the program's code.
+  let symbolizer: Symbolizer
   /// That ended the program; nil if a debugger wrote the core file while it ran.
   let signal: Int32?
 
@@ -25,11 +27,20 @@ struct SavedCore {
       let core = try CoreFile(path: file)
       let snapshot = try CoreSnapshot.take(of: core, search: search, library: library.path, wantsHeap: wantsHeap)
       content = snapshot.file
+      symbolizer = Self.symbolizer(snapshot.files)
       for note in snapshot.notes { Message.say("'\(file)': \(note)") }
       signal = core.endingSignal.flatMap { Int32(exactly: $0) }
     } catch {
       throw ToolError(error)
     }
+  }
+
+  /// The loader knows libraries by links that lead to their files.
+  private static func symbolizer(_ files: [(path: String, place: String)]) -> Symbolizer {
+    @Sendable func name(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+    let exact = Dictionary(files.map { ($0.path, $0.place) }) { first, _ in first }
+    let named = Dictionary(files.map { (name($0.path), $0.place) }) { first, _ in first }
+    return Symbolizer(files: { exact[$0] ?? named[name($0)] ?? $0 })
   }
 
   /// What ended the program, for those who keep what is in the core file.
@@ -38,6 +49,7 @@ struct SavedCore {
   /// What leaked.
   func snapshot() throws(ToolError) -> Snapshot {
     var snapshot = try SnapshotFile.load(path)
+    snapshot.symbols = symbolizer.symbolize(snapshot).symbols
     if let signal { snapshot.setMetadata("signal", "\(signal)") }
     return snapshot
   }
