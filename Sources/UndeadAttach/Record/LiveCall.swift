@@ -62,7 +62,8 @@ struct LiveCall {
   }
 
   static func letGo(_ thread: TracedThread) {
-    if let registers = Interruption.repeated(thread) { try? thread.setRegisters(registers) }
+    Interruption.mend(thread)
+    Interruption.settle(thread)
     thread.detach()
   }
 
