@@ -25,6 +25,11 @@ extension AttachError {
   }
 
   static func traced(_ pid: pid_t, by tracer: String) -> AttachError {
+    let words = pid_t(tracer).flatMap { ProcFile.read("/proc/\($0)/cmdline") } ?? []
+    // Without words it just ends.
+    if words.isEmpty || words.starts(with: Guardian.word.utf8) {
+      return .again("process \(pid) is just being let go by process \(tracer), which traced it; try again")
+    }
     let name =
       pid_t(tracer).flatMap { ProcFile.text("/proc/\($0)/comm") }
       .map { " ('\($0.filter { $0 != "\n" })')" } ?? ""
