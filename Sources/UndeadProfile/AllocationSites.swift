@@ -18,8 +18,21 @@ public struct AllocationSites: Sendable {
     public var bytes: UInt64
   }
 
-  /// Sorted by type, generation and stack.
+  /// What one place has allocated since the start, freed blocks too, as far as a sample tells.
+  public struct Allocated: Sendable, Equatable {
+    /// Return addresses, innermost first; empty for places that were thrown away.
+    public var stack: [UInt64]
+    public var samples: Int
+    public var count: Int
+    public var bytes: UInt64
+  }
+
+  /// Sorted by type, generation and stack. Where allocations are sampled these are estimates.
   public let rows: [Row]
+  /// Empty if allocations are not sampled.
+  public let allocated: [Allocated]
+  /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
+  public let sampleBytes: Int?
   /// The libraries that the process had loaded, by address.
   public let modules: [Snapshot.Module]
   /// The names that the file brings.
@@ -43,14 +56,32 @@ public struct AllocationSites: Sendable {
     let types = HeapTypes(file)
     var names = HeapModules(snapshot)
     var sums: [Group: (count: Int, bytes: UInt64)] = [:]
+    var sampled: [Group: SampleSums] = [:]
     for (key, count) in try HeapSiteCounts(file).counts {
       let site = key.site > 0 ? file.sites[Int(key.site) - 1] : nil
       let group = Group(
         type: types.group(key, in: file), stack: site?.stack ?? Snapshot.none, generation: site?.generation ?? 0)
+      let size = file.shapes[Int(key.shape)].size
+      if let site, site.isSampled {
+        sampled[group, default: SampleSums()].add(size: size, mean: site.sampleMean, times: count)
+        continue
+      }
+      // Samples stand for the others.
+      guard file.sampleBytes == nil else { continue }
       var sum = sums[group] ?? (0, 0)
       sum.count += count
-      sum.bytes &+= file.shapes[Int(key.shape)].size &* UInt64(count)
+      sum.bytes &+= size &* UInt64(count)
       sums[group] = sum
+    }
+    for (group, sum) in sampled {
+      let estimate = sum.estimate
+      sums[group] = (estimate.count, UInt64(estimate.bytes))
+    }
+    sampleBytes = file.sampleBytes
+    allocated = file.allocations.map { place in
+      Allocated(
+        stack: place.stack == Snapshot.none ? [] : Array(snapshot.addresses(ofStack: place.stack)),
+        samples: Int(clamping: place.samples), count: Int(clamping: place.objects), bytes: place.bytes)
     }
     rows = sums.map { group, sum in
       let type = types.groups[Int(group.type)]
@@ -88,7 +119,9 @@ public struct AllocationSites: Sendable {
   /// The code addresses of all stacks, as they are looked up.
   public var addresses: [UInt64] {
     var addresses = Set<UInt64>()
-    for row in rows { for address in row.stack where address > 0 { addresses.insert(address - 1) } }
+    for stack in rows.map(\.stack) + allocated.map(\.stack) {
+      for address in stack where address > 0 { addresses.insert(address - 1) }
+    }
     return addresses.sorted()
   }
 }

@@ -5,8 +5,9 @@ import UndeadReport
 public enum HeapProfile {
   /// The bytes of the profile, which are not compressed: pprof reads both.
   ///
-  /// What is in memory, as `inuse_objects` and `inuse_space`, with labels `type`, `module` and `generation`. What was
-  /// freed before is not recorded, so there is no `alloc_space`.
+  /// What is in memory, as `inuse_objects` and `inuse_space`, with labels `type`, `module` and `generation`. Where
+  /// allocations are sampled these are estimates, and what was allocated since the start, freed or not, is told, too, as
+  /// `alloc_objects` and `alloc_space`, without labels: the four values of a heap profile of Go.
   ///
   /// - Parameter symbols: names of the code addresses of the file.
   public static func render(
@@ -23,6 +24,7 @@ public enum HeapProfile {
   ) throws -> [UInt8] {
     var builder = builder(sites, symbols, options)
     for row in sites.rows { add(row, row.count, Int64(clamping: row.bytes), symbols, options, &builder) }
+    for place in sites.allocated { add(place, 1, symbols, &builder) }
     builder.comment("\(options.tool.name) \(options.tool.version): blocks in memory of \(sites.path)")
     builder.setTimes(seconds: sites.taken, duration: sites.duration)
     return try builder.serialized()
@@ -35,6 +37,8 @@ public enum HeapProfile {
     var builder = builder(new, symbols, options)
     for row in new.rows { add(row, row.count, Int64(clamping: row.bytes), symbols, options, &builder) }
     for row in old.rows { add(row, -row.count, -Int64(clamping: row.bytes), symbols, options, &builder) }
+    for place in new.allocated { add(place, 1, symbols, &builder) }
+    for place in old.allocated { add(place, -1, symbols, &builder) }
     builder.comment("\(options.tool.name) \(options.tool.version): what changed in memory of \(new.path)")
     builder.setTimes(seconds: new.taken, duration: new.taken - old.taken)
     return try builder.serialized()
@@ -43,13 +47,25 @@ public enum HeapProfile {
   private static func builder(
     _ sites: AllocationSites, _ symbols: SymbolTable, _ options: ProfileOptions
   ) -> ProfileBuilder {
-    var builder = ProfileBuilder(labels: options.labels)
+    var builder = ProfileBuilder(labels: options.labels, sampleBytes: sites.sampleBytes, view: options.view)
+    if let sampleBytes = sites.sampleBytes {
+      builder.comment("estimates from a sample: one allocation for \(sampleBytes) bytes on average")
+    }
     var named = Set<String>()
     for frame in symbols.frames.values.joined() where frame.file != nil { named.insert(frame.module) }
     builder.add(
       sites.modules, symbolized: Set(sites.modules.map(\.path).filter { named.contains(ReportText.fileName($0)) }))
     for (name, text) in options.labels.sorted(by: { $0.key < $1.key }) { builder.comment("\(name)=\(text)") }
     return builder
+  }
+
+  private static func add(
+    _ place: AllocationSites.Allocated, _ sign: Int64, _ symbols: SymbolTable, _ builder: inout ProfileBuilder
+  ) {
+    builder.add(
+      place.stack.filter { $0 > 0 }.map { builder.location(at: $0 - 1, symbols[$0 - 1] ?? []) }, [:],
+      .init(
+        allocatedCount: sign * Int64(clamping: place.count), allocatedBytes: sign * Int64(clamping: place.bytes)))
   }
 
   private static func add(
@@ -78,11 +94,14 @@ public struct ProfileOptions: Sendable {
   /// Labels of every sample, such as the name of the service; also comments of the profile.
   public var labels: [String: String]
   public var details: Set<Detail>
+  /// The kind of value that is shown first.
+  public var view: ProfileView
 
   public init(
     tool: LeakReport.Tool = LeakReport.Tool(), labels: [String: String] = [:],
-    details: Set<Detail> = Set(Detail.allCases)
+    details: Set<Detail> = Set(Detail.allCases), view: ProfileView = .inUse
   ) {
+    self.view = view
     self.tool = tool
     self.labels = labels
     self.details = details

@@ -1,6 +1,14 @@
 import SwiftProtobuf
 import UndeadReport
 
+/// What a profile shows first.
+public enum ProfileView: Sendable {
+  /// What is in memory.
+  case inUse
+  /// What was allocated since the start of the process, where that is known.
+  case allocated
+}
+
 /// Puts a profile together: texts, functions, places of code and libraries once each.
 struct ProfileBuilder {
   /// What a sample is told apart by, beside its stack: texts by name. Numbers pprof would take for bytes, and 0 for none.
@@ -22,17 +30,34 @@ struct ProfileBuilder {
   private var mappings: [String: UInt64] = [:]
   private var locationsOfAddress: [UInt64: UInt64] = [:]
   private var locationsOfFrame: [Frame: UInt64] = [:]
-  private var samples: [SampleKey: (count: Int64, bytes: Int64)] = [:]
+  private var samples: [SampleKey: Values] = [:]
   private let commonLabels: Labels
+  private let hasAllocations: Bool
 
-  /// - Parameter labels: of every sample.
-  init(labels: Labels = [:]) {
+  /// What a sample says; of what was allocated since the start only if that is known.
+  struct Values: Equatable {
+    var count: Int64 = 0
+    var bytes: Int64 = 0
+    var allocatedCount: Int64 = 0
+    var allocatedBytes: Int64 = 0
+  }
+
+  /// - Parameters:
+  ///   - labels: of every sample.
+  ///   - sampleBytes: one allocation was sampled for so many bytes, on average, and it is known what was allocated since the
+  ///     start, which is told as Go does; nil if all backtraces were kept.
+  ///   - view: the kind of value that is shown first.
+  init(labels: Labels = [:], sampleBytes: Int? = nil, view: ProfileView = .inUse) {
     commonLabels = labels
+    hasAllocations = sampleBytes != nil
     profile.stringTable = [""]
-    profile.sampleType = [valueType("inuse_objects", "count"), valueType("inuse_space", "bytes")]
+    if hasAllocations {
+      profile.sampleType = [valueType("alloc_objects", "count"), valueType("alloc_space", "bytes")]
+    }
+    profile.sampleType += [valueType("inuse_objects", "count"), valueType("inuse_space", "bytes")]
     profile.periodType = valueType("space", "bytes")
-    profile.period = 1
-    profile.defaultSampleType = string("inuse_space")
+    profile.period = Int64(sampleBytes ?? 1)
+    profile.defaultSampleType = string(hasAllocations && view == .allocated ? "alloc_space" : "inuse_space")
   }
 
   private mutating func string(_ text: String) -> Int64 {
@@ -147,11 +172,17 @@ struct ProfileBuilder {
 
   /// Adds to the sample of a stack, innermost location first.
   mutating func add(_ locations: [UInt64], _ labels: Labels, count: Int64, bytes: Int64) {
+    add(locations, labels, Values(count: count, bytes: bytes))
+  }
+
+  mutating func add(_ locations: [UInt64], _ labels: Labels, _ values: Values) {
     // pprof leaves out what has no place.
     let key = SampleKey(locations: locations.isEmpty ? [unknownPlace()] : locations, labels: labels)
-    var sums = samples[key] ?? (0, 0)
-    sums.count = Self.sum(sums.count, count)
-    sums.bytes = Self.sum(sums.bytes, bytes)
+    var sums = samples[key] ?? Values()
+    sums.count = Self.sum(sums.count, values.count)
+    sums.bytes = Self.sum(sums.bytes, values.bytes)
+    sums.allocatedCount = Self.sum(sums.allocatedCount, values.allocatedCount)
+    sums.allocatedBytes = Self.sum(sums.allocatedBytes, values.allocatedBytes)
     samples[key] = sums
   }
 
@@ -176,10 +207,11 @@ struct ProfileBuilder {
 
   /// The bytes of the profile; the same ones for the same input.
   mutating func serialized() throws -> [UInt8] {
-    for (key, sums) in samples.sorted(by: Self.comesBefore) where sums != (0, 0) {
+    for (key, sums) in samples.sorted(by: Self.comesBefore) where sums != Values() {
       var sample = PProfSample()
       sample.locationID = key.locations
-      sample.value = [sums.count, sums.bytes]
+      if hasAllocations { sample.value = [sums.allocatedCount, sums.allocatedBytes] }
+      sample.value += [sums.count, sums.bytes]
       // What the profile itself says of a block is what a reader of it expects under that name.
       let labels = key.labels.merging(commonLabels) { own, _ in own }
       for (name, text) in labels.sorted(by: { $0.key < $1.key }) {
@@ -193,12 +225,13 @@ struct ProfileBuilder {
     return try profile.serializedBytes()
   }
 
-  private typealias Sample = (key: SampleKey, value: (count: Int64, bytes: Int64))
+  private typealias Sample = (key: SampleKey, value: Values)
 
   /// The most bytes first; equal ones by what they are called.
   private static func comesBefore(_ a: Sample, _ b: Sample) -> Bool {
     if a.value.bytes != b.value.bytes { return a.value.bytes > b.value.bytes }
     if a.value.count != b.value.count { return a.value.count > b.value.count }
+    if a.value.allocatedBytes != b.value.allocatedBytes { return a.value.allocatedBytes > b.value.allocatedBytes }
     func names(_ sample: Sample) -> [String] {
       sample.key.labels.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     }

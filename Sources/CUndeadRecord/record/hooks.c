@@ -219,16 +219,33 @@ UNDEAD_INLINE void forget_sampled(void *block) {
   else forget(block);
 }
 
+// Only what would make a new block look like the dead object that was there: its class and its counts. To clear all of
+// it costs as much as the rest of the hook; stale words may hide a leak, but never invent one.
+UNDEAD_INLINE void clear_start(void *block) { *(sixteen_bytes *)block = (sixteen_bytes){0}; }
+
+// These are jumped to, so that they see the hooks' own callers and save few registers.
+static __attribute__((noinline)) void *malloc_sampled(size_t size) {
+  undead_hook_enter();
+  void *block = __libc_malloc(size);
+  if (LIKELY(block)) {
+    clear_start(block);
+    record_sampled(block, size, HOOK_FRAME);
+  }
+  undead_hook_leave();
+  return block;
+}
+
+static __attribute__((noinline)) void free_sampled(void *block) {
+  undead_hook_enter();
+  forget_sampled(block);
+  __libc_free(block);
+  undead_hook_leave();
+}
+
 UNDEAD_HOOK void *malloc(size_t size) {
   if (makes_detour()) return undead_detour_malloc(size, HOOK_FRAME);
   if (is_off()) return __libc_malloc(size);
-  if (is_sampled()) {
-    undead_hook_enter();
-    void *block = __libc_malloc(size);
-    if (LIKELY(block)) record_sampled(block, size, HOOK_FRAME);
-    undead_hook_leave();
-    return block;
-  }
+  if (is_sampled()) return malloc_sampled(size);
   undead_hook_enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
@@ -247,25 +264,25 @@ static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame
   undead_hook_leave();
 }
 
-UNDEAD_HOOK void free(void *block) {
-  if (makes_detour()) {
-    undead_detour_free(block, HOOK_FRAME);
-  } else if (UNLIKELY(undead_free_filter != NULL)) {
+static __attribute__((noinline)) void free_recorded(void *block) {
+  if (UNLIKELY(undead_free_filter != NULL)) {
     free_unless_kept(block, caller_of(HOOK_FRAME));
   } else if (is_off()) {
     forget(block);   // recording may have been on before
     __libc_free(block);
-  } else if (is_sampled()) {
-    undead_hook_enter();
-    forget_sampled(block);
-    __libc_free(block);
-    undead_hook_leave();
   } else {
     undead_hook_enter();
     forget(block);
     __libc_free(block);
     undead_hook_leave();
   }
+}
+
+// Nobody keeps dead blocks while backtraces are sampled (zombies/zombies.c).
+UNDEAD_HOOK void free(void *block) {
+  if (makes_detour()) return undead_detour_free(block, HOOK_FRAME);
+  if (is_sampled()) return free_sampled(block);
+  free_recorded(block);
 }
 
 // In either way, for what is not as frequent as malloc.
@@ -336,7 +353,10 @@ UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_f
   undead_hook_enter();
   void *block = __libc_memalign(alignment, size);
   if (is_sampled()) {
-    if (LIKELY(block)) record_sampled(block, size, frame);
+    if (LIKELY(block)) {
+      clear_start(block);
+      record_sampled(block, size, frame);
+    }
     undead_hook_leave();
     return block;
   }

@@ -150,7 +150,7 @@ void undead_sample_after_fork_in_child(void) {
 // Backtraces of earlier scans take up room.
 static void begin_store(void) {
   if ((uint64_t)undead_store_count() * sizeof(uint32_t) < store_bytes) return;
-  undead_store_reset();
+  undead_store_clear();
   undead_stacks_forget_ids();
   if (undead_generation_newest()) undead_store_begin_generation(undead_generation_newest());
 }

@@ -1,10 +1,7 @@
 #define _GNU_SOURCE
 #include "unwind/store.h"
-#include "platform/raw_x86_64.h"
 #include "platform/reserve.h"
 #include <assert.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 uint32_t *undead_trie;
@@ -145,14 +142,6 @@ uint32_t undead_store_none_of(uint32_t generation) {
   uint32_t runs = generation && undead_trie ? runs_of(generation) : 0;
   uint32_t none = runs ? undead_store_child(UNDEAD_TRIE_ROOT, runs | UNDEAD_RUN_BIT) : 0;
   return none ? none : UNDEAD_TRIE_ROOT;
-}
-
-void undead_store_reset(void) {
-  if (!undead_trie) return;
-  size_t used = (size_t)undead_store_count() * sizeof(uint32_t);
-  if (undead_raw3(SYS_madvise, (long)undead_trie, (long)used, MADV_DONTNEED) != 0) memset(undead_trie, 0, used);
-  __atomic_store_n(&undead_backtrace_none, UNDEAD_TRIE_ROOT, __ATOMIC_RELEASE);
-  __atomic_store_n(&next_word, FIRST_WORD, __ATOMIC_RELEASE);
 }
 
 // Adds a backtrace below `run`, the root of its innermost frames.

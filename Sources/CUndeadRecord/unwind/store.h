@@ -81,9 +81,6 @@ uint32_t undead_store_sample_mean(uint32_t id);
 // The empty backtrace of a generation.
 uint32_t undead_store_none_of(uint32_t generation);
 
-// Throws everything away. Nobody may hold an id, nor add one meanwhile.
-void undead_store_reset(void);
-
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 

@@ -25,6 +25,14 @@ package struct HeapSiteRow: Hashable, Sendable {
   package var count: Int
   package var bytes: UInt64
   package var retained: UInt64
+  /// Of sampled blocks: `count` and `bytes` are those of the samples themselves.
+  package var sums: SampleSums?
+
+  /// What the table is ordered by.
+  fileprivate var order: (UInt64, UInt64, Int) {
+    guard let sums else { return (retained, bytes, count) }
+    return (UInt64(exactly: sums.bytes.rounded()) ?? .max, bytes, count)
+  }
 }
 
 /// A row of the table of roots.
@@ -191,7 +199,8 @@ package struct HeapTables {
 
   // MARK: Sites
 
-  /// By type and stack of the allocation.
+  /// By type and stack of the allocation. Where these were sampled, rows of samples: the other blocks have no stacks, and
+  /// the samples stand for them.
   ///
   /// - Parameters:
   ///   - place: gives what the rows of a stack are merged by; nil to merge none.
@@ -229,13 +238,23 @@ package struct HeapTables {
       }
     }
     let tally = keys.tally(heap)
+    if heap.file.sampleBytes != nil { addSums(to: &rows, keys) }
     for number in rows.indices {
       rows[number].count = tally.counts[number]
       rows[number].bytes = tally.bytes[number]
       rows[number].retained = tally.retained[number]
     }
+    if heap.file.sampleBytes != nil { rows.removeAll { $0.sums == nil } }
     return rows.sorted { a, b in
-      (b.retained, b.bytes, b.count, a.type, a.stack) < (a.retained, a.bytes, a.count, b.type, b.stack)
+      a.order == b.order ? (a.type, a.stack) < (b.type, b.stack) : b.order < a.order
+    }
+  }
+
+  private func addSums(to rows: inout [HeapSiteRow], _ keys: HeapKeys) {
+    for block in 0..<heap.graph.count {
+      guard let site = heap.graph.site(block), site.isSampled else { continue }
+      rows[Int(keys.keys[block])].sums = rows[Int(keys.keys[block])].sums ?? SampleSums()
+      rows[Int(keys.keys[block])].sums?.add(size: heap.graph.size(block), mean: site.sampleMean)
     }
   }
 }

@@ -18,6 +18,8 @@ public final class HeapFile {
   package let memory: [MemoryLine]
   package let generations: [Generation]
   package let waits: [Wait]
+  /// Empty if allocations were not sampled.
+  package let allocations: [Allocations]
   /// Only in the files of a census, which have no graph.
   package let census: [CensusLine]
 
@@ -26,6 +28,9 @@ public final class HeapFile {
 
   /// False for a snapshot of leaks only, and for a census.
   public var hasGraph: Bool { snapshot.metadata("heap") == "1" && sections[.heapGraph].count > 0 }
+
+  /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
+  public var sampleBytes: Int? { snapshot.metadata("sampleBytes").flatMap(Int.init) }
 
   /// True for a census: counts by type, without a graph.
   public var isCensus: Bool { snapshot.metadata("census") == "1" }
@@ -73,6 +78,7 @@ public final class HeapFile {
       memory = try reader.memory()
       generations = try reader.generations()
       waits = try reader.waits(shapes: shapes.count)
+      allocations = try reader.allocations()
       census = try reader.census()
     } catch {
       copy?.deallocate()
@@ -154,7 +160,15 @@ private struct HeapSectionReader {
     try entries(.heapSites) { (entry) throws(SnapshotError) in
       HeapFile.Site(
         stack: try index(entry, 0, below: snapshot.stacks.count, of: "STACKS"), generation: entry.u32(4),
-        flags: entry.u32(8))
+        flags: entry.u32(8), sampleMean: entry.u32(12))
+    }
+  }
+
+  func allocations() throws(SnapshotError) -> [HeapFile.Allocations] {
+    try entries(.allocations) { (entry) throws(SnapshotError) in
+      HeapFile.Allocations(
+        stack: try index(entry, 0, below: snapshot.stacks.count, of: "STACKS"), samples: entry.u64(8),
+        objects: entry.u64(16), bytes: entry.u64(24), sampledBytes: entry.u64(32))
     }
   }
 

@@ -35,15 +35,43 @@ extension HeapFile {
     package var stack: Snapshot.Index
     package var generation: UInt32
     package var flags: UInt32
+    /// Of a sample: one for so many bytes, on average; 0 for sites that are none.
+    package var sampleMean: UInt32
 
-    package init(stack: Snapshot.Index, generation: UInt32 = 0, flags: UInt32 = 0) {
+    package init(stack: Snapshot.Index, generation: UInt32 = 0, flags: UInt32 = 0, sampleMean: UInt32 = 0) {
       self.stack = stack
       self.generation = generation
       self.flags = flags
+      self.sampleMean = sampleMean
     }
+
+    /// Its blocks were sampled, and stand for others that were not.
+    package var isSampled: Bool { flags & 2 != 0 }
 
     /// Blocks without a type that were allocated here are raw memory of Swift code, else memory of C code.
     package var isRaw: Bool { flags & 1 != 0 }
+  }
+
+  /// What a place has allocated since the start, freed blocks too, as far as a sample tells.
+  package struct Allocations: Sendable, Equatable {
+    /// Index of STACKS; none for places that were thrown away.
+    package var stack: Snapshot.Index
+    package var samples: UInt64
+    package var objects: UInt64
+    package var bytes: UInt64
+    package var sampledBytes: UInt64
+
+    package init(stack: Snapshot.Index, samples: UInt64, objects: UInt64, bytes: UInt64, sampledBytes: UInt64) {
+      self.stack = stack
+      self.samples = samples
+      self.objects = objects
+      self.bytes = bytes
+      self.sampledBytes = sampledBytes
+    }
+
+    package var estimate: SampleEstimate {
+      SampleEstimate(samples: Int(clamping: samples), count: Double(objects), bytes: Double(bytes))
+    }
   }
 
   /// Where tasks of a shape wait.

@@ -22,7 +22,7 @@ struct GrowthSites {
     var number: Snapshot.Index
     var isAfter: Bool
   }
-  private typealias Amounts = [Stack: HeapDiff.Amount]
+  private typealias Amounts = [Stack: GrowthSum]
 
   init(_ old: GrowthSide, _ new: GrowthSide, _ names: GrowthNames, _ symbolizer: Symbolizer?) {
     let (first, second) = (old.heap.file.snapshot, new.heap.file.snapshot)
@@ -32,11 +32,18 @@ struct GrowthSites {
     self.notes = notes
     countsLines = Self.isSameBuild(first, second)
     for (side, isAfter) in [(old, false), (new, true)] {
+      let isSampled = side.heap.file.sampleBytes != nil
       for block in 0..<side.heap.graph.count {
-        let stack = Stack(number: side.heap.graph.stack(block), isAfter: isAfter)
-        let size = Int(clamping: side.heap.graph.size(block))
-        ofTypes[side.types[block], default: [:]][stack, default: .init()].add(size)
-        if side.isCounted[block] { ofKeys[side.keys[block], default: [:]][stack, default: .init()].add(size) }
+        let site = side.heap.graph.site(block)
+        // Samples stand for the others.
+        if isSampled, site?.isSampled != true { continue }
+        let stack = Stack(number: site?.stack ?? Snapshot.none, isAfter: isAfter)
+        let size = side.heap.graph.size(block)
+        let mean = site?.isSampled == true ? site?.sampleMean : nil
+        ofTypes[side.types[block], default: [:]][stack, default: .init()].add(size, mean: mean)
+        if side.isCounted[block] {
+          ofKeys[side.keys[block], default: [:]][stack, default: .init()].add(size, mean: mean)
+        }
       }
     }
   }
@@ -62,24 +69,25 @@ struct GrowthSites {
 
   /// Sites of which there is more than before, those that grew most first.
   private mutating func sites(_ amounts: Amounts) -> [HeapDiff.Site] {
-    var merged: [String: (before: HeapDiff.Amount, after: HeapDiff.Amount, example: Stack, most: Int)] = [:]
+    var merged: [String: (before: GrowthSum, after: GrowthSum, example: Stack, most: Int)] = [:]
     let order = amounts.sorted { ($0.key.isAfter ? 1 : 0, $0.key.number) < ($1.key.isAfter ? 1 : 0, $1.key.number) }
     for (stack, amount) in order {
       let place = place(stack)
       var entry = merged[place] ?? (.init(), .init(), stack, -1)
-      if stack.isAfter { entry.after.add(amount) } else { entry.before.add(amount) }
-      if stack.isAfter, amount.bytes > entry.most { (entry.example, entry.most) = (stack, amount.bytes) }
+      if stack.isAfter { entry.after += amount } else { entry.before += amount }
+      if stack.isAfter, amount.shown.bytes > entry.most { (entry.example, entry.most) = (stack, amount.shown.bytes) }
       merged[place] = entry
     }
-    let grown = merged.filter {
-      $0.value.after.bytes > $0.value.before.bytes || $0.value.after.count > $0.value.before.count
-    }
+    let grown = merged.map { place, sums in
+      (place: place, before: sums.before.shown, after: sums.after.shown, sums: sums)
+    }.filter { $0.after.bytes > $0.before.bytes || $0.after.count > $0.before.count }
     let sorted = grown.sorted { a, b in
-      (b.value.after.bytes - b.value.before.bytes, a.key) < (a.value.after.bytes - a.value.before.bytes, b.key)
+      (b.after.bytes - b.before.bytes, a.place) < (a.after.bytes - a.before.bytes, b.place)
     }
     return sorted.map { entry in
       HeapDiff.Site(
-        before: entry.value.before, after: entry.value.after, allocation: backtrace(entry.value.example))
+        before: entry.before, after: entry.after, allocation: backtrace(entry.sums.example),
+        margin: GrowthSum.margin(entry.sums.before, entry.sums.after))
     }
   }
 
@@ -99,14 +107,39 @@ struct GrowthSites {
   }
 }
 
-extension HeapDiff.Amount {
-  fileprivate mutating func add(_ size: Int) {
-    count += 1
-    bytes += size
+/// Blocks of one place: each counted, or estimated from a sample.
+private struct GrowthSum {
+  private var counted = HeapDiff.Amount()
+  private var sampled = SampleSums()
+
+  mutating func add(_ size: UInt64, mean: UInt32?) {
+    if let mean {
+      sampled.add(size: size, mean: mean)
+    } else {
+      counted.count += 1
+      counted.bytes += Int(clamping: size)
+    }
   }
 
-  fileprivate mutating func add(_ other: Self) {
-    count += other.count
-    bytes += other.bytes
+  static func += (sum: inout GrowthSum, other: GrowthSum) {
+    sum.counted.count += other.counted.count
+    sum.counted.bytes += other.counted.bytes
+    sum.sampled += other.sampled
+  }
+
+  var shown: HeapDiff.Amount {
+    guard sampled.samples > 0 else { return counted }
+    let estimate = sampled.estimate
+    return .init(count: counted.count + estimate.count, bytes: counted.bytes + estimate.bytes)
+  }
+
+  /// Of the difference between two moments; nil if both are exact.
+  static func margin(_ before: GrowthSum, _ after: GrowthSum) -> HeapDiff.Amount? {
+    let estimates = [before, after].map(\.sampled).filter { $0.samples > 0 }.map(\.estimate)
+    guard !estimates.isEmpty else { return nil }
+    func together(_ margins: [Int]) -> Int {
+      Int(exactly: margins.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot().rounded()) ?? .max
+    }
+    return .init(count: together(estimates.map(\.countMargin)), bytes: together(estimates.map(\.bytesMargin)))
   }
 }

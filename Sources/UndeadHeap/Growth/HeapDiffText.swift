@@ -71,7 +71,9 @@ public enum HeapDiffText {
     }
     if !growth.retainPath.isEmpty { add("kept by", path(growth.retainPath, options)) }
     for (place, site) in growth.sites.prefix(siteLimit).enumerated() {
-      let count = growth.sites.count > 1 ? "\(signed(site.after.count - site.before.count)) " : ""
+      let margin = site.margin.map { "\u{B1} \(Number.grouped($0.count)) " } ?? ""
+      let isTold = growth.sites.count > 1 || site.margin != nil
+      let count = isTold ? "\(signed(site.after.count - site.before.count)) \(margin)" : ""
       add(place == 0 ? "allocated" : "", count + Self.site(site.allocation, options))
     }
     if growth.sites.count > siteLimit {

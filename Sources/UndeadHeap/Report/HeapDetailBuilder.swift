@@ -87,8 +87,14 @@ struct HeapDetailBuilder {
       row.count += 1
       row.bytes &+= heap.graph.size(block)
       row.retained &+= heap.dominators.retained[block]
+      if let site = heap.graph.site(block), site.isSampled {
+        row.sums = row.sums ?? SampleSums()
+        row.sums?.add(size: heap.graph.size(block), mean: site.sampleMean)
+      }
       rows[key] = row
     }
+    // Samples stand for the others.
+    if heap.file.sampleBytes != nil { rows = rows.filter { $0.value.sums != nil } }
     return rows.values.sorted { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
   }
 
@@ -102,6 +108,7 @@ struct HeapDetailBuilder {
         merged[number].count += row.count
         merged[number].bytes &+= row.bytes
         merged[number].retained &+= row.retained
+        if let sums = row.sums { merged[number].sums? += sums }
       } else {
         known[key] = merged.count
         merged.append(row)

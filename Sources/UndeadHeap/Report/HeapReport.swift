@@ -44,6 +44,8 @@ public struct HeapReport: Codable, Sendable, Equatable {
     /// Blocks that no root leads to, and their bytes.
     public var unreachableBlocks = 0
     public var unreachableBytes = 0
+    /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
+    public var sampleBytes: Int?
   }
 
   public struct TypeRow: Codable, Sendable, Hashable {
@@ -70,6 +72,8 @@ public struct HeapReport: Codable, Sendable, Equatable {
     public var bytes: Int
     public var retainedBytes: Int
     public var allocation: Backtrace
+    /// Where allocations are sampled: `count` and `bytes` are estimates, and this tells how good they are.
+    public var estimate: SampleEstimate?
   }
 
   public struct RootRow: Codable, Sendable, Hashable {

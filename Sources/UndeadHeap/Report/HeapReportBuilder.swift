@@ -114,6 +114,7 @@ extension HeapReport {
     summary.fileBytes = file.byteCount
     summary.complete = file.snapshot.isComplete
     summary.notes = file.snapshot.reportNotes
+    summary.sampleBytes = file.sampleBytes
     return summary
   }
 
@@ -172,8 +173,10 @@ extension HeapReport.RootRow {
 
 extension HeapReport.SiteRow {
   init(_ row: HeapSiteRow, _ symbols: HeapSymbols) {
+    let estimate = row.sums?.estimate
     self.init(
-      type: row.type, module: row.module, count: row.count, bytes: Int(clamping: row.bytes),
-      retainedBytes: Int(clamping: row.retained), allocation: symbols.backtrace(row.stack))
+      type: row.type, module: row.module, count: estimate?.count ?? row.count,
+      bytes: estimate?.bytes ?? Int(clamping: row.bytes), retainedBytes: Int(clamping: row.retained),
+      allocation: symbols.backtrace(row.stack), estimate: estimate)
   }
 }

@@ -58,7 +58,34 @@ public struct HeapText {
     var name: String
   }
 
+  /// "12,400 ± 800".
+  private static func text(_ number: String, margin: String) -> String { "\(number) \u{B1} \(margin)" }
+
+  private mutating func addSampledSites(_ sampleBytes: Int, _ limit: Int) {
+    func line(_ bytes: String, _ count: String, _ name: String) -> String {
+      "  " + HeapNumber.right(bytes, 20) + HeapNumber.right(count, 22) + "  " + name
+    }
+    lines.append(PathText.faint(line("own bytes, about", "count, about", "allocated"), options))
+    for row in report.sites.prefix(limit) {
+      guard let estimate = row.estimate else { continue }
+      let bytes = Self.text(HeapNumber.bytes(estimate.bytes), margin: HeapNumber.bytes(estimate.bytesMargin))
+      let count = Self.text(HeapNumber.count(estimate.count), margin: HeapNumber.count(estimate.countMargin))
+      lines.append(line(bytes, count, "\(type(row.type)) \(place(row))"))
+    }
+    let hidden = report.sites.count - limit
+    if hidden > 0 { lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)", options)) }
+    lines.append("")
+    lines.append(
+      "Estimates, in 19 of 20 cases within \u{B1}: one allocation was sampled for \(HeapNumber.bytes(sampleBytes)) on "
+        + "average. The tables of types count every block.")
+    lines.append("")
+  }
+
   private mutating func addTable(_ view: HeapView, _ limit: Int) {
+    if view == .site, let sampleBytes = report.summary.sampleBytes {
+      addSampledSites(sampleBytes, limit)
+      return
+    }
     let rows = tableRows(view, limit)
     let title = view == .root ? "root" : view == .site ? "allocated" : view.rawValue
     let hasBytes = view != .root
@@ -255,7 +282,8 @@ public struct HeapText {
     guard !sites.isEmpty else { return }
     lines.append(PathText.heading("allocated", options))
     for row in sites {
-      lines.append("  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(place(row))")
+      let margin = row.estimate.map { " \u{B1} \(HeapNumber.count($0.countMargin))" } ?? ""
+      lines.append("  \(HeapNumber.right(HeapNumber.count(row.count) + margin, 10))  \(place(row))")
       if options.stacks {
         let stack = PathText.stack(row.allocation, options)
         if stack.count > 1 { lines += stack.map { "        " + $0 } }

@@ -14,7 +14,7 @@ package enum SnapshotFormat {
     case metadata, counters, modules, types, nodes, edges, stacks, frames, paths, steps, suspects, notes, symbols
     case symbolFrames, zombies, diagnostics, watched, loopItems, runLoops, traces, owners
     case heapGraph, heapShapes, heapSites, heapPlaces, heapRoots, heapRootEdges, heapMemory, heapGenerations, census
-    case heapWaits
+    case heapWaits, allocations
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -26,7 +26,7 @@ package enum SnapshotFormat {
         16
       case .types, .watched, .heapRoots, .heapMemory, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
-      case .modules, .nodes, .edges, .paths: 40
+      case .modules, .nodes, .edges, .paths, .allocations: 40
       }
     }
   }
