@@ -108,7 +108,7 @@ struct AbandonedBuilder {
     if let test { hash.mix(StableHash(test.fullName)) }
     hash.mix(names.typeHash(of: node))
     hash.mix(StableHash(scope))
-    hash.mix(frames.siteHash(snapshot.nodes[node].stack))
+    hash.mix(frames.allocationHash(snapshot.nodes[node].stack))
     if let root = path?.first?.root { hash.mix(Self.hash(of: root)) }
     for step in path ?? [] where !step.field.isEmpty {
       hash.mix(StableHash(step.type))

@@ -11,7 +11,7 @@ struct CanonicalKeys {
       var key = names.nameHash(of: node)
       guard graph.contains(node) else { return key }
       let record = snapshot.nodes[node]
-      if record.stack != Snapshot.none { key.mix(frames.siteHash(record.stack)) }
+      if record.stack != Snapshot.none, !frames.isSampled { key.mix(frames.siteHash(record.stack)) }
       if record.explanation != Snapshot.none { key.mix(frames.siteHash(record.explanation)) }
       return key
     }

@@ -8,12 +8,15 @@ package struct FrameNames {
   private var closureHashes: [UInt64: StableHash] = [:]
   /// Tells which function is a test; nil if findings are not grouped by tests.
   let tests: TestFinder?
+  /// Few blocks have a backtrace, so leaks are not told apart by it.
+  let isSampled: Bool
 
   package init(_ snapshot: Snapshot, symbols: SymbolTable) {
     self.snapshot = snapshot
     self.symbols = symbols
     tests = symbols.tests.map(TestFinder.init)
     modules = snapshot.modules.sorted { $0.low < $1.low }
+    isSampled = snapshot.metadata("sampleBytes") != nil
   }
 
   /// The frames of a stack, innermost first.
@@ -52,6 +55,11 @@ package struct FrameNames {
     let hash = StableHash(site(stack).map { SymbolText.withoutThunks($0.symbol) } ?? "")
     siteHashes[stack] = hash
     return hash
+  }
+
+  /// The same for the backtrace of an allocation, by which findings are told apart if all are known.
+  mutating func allocationHash(_ stack: Snapshot.Index) -> StableHash {
+    isSampled ? StableHash() : siteHash(stack)
   }
 
   /// Hash of all functions and lines of a stack, the same in every run.

@@ -108,7 +108,7 @@ struct LeakFinder {
       if function != 0 { hash.mix(frames.closureHash(at: function)) }
     }
     let node = snapshot.nodes[leak.root]
-    hash.mix(frames.siteHash(node.stack))
+    hash.mix(frames.allocationHash(node.stack))
     if node.explanation != Snapshot.none { hash.mix(frames.siteHash(node.explanation)) }
     return hash
   }

@@ -69,11 +69,12 @@ struct LeakGrouping {
   private mutating func chooseSamples(_ finder: LeakFinder, _ contents: [Contents], _ frames: inout FrameNames) {
     var counts = [[Snapshot.Index: Int]](repeating: [:], count: groups.count)
     for (leak, instance) in finder.leaks.enumerated() where groupOfLeak[leak] >= 0 {
-      counts[Int(groupOfLeak[leak])][snapshot.nodes[instance.root].stack, default: 0] += 1
+      counts[Int(groupOfLeak[leak])][stack(instance, finder, frames), default: 0] += 1
     }
     for group in groups.indices {
       let keyed = counts[group].map { stack, count in
-        (stack, key: (-count, counts[group].count == 1 ? StableHash() : frames.stackHash(stack)))
+        let isUnknown = frames.isSampled && stack == Snapshot.none
+        return (stack, key: (isUnknown ? 1 : -count, counts[group].count == 1 ? StableHash() : frames.stackHash(stack)))
       }
       groups[group].stacks = keyed.sorted { $0.key < $1.key }.map(\.0)
     }
@@ -82,7 +83,7 @@ struct LeakGrouping {
     }
     func key(_ leak: Int) -> (Int, Int, UInt64) {
       let ranks = ranks[Int(groupOfLeak[leak])]
-      let rank = ranks.count == 1 ? 0 : ranks[snapshot.nodes[finder.leaks[leak].root].stack] ?? 0
+      let rank = ranks.count == 1 ? 0 : ranks[stack(finder.leaks[leak], finder, frames)] ?? 0
       return (rank, -contents[leak].bytes, contents[leak].look)
     }
     for leak in finder.leaks.indices where groupOfLeak[leak] >= 0 {
@@ -93,6 +94,14 @@ struct LeakGrouping {
       groups[group].samples.insert(leak, at: place)
       if groups[group].samples.count > LeakGroup.sampleLimit { groups[group].samples.removeLast() }
     }
+  }
+
+  /// The backtrace of a leak's root. In a sample one of another object of its cycle has to do, if it is the only one.
+  private func stack(_ leak: LeakInstance, _ finder: LeakFinder, _ frames: FrameNames) -> Snapshot.Index {
+    let ofRoot = snapshot.nodes[leak.root].stack
+    guard frames.isSampled, ofRoot == Snapshot.none else { return ofRoot }
+    return leak.cycle.lazy.map { snapshot.nodes[finder.graph.source(of: $0)].stack }.first { $0 != Snapshot.none }
+      ?? Snapshot.none
   }
 
   private static func programLeaks(_ finder: LeakFinder, _ names: NodeNames) -> [Bool] {

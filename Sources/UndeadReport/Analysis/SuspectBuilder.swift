@@ -52,7 +52,7 @@ struct SuspectBuilder {
     var hash = StableHash(kind.rawValue)
     hash.mix(names.typeHash(of: node))
     for edge in back { hash.mix(names.labelHash(of: edge)) }
-    hash.mix(frames.siteHash(block.stack))
+    hash.mix(frames.allocationHash(block.stack))
     let allocation = frames.backtrace(block.stack)
     let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
     let path = retainPath(record, to: node, mechanism: mechanism)
