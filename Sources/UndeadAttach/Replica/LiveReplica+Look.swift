@@ -12,16 +12,15 @@ extension LiveReplica {
   public static func look(
     at pid: pid_t, library: String, wantsHeap: Bool, limit: Double
   ) throws(AttachError) -> ReplicaFile {
-    try TracerThread.run { () throws(AttachError) in
-      var attempt = 1
-      while true {
-        do throws(AttachError) {
-          return try once(pid, library, wantsHeap, limit)
-        } catch {
-          guard error.kind == .again, attempt < attempts else { throw error }
-          usleep(useconds_t(20_000 << attempt))
-          attempt += 1
-        }
+    var attempt = 1
+    while true {
+      do throws(AttachError) {
+        // The end of its thread lets go of whatever an attempt could not stop.
+        return try TracerThread.run { () throws(AttachError) in try once(pid, library, wantsHeap, limit) }
+      } catch {
+        guard error.kind == .again, attempt < attempts else { throw error }
+        usleep(useconds_t(20_000 << attempt))
+        attempt += 1
       }
     }
   }
@@ -29,13 +28,21 @@ extension LiveReplica {
   private static func once(
     _ pid: pid_t, _ library: String, _ wantsHeap: Bool, _ limit: Double
   ) throws(AttachError) -> ReplicaFile {
-    let replica = try LiveReplica(of: try TargetProgram(pid: pid))
-    defer { replica.end() }
+    let program = try TargetProgram(pid: pid)
     var request = ReplicaRequest()
     request.wantsHeap = wantsHeap
     request.limit = limit
+    request.started = program.started
     // Its own pages are counted where it is: the copy has only those that it touched.
-    if wantsHeap { request.smaps = ProcFile.read("/proc/\(pid)/smaps") ?? [] }
+    if wantsHeap { request.smaps = ProcFile.read("/proc/\(program.anchor)/smaps") ?? [] }
+    guard program.permitsSystemCalls else {
+      let (replica, paused) = try ReadReplica.make(of: program)
+      defer { replica.end() }
+      request.paused = paused
+      return try replica.run(library: library, request: request)
+    }
+    let replica = try LiveReplica(of: program)
+    defer { replica.end() }
     return try replica.run(library: library, request: request)
   }
 }

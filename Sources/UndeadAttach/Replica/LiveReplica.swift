@@ -30,7 +30,7 @@ public final class LiveReplica: Replica {
     let fork = Fork(stopped, program, guardian)
     let host: ReplicaHost
     do throws(AttachError) {
-      threads = try Self.states(stopped)
+      threads = try stopped.states()
       host = try fork.make()
     } catch {
       fork.undo()
@@ -49,18 +49,6 @@ public final class LiveReplica: Replica {
   }
 
   deinit { end() }
-
-  private static func states(_ stopped: TracedProcess) throws(AttachError) -> [ReplicaThread] {
-    var states: [ReplicaThread] = []
-    for thread in stopped.threads where thread.isAlive {
-      let registers = try thread.standingRegisters()
-      states.append(
-        ReplicaThread(
-          tid: thread.tid, isFirst: thread.tid == stopped.pid, isInSystemCall: registers.orig_rax != .max,
-          registers: registers, extendedState: thread.extendedState()))
-    }
-    return states
-  }
 
   /// If memory or processors are short, the copy is the one that has to do without.
   private static func giveWay(_ pid: pid_t) {
@@ -97,6 +85,21 @@ public final class LiveReplica: Replica {
     // Of tools that were killed together with their guardians.
     for copy in Leftovers.of(program.pid) where copy.hasEnded { paused += reaper.reap(copy.number) }
     guardian.dismiss()
+  }
+}
+
+extension TracedProcess {
+  /// How its threads stand.
+  func states() throws(AttachError) -> [ReplicaThread] {
+    var states: [ReplicaThread] = []
+    for thread in threads where thread.isAlive {
+      let registers = try thread.standingRegisters()
+      states.append(
+        ReplicaThread(
+          tid: thread.tid, isFirst: thread.tid == pid, isInSystemCall: registers.orig_rax != .max,
+          registers: registers, extendedState: thread.extendedState()))
+    }
+    return states
   }
 }
 

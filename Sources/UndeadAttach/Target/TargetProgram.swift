@@ -47,6 +47,15 @@ public struct TargetProgram {
     return live.contains(pid) ? pid : first
   }
 
+  /// False if a filter (seccomp), which may end the program, or a shadow of the stack stands against calls that we have it make.
+  var permitsSystemCalls: Bool {
+    for tid in ProcFile.liveThreads(of: pid) {
+      if let mode = ProcFile.status("Seccomp", of: tid), mode != "0" { return false }
+      if let features = ProcFile.status("x86_Thread_features", of: tid), features.contains("shstk") { return false }
+    }
+    return true
+  }
+
   private static func memory(of tid: pid_t, pid: pid_t) throws(AttachError) -> TargetMemory {
     let descriptor = open("/proc/\(tid)/mem", O_RDONLY | O_CLOEXEC)
     let code = errno

@@ -1,0 +1,133 @@
+import Glibc
+
+/// A replica of a running program in which no system call of ours is to be made: its memory is read from outside while it
+/// stands still.
+///
+/// Takes longer than a copy that the system makes; nothing at all is changed in the program.
+enum ReadReplica {
+  /// - Returns: the replica, and for how many nanoseconds the program stood still.
+  static func make(
+    of program: TargetProgram
+  ) throws(AttachError) -> (replica: ResurrectedReplica, paused: UInt64) {
+    let start = ProcFile.now()
+    let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
+    defer { stopped.resume() }
+    let threads = try stopped.states()
+    let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let pages = try TouchedPages(of: program.anchor)
+    var regions: [ReplicaSource.Region] = []
+    // What cannot be written to does not change, and is read when the program goes on.
+    for region in maps.regions where region.isUsable {
+      regions.append(region.source(region.isWritable ? try pages.copy(region, program.memory) : .live(program.memory)))
+    }
+    let taken = ProcFile.wallClock()
+    stopped.resume()
+    let paused = ProcFile.now() - start
+    let first = threads.firstIndex(where: \.isFirst) ?? 0
+    let files = TargetFiles(of: program.pid)
+    let names = Set(maps.imageStarts.map(\.path)).subtracting([program.executable]).sorted()
+    let source = ReplicaSource(
+      regions: regions, threads: [threads[first]] + threads[..<first] + threads[(first + 1)...], maps: maps,
+      pid: program.pid, files: ([program.executable] + names).map { ($0, files.path(of: $0)) },
+      executable: program.executable, arguments: program.arguments, vdso: Self.kernelLibrary(maps), taken: taken,
+      notes: [])
+    return (try ResurrectedReplica(of: source, name: "process \(program.pid)"), paused)
+  }
+
+  private static func kernelLibrary(_ maps: MemoryMap) -> UInt64? {
+    maps.regions.first { $0.path == "[vdso]" }?.start
+  }
+}
+
+extension MemoryMap.Region {
+  /// False for memory of devices and of the kernel, which may not be read or must not be touched.
+  fileprivate var isUsable: Bool {
+    if path == "[vvar]" || path == "[vvar_vclock]" || path == "[vsyscall]" { return false }
+    return !path.hasPrefix("/dev/") || path.hasPrefix("/dev/shm/") || path.hasPrefix("/dev/zero")
+  }
+
+  fileprivate func source(_ contents: ReplicaSource.Contents) -> ReplicaSource.Region {
+    ReplicaSource.Region(
+      low: start, high: end,
+      protection: (isReadable ? PROT_READ : 0) | (isWritable ? PROT_WRITE : 0) | (isExecutable ? PROT_EXEC : 0),
+      contents: isReadable ? contents : .zero)
+  }
+}
+
+extension ReplicaSource.Contents {
+  /// What the program has there when it is asked.
+  fileprivate static func live(_ memory: TargetMemory) -> ReplicaSource.Contents {
+    .reader { memory.read(at: $0, into: $1) }
+  }
+}
+
+/// Which pages of a process have ever been touched: a reservation of gigabytes is mostly nothing.
+private struct TouchedPages {
+  private let file: Int32
+  private let owner: FileOwner
+  private static let page: UInt64 = 4096
+  /// Bits of `/proc/PID/pagemap`: in memory, or swapped out.
+  private static let touched: UInt64 = 3 << 62
+
+  private final class FileOwner {
+    let file: Int32
+    init(_ file: Int32) { self.file = file }
+    deinit { close(file) }
+  }
+
+  init(of tid: pid_t) throws(AttachError) {
+    file = open("/proc/\(tid)/pagemap", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw .failure("cannot read which memory of process \(tid) is used: \(AttachError.reason(errno))")
+    }
+    owner = FileOwner(file)
+  }
+
+  /// The touched pages of a region, as they are now.
+  func copy(_ region: MemoryMap.Region, _ memory: TargetMemory) throws(AttachError) -> ReplicaSource.Contents {
+    guard region.isReadable else { return .zero }
+    var pieces: [(start: UInt64, bytes: [UInt8])] = []
+    // A page of a file that was not touched has the file's contents.
+    for range in region.path.hasPrefix("/") ? [region.start..<region.end] : ranges(in: region) {
+      guard let bytes = memory.read(at: range.lowerBound, count: Int(range.count)) else { continue }
+      pieces.append((range.lowerBound, bytes))
+    }
+    return .reader { address, buffer in
+      _ = buffer.initializeMemory(as: UInt8.self, repeating: 0)
+      let end = address + UInt64(buffer.count)
+      for piece in pieces where piece.start < end && piece.start + UInt64(piece.bytes.count) > address {
+        let low = max(piece.start, address)
+        let high = min(piece.start + UInt64(piece.bytes.count), end)
+        piece.bytes.withUnsafeBytes { bytes in
+          let part = bytes[Int(low - piece.start)..<Int(high - piece.start)]
+          UnsafeMutableRawBufferPointer(rebasing: buffer[Int(low - address)...]).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: part))
+        }
+      }
+      return buffer.count
+    }
+  }
+
+  private func ranges(in region: MemoryMap.Region) -> [Range<UInt64>] {
+    var ranges: [Range<UInt64>] = []
+    var entries = [UInt64](repeating: 0, count: 1 << 16)
+    var address = region.start
+    while address < region.end {
+      let wanted = min(entries.count, Int((region.end - address) / Self.page))
+      let count = entries.withUnsafeMutableBytes {
+        pread(file, $0.baseAddress, wanted * 8, off_t(address / Self.page * 8))
+      }
+      guard count >= 8 else { break }
+      for index in 0..<count / 8 where entries[index] & Self.touched != 0 {
+        let page = address + UInt64(index) * Self.page
+        if let last = ranges.last, last.upperBound == page {
+          ranges[ranges.count - 1] = last.lowerBound..<page + Self.page
+        } else {
+          ranges.append(page..<page + Self.page)
+        }
+      }
+      address += UInt64(count / 8) * Self.page
+    }
+    return ranges
+  }
+}
