@@ -44,7 +44,6 @@ static bool give_threads(void) {
                                      .registers = threads[i].registers, .xstate = (const uint8_t *)threads[i].xstate,
                                      .xstate_bytes = threads[i].xstate_bytes};
   world = (undead_given_world){.threads = given, .thread_count = request->thread_count, .started = request->started,
-                               .held = (const uint64_t *)request->held, .held_count = request->held_count,
                                .held_known = request->flags & UNDEAD_REPLICA_HELD_KNOWN};
   undead_world_give(&world);
   return true;
@@ -97,6 +96,10 @@ static void look(void *context) {
   undead_state_set_step("reading the allocator's tables");
   end = undead_replica_find_blocks(request);
   if (end != UNDEAD_REPLICA_DONE) return;
+  if (!undead_replica_find_words(request, &world)) {
+    fail(UNDEAD_REPLICA_FAILED, "there is no memory for the words that are held", NULL);
+    return;
+  }
   if (request->flags & UNDEAD_REPLICA_HEAP) {
     check->options.graph = undead_graph_open(check->file, undead_snapshot_room(), false);
     if (check->options.graph) check->options.graph->salt = request->taken * 0x9E3779B97F4A7C15ull + (uint64_t)request->pid;

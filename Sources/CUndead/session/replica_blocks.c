@@ -80,7 +80,7 @@ static int find_work(void *result) {
 }
 
 // Pages of the map that cannot be read (guards, for one) show when they are met.
-static undead_glibc_result find_blocks(undead_replica_request *request) {
+static undead_glibc_result find_blocks(void) {
   undead_glibc_result result = UNDEAD_GLIBC_NO_MEMORY;
   for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     undead_helper_report report = undead_helper_run(find_work, &result, 0);
@@ -89,7 +89,7 @@ static undead_glibc_result find_blocks(undead_replica_request *request) {
     if (!hole || !undead_hole_note(report.fault) || !undead_maps_refresh()) break;
     undead_glibc_start_again(&heap);
   }
-  tell(request, "malloc's tables could not be read", "");
+  undead_text_copy(heap.message, sizeof heap.message, "they cannot be read");
   return UNDEAD_GLIBC_UNSETTLED;
 }
 
@@ -98,7 +98,7 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
     tell(request, "the C library was not found", "");
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   }
-  switch (find_blocks(request)) {
+  switch (find_blocks()) {
   case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
   case UNDEAD_GLIBC_LOCKED: tell(request, "malloc is at work: ", heap.message); return UNDEAD_REPLICA_ALLOCATOR_BUSY;
   case UNDEAD_GLIBC_NO_MEMORY: tell(request, "there is no memory for the table of blocks", ""); return UNDEAD_REPLICA_FAILED;

@@ -102,9 +102,10 @@ undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
   do {
     undead_glibc_result result = take_arena(heap, start, head, start == main);
     if (result != UNDEAD_GLIBC_OK) return result;
+    if (start == main) heap->main_areas = heap->area_count;
     start = undead_glibc_word(start + head + BINS_TO_NEXT);
   } while (start != main);
-  undead_glibc_result result = undead_glibc_take_mapped(heap, heap->area_count ? heap->areas[0].low : 0, &settings);
+  undead_glibc_result result = undead_glibc_take_mapped(heap, &settings);
   if (result == UNDEAD_GLIBC_OK) result = undead_glibc_take_caches(heap, settings);
   if (result == UNDEAD_GLIBC_OK && !undead_glibc_add_area(heap, main, bins + BINS_TO_END)) result = UNDEAD_GLIBC_NO_MEMORY;
   if (result == UNDEAD_GLIBC_OK && undead_registry_dropped()) result = UNDEAD_GLIBC_NO_MEMORY;

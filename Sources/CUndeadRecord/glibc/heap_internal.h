@@ -44,7 +44,7 @@ undead_glibc_result undead_glibc_take_lists(undead_glibc_heap *heap, const undea
 bool undead_glibc_are_bins(uintptr_t bins);
 
 // The chunks with mappings of their own. `*settings`: the place of sbrk_base.
-undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t main_start, uintptr_t *settings);
+undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t *settings);
 // What threads keep for themselves, and the tables that they have for it.
 undead_glibc_result undead_glibc_take_caches(undead_glibc_heap *heap, uintptr_t settings);
 

@@ -7,6 +7,7 @@
 #include "platform/raw_x86_64.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PAGE 4096ull
 #define PIECE_PAGES 65536u
@@ -20,7 +21,6 @@ typedef struct {
 } search;
 
 static bool may_hold_chunks(const undead_mapping *mapping) {
-  if (!mapping->readable || !mapping->writable || mapping->executable) return false;
   // Huge pages that malloc asked for are files to the kernel.
   bool huge = !strncmp(mapping->path, "/anon_hugepage", 14);
   return huge || (!mapping->shared && mapping->what == UNDEAD_MAPPED_NOTHING);
@@ -54,7 +54,7 @@ static uintptr_t cut_from(uintptr_t start, uintptr_t high, undead_glibc_area *ma
     }
   uintptr_t at = start + places[PLACES - 1];
   for (uintptr_t pages = 0; pages < MOST_ALIGNMENT_PAGES && at + PAGE <= mapping->high; pages++, at += PAGE)
-    if (is_mapped_chunk(at, start, high, &cut) && cut.low == start) {
+    if (undead_page_is_readable(at) && is_mapped_chunk(at, start, high, &cut) && cut.low == start) {
       *mapping = cut;
       return at;
     }
@@ -63,6 +63,7 @@ static uintptr_t cut_from(uintptr_t start, uintptr_t high, undead_glibc_area *ma
 
 static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t high) {
   undead_glibc_area mapping;
+  if (!undead_page_is_readable(page)) return page + PAGE;
   for (unsigned i = 0; i < PLACES; i++) {
     uintptr_t chunk = page + places[i];
     if (!is_mapped_chunk(chunk, low, high, &mapping)) continue;
@@ -86,7 +87,7 @@ static void search_part(search *self, uintptr_t low, uintptr_t high) {
       uintptr_t bytes = high - at < PIECE_PAGES * PAGE ? high - at : PIECE_PAGES * PAGE;
       known = at + bytes;
       long asked = undead_raw3(SYS_mincore, (long)at, (long)bytes, (long)self->resident);
-      if (asked < 0) memset(self->resident, 1, PIECE_PAGES);
+      if (asked < 0) memset(self->resident, 0, PIECE_PAGES);   // the copy does not have it
     }
     uintptr_t next = self->resident[(at - first) / PAGE] & 1 ? take_at(self, at, behind, high) : at + PAGE;
     if (next > at + PAGE) behind = next;
@@ -94,11 +95,11 @@ static void search_part(search *self, uintptr_t low, uintptr_t high) {
   }
 }
 
-// What is no arena's of a mapping. `areas` grows meanwhile: only the first `arenas` are arenas'.
-static void search_mapping(search *self, const undead_mapping *mapping, uint32_t arenas) {
-  uintptr_t at = mapping->low;
-  while (at < mapping->high) {
-    uintptr_t next = mapping->high, behind = 0;
+// What is no arena's of a run of mappings. `areas` grows meanwhile: only the first `arenas` are arenas'.
+static void search_run(search *self, uintptr_t low, uintptr_t high, uint32_t arenas) {
+  uintptr_t at = low;
+  while (at < high) {
+    uintptr_t next = high, behind = 0;
     for (uint32_t i = 0; i < arenas; i++) {
       const undead_glibc_area *area = &self->heap->areas[i];
       if (area->low <= at && at < area->high) behind = area->high;
@@ -109,17 +110,40 @@ static void search_mapping(search *self, const undead_mapping *mapping, uint32_t
   }
 }
 
+// Of a block whose owner has protected pages of it, or given other advice, the parts are mappings of their own.
+static void search_all(search *self, uint32_t arenas) {
+  for (size_t i = 0, next; i < undead_mapping_count(); i = next) {
+    const undead_mapping *mapping = undead_mapping_at(i);
+    uintptr_t low = mapping->low, high = low;
+    for (next = i; next < undead_mapping_count(); next++, high = mapping->high) {
+      mapping = undead_mapping_at(next);
+      if (mapping->low != high || !may_hold_chunks(mapping)) break;
+      if (!mapping->readable)   // this is a copy that nobody else needs
+        undead_raw3(SYS_mprotect, (long)mapping->low, (long)(mapping->high - mapping->low), PROT_READ);
+    }
+    if (low < high) search_run(self, low, high, arenas);
+    if (next == i) next++;
+  }
+}
+
+// Of the first part that the main arena was given, before its first chunk was aligned.
+static bool is_start_of_main(const undead_glibc_heap *heap, uintptr_t address) {
+  for (uint32_t i = 0; address && i < heap->main_areas; i++)
+    if (heap->areas[i].low - address < CHUNK_HEADER) return true;
+  return false;
+}
+
 // Since 2.43 each block that was moved makes the sum 16 bytes larger than it is (mremap_chunk).
-static bool is_settings(uintptr_t at, uintptr_t main_start) {
-  if (undead_glibc_word(at) == 0 || (main_start - undead_glibc_word(at)) >= CHUNK_HEADER) return false;
+static bool is_settings(const undead_glibc_heap *heap, uintptr_t at) {
+  if (!is_start_of_main(heap, undead_glibc_word(at))) return false;
   uintptr_t bytes = undead_glibc_word(at + PAR_MAPPED_BYTES), most = undead_glibc_word(at + PAR_MAPPED_MOST_BYTES);
   return bytes % CHUNK_HEADER == 0 && most % CHUNK_HEADER == 0 && bytes <= most && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
 }
 
-// struct malloc_par is known by the start of the heap, which only it has besides the loader's __curbrk and such.
-static uintptr_t find_settings(const undead_glibc_heap *heap, uintptr_t main_start) {
+// struct malloc_par is known by the start of the heap.
+static uintptr_t find_settings(const undead_glibc_heap *heap) {
   for (uintptr_t at = (heap->data.low + 47) & ~(uintptr_t)7; at + PAR_CACHE_COUNT + 8 <= heap->data.high; at += 8)
-    if (is_settings(at, main_start)) return at;
+    if (is_settings(heap, at)) return at;
   return 0;
 }
 
@@ -134,17 +158,16 @@ static bool agrees(const search *self, uintptr_t settings) {
   return false;
 }
 
-undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t main_start, uintptr_t *settings) {
+undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t *settings) {
   search self = {.heap = heap, .resident = undead_map(PIECE_PAGES)};
   if (!self.resident) return UNDEAD_GLIBC_NO_MEMORY;
   uint32_t arenas = heap->area_count;
-  for (size_t i = 0; i < undead_mapping_count(); i++)
-    if (may_hold_chunks(undead_mapping_at(i))) search_mapping(&self, undead_mapping_at(i), arenas);
+  search_all(&self, arenas);
   undead_unmap(self.resident, PIECE_PAGES);
   heap->mapped = (uint32_t)self.count;
   if (self.no_memory) return UNDEAD_GLIBC_NO_MEMORY;
-  *settings = find_settings(heap, main_start);
-  if (!*settings) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "malloc's settings were not found", main_start);
+  *settings = find_settings(heap);
+  if (!*settings) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "malloc's settings were not found", heap->data.low);
   if (agrees(&self, *settings)) return UNDEAD_GLIBC_OK;
   snprintf(heap->message, sizeof heap->message, "malloc counts %lu mapped bytes, and %lu in %lu blocks were found",
            undead_glibc_word(*settings + PAR_MAPPED_BYTES), self.bytes, self.count);

@@ -156,11 +156,13 @@ static void list_put_aside(list_walk *walk) {
     if (!note(walk, block - CHUNK_HEADER)) return;
 }
 
-// Where malloc's memory itself told which blocks there are, all of it is known.
+// Where malloc's memory itself told which blocks there are, all of it is known. A block with pages that cannot be read counts as
+// none, and the rest of it as somebody's.
 static bool exclude_found(undead_intervals *excluded) {
   const undead_glibc_heap *found = undead_glibc_found();
   for (uint32_t i = 0; found && i < found->area_count; i++)
-    undead_intervals_add(excluded, found->areas[i].low, found->areas[i].high);
+    if (undead_is_readable(found->areas[i].low, found->areas[i].high - found->areas[i].low))
+      undead_intervals_add(excluded, found->areas[i].low, found->areas[i].high);
   return found != NULL;
 }
 

@@ -262,7 +262,7 @@ static void add_from_signals(word_list *words, const undead_world *world) {
 static undead_interval given_words(word_list *words, bool *unseen) {
   const undead_given_world *given = undead_given();
   for (uint64_t i = 0; i < given->held_count; i++) add(words, given->held[i]);
-  *unseen = !given->held_known || words->count == MOST_WORDS;
+  *unseen = !given->held_known || has_rings() || words->count == MOST_WORDS;
   return (undead_interval){(uintptr_t)words->list, (uintptr_t)(words->list + words->count)};
 }
 

@@ -28,6 +28,7 @@ typedef struct {
   // What was found.
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables
   uint32_t area_count, area_capacity;
+  uint32_t main_areas;               // the first ones, of the main arena
   bool without_fast_bins;            // glibc 2.43 or newer
   uint32_t arenas, heaps, mapped, caches;
   uint64_t blocks, free_chunks, cached;
