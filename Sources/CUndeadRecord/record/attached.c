@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/attached.h"
 #include "platform/imports.h"
+#include "record/allocator.h"
 #include "record/images_x86_64.h"
 #include "record/mode.h"
 #include "record/thread.h"
@@ -86,6 +87,8 @@ const char *undead_attach_obstacle(void) {
   if (!undead_hooks_available) return "the library was built with a sanitizer";
   const char *why = foreign_function();
   if (why) return why;
+  // Not to be found out by a hook.
+  if (undead_allocator_is_other()) return other_allocator((const void *)undead_next.malloc);
   if (!undead_store_prepare() || !undead_pc_table_prepare()) return "there is no memory for the table of backtraces";
   undead_real_dlopen = imports[ALLOCATOR].function;
   undead_real_dlsym = imports[ALLOCATOR + 1].function;

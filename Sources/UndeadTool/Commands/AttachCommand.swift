@@ -18,6 +18,10 @@ struct AttachCommand: ParsableCommand {
 
       With --for two looks are taken so far apart, and what grew between them is told, as by 'undead diff' of heap files.
 
+      With --record the recorder is put into the program, and what it allocates from then on has backtraces: in later looks \
+      ('undead attach', 'undead heap PID'), and in the growth that --for tells. --detach takes it out of use; with --for that is \
+      done at the end.
+
       Exit status: 23 if leaks were found (with --for: new or more ones; see --exit-code and --fail-on), else 0. 64: the \
       command line is wrong, or the process cannot be looked at. 70: the look failed.
       """)
@@ -49,6 +53,18 @@ struct AttachCommand: ParsableCommand {
     transform: WatchCommand.parseRule)
   var failOnGrowth: [GrowthRule] = []
 
+  @Flag(help: "Record what the program allocates from now on, with backtraces, until --detach.")
+  var record = false
+
+  @Flag(help: "End the recording that --record began.")
+  var detach = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --record: keep the backtraces of a sample only, one for so many bytes on average (such as 512KiB).",
+      valueName: "size"), transform: SampleSetting.parse)
+  var sample: SampleSetting?
+
   @Option(help: ArgumentHelp("How long the copy may work on one look.", valueName: "seconds"))
   var timeout = AttachCommand.defaultTimeout
 
@@ -61,6 +77,13 @@ struct AttachCommand: ParsableCommand {
     if !failOnGrowth.isEmpty, duration == nil {
       throw ValidationError("--fail-on-growth: growth is told with --for TIME only")
     }
+    if detach, record || duration != nil || save != nil || heap != nil {
+      throw ValidationError("--detach only ends a recording: give no other option with it")
+    }
+    if sample != nil, !record { throw ValidationError("--sample is a way to record: give --record, too") }
+    if record, duration == nil, save != nil || heap != nil {
+      throw ValidationError("--record begins to record, and takes no look: give --for TIME, or look later")
+    }
     if duration != nil, save != nil { throw ValidationError("--save: with --for keep the last look by --heap") }
     if duration != nil, !report.furtherReports.isEmpty {
       throw ValidationError("--report is not for growth; use --output")
@@ -68,11 +91,16 @@ struct AttachCommand: ParsableCommand {
   }
 
   func run() throws {
+    if detach { return try LiveRecorder(pid: pid).end() }
+    if record, duration == nil { return try LiveRecorder(pid: pid, sample: sample).begin() }
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     var pipeline = try ReportPipeline(options: report, verdict: verdict)
     if let save { try SnapshotFile.checkWritable(save) }
     if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
     try checkNotUnderTool()
+    let recorder = record ? LiveRecorder(pid: pid, sample: sample) : nil
+    try recorder?.beginForAWhile()
+    defer { recorder?.endQuietly() }
     let first = try LiveLook(at: pid, wantsHeap: heap != nil || duration != nil, timeout: timeout)
     pipeline.symbolizer = first.symbolizer
     guard let duration else { throw ExitCode(try show(first, pipeline, sink)) }
@@ -99,8 +127,10 @@ struct AttachCommand: ParsableCommand {
   ) throws(ToolError) -> Int32 {
     let before = try SavedState.SavedGraph(first, name: "process \(pid), first look")
     let end = System.now() + UInt64(duration.seconds * 1e9)
-    while System.now() < end, ProcessFacts.isRunning(pid) {
-      usleep(useconds_t(min(100_000, (end - System.now()) / 1000)))
+    while ProcessFacts.isRunning(pid) {
+      let now = System.now()
+      // Whoever stops a recording wants to know what it has seen.
+      if now >= end || Interruptions.wait(seconds: min(0.1, Double(end - now) / 1e9)) { break }
     }
     guard ProcessFacts.isRunning(pid) else {
       throw .failure("process \(pid) ended before the second look; give a shorter --for")

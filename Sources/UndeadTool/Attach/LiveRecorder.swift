@@ -1,0 +1,90 @@
+import Glibc
+import UndeadAttach
+
+/// Recording that is put into a program which was not started under the tool, and taken out of use again.
+struct LiveRecorder {
+  let pid: pid_t
+  var sample: SampleSetting?
+
+  /// Begins to record, and says what can be done then.
+  func begin() throws(ToolError) {
+    let places = try put()
+    print(
+      """
+      undead: process \(pid) is recorded from now on (\(places) pointers to functions of malloc were changed; no thread, \
+      file or signal handler was added)
+      undead: look at it with 'undead attach \(pid)', 'undead heap \(pid)' or 'undead attach \(pid) --for TIME'; end it with \
+      'undead attach \(pid) --detach'
+      """)
+  }
+
+  /// Begins to record; the end must come whatever happens to the tool but SIGKILL.
+  func beginForAWhile() throws(ToolError) {
+    Interruptions.hold()
+    try put()
+  }
+
+  /// Ends the recording, and says so.
+  func end() throws(ToolError) {
+    do throws(AttachError) {
+      let ending = try LiveRecording.end(pid)
+      var text = "undead: process \(pid) is not recorded any more; the library stays in it without use"
+      if !ending.gaveMemoryBack {
+        text +=
+          "\nundead: the memory of its tables stays, too: \(Self.threads(ending.threadsInHooks)) never left the recorder"
+      }
+      print(text)
+    } catch {
+      throw ToolError(error)
+    }
+  }
+
+  private static func threads(_ threads: [pid_t]) -> String {
+    (threads.count == 1 ? "thread " : "threads ") + threads.map(String.init).joined(separator: ", ")
+  }
+
+  /// At the end of the tool's work: a failure is told, but changes nothing.
+  func endQuietly() {
+    guard ProcessFacts.isRunning(pid) else { return }
+    do throws(AttachError) {
+      _ = try LiveRecording.end(pid)
+    } catch {
+      Message.say("process \(pid) may be recorded still: \(error.message); end it with 'undead attach \(pid) --detach'")
+    }
+  }
+
+  @discardableResult
+  private func put() throws(ToolError) -> Int {
+    let library = try PreloadLibrary.ofThisTool().path
+    var options = LiveRecording.Options()
+    options.sampleBytes = sample?.bytes ?? 0
+    do throws(AttachError) {
+      return try LiveRecording.begin(pid, library: library, options: options)
+    } catch {
+      throw ToolError(error)
+    }
+  }
+}
+
+/// Signals that would end the tool while something is to be taken back.
+enum Interruptions {
+  private static var signals: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
+    return set
+  }
+
+  /// From now on they wait to be asked for.
+  static func hold() {
+    var set = signals
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  /// Waits; true if one has come, and is held.
+  static func wait(seconds: Double) -> Bool {
+    var set = signals
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
+    return sigtimedwait(&set, nil, &time) > 0
+  }
+}
