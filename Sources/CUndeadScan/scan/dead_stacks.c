@@ -77,13 +77,18 @@ static uintptr_t find_cache(uintptr_t used, uintptr_t user) {
 
 void undead_roots_exclude_dead_stacks(undead_root_search *search) {
   if (!undead_image_facts.list_field || !undead_image_facts.stack_field) return;
-  uintptr_t made = undead_given() ? undead_given_made_thread() : undead_thread_pointer(), user = 0;
+  uintptr_t made = undead_given() ? undead_given_made_thread(undead_image_facts.list_field) : undead_thread_pointer(), user = 0;
   for (uint32_t i = 0; i < search->world->thread_count; i++) {
     const undead_stopped_thread *thread = &search->world->threads[i];
     if (thread->tid == search->world->process && thread->tp) user = head_of(thread->tp);
   }
   uintptr_t used = made ? head_of(made) : 0;
   if (!used) return;
+  // The only thread that glibc made has ended.
+  if (undead_given() && has_ended(search->world, made)) {
+    exclude_ring(search, used, true);
+    return;
+  }
   uintptr_t cache = find_cache(used, user);
   if (cache) exclude_ring(search, cache, true);
   exclude_ring(search, used, false);

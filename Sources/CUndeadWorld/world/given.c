@@ -1,5 +1,7 @@
 #include "world/given.h"
+#include "platform/maps.h"
 #include "platform/raw_x86_64.h"
+#include "platform/words.h"
 #include "world/clock.h"
 #include <string.h>
 #include <sys/user.h>
@@ -52,9 +54,46 @@ int32_t undead_given_own_tid(void) {
   return 0;
 }
 
-uintptr_t undead_given_made_thread(void) {
+static uintptr_t pointer_of(bool first) {
   for (uint32_t i = 0; i < given->thread_count; i++)
-    if (!given->threads[i].first && registers_of(&given->threads[i]).fs_base)
+    if (given->threads[i].first == first && registers_of(&given->threads[i]).fs_base)
       return registers_of(&given->threads[i]).fs_base;
+  return 0;
+}
+
+uintptr_t undead_given_first_thread(void) { return pointer_of(true); }
+
+static bool is_linked(uintptr_t node) {
+  if (node % 8 || !undead_is_readable(node, 16)) return false;
+  uintptr_t next = word_at(node);
+  return next % 8 == 0 && undead_is_readable(next, 16) && word_at(next + 8) == node;
+}
+
+// A program with one thread may have the stacks of others that ended: glibc keeps them in a ring (nptl/allocatestack.c), whose head
+// lies behind that of the ring with the first thread (_dl_stack_user, _dl_stack_cache in sysdeps/generic/ldsodefs.h).
+static uintptr_t ended_thread(size_t list_field) {
+  uintptr_t first = undead_given_first_thread();
+  if (!first || !list_field || !is_linked(first + list_field)) return 0;
+  uintptr_t head = word_at(first + list_field) + 16, node = is_linked(head) ? word_at(head) : head;
+  uintptr_t tp = node - list_field;
+  bool descriptor = node != head && undead_is_readable(tp, list_field + 16) && word_at(tp) == tp && word_at(tp + 16) == tp;
+  return descriptor ? tp : 0;
+}
+
+uintptr_t undead_given_made_thread(size_t list_field) {
+  uintptr_t living = pointer_of(false);
+  return living ? living : ended_thread(list_field);
+}
+
+// {stack block, size, size of the guard} (nptl/descr.h): the descriptor lies at the end of the block, the guard at its start.
+size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
+  enum { PAGE = 4096, MOST_ABOVE = 1 << 20 };
+  uintptr_t tp = undead_given_made_thread(list_field);
+  if (!tp || !undead_is_readable(tp, descriptor_bytes)) return 0;
+  for (size_t field = 512; field + 24 < descriptor_bytes; field += 8) {
+    uintptr_t low = word_at(tp + field), size = word_at(tp + field + 8), guard = word_at(tp + field + 16);
+    if (!low || low % PAGE || size % PAGE || guard % PAGE || guard >= size) continue;
+    if (tp > low && tp - low < size && size - (tp - low) < MOST_ABOVE) return field;
+  }
   return 0;
 }

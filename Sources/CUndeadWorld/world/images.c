@@ -53,17 +53,17 @@ static void visit_module(const undead_module *module) {
 }
 
 // glibc keeps {stack block, size} of a thread in its descriptor at an offset that it does not publish: find it in the
-// calling thread's own, whose stack pthread_getattr_np knows. In a replica that may be the first thread, which has none.
+// calling thread's own, whose stack pthread_getattr_np knows.
 static size_t find_stack_field(size_t descriptor_bytes) {
   pthread_attr_t attributes;
   void *address = NULL;
   size_t size = 0, guard = 0;
-  uintptr_t thread = undead_given() ? undead_given_made_thread() : undead_thread_pointer();
-  if (!thread || pthread_getattr_np((pthread_t)thread, &attributes)) return 0;
+  if (undead_given()) return undead_given_stack_field(undead_image_facts.list_field, descriptor_bytes);
+  if (pthread_getattr_np(pthread_self(), &attributes)) return 0;
   pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_getguardsize(&attributes, &guard);
   pthread_attr_destroy(&attributes);
-  const uintptr_t *word = (const uintptr_t *)thread;
+  const uintptr_t *word = (const uintptr_t *)undead_thread_pointer();
   for (size_t i = 64; i + 2 < descriptor_bytes / 8; i++)
     if (word[i] == (uintptr_t)address - guard && word[i + 1] == size + guard && word[i + 2] == guard) return i * 8;
   return 0;
