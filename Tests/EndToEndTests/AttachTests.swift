@@ -1,0 +1,199 @@
+import Foundation
+import Testing
+import UndeadHeap
+import UndeadTestSupport
+
+/// Looks at programs that were not started under the tool.
+@Suite(.timeLimit(.minutes(20))) struct AttachTests {
+  /// How the program is compiled.
+  enum Build: String, CaseIterable, CustomStringConvertible {
+    case debug = "-Onone -g"
+    case optimised = "-O"
+    case staticRuntime = "-O -static-stdlib"
+
+    var description: String { rawValue }
+    var tool: String { self == .debug ? Tool.path : Tool.releasePath }
+  }
+
+  private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs/Attach")
+    .path
+
+  /// What the scripts have in common. The program's standard input is descriptor 7.
+  private static let words = """
+    start() {
+      mkfifo in; "$@" < in > out & program=$!
+      exec 7> in
+      until grep -q ready out; do kill -0 $program || exit 90; sleep 0.01; done
+    }
+    ask() {
+      before=$(wc -l < out); echo "$*" >&7
+      until [ "$(wc -l < out)" -gt "$before" ]; do kill -0 $program || { echo gone; return; }; sleep 0.01; done
+      tail -1 out
+    }
+    children() { ps -o stat=,comm= --ppid $program; }
+    ended() { kill -9 $program; wait $program 2> /dev/null; }
+    """
+
+  /// Compiles the program and runs a script beside it.
+  private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
+    try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      let compiled = try await runShell(
+        """
+        cd \(quoted(directory.url.path)) && clang -O2 -c \(quoted(Self.sources))/untouched.c -o untouched.o &&
+        clang -O1 \(quoted(Self.sources))/filtered.c -o filtered &&
+        swiftc \(build.rawValue) -module-name App -import-objc-header \(quoted(Self.sources))/untouched.h \
+          \(quoted(Self.sources))/main.swift untouched.o -o app
+        """)
+      try #require(compiled.ending == .exit(0), "\(compiled.errors)")
+      let outcome = try await runShell(
+        """
+        cd \(quoted(directory.url.path)); tool=\(quoted(build.tool)); mkdir files; export TMPDIR=$PWD/files
+        \(Self.words)
+        \(script)
+        """)
+      return (outcome, directory)
+    }
+  }
+
+  private func report(_ name: String, _ directory: TemporaryDirectory) throws -> ReportFile {
+    try JSONDecoder().decode(ReportFile.self, from: Data(directory.contents(name).utf8))
+  }
+
+  @Test(arguments: Build.allCases)
+  func leaksAreNamedAndTheProgramGoesOn(_ build: Build) async throws {
+    let (outcome, directory) = try await run(
+      build,
+      """
+      start ./app busy
+      $tool attach $program --format json --output report.json --heap heap.undead; echo status $?
+      ask
+      $tool heap $program --format json --output heap.json 2> heap.errors; echo status $?
+      ask; children; ls files
+      ended
+      """)
+    let lines = outcome.output.split(separator: "\n")
+    #expect(outcome.errors == "" && lines.count == 4, "\(outcome)")
+    #expect(lines.first == "status 23" && lines.dropFirst(2).first == "status 0")
+    #expect(lines.filter { $0.hasPrefix("ok interruptions=0 ") }.count == 2)
+    let report = try report("report.json", directory)
+    let leak = try #require(report.leaks.first)
+    #expect(report.leaks.count == 1 && leak.kind == "retainCycle" && leak.count == 100)
+    #expect(leak.cycle?.map { "\($0.type) \($0.field ?? "")" } == ["App.Node next", "App.Node next"])
+    #expect(directory.contents("heap.errors").contains("is not under the tool"))
+    let heap = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("heap.json").utf8))
+    let counts = Dictionary(heap.types.map { ($0.type, $0.count) }) { $0 + $1 }
+    #expect(counts["App.Session"] == 1000 && counts["App.Node"] == 200 && counts["App.Store"] == 1)
+  }
+
+  @Test(arguments: [Build.debug, .optimised])
+  func theHeapIsThatOfARecordedProgram(_ build: Build) async throws {
+    let (outcome, directory) = try await run(
+      build,
+      """
+      start ./app
+      $tool heap $program --format json --output attached.json 2> /dev/null; echo $?
+      ended; rm in
+      start $tool run --output /dev/null -- ./app
+      $tool heap $program --format json --output recorded.json; echo $?
+      exec 7>&-; wait $program
+      """)
+    #expect(outcome.output == "0\n0\n", "\(outcome)")
+    let counts = try ["attached.json", "recorded.json"].map { name in
+      let heap = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents(name).utf8))
+      return Dictionary(
+        heap.types.lazy.filter { $0.type.hasPrefix("App.") || $0.type.hasPrefix("Swift.") }.map { ($0.type, $0.count) }
+      ) { $0 + $1 }
+    }
+    #expect(counts[0] == counts[1] && counts[0].count > 4)
+  }
+
+  @Test func growthIsTold() async throws {
+    let (outcome, directory) = try await run(
+      .optimised,
+      """
+      start ./app
+      $tool attach $program --for 3s --format json --output growth.json & look=$!
+      sleep 1; ask grow
+      wait $look; echo status $?
+      ended
+      """)
+    #expect(outcome.output.hasSuffix("status 0\n"), "\(outcome)")
+    #expect(directory.contents("growth.json").contains("App.Session"))
+  }
+
+  /// Before each request to the system that the tool makes, it can be killed: what is left must find its way alone.
+  @Test func theProgramSurvivesTheEndOfTheTool() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      start ./app busy
+      number=1
+      while UNDEAD_TEST_KILL_AT=$number $tool attach $program > /dev/null 2>&1; [ $? -gt 128 ]; do
+        grep -h '^State' /proc/$program/task/*/status 2> /dev/null | grep -q '[tT] (' && echo stopped $number
+        number=$((number + \(Self.stride)))
+      done
+      [ $number -gt 100 ] || echo only $number
+      for turn in 1 2 3 4 5 6 7 8 9 10; do [ -z "$(children)" ] && break; sleep 0.3; done
+      children; ls files
+      ask | cut -d' ' -f1
+      $tool attach $program --format json --output report.json; echo status $?
+      ask | cut -d' ' -f1; children
+      ended
+      """)
+    #expect(outcome.output == "ok\nstatus 23\nok\n", "\(outcome)")
+  }
+
+  /// With `UNDEAD_REPEAT` every single one.
+  private static let stride = Tool.repetitions > 1 ? 1 : 29
+
+  @Test func strangeStates() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      start ./app busy
+      kill -STOP $program
+      $tool attach $program > /dev/null; echo stopped $? $(cut -d' ' -f3 /proc/$program/stat)
+      kill -CONT $program; ask | cut -d' ' -f1
+      ask lose the first thread
+      $tool attach $program > /dev/null; echo headless $?
+      ended; rm in
+      start ./filtered ./app busy
+      $tool attach $program > /dev/null; echo filtered $?
+      ask | cut -d' ' -f1
+      ended
+      """)
+    #expect(
+      outcome.output == "stopped 23 T\nok\nlost\nheadless 23\nfiltered 23\nok\n", "\(outcome)")
+  }
+
+  @Test func whatCannotBeLookedAt() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      say() { "$@" 2>&1 > /dev/null | tail -1; }
+      say $tool attach 999999999
+      sleep 100 & say $tool attach $!; kill $!
+      sh -c 'sleep 0 & echo $! > zombie; exec sleep 100' & parent=$!
+      until [ "$(cut -d' ' -f3 /proc/$(cat zombie)/stat 2> /dev/null)" = Z ]; do sleep 0.01; done
+      say $tool attach $(cat zombie); kill $parent
+      start $tool run --output /dev/null -- ./app busy
+      say $tool attach $program
+      say $tool attach $(ps -o pid= --ppid $program)
+      exec 7>&-; wait $program; rm in
+      start ./app busy
+      say $tool attach $(ls /proc/$program/task | tail -1)
+      $tool attach $program > /dev/null & one=$!; $tool attach $program > /dev/null 2> other; echo $? >> other
+      wait $one; echo one $?
+      ask | cut -d' ' -f1
+      ended
+      """)
+    let lines = outcome.output.split(separator: "\n")
+    let expected = [
+      "no such process", "does not use the Swift runtime", "has ended (state Z)", "is under 'undead run' already",
+      "is under 'undead run' already", "is a thread of process", "", "ok",
+    ]
+    try #require(lines.count == expected.count, "\(outcome)")
+    for (line, text) in zip(lines, expected) { #expect(text.isEmpty || line.contains(text), "\(line)") }
+  }
+}

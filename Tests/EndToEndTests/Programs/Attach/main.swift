@@ -1,0 +1,55 @@
+// Leaks a hundred cycles, keeps a thousand sessions, and lets threads of C wait and calculate. Each line of input is answered by how
+// they are. Knows nothing of Undead.
+import Glibc
+
+final class Node {
+  var next: Node?
+  var numbers = [Int](repeating: 1, count: 4)
+}
+
+final class Session {
+  let name: String
+  let buffer = [UInt8](repeating: 0, count: 100)
+  init(_ name: String) { self.name = name }
+}
+
+final class Store {
+  var sessions: [String: Session] = [:]
+  var opened = 0
+
+  func open(_ count: Int) {
+    for _ in 0..<count {
+      opened += 1
+      let name = "session number \(opened), with a name that does not fit into a word"
+      sessions[name] = Session(name)
+    }
+  }
+}
+
+@inline(never) func leak() {
+  let first = Node()
+  let second = Node()
+  first.next = second
+  second.next = first
+}
+
+nonisolated(unsafe) let store = Store()
+store.open(1000)
+for _ in 0..<100 { leak() }
+if CommandLine.arguments.contains("busy") { untouched_start() }
+print("ready")
+fflush(stdout)
+while let line = readLine() {
+  switch line {
+  case "grow": store.open(500)
+  case "lose the first thread":
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { _ in while true { usleep(5000) } }, nil)
+    print("lost")
+    fflush(stdout)
+    pthread_exit(nil)
+  default: break
+  }
+  print(String(cString: untouched_answer()))
+  fflush(stdout)
+}

@@ -1,0 +1,5 @@
+#pragma once
+// Starts threads that wait in every kind of system call, calculate, and send each other signals, and see whether anything disturbs them.
+void untouched_start(void);
+// "ok COUNTS", or what went wrong.
+const char *untouched_answer(void);
