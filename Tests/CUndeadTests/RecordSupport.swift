@@ -32,7 +32,7 @@ enum Recorder {
     try run(
       "clang",
       [optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now", fixtures.appending(path: source).path]
-        + InstrumentSources.includeOptions + [try object(optimization: optimization), "-o", program]
+        + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
     ).expectSuccess()
     return program
   }

@@ -34,6 +34,22 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
+  /// Blocks, what of them is sampled with which chance, what is thrown away, estimates.
+  @Test(arguments: ["-O0", "-O2"])
+  func aSampleIsBoundedAndUnbiased(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/sampled.c", optimization: optimization)
+    let settings = ["UNDEAD_SAMPLE": "4KiB", "UNDEAD_STORE_BYTES": "64KiB"]
+    try Recorder.run(program, [], environment: settings).expectSuccess()
+  }
+
+  /// Threads, forks, signal handlers that allocate or jump away, ends of threads, and small stacks.
+  @Test(arguments: ["storm", "jumps", "endings", "stacks"])
+  func aSampleBearsWhatFullRecordingBears(name: String) throws {
+    let program = try Recorder.linkProgram("record/\(name).c", optimization: "-O2")
+    let settings = ["UNDEAD_SAMPLE": "256", "UNDEAD_STORE_BYTES": "64KiB"]
+    try Recorder.run(program, [], environment: settings).expectSuccess()
+  }
+
   /// The instrument is optimised in every build.
   @Test func allocationsNeedLittleStack() throws {
     let program = try Recorder.linkProgram("record/stacks.c", optimization: "-O2")

@@ -43,6 +43,7 @@ void undead_sample_set(uint64_t mean, uint64_t bytes) {
   if (mean > UNDEAD_SAMPLE_LARGEST) mean = UNDEAD_SAMPLE_LARGEST;
   base_mean = (uint32_t)((mean + UNDEAD_SAMPLE_UNIT - 1) & ~(uint64_t)(UNDEAD_SAMPLE_UNIT - 1));
   if (bytes) store_bytes = bytes > UNDEAD_STORE_LEAST ? bytes : UNDEAD_STORE_LEAST;
+  undead_sample_lock_prepare();
   undead_stacks_set_budget(store_bytes);
   undead_governor_begin(base_mean);
 }
@@ -137,10 +138,14 @@ void undead_sample_drop(uintptr_t block) {
   undead_sample_lock_release(&lock);
 }
 
-void undead_sample_forget_all(void) {
-  undead_sample_lock_inherited();
+void undead_sample_forget_tables(void) {
   undead_samples_forget_all();
   undead_stacks_forget_all();
+}
+
+void undead_sample_forget_all(void) {
+  undead_sample_lock_inherited();
+  undead_sample_forget_tables();
 }
 
 void undead_sample_after_fork_in_child(void) {

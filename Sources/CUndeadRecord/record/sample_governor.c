@@ -9,6 +9,7 @@
 #define LONGEST 50000u               // what takes longer had no processor
 
 uint32_t undead_sample_mean, undead_sample_least, undead_sample_most;
+bool undead_governor_is_held;
 static uint32_t base_mean;
 static uint64_t spent, spent_before, looked_at, used_before;
 
@@ -48,7 +49,7 @@ uint32_t undead_governor_decide(uint32_t mean, uint32_t base, uint64_t took, uin
 void undead_governor_note(uint64_t start, uint64_t end) {
   uint64_t took = end - start;
   spent += took < LONGEST ? took : LONGEST;
-  if (end - looked_at < PERIOD) return;
+  if (end - looked_at < PERIOD || undead_governor_is_held) return;
   uint64_t used = clock_now(CLOCK_PROCESS_CPUTIME_ID);
   if (looked_at && used - used_before < LEAST_USED) return;
   if (looked_at) set_mean(undead_governor_decide(undead_sample_mean, base_mean, spent - spent_before, used - used_before));
@@ -57,4 +58,6 @@ void undead_governor_note(uint64_t start, uint64_t end) {
   spent_before = spent;
 }
 
-void undead_governor_thin(void) { set_mean(doubled(undead_sample_mean, base_mean)); }
+void undead_governor_thin(void) {
+  if (!undead_governor_is_held) set_mean(doubled(undead_sample_mean, base_mean));
+}

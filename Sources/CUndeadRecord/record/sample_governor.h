@@ -1,5 +1,6 @@
 // Keeps the time that sampling takes below a share of the process's own: the sample becomes thinner, not the service slower.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -9,6 +10,9 @@
 // The mean that new gaps are drawn with.
 extern uint32_t undead_sample_mean;
 extern uint32_t undead_sample_least, undead_sample_most;   // that it was
+
+// The mean stays as it is (for tests).
+extern bool undead_governor_is_held;
 
 // Before the first sample.
 void undead_governor_begin(uint32_t mean);

@@ -2,6 +2,7 @@
 // instrument.
 #define _GNU_SOURCE
 #include "check.h"
+#include "known.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
 #include <alloca.h>
@@ -20,8 +21,7 @@ enum { LEFT = 800, GUARD = 4096, THREAD_BYTES = 16384, FIBER_BYTES = 8192 };
 static char *stack;   // its lowest address; below is a guard
 
 static void check_known(void *block) {
-  uint32_t *slot = undead_registry_slot((uintptr_t)block);
-  CHECK(slot && *slot > UNDEAD_BACKTRACE_NONE);
+  CHECK(is_recorded(block, 0));
 }
 
 // Frames with and without tables, realigned ones, and one that nothing can unwind.

@@ -2,6 +2,7 @@
 // sources of the instrument.
 #define _GNU_SOURCE
 #include "check.h"
+#include "known.h"
 #include "record/gate.h"
 #include "record/mode.h"
 #include "record/registry.h"
@@ -27,11 +28,7 @@ static __attribute__((noinline)) void *allocate(int depth, size_t size) {
 }
 
 // True for a block that is known with a backtrace of at least `depth` calls of `allocate`.
-static bool is_known(void *block, int depth) {
-  uint32_t *slot = undead_registry_slot((uintptr_t)block);
-  uintptr_t frames[64];
-  return slot && *slot > UNDEAD_BACKTRACE_NONE && undead_backtrace_frames(*slot, frames, 64) > (uint32_t)depth;
-}
+static bool is_known(void *block, int depth) { return is_recorded(block, (uint32_t)depth); }
 
 static void churn(unsigned seed, int rounds) {
   for (int round = 0; round < rounds; round++) {
