@@ -98,6 +98,7 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
     tell(request, "the C library was not found", "");
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   }
+  heap.ended = request->flags & UNDEAD_REPLICA_CORE;
   switch (find_blocks()) {
   case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
   case UNDEAD_GLIBC_LOCKED: tell(request, "malloc is at work: ", heap.message); return UNDEAD_REPLICA_ALLOCATOR_BUSY;

@@ -81,7 +81,9 @@ static uintptr_t find_main(const undead_glibc_heap *heap, uintptr_t *head) {
 
 static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, uintptr_t head, bool main) {
   undead_arena arena = {start + head, start, undead_glibc_word(start + head - BINS_TO_TOP), main};
-  if (*(const int32_t *)start) return undead_glibc_fail(heap, UNDEAD_GLIBC_LOCKED, "an arena of malloc's is locked", start);
+  bool locked = *(const int32_t *)start != 0;
+  if (locked && !heap->ended)
+    return undead_glibc_fail(heap, UNDEAD_GLIBC_LOCKED, "an arena of malloc's is locked", start);
   heap->arenas++;
   // A main arena that nothing was asked of begins with its own bins as top.
   if (main && undead_glibc_word(arena.bins + BINS_TO_SYSTEM_MEMORY) == 0) return UNDEAD_GLIBC_OK;
@@ -90,7 +92,8 @@ static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, 
   if (result != UNDEAD_GLIBC_OK) return result;
   uint64_t left = heap->free_chunks - free_before;
   result = undead_glibc_take_lists(heap, &arena, &left);
-  if (result != UNDEAD_GLIBC_OK || !left) return result;
+  // What somebody had just taken from a list, or not put into one yet, is free for its neighbours: nobody has it.
+  if (result != UNDEAD_GLIBC_OK || !left || locked) return result;
   return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "free memory of malloc's stands in none of its lists", start);
 }
 

@@ -1,0 +1,97 @@
+// Ends, or waits, with a heap whose every object is known: core files are made of it.
+// EXPECT silent
+import Dispatch
+import Foundation
+
+final class Order {
+  let number: Int
+  let lines: [Int]
+  init(_ number: Int) {
+    self.number = number
+    lines = [Int](repeating: number, count: 50)
+  }
+}
+
+final class Parent {
+  var child: Child?
+}
+
+final class Child {
+  var parent: Parent?
+  let name = "a name that is too long to be inline"
+}
+
+final class Shop {
+  var orders: [Int: Order] = [:]
+}
+
+let shop = Shop()
+for number in 0..<500 { shop.orders[number] = Order(number) }
+
+@inline(never) func leak() {
+  let parent = Parent()
+  let child = Child()
+  parent.child = child
+  child.parent = parent
+  use(parent)
+}
+
+/// The optimiser would make no objects at all.
+@inline(never) func use(_ object: AnyObject) {
+  if CommandLine.arguments.count > 9 { print(object) }
+}
+
+/// Only a thread that stands still has it.
+@inline(never) func hold(_ order: Order, _ ready: DispatchSemaphore) {
+  ready.signal()
+  while CommandLine.arguments.count < 9 { sleep(1000) }
+  use(order)
+}
+
+// Garbage that only stale words of this thread name would not be told.
+let maker = Thread { for _ in 0..<30 { leak() } }
+maker.start()
+while !maker.isFinished { usleep(1000) }
+let ready = DispatchSemaphore(value: 0)
+for number in 0..<3 {
+  let holder = Thread { hold(Order(1000 + number), ready) }
+  holder.start()
+  ready.wait()
+}
+
+/// Functions that the optimiser knows nothing of.
+typealias Allocate = @convention(c) (Int) -> UnsafeMutableRawPointer
+typealias Release = @convention(c) (UnsafeMutableRawPointer) -> Void
+let allocate = unsafeBitCast(dlsym(nil, "malloc"), to: Allocate.self)
+let release = unsafeBitCast(dlsym(nil, "free"), to: Release.self)
+
+switch CommandLine.arguments.dropFirst().first {
+case "trap":
+  let none: Int? = nil
+  print(none!)
+case "fault": UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = shop.orders.count
+case "abort": abort()
+case "overflow":
+  @inline(never) func deep(_ number: Int) -> Int {
+    number == -1 ? 0 : deep(number + 1) + (shop.orders[number]?.number ?? 1)
+  }
+  print(deep(0))
+case "lock":
+  // As if a thread were at work in the main arena. Free memory of an arena names its lists, 96 bytes behind its lock.
+  let block = allocate(5000)
+  let fence = allocate(5000)
+  release(block)
+  (block.load(as: UnsafeMutableRawPointer.self) - 96).storeBytes(of: 1, as: Int32.self)
+  fence.storeBytes(of: 1, as: Int.self)
+  abort()
+case "allocator":
+  // The C library finds what a program wrote behind its memory.
+  let last = allocate(5000)
+  // The size of what comes next.
+  (last + 5000).storeBytes(of: 1 << 60, as: Int.self)
+  for _ in 1..<1000 { allocate(5000).storeBytes(of: 1, as: Int.self) }
+default:
+  print("ready")
+  fflush(stdout)
+  while true { sleep(1000) }
+}
