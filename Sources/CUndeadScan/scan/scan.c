@@ -33,6 +33,7 @@ typedef struct {
 typedef enum {
   WORK_DONE, WORK_DENIED, WORK_STUCK, WORK_NO_MEMORY, WORK_COPY_FAILED, WORK_UNSEEN,
   WORK_COPY_LACKS,   // memory that the copy should have
+  WORK_COPY_KILLED,  // from outside: by the kernel, which is short of memory, or by hand
 } work_end;
 
 // Marks of a scan whose helper was killed are still in the registry.
@@ -95,6 +96,7 @@ static work_end scan_copy(scan_job *job) {
   if (copy < 0) return WORK_COPY_FAILED;
   undead_helper_report report = undead_helper_wait_copy(copy);
   if (report.end == UNDEAD_HELPER_CRASHED) undead_helper_crash(&report);
+  if (report.end == UNDEAD_HELPER_KILLED && report.value == SIGKILL) return WORK_COPY_KILLED;
   return report.end == UNDEAD_HELPER_DONE ? (work_end)report.value : WORK_COPY_FAILED;
 }
 
@@ -174,6 +176,10 @@ static void fail_by_work(scan_job *job, work_end end) {
   case WORK_COPY_FAILED:
     try_in_place(job);
     fail(job, UNDEAD_SCAN_CRASHED, "the copy of the program could not be made, or ended early");
+    return;
+  case WORK_COPY_KILLED:
+    // Not in place: what the copy needed would then be taken from the program's room.
+    fail(job, UNDEAD_SCAN_NO_MEMORY, "the copy of the program was killed, as the kernel does when memory is short");
     return;
   default:
     fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
