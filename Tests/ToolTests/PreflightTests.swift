@@ -33,12 +33,13 @@ import Testing
     }
   }
 
+  /// The library in the program looks at them: only what is linked in is out of its reach.
   @Test func tellsOtherAllocators() throws {
     let malloc = "#include <stddef.h>\nvoid *malloc(size_t s) { return 0; }\n"
     try sandbox.compile(malloc, to: "libjemalloc.so.2", "-shared", "-fPIC")
     try sandbox.compile(
       "int main() { return 0; }", to: "linked", "-Wl,--no-as-needed", sandbox.path("libjemalloc.so.2"))
-    #expect(try #require(try obstacle("linked")).contains("libjemalloc.so.2"))
+    #expect(try obstacle("linked") == nil)
 
     try sandbox.compile(malloc + "int main() { return 0; }", to: "own")
     #expect(try #require(try obstacle("own")).contains("allocator of its own"))
@@ -48,11 +49,8 @@ import Testing
 
     try sandbox.compile("int main() { return 0; }", to: "plain")
     try sandbox.compile(malloc, to: "libfast.so", "-shared", "-fPIC")
-    try sandbox.compile("int nothing;", to: "libother.so", "-shared", "-fPIC")
-    let preloaded = "\(sandbox.path("libother.so")):\(sandbox.path("libfast.so"))"
-    #expect(try #require(try obstacle("plain", preloaded: preloaded)).contains("libfast.so"))
-    #expect(try obstacle("plain", preloaded: sandbox.path("libother.so")) == nil)
-    #expect(try obstacle("plain", preloaded: "libtcmalloc_minimal.so.4") != nil)
+    #expect(try obstacle("plain", preloaded: sandbox.path("libfast.so")) == nil)
+    #expect(try obstacle("plain", preloaded: "libasan.so.8") != nil)
   }
 
   @Test func tellsOtherProcessors() throws {

@@ -19,6 +19,17 @@ import Testing
         == ["B=2", "LD_PRELOAD=liba.so:libb.so:/c.so:/opt/undead/libUndeadPreload.so"])
   }
 
+  @Test func comesBeforeAnAllocator() throws {
+    #expect(
+      environment(["LD_PRELOAD=liba.so:libjemalloc.so.2:libb.so"])
+        == ["LD_PRELOAD=liba.so:/opt/undead/libUndeadPreload.so:libjemalloc.so.2:libb.so"])
+    let sandbox = try Sandbox()
+    let malloc = "#include <stddef.h>\nvoid *malloc(size_t s) { return 0; }\n"
+    try sandbox.compile(malloc, to: "libfast.so", "-shared", "-fPIC")
+    let fast = sandbox.path("libfast.so")
+    #expect(environment(["LD_PRELOAD=\(fast)"]) == ["LD_PRELOAD=/opt/undead/libUndeadPreload.so:\(fast)"])
+  }
+
   @Test func replacesThatOfAnOuterTool() {
     #expect(
       environment(["LD_PRELOAD=/other/libUndeadPreload.so", "UNDEAD_SESSION=/outer"], ["UNDEAD_SESSION": "/inner"])

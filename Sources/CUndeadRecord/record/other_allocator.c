@@ -41,8 +41,8 @@ static const void *base_of(const void *function) {
 
 static typeof(mmap) *real_mmap;
 static typeof(munmap) *real_munmap;
-// tcmalloc has an sbrk of its own, that calls libc's under its other name.
-static typeof(sbrk) *real_sbrk, *real_libc_sbrk;
+// What tcmalloc calls in functions of these names that it has itself is not looked at: the program calls them, too.
+static typeof(sbrk) *real_sbrk;
 
 static void *seen_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
   void *mapped = real_mmap(address, bytes, protection, flags, file, offset);
@@ -55,15 +55,16 @@ static int seen_munmap(void *address, size_t bytes) {
   return real_munmap(address, bytes);
 }
 
-static void *see_sbrk(typeof(sbrk) *real, intptr_t bytes) {
-  if (bytes < 0) undead_other_memory_remove((uintptr_t)real(0) + (uintptr_t)bytes, (size_t)-bytes);
-  void *old = real(bytes);
-  if (bytes > 0 && old != (void *)-1) undead_other_memory_add((uintptr_t)old, (size_t)bytes);
+// The pages at both ends may be the program's in part.
+static void *seen_sbrk(intptr_t bytes) {
+  const uintptr_t page = 4096;
+  if (bytes < 0) undead_other_memory_remove((uintptr_t)real_sbrk(0) + (uintptr_t)bytes, (size_t)-bytes);
+  void *old = real_sbrk(bytes);
+  if (bytes <= 0 || old == (void *)-1) return old;
+  uintptr_t low = ((uintptr_t)old + page - 1) & ~(page - 1), high = ((uintptr_t)old + (uintptr_t)bytes) & ~(page - 1);
+  if (high > low) undead_other_memory_add(low, high - low);
   return old;
 }
-
-static void *seen_sbrk(intptr_t bytes) { return see_sbrk(real_sbrk, bytes); }
-static void *seen_libc_sbrk(intptr_t bytes) { return see_sbrk(real_libc_sbrk, bytes); }
 
 static void trace_mappings(const struct dl_phdr_info *image) {
   undead_import ends[] = {{"munmap", (uintptr_t)real_munmap, (uintptr_t)seen_munmap}};
@@ -71,7 +72,6 @@ static void trace_mappings(const struct dl_phdr_info *image) {
       {"mmap", (uintptr_t)real_mmap, (uintptr_t)seen_mmap},
       {"mmap64", (uintptr_t)real_mmap, (uintptr_t)seen_mmap},
       {"sbrk", (uintptr_t)real_sbrk, (uintptr_t)seen_sbrk},
-      {"__sbrk", (uintptr_t)real_libc_sbrk, (uintptr_t)seen_libc_sbrk},
   };
   size_t seen_ends = undead_imports_change(image, ends, 1, false);
   if (undead_imports_change(image, begins, sizeof begins / sizeof *begins, false) && seen_ends)
@@ -163,7 +163,6 @@ static int32_t find(void) {
   real_mmap = dlsym(RTLD_DEFAULT, "mmap");
   real_munmap = dlsym(RTLD_DEFAULT, "munmap");
   real_sbrk = dlsym(RTLD_DEFAULT, "sbrk");
-  real_libc_sbrk = dlsym(RTLD_DEFAULT, "__sbrk");
   if (refusal) return OTHER;
   // Not a library of the program's that has an allocator in it.
   const char *file = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;

@@ -55,7 +55,6 @@ struct Preflight: Equatable {
     "libasan": "AddressSanitizer", "libtsan": "ThreadSanitizer", "liblsan": "LeakSanitizer",
     "libhwasan": "HWAddressSanitizer", "libclang_rt.": "a sanitizer",
   ]
-  private static let allocators = ["jemalloc", "tcmalloc", "mimalloc", "snmalloc", "hoard", "rpmalloc", "scudo"]
 
   private static func obstacle(in path: String) -> String? {
     // Not ELF at all: the shell runs it, and the shell can be checked.
@@ -85,7 +84,9 @@ struct Preflight: Equatable {
       return "'\(file.path)' \(builtWith(sanitizers[name]!))"
     }
     if defined.contains("malloc") && !defined.contains(ownMark) {
-      return "'\(file.path)' \(replacesMalloc("has an allocator of its own linked in"))"
+      return
+        "'\(file.path)' has an allocator of its own linked in instead of the C library's malloc, so allocations cannot be "
+        + "seen; link the allocator's shared library, or preload it, to have the program checked"
     }
     return nil
   }
@@ -93,12 +94,6 @@ struct Preflight: Equatable {
   private static func obstacle(inPreloaded list: String) -> String? {
     for entry in list.split(whereSeparator: { $0 == ":" || $0 == " " }).map(String.init) {
       if let found = foreignInstrument(inLibrary: entry) { return "the program, by LD_PRELOAD, \(found)" }
-      if entry.contains("/"), let file = try? ELFFile(path: entry) {
-        let defined = file.defined(among: ["malloc", "undead_scan"])
-        if defined == ["malloc"] {
-          return "the program, by LD_PRELOAD, \(replacesMalloc("uses the allocator of '\(entry)'"))"
-        }
-      }
     }
     return nil
   }
@@ -108,16 +103,11 @@ struct Preflight: Equatable {
     for (start, sanitizer) in sanitizerLibraries.sorted(by: { $0.key < $1.key }) where name.hasPrefix(start) {
       return builtWith(sanitizer)
     }
-    for allocator in allocators where name.contains(allocator) { return replacesMalloc("uses \(name)") }
     return nil
   }
 
   private static func builtWith(_ sanitizer: String) -> String {
     "is built with \(sanitizer), which has to see every allocation itself; build it without to have it checked"
-  }
-
-  private static func replacesMalloc(_ how: String) -> String {
-    "\(how) instead of the C library's malloc, so allocations cannot be seen; run it without that allocator"
   }
 
   // MARK: Facts

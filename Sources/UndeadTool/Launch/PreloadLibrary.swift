@@ -1,4 +1,5 @@
 import Glibc
+import UndeadReport
 
 /// The library that is loaded into the program, and the environment that brings it there.
 struct PreloadLibrary: Equatable {
@@ -26,7 +27,8 @@ struct PreloadLibrary: Equatable {
         + "with scripts/install")
   }
 
-  /// The environment for the program: `environment`, with this library after the user's own preloaded ones.
+  /// The environment for the program: `environment`, with this library after the user's own preloaded ones, but before an
+  /// allocator among them: whoever comes first is called first.
   ///
   /// - Parameters:
   ///   - settings: variables that replace those of the same name.
@@ -37,7 +39,9 @@ struct PreloadLibrary: Equatable {
     let others = preloaded.split(whereSeparator: separators.contains).filter {
       !$0.reversed().starts(with: "/\(Self.fileName)".utf8.reversed())
     }
-    let list = Array((others + [Array(path.utf8)[...]]).joined(separator: [UInt8(ascii: ":")]))
+    let place = others.firstIndex { Self.isAllocator(String(decoding: $0, as: UTF8.self)) } ?? others.count
+    let all = others[..<place] + [Array(path.utf8)[...]] + others[place...]
+    let list = Array(all.joined(separator: [UInt8(ascii: ":")]))
     let kept = environment.filter { entry in
       let name = Self.name(of: entry)
       // A run inside of a test run is meant for whatever it runs.
@@ -45,6 +49,12 @@ struct PreloadLibrary: Equatable {
     }
     return kept + [Array("LD_PRELOAD=".utf8) + list]
       + settings.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
+  }
+
+  /// Where the loader looks for a name without a slash is not known here; all allocators have the word in theirs.
+  private static func isAllocator(_ library: String) -> Bool {
+    guard library.contains("/"), let file = try? ELFFile(path: library) else { return library.contains("alloc") }
+    return file.defined(among: ["malloc"]) == ["malloc"]
   }
 
   private static func name(of entry: [UInt8]) -> String {
