@@ -9,6 +9,9 @@ final class ProgramRun {
   private let obstacle: String?
   private let run: SupervisedRun
   private var requestedSnapshots = 0
+  private var memory: MemoryWatch?
+  /// Heaps that were kept because of the mark, the oldest first.
+  private var marked: [String] = []
 
   /// Starts the program.
   ///
@@ -32,6 +35,7 @@ final class ProgramRun {
     }
     run = try SupervisedRun(
       executable: program, arguments: arguments, instrument: instrument, snapshotSignal: options.snapshotSignal)
+    memory = options.memory.watch(over: run.pid)
   }
 
   private static func settings(_ options: RunCommand) -> [String: String] {
@@ -44,7 +48,7 @@ final class ProgramRun {
   ///
   /// - Returns: the exit status of the tool.
   func finish() throws(ToolError) -> Int32 {
-    try run.finish(onSnapshot: reportOnRequest, report: report)
+    try run.finish(onSnapshot: reportOnRequest, onLook: memory == nil ? nil : lookAtMemory, report: report)
   }
 
   // MARK: At the end
@@ -127,6 +131,39 @@ final class ProgramRun {
       if let heap = options.heap { try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)") }
     } catch {
       Message.say(error.message)
+    }
+  }
+
+  // MARK: Short memory
+
+  /// Keeps the heap if memory has passed its mark; returns when to look again.
+  private func lookAtMemory() -> UInt64 {
+    switch memory?.look(now: System.now()) {
+    case .take(let reason): keepMarkedHeap(reason)
+    case .refuse(let reason): Message.say(reason)
+    case .nothing, nil: break
+    }
+    return memory?.nextLook ?? .max
+  }
+
+  private func keepMarkedHeap(_ reason: String) {
+    let began = System.now()
+    do throws(ToolError) {
+      if let obstacle { throw .failure("no heap can be taken: \(obstacle)") }
+      let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
+      let file = try SnapshotRequest(
+        pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting), kind: .heap
+      ).wait(timeout: SnapshotCommand.defaultTimeout, progress: run.progress)
+      defer { unlink(file) }
+      requestedSnapshots += 1
+      let kept = "\(options.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"
+      try SavedHeap.keep(file, of: try SnapshotFile.load(file), at: kept)
+      marked.append(kept)
+      if marked.count > options.memory.snapshotKeep { unlink(marked.removeFirst()) }
+      let took = Double((System.now() - began) / 10_000_000) / 100
+      Message.say("\(reason): the heap is in '\(kept)' (\(took) s); look at it with 'undead heap'")
+    } catch {
+      Message.say("\(reason), but \(error.message)")
     }
   }
 }

@@ -68,17 +68,19 @@ final class SupervisedRun {
   /// - Parameters:
   ///   - wasEnded: the tool ended the command, so that its status says nothing.
   ///   - onSnapshot: called when the user asks for a snapshot.
+  ///   - onLook: called at the time that it returned the last time (see `System.now()`), at first at once; nil for never.
   ///   - report: reports on the ended command, and returns the exit status that its findings ask for.
   /// - Returns: the exit status of the tool.
   func finish(
-    wasEnded: Bool = false, onSnapshot: () -> Void = {}, report: (Ending) throws(ToolError) -> Int32
+    wasEnded: Bool = false, onSnapshot: () -> Void = {}, onLook: (() -> UInt64)? = nil,
+    report: (Ending) throws(ToolError) -> Int32
   ) throws(ToolError) -> Int32 {
     defer { session.remove() }
     let ending: Ending
     if let known = self.ending {
       ending = known
     } else {
-      ending = try supervisor.wait(for: pid, onSnapshot: onSnapshot)
+      ending = try wait(onSnapshot: onSnapshot, onLook: onLook)
     }
     let status = wasEnded ? 0 : ending.status
     supervisor.release { [session] in session.removeFiles() }
@@ -89,6 +91,13 @@ final class SupervisedRun {
       // The command's own status goes first, but nobody may take silence for "no leaks".
       Message.say(error.message)
       return status != 0 ? status : error.status
+    }
+  }
+
+  private func wait(onSnapshot: () -> Void, onLook: (() -> UInt64)?) throws(ToolError) -> Ending {
+    guard let onLook else { return try supervisor.wait(for: pid, onSnapshot: onSnapshot) }
+    while true {
+      if let ending = try supervisor.wait(for: pid, until: onLook(), onSnapshot: onSnapshot) { return ending }
     }
   }
 

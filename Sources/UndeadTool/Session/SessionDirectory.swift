@@ -69,7 +69,8 @@ final class SessionDirectory: Sendable {
   private static func bases() -> [String] {
     var bases: [String] = []
     if let runtime = System.environment("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") { bases.append("\(runtime)/undead") }
-    for directory in [System.environment("TMPDIR"), "/tmp"] {
+    // In a container whose root cannot be written, the last one often can.
+    for directory in [System.environment("TMPDIR"), "/tmp", "/dev/shm"] {
       guard let directory, directory.hasPrefix("/") else { continue }
       let base = "\(directory)/undead-\(getuid())"
       if !bases.contains(base) { bases.append(base) }

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Glibc
+
+/// When, how often and how many heaps are written because memory gets short.
+struct MemoryOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Keep the heap of the running program when memory passes this mark: a share of the limit of its cgroup (else of "
+        + "the machine's memory), such as 80%, or a size of the program itself, such as 1500MB. Into the file of --heap "
+        + "(else undead-PID.undead) with .1, .2 ... appended.", valueName: "mark"),
+    transform: MemoryMark.init(parsing:))
+  var snapshotAt: MemoryMark?
+
+  @Option(
+    help: ArgumentHelp("With --snapshot-at: the least time between two such heaps (10min).", valueName: "time"),
+    transform: ZombieOptions.parseTime)
+  var snapshotEvery: UInt64 = 600_000
+
+  @Option(help: ArgumentHelp("With --snapshot-at: how many of the newest such heaps are kept (3).", valueName: "count"))
+  var snapshotKeep = 3
+
+  func validate() throws {
+    if snapshotKeep < 1 { throw ValidationError("--snapshot-keep: keep at least one") }
+    if snapshotEvery == 0 { throw ValidationError("--snapshot-every: give a time with its unit, like 10min") }
+  }
+
+  /// A watch over a process, if one is wanted.
+  func watch(over pid: pid_t) -> MemoryWatch? {
+    snapshotAt.map { mark in
+      // Tests bring a tree of their own.
+      let root = System.environment("UNDEAD_TEST_CGROUP_ROOT") ?? ""
+      return MemoryWatch(
+        mark: mark, every: snapshotEvery * 1_000_000, gauge: MemoryGauge(pid: pid, root: root), now: System.now())
+    }
+  }
+}
