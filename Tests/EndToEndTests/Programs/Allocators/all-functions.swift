@@ -104,7 +104,7 @@ let threads = (0..<3).map { number in
     }
   }
 }
-threads.forEach { $0.start() }
+for thread in threads { thread.start() }
 work(&all)
 kept = .allocate(capacity: all.count)
 kept?.initialize(from: all, count: all.count)
