@@ -8,6 +8,7 @@
 #include "session/text.h"
 #include "world/given.h"
 #include "world/helper.h"
+#include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <signal.h>
@@ -93,7 +94,19 @@ static undead_glibc_result find_blocks(void) {
   return UNDEAD_GLIBC_UNSETTLED;
 }
 
+// What the program calls by the name of malloc, if it is not libc's: the path of its file, else NULL.
+static const char *other_allocator(void) {
+  const undead_module *libc = undead_module_of((uintptr_t)gnu_get_libc_version);
+  const undead_module *module = undead_module_of((uintptr_t)dlsym(RTLD_DEFAULT, "malloc"));
+  return module && libc && module != libc ? module->path : NULL;
+}
+
 undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
+  const char *other = other_allocator();
+  if (other) {
+    tell(request, "the program has another allocator than glibc's, whose blocks cannot be told: ", other);
+    return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  }
   if (!dl_iterate_phdr(visit_image, NULL) || !list_threads(request)) {
     tell(request, "the C library was not found", "");
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;

@@ -3,12 +3,14 @@
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
+#include "world/given.h"
 #include "world/images.h"
 #include <assert.h>
 
 // Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
 enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
 
+#define REFCOUNT_TWO_UNOWNED 4u   // in these bits
 #define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one. Bit 0 is set in all
 
 static uintptr_t side_table_of(uint64_t refcount) {
@@ -54,12 +56,31 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   return refcount & 1 && (refcount & REFCOUNT_UNOWNED_MASK) != 0;
 }
 
+// True if the word can be what a weak or unowned reference holds: nothing, a side table, or an object that counts it.
+static bool may_be_uncounted(const undead_heap *heap, uintptr_t word) {
+  uintptr_t target = undead_heap_resolve(heap, word);
+  if (!target || !undead_classify(word_at(target), undead_block_size(target))) return true;
+  uint64_t refcount = word_at(target + ABI_OBJECT_REFCOUNT);
+  return side_table_of(refcount) || (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
+}
+
+// Without backtraces: whether the fields hold what they would. Records of the program may begin like an object, too.
+static bool fields_fit(undead_bodies *bodies, uintptr_t block) {
+  const undead_layout *layout = undead_body_layout(bodies, word_at(block));
+  size_t size = undead_block_size(block);
+  for (uint32_t i = 0; layout && i < layout->skip_count && layout->skip[i] + 8 <= size; i++)
+    if (!may_be_uncounted(bodies->heap, word_at(block + layout->skip[i]))) return false;
+  return true;
+}
+
 // Any program may write the address of a class to the start of its own memory, but not those of contexts and tasks.
 static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) {
   if (kind != UNDEAD_KIND_CLASS) return true;
   if (!undead_has_refcount(bodies->heap, block)) return false;
+  uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
+  if (undead_given() && backtrace <= UNDEAD_BACKTRACE_NONE) return fields_fit(bodies, block);
   if (!bodies->makers) return true;
-  if (!undead_is_made_raw(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE)) return true;
+  if (!undead_is_made_raw(bodies->makers, backtrace)) return true;
   return undead_owns_memory(block);   // an object on guarded pages
 }
 
