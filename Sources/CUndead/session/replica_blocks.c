@@ -97,7 +97,8 @@ static undead_glibc_result find_blocks(void) {
 // What the program calls by the name of malloc, if it is not libc's: the path of its file, else NULL.
 static const char *other_allocator(void) {
   const undead_module *libc = undead_module_of((uintptr_t)gnu_get_libc_version);
-  const undead_module *module = undead_module_of((uintptr_t)dlsym(RTLD_DEFAULT, "malloc"));
+  void *program = dlopen(NULL, RTLD_LAZY);   // not this library, which has its own functions first
+  const undead_module *module = program ? undead_module_of((uintptr_t)dlsym(program, "malloc")) : NULL;
   return module && libc && module != libc ? module->path : NULL;
 }
 
