@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+import UndeadTestSupport
+
+/// Recording that is put into programs which were not started under the tool.
+@Suite(.timeLimit(.minutes(20))) struct AttachRecordTests {
+  /// How the program is compiled.
+  enum Build: String, CaseIterable, CustomStringConvertible {
+    case debug = "-Onone -g"
+    case optimised = "-O -g"
+    case staticRuntime = "-O -static-stdlib"
+
+    var description: String { rawValue }
+    var tool: String { self == .debug ? Tool.path : Tool.releasePath }
+  }
+
+  private static let program = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "Programs/AttachRecord/main.swift").path
+
+  /// What the scripts have in common. The program's standard input is descriptor 7.
+  private static let words = """
+    start() {
+      mkfifo in; "$@" < in > out & program=$!
+      exec 7> in
+      until grep -q ready out; do kill -0 $program || exit 90; sleep 0.01; done
+    }
+    ask() {
+      before=$(wc -l < out); echo "$*" >&7
+      until [ "$(wc -l < out)" -gt "$before" ]; do kill -0 $program || { echo gone; return; }; sleep 0.01; done
+      tail -1 out
+    }
+    ended() { exec 7>&-; wait $program; echo "status $?"; tail -1 out; }
+    """
+
+  private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
+    try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      let compiled = try await runShell(
+        "cd \(quoted(directory.url.path)) && swiftc \(build.rawValue) -module-name App \(quoted(Self.program)) -o app")
+      try #require(compiled.ending == .exit(0), "\(compiled.errors)")
+      let outcome = try await runShell(
+        """
+        cd \(quoted(directory.url.path)); tool=\(quoted(build.tool))
+        \(Self.words)
+        \(script)
+        """)
+      return (outcome, directory)
+    }
+  }
+
+  @Test(arguments: Build.allCases)
+  func growthIsToldWithTheLineThatAllocates(_ build: Build) async throws {
+    let (outcome, directory) = try await run(
+      build,
+      """
+      start ./app
+      $tool attach $program --record --for 2s --format json --output growth.json & look=$!
+      while kill -0 $look 2> /dev/null; do ask grow > /dev/null; sleep 0.1; done
+      wait $look; echo look $?
+      $tool attach $program --detach > /dev/null 2> errors; echo detach $?
+      ask check | cut -d' ' -f1-3
+      ended
+      """)
+    #expect(outcome.output == "look 0\ndetach 64\nok signals=0 files=5\nstatus 0\nright\n", "\(outcome)")
+    #expect(directory.contents("errors").contains("is not recorded"))
+    let growth = directory.contents("growth.json")
+    #expect(growth.contains("App.Session"))
+    // Without debug information at least the function is known.
+    #expect(growth.contains("App.Store.remember"))
+  }
+
+  @Test func manyRoundsLeaveNothingBehind() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      start ./app
+      ask check | cut -d' ' -f3
+      for round in 1 2 3 4 5 6 7 8; do
+        $tool attach $program --record > /dev/null || echo record $?
+        kill -USR1 $program
+        $tool attach $program --record > /dev/null 2>&1; [ $? = 64 ] || echo again
+        $tool attach $program --detach || echo detach $?
+      done | sort -u
+      kill -USR1 $program; sleep 0.1
+      ask check | cut -d' ' -f1-3
+      grep -c 'r-xp .*/memfd:undead-record' /proc/$program/maps
+      ended
+      """)
+    let lines = outcome.output.split(separator: "\n")
+    let pid = lines.dropFirst().first?.split(separator: " ").dropFirst(2).first ?? ""
+    #expect(
+      lines == [
+        "files=5", "undead: process \(pid) is not recorded any more; the library stays in it without use",
+        "ok signals=9 files=5", "1", "status 0", "right",
+      ], "\(outcome)")
+  }
+
+  /// Before a request to the system that the tool makes, it is killed: what is left must find its way alone.
+  @Test func theProgramSurvivesTheEndOfTheTool() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      start ./app
+      for verb in --record --detach; do
+        number=1
+        while UNDEAD_TEST_KILL_AT=$number $tool attach $program $verb > /dev/null 2>&1; [ $? -gt 128 ]; do
+          ask check | cut -d' ' -f1 >> answers
+          number=$((number + \(Self.stride)))
+        done
+        [ $number -gt 20 ] || echo only $number
+      done
+      # A call that lost its tool waits for it for a second.
+      sleep 1.2
+      $tool attach $program --detach > /dev/null 2>&1
+      $tool attach $program --record > /dev/null; echo record $?
+      $tool attach $program --detach > /dev/null; echo detach $?
+      sort -u answers
+      kill -USR1 $program; sleep 0.1
+      ask check | cut -d' ' -f1-3
+      ended
+      """)
+    #expect(
+      outcome.output == "record 0\ndetach 0\nok\nok signals=1 files=5\nstatus 0\nright\n", "\(outcome)")
+  }
+
+  /// With `UNDEAD_REPEAT` every single one.
+  private static let stride = Tool.repetitions > 1 ? 1 : 7
+
+  @Test func whatCannotBeRecorded() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      say() { "$@" 2>&1 > /dev/null | tail -1; }
+      say $tool attach 999999999 --record
+      start $tool run --output /dev/null -- ./app
+      say $tool attach $(ps -o pid= --ppid $program) --record
+      exec 7>&-; wait $program; rm in
+      start ./app
+      kill -STOP $program; say $tool attach $program --record; kill -CONT $program
+      say $tool attach $program --detach
+      ended
+      """)
+    let lines = outcome.output.split(separator: "\n")
+    let expected = ["no process", "under undead already", "does not run", "is not recorded", "status 0", "right"]
+    try #require(lines.count == expected.count, "\(outcome)")
+    for (line, text) in zip(lines, expected) { #expect(line.contains(text), "\(line)") }
+  }
+}
