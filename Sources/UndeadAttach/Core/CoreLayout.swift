@@ -10,6 +10,7 @@ struct CoreLayout {
   private(set) var maps = CoreMaps()
   private var missing: [(path: String, reason: String)] = []
   private var sharedFiles: [String] = []
+  private var lostFiles: [String] = []
 
   /// - Throws: `AttachError`: what of the memory is neither in the core nor in a file.
   init(_ core: CoreFile, _ search: BinarySearch) throws(AttachError) {
@@ -30,11 +31,18 @@ struct CoreLayout {
 
   /// What the reader of a report has to know.
   var notes: [String] {
-    guard !sharedFiles.isEmpty else { return [] }
-    return [
-      "files that the program shared with others (\(sharedFiles.joined(separator: ", "))) are not in the core: their "
-        + "contents are those of now"
-    ]
+    var notes: [String] = []
+    if !sharedFiles.isEmpty {
+      notes.append(
+        "files that the program had mapped to write to (\(sharedFiles.joined(separator: ", "))) are not in the core: "
+          + "their contents are those of now")
+    }
+    if !lostFiles.isEmpty {
+      notes.append(
+        "files that the program had mapped to write to (\(lostFiles.joined(separator: ", "))) are neither in the core nor "
+          + "here: what only they refer to seems to be leaked")
+    }
+    return notes
   }
 
   /// Where the files are, `first` before the others.
@@ -108,7 +116,9 @@ struct CoreLayout {
     guard protection != PROT_NONE else { return .zero }
     let offset = file.offset + (address - file.low)
     guard case .same(let input, let image) = binaries.match(file) else {
-      noteMissing(file, isCode: protection & (PROT_EXEC | PROT_WRITE) != 0 || image(file) != nil)
+      let isCode = protection & PROT_EXEC != 0 || image(file) != nil
+      noteMissing(file, isCode: isCode)
+      if !isCode, protection & PROT_WRITE != 0, !lostFiles.contains(file.path) { lostFiles.append(file.path) }
       return nil
     }
     if protection & PROT_WRITE != 0, image == nil, !sharedFiles.contains(file.path) { sharedFiles.append(file.path) }

@@ -20,7 +20,7 @@ public struct CoreSnapshot {
     let source = try ReplicaSource(core: core, search: search)
     let file = try TracerThread.run { () throws(AttachError) -> ReplicaFile in
       do throws(AttachError) {
-        let replica = try ResurrectedReplica(of: source, name: "the program of the core file '\(core.path)'")
+        let replica = try ResurrectedReplica(of: source, name: "the program")
         defer { replica.end() }
         var request = ReplicaRequest()
         request.wantsHeap = wantsHeap

@@ -23,6 +23,7 @@ public final class ResurrectedReplica: Replica {
       let memory = process.memory
       let library = try CLibrary(in: source.maps, memory: memory, process: name)
       let images = source.maps.imageStarts.compactMap { TargetImage(path: $0.path, start: $0.start, memory: memory) }
+      try Obstacle.check(images, of: name)
       try Self.quiet(images, memory)
       patched = images.filter { $0.symbol("malloc") != nil || $0.symbol("pthread_mutex_lock") != nil }
       host = try ReplicaHost(thread: process.thread, library: library)

@@ -27,7 +27,7 @@ public struct TargetProgram {
     try Self.checkWordSize(maps, memory, pid, executable)
     library = try CLibrary(in: maps, memory: memory, process: "process \(pid) ('\(executable)')")
     let images = maps.imageStarts.compactMap { TargetImage(path: $0.path, start: $0.start, memory: memory) }
-    try Obstacle.check(images, of: pid)
+    try Obstacle.check(images, of: "process \(pid)")
     patched = images.filter { $0.symbol("malloc") != nil || $0.symbol("pthread_mutex_lock") != nil }
   }
 
@@ -100,7 +100,7 @@ public struct TargetProgram {
 }
 
 /// Programs whose memory is not understood.
-private enum Obstacle {
+enum Obstacle {
   /// Functions by which another instrument or allocator shows itself.
   private static let sanitizers = [
     "__asan_init": "AddressSanitizer", "__tsan_init": "ThreadSanitizer", "__lsan_init": "LeakSanitizer",
@@ -108,10 +108,10 @@ private enum Obstacle {
   ]
   private static let allocators = ["jemalloc", "tcmalloc", "mimalloc", "snmalloc", "hoard", "rpmalloc", "scudo"]
 
-  static func check(_ images: [TargetImage], of pid: pid_t) throws(AttachError) {
+  static func check(_ images: [TargetImage], of program: String) throws(AttachError) {
     for image in images {
       for (mark, name) in sanitizers.sorted(by: { $0.key < $1.key }) where image.symbol(mark) != nil {
-        throw .misuse("process \(pid) is built with \(name) ('\(image.path)'), whose memory undead does not know")
+        throw .misuse("\(program) is built with \(name) ('\(image.path)'), whose memory undead does not know")
       }
       // A program that links Undead defines malloc, too, and the C library does the work.
       guard image.soname != "libc.so.6", image.symbol("malloc")?.isFunction == true, image.symbol("undead_scan") == nil,
@@ -119,7 +119,7 @@ private enum Obstacle {
       else { continue }
       let name = allocators.first { image.path.contains($0) } ?? "an allocator of its own"
       throw .misuse(
-        "process \(pid) uses \(name) ('\(image.path)') in front of the C library's malloc, and undead knows where blocks begin "
+        "\(program) uses \(name) ('\(image.path)') in front of the C library's malloc, and undead knows where blocks begin "
           + "and end in that one alone; start it with 'undead run', or without that allocator")
     }
   }
