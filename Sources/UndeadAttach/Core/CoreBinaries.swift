@@ -6,6 +6,8 @@ public struct BinarySearch: Sendable {
   public var root: String?
   /// Directories with files that lie elsewhere; they are found by their names.
   public var directories: [String]
+  /// The instrument, which may have been put into the program from memory.
+  var library: String?
 
   public init(root: String? = nil, directories: [String] = []) {
     self.root = root
@@ -16,6 +18,7 @@ public struct BinarySearch: Sendable {
   func places(of path: String) -> [String] {
     let suffix = " (deleted)"
     let path = path.hasSuffix(suffix) ? String(path.dropLast(suffix.count)) : path
+    if let library, path.hasPrefix("/memfd:\(LiveCall.fileName)") { return [library] }
     guard let name = path.split(separator: "/").last else { return [] }
     var places = directories.map { "\($0)/\(name)" }
     if let root { places.append(root + path) }

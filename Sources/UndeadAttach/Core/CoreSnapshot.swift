@@ -17,6 +17,8 @@ public struct CoreSnapshot {
   public static func take(
     of core: CoreFile, search: BinarySearch, library: String, wantsHeap: Bool
   ) throws(AttachError) -> CoreSnapshot {
+    var search = search
+    search.library = library
     let source = try ReplicaSource(core: core, search: search)
     let file = try TracerThread.run { () throws(AttachError) -> ReplicaFile in
       do throws(AttachError) {
