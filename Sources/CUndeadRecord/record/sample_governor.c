@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/sample_governor.h"
+#include "unwind/table_pages.h"
 #include <time.h>
 
 #define MOST_SHARE 100u              // one part of so many may go into samples
@@ -52,6 +53,7 @@ void undead_governor_note(uint64_t start, uint64_t end) {
   if (end - looked_at < PERIOD || undead_governor_is_held) return;
   uint64_t used = clock_now(CLOCK_PROCESS_CPUTIME_ID);
   if (looked_at && used - used_before < LEAST_USED) return;
+  undead_table_pages_let_go();
   if (looked_at) set_mean(undead_governor_decide(undead_sample_mean, base_mean, spent - spent_before, used - used_before));
   looked_at = end;
   used_before = used;

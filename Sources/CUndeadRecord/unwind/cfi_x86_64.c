@@ -6,6 +6,7 @@
 #include "unwind/guess_x86_64.h"
 #include "unwind/images.h"
 #include "unwind/rule_x86_64.h"
+#include "unwind/table_pages.h"
 #include <string.h>
 
 enum { REGISTER_RBP = 6, REGISTER_RSP = 7, REGISTER_RIP = 16 };
@@ -332,6 +333,7 @@ static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   uint32_t length, back;
   memcpy(&length, entry, 4);
   memcpy(&back, entry + 4, 4);
+  undead_table_pages_note(image, entry, entry + 4 - back);
   common_entry common;
   if (length == 0xFFFFFFFF || !read_common_entry(entry + 4 - back, &common)) return special(UNDEAD_RULE_UNKNOWN);
   dwarf_reader reader = {entry + 8, entry + 4 + length, false};
