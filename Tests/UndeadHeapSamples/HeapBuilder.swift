@@ -64,6 +64,9 @@ package struct HeapBuilder {
   private let base: UInt64
   /// What new blocks are born in.
   package var generation: UInt32 = 0
+  /// What new blocks with a backtrace are sampled with; 0 for none.
+  package var sampleMean: UInt32 = 0
+  package var allocations: [HeapFile.Allocations] = []
 
   package init(base: UInt64 = 0x5500_0000_0000) {
     self.base = base
@@ -133,9 +136,11 @@ package struct HeapBuilder {
   private mutating func site(_ functions: [Function], isRaw: Bool) -> UInt32 {
     guard !functions.isEmpty || generation != 0 || isRaw else { return 0 }
     let stack = self.stack(functions)
-    let key = UInt64(stack) << 32 | UInt64(generation) << 1 | (isRaw ? 1 : 0)
+    let mean = functions.isEmpty ? 0 : sampleMean
+    let flags: UInt32 = (isRaw ? 1 : 0) | (mean > 0 ? 2 : 0)
+    let key = UInt64(stack) << 32 | UInt64(generation) << 2 | UInt64(flags) ^ UInt64(mean) << 16
     if let known = siteIDs[key] { return known }
-    sites.append(.init(stack: stack, generation: generation, flags: isRaw ? 1 : 0))
+    sites.append(.init(stack: stack, generation: generation, flags: flags, sampleMean: mean))
     siteIDs[key] = UInt32(sites.count)
     return UInt32(sites.count)
   }

@@ -21,7 +21,7 @@ extension HeapBuilder {
     var sections: [(kind: SnapshotFormat.Section, bytes: [UInt8])] = []
     sections.append((.heapGraph, graph))
     sections.append((.heapShapes, streams.shapeEntries))
-    sections.append((.heapSites, Self.entries(sites) { $0.u32($1.stack, $1.generation, $1.flags, 0) }))
+    sections.append((.heapSites, Self.entries(sites) { $0.u32($1.stack, $1.generation, $1.flags, $1.sampleMean) }))
     sections.append((.heapPlaces, Self.entries(places, Self.write)))
     sections.append((.heapRoots, Self.entries(roots, Self.write)))
     sections.append((.heapRootEdges, streams.rootEdges()))
@@ -29,6 +29,7 @@ extension HeapBuilder {
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
     sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack) }))
     sections.append((.census, Self.entries(census, Self.write)))
+    sections.append((.allocations, Self.entries(allocations, Self.write)))
     return snapshot.encoded(with: sections.filter { !$0.bytes.isEmpty })
   }
 
@@ -44,6 +45,12 @@ extension HeapBuilder {
   private static func write(_ writer: inout ByteWriter, _ place: HeapFile.Place) {
     writer.u32(place.holder, place.offset, place.label, place.declaredType, place.strength, place.flags)
     writer.u64(place.function)
+  }
+
+  private static func write(_ writer: inout ByteWriter, _ place: HeapFile.Allocations) {
+    writer.u32(place.stack, 0)
+    writer.u64(place.samples, place.objects)
+    writer.u64(place.bytes, place.sampledBytes)
   }
 
   private static func write(_ writer: inout ByteWriter, _ root: HeapFile.Root) {

@@ -72,6 +72,32 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
       ])
   }
 
+  /// The four values of a heap profile of Go; blocks without a sample are told by those that have one.
+  @Test func aSampledHeap() throws {
+    var heap = HeapBuilder()
+    heap.snapshot.setMetadata("sampleBytes", "65536")
+    heap.sampleMean = 65536
+    let add: [HeapBuilder.Function] = [.app("App.add()", "/app/Cache.swift", 35)]
+    let cache = heap.object("App.Cache", size: 48)
+    heap.global("App.cache", holds: cache)
+    for number in 0..<20 {
+      heap.link(cache, "items", heap.object("App.Item", size: 6904, at: number % 10 == 0 ? add : []))
+    }
+    heap.allocations.append(.init(stack: 0, samples: 5, objects: 50, bytes: 345_200, sampledBytes: 34_520))
+    heap.allocations.append(.init(stack: Snapshot.none, samples: 1, objects: 7, bytes: 100, sampledBytes: 10))
+    let file = try heap.file()
+    for (view, shown) in [(ProfileView.inUse, "inuse_space"), (.allocated, "alloc_space")] {
+      let bytes = try HeapProfile.render(
+        AllocationSites(file), symbols: file.snapshot.symbols, options: ProfileOptions(view: view))
+      let profile = try PProfProfile(serializedBytes: bytes)
+      func string(_ number: Int64) -> String { profile.stringTable[Int(number)] }
+      #expect(
+        profile.sampleType.map { string($0.type) } == ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"])
+      #expect(profile.period == 65536 && string(profile.defaultSampleType) == shown)
+      #expect(profile.sample.map(\.value) == [[0, 0, 20, 138_129], [50, 345_200, 0, 0], [7, 100, 0, 0]])
+    }
+  }
+
   @Test func inlinedFunctionsShareAPlace() throws {
     var heap = HeapBuilder()
     let block = heap.object("App.A", at: [.app("App.inner()", "/app/a.swift", 1), .app("main", "/app/a.swift", 9)])
