@@ -70,6 +70,11 @@ public final class LiveReplica: Replica {
     request.started = program.started
     request.taken = taken
     request.paused = paused
+    let files = TargetFiles(of: program.anchor)
+    if files.isElsewhere {
+      let names = Set(maps.imageStarts.map(\.path)).subtracting([program.executable]).sorted()
+      request.files = ([program.executable] + names).map { ($0, files.inside($0)) }
+    }
     try host.prepare(patching: program.patched)
     return try host.snapshot(library: library, request)
   }

@@ -2,23 +2,34 @@ import Glibc
 
 /// Where files of a process are found: it may see another file system, and its executable may have been replaced.
 public struct TargetFiles: Sendable {
+  /// A way to the process's root that works from here.
   private let root: String
+  /// The process's root as paths tell it, if it is not the root of its file systems; else "".
+  private let rootName: String
   private let executable: String
   private let executableLink: String
 
   public init(of pid: pid_t) {
-    let own = ProcFile.linkTarget("/proc/self/ns/mnt")
-    let theirs = ProcFile.linkTarget("/proc/\(pid)/ns/mnt")
-    let directory = ProcFile.linkTarget("/proc/\(pid)/root") ?? "/"
-    root = own == theirs && directory == "/" ? "" : "/proc/\(pid)/root"
+    root = "/proc/\(pid)/root"
+    let name = ProcFile.linkTarget(root) ?? "/"
+    rootName = name == "/" ? "" : name
     executableLink = "/proc/\(pid)/exe"
     executable = ProcFile.linkTarget(executableLink) ?? ""
   }
 
-  /// A name for the tool of what the process calls `path`.
+  /// A name for the tool of what the mappings of the process call `path`.
   public func path(of path: String) -> String {
     // A link of the system's, which leads to the very file, also if the name is gone.
     if path == executable || "\(path) (deleted)" == executable { return executableLink }
-    return root + path
+    let candidates = [root + path, root + inside(path), path]
+    return candidates.first { access($0, F_OK) == 0 } ?? path
   }
+
+  /// What the process itself calls it.
+  func inside(_ path: String) -> String {
+    !rootName.isEmpty && path.hasPrefix("\(rootName)/") ? String(path.dropFirst(rootName.utf8.count)) : path
+  }
+
+  /// True if paths are not those that the process itself knows.
+  var isElsewhere: Bool { !rootName.isEmpty }
 }
