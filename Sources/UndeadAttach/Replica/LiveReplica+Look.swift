@@ -35,14 +35,26 @@ extension LiveReplica {
     request.started = program.started
     // Its own pages are counted where it is: the copy has only those that it touched.
     if wantsHeap { request.smaps = ProcFile.read("/proc/\(program.anchor)/smaps") ?? [] }
-    guard program.permitsSystemCalls else {
-      let (replica, paused) = try ReadReplica.make(of: program)
+    guard program.permitsSystemCalls else { return try read(program, library, request) }
+    let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
+    do throws(AttachError) {
+      let replica = try LiveReplica(of: program)
       defer { replica.end() }
-      request.paused = paused
       return try replica.run(library: library, request: request)
+    } catch {
+      // The copy is under the same filters, and needs other calls than those that were asked for.
+      guard isFiltered, error.kind != .misuse else { throw error }
+      return try read(program, library, request)
     }
-    let replica = try LiveReplica(of: program)
+  }
+
+  private static func read(
+    _ program: TargetProgram, _ library: String, _ request: ReplicaRequest
+  ) throws(AttachError) -> ReplicaFile {
+    var request = request
+    let (replica, paused) = try ReadReplica.make(of: program)
     defer { replica.end() }
+    request.paused = paused
     return try replica.run(library: library, request: request)
   }
 }

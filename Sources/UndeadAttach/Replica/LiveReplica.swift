@@ -131,7 +131,8 @@ private final class Fork {
     do throws(AttachError) {
       try maker.setOptions(Ptrace.systemCallGood | Ptrace.traceClone)
       result = try call.run(
-        SystemCall.clone, [0, state.childStack, 0, 0, 0], on: maker, state, by: TracedThread.deadline(30)
+        SystemCall.clone, [0, state.childStack] + SurvivableCall.copying.dropFirst(2), on: maker, state,
+        by: TracedThread.deadline(30)
       ) { message throws(AttachError) in
         self.copy = TracedThread(tid: pid_t(truncatingIfNeeded: message))
       }

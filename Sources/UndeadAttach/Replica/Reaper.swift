@@ -3,6 +3,8 @@ import Glibc
 /// Has a program take note of the ends of copies, which it does not know of.
 struct Reaper {
   private let program: TargetProgram
+  /// Of wait4, but for the process: __WALL and WNOHANG, as a copy tells nobody of its end.
+  static let waiting: [UInt64] = [0, 0, 0x4000_0001, 0]
 
   init(_ program: TargetProgram) { self.program = program }
 
@@ -25,9 +27,8 @@ struct Reaper {
       guard let registers = try? thread.registers(), SurvivableCall.fits(registers, in: maps),
         let state = try? call.prepare(thread)
       else { continue }
-      // __WALL and WNOHANG: the copy tells nobody of its end.
       _ = try? call.run(
-        SystemCall.wait4, [UInt64(number), 0, 0x4000_0001, 0], on: thread, state, by: TracedThread.deadline(5))
+        SystemCall.wait4, [UInt64(number)] + Self.waiting.dropFirst(), on: thread, state, by: TracedThread.deadline(5))
       try? call.finish(thread, state)
       return ProcFile.now() - start
     }

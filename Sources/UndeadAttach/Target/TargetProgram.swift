@@ -47,13 +47,32 @@ public struct TargetProgram {
     return live.contains(pid) ? pid : first
   }
 
-  /// False if a filter (seccomp), which may end the program, or a shadow of the stack stands against calls that we have it make.
+  /// False if a shadow of the stack or a filter (seccomp), which may end the program, stands against calls that we have it make.
   var permitsSystemCalls: Bool {
-    for tid in ProcFile.liveThreads(of: pid) {
-      if let mode = ProcFile.status("Seccomp", of: tid), mode != "0" { return false }
+    var filters: Set<String> = []
+    let threads = ProcFile.liveThreads(of: pid)
+    for tid in threads {
       if let features = ProcFile.status("x86_Thread_features", of: tid), features.contains("shstk") { return false }
+      guard let mode = ProcFile.status("Seccomp", of: tid), mode != "0" else { continue }
+      // Kernels before 5.9 do not count them, and another mode has no filters.
+      guard mode == "2", let count = ProcFile.status("Seccomp_filters", of: tid) else { return false }
+      filters.insert(count)
     }
-    return true
+    // All threads under the same ones, or none is.
+    return filters.isEmpty || filters.count == 1 && threads.contains(where: filtersAllow)
+  }
+
+  /// Whether the filters of a thread, which stands still for a moment, let pass what a copy needs.
+  private func filtersAllow(_ tid: pid_t) -> Bool {
+    guard let thread = try? TracedThread.seize(tid) else { return false }
+    defer { thread.detach() }
+    guard thread.standStill(by: TracedThread.deadline(0.2)), thread.isAlive else { return false }
+    Interruption.mend(thread)
+    defer { Interruption.settle(thread) }
+    let calls = [(SystemCall.clone, SurvivableCall.copying), (SystemCall.wait4, Reaper.waiting)].map {
+      SystemCallFilter.Call(number: $0.0, arguments: $0.1, instruction: library.systemCall)
+    }
+    return SystemCallFilter.allows(calls, on: thread)
   }
 
   private static func memory(of tid: pid_t, pid: pid_t) throws(AttachError) -> TargetMemory {

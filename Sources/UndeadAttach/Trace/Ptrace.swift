@@ -20,6 +20,7 @@ package enum Ptrace {
   package static let interrupt: Int32 = 0x4207
   package static let getSignalMask: Int32 = 0x420a
   package static let setSignalMask: Int32 = 0x420b
+  package static let getFilter: Int32 = 0x420c
 
   package static let systemCallGood: UInt64 = 1
   package static let traceClone: UInt64 = 8

@@ -12,6 +12,8 @@ struct SurvivableCall {
   /// Room below the stack pointer that the frame takes at most, with what code that runs on it needs.
   static let room: UInt64 = 32 << 10
   private static let redZone: UInt64 = 128
+  /// Of clone, but for the stack: nothing is shared, and no signal tells of the end.
+  static let copying: [UInt64] = [0, 0, 0, 0, 0]
 
   /// True if the thread's stack has room for the frame.
   static func fits(_ registers: Registers, in maps: MemoryMap) -> Bool {

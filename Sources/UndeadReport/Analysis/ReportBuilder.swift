@@ -157,8 +157,12 @@ extension LeakReport {
     Double(nanoseconds / 1000) / 1000
   }
 
+  /// Said of a look at a program that was not recorded.
+  static let noBacktraces = "no backtraces: the program was not started under the tool"
+
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
+    if snapshot.metadata("recorded") != nil, snapshot.stacks.isEmpty { notes.append(noBacktraces) }
     if !snapshot.isComplete { notes.append("the check is incomplete: leaks may be missing from this report") }
     let nodes = snapshot.counter("droppedNodes")
     if nodes > 0 {

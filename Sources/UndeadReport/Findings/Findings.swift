@@ -52,19 +52,21 @@ public struct Findings: Sendable, Equatable {
   ///
   /// - Parameter byCulprit: false for a group of its own for each finding.
   public init(_ report: LeakReport, byCulprit: Bool = true) {
-    leaks = Self.groups(leaks: report.leaks, byCulprit: byCulprit)
-    suspects = Self.groups(suspects: report.suspects, byCulprit: byCulprit)
+    // Said once, and not in each group.
+    let isBare = report.summary.notes.contains(LeakReport.noBacktraces)
+    leaks = Self.groups(leaks: report.leaks, byCulprit: byCulprit, isBare: isBare)
+    suspects = Self.groups(suspects: report.suspects, byCulprit: byCulprit, isBare: isBare)
     zombies = report.zombies.map { Finding($0) }
-    knownLeaks = report.knownLeaks.map { Finding($0) }
+    knownLeaks = report.knownLeaks.map { Finding($0).shown(bare: isBare) }
     notes = NoteFolding.folded(report.summary.notes)
   }
 
-  static func groups(leaks: [Leak], byCulprit: Bool) -> [Group] {
-    groups(leaks.map { Finding($0) }, byCulprit) { ($0.bytes, $0.count) }
+  static func groups(leaks: [Leak], byCulprit: Bool, isBare: Bool = false) -> [Group] {
+    groups(leaks.map { Finding($0).shown(bare: isBare) }, byCulprit) { ($0.bytes, $0.count) }
   }
 
-  static func groups(suspects: [Suspect], byCulprit: Bool) -> [Group] {
-    groups(suspects.map { Finding($0) }, byCulprit) { ($0.count, $0.bytes) }
+  static func groups(suspects: [Suspect], byCulprit: Bool, isBare: Bool = false) -> [Group] {
+    groups(suspects.map { Finding($0).shown(bare: isBare) }, byCulprit) { ($0.count, $0.bytes) }
   }
 
   /// What says how bad something is.
@@ -122,5 +124,15 @@ extension LeakReport {
   public var culprits: [Culprit] {
     let findings = Findings(self)
     return (findings.leaks + findings.suspects).map(\.culprit)
+  }
+}
+
+extension Finding {
+  /// The finding without unknown places, if none is known.
+  fileprivate func shown(bare: Bool) -> Finding {
+    guard bare else { return self }
+    var finding = self
+    finding.sites.removeAll { $0.role == .allocated && $0.frame == nil }
+    return finding
   }
 }
