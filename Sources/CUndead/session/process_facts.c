@@ -2,6 +2,7 @@
 #include "session/process_facts.h"
 #include "undead.h"
 #include "undead_attach.h"
+#include "record/allocator.h"
 #include "record/generations.h"
 #include "record/mode.h"
 #include "record/sample.h"
@@ -126,6 +127,20 @@ static void add_samples(undead_process_facts *facts) {
   add_counter(facts, "sampleStoreBytes", samples.store_bytes);
 }
 
+// Nothing false is told then, but less.
+static void add_allocator(undead_process_facts *facts) {
+  const char *gap = undead_allocator_gap();
+  if (!gap) return;
+  char note[512];
+  undead_text text = undead_text_in(note, sizeof note);
+  undead_text_add(&text, "not all that ");
+  undead_text_add(&text, undead_allocator_name());
+  undead_text_add(&text, " does is seen (");
+  undead_text_add(&text, gap);
+  undead_text_add(&text, "): all of its memory counts as in use, which may hide leaks");
+  add_note(facts, note);
+}
+
 static void add_told_notes(undead_process_facts *facts, const undead_facts *told) {
   const uint32_t *notes = (const uint32_t *)told->notes.bytes;
   for (size_t i = 0; i < told->notes.size / sizeof(*notes); i++) add_note(facts, undead_facts_text(told, notes[i]));
@@ -194,6 +209,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   if (undead_session_has_gaps())
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "
                     "start the program with UNDEAD=1");
+  add_allocator(facts);
   if (told) add_told_notes(facts, told);
 }
 

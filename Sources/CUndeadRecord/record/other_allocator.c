@@ -192,7 +192,7 @@ const char *undead_allocator_name(void) { return undead_allocator_is_other() ? n
 const char *undead_allocator_gap(void) {
   if (!undead_allocator_is_other() || undead_other_memory_is_known()) return NULL;
   const char *unknown = undead_other_functions_unknown();
-  return unknown ? unknown : "mappings that are not seen";
+  return unknown ? unknown : "libraries or mappings that came unseen";
 }
 
 void undead_allocator_refresh(void) {

@@ -175,19 +175,24 @@ static void judge(void *context, const char *name) {
 typedef struct {
   const struct dl_phdr_info *allocator;
   undead_import imports[KNOWN];
+  bool again;
 } binding;
 
 static int bind_user(struct dl_phdr_info *info, size_t size, void *context) {
   binding *wanted = context;
   (void)size;
   if (undead_image_has(info, (uintptr_t)functions) || undead_image_has(info, (uintptr_t)undead_next.malloc)) return 0;
-  undead_imports_change(info, wanted->imports, KNOWN, false);
+  size_t changed = undead_imports_change(info, wanted->imports, KNOWN, false);
+  // A library that came since has made blocks that nobody saw.
+  if (changed && wanted->again) undead_other_memory_has_gaps();
   if (!undead_imports_between(info, wanted->allocator, judge, wanted->imports)) undead_other_memory_has_gaps();
   return 0;
 }
 
 void undead_other_functions_bind(const struct dl_phdr_info *image) {
-  binding wanted = {.allocator = image};
+  static bool bound;
+  binding wanted = {.allocator = image, .again = bound};
+  bound = true;
   for (size_t i = 0; i < KNOWN; i++) {
     wanted.imports[i].name = "";
     // Its name is not asked for otherwise: that would leave an error for dlerror().

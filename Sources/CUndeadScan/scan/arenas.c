@@ -188,6 +188,7 @@ static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, con
 }
 
 void undead_arenas_learn(void) {
+  undead_allocator_refresh();
   if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
   const char *version = gnu_get_libc_version();
   layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
