@@ -75,6 +75,9 @@ static bool fields_fit(undead_bodies *bodies, uintptr_t block) {
 
 // Any program may write the address of a class to the start of its own memory, but not those of contexts and tasks.
 static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) {
+  // Blocks of a program that was not recorded were not cleared: one that its owner has not written to the start of begins
+  // with what was there before, a dead object, of which nothing is true any more.
+  if (undead_given() && undead_is_deiniting(bodies->heap, block)) return false;
   if (kind != UNDEAD_KIND_CLASS) return true;
   if (!undead_has_refcount(bodies->heap, block)) return false;
   uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
