@@ -25,6 +25,8 @@ public final class LiveReplica: Replica {
   public init(of program: TargetProgram) throws(AttachError) {
     self.program = program
     guardian = Guardian(of: program.pid)
+    let haste = Haste()
+    defer { haste.end() }
     let start = ProcFile.now()
     let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
     let fork = Fork(stopped, program, guardian)

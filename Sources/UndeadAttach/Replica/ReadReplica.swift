@@ -9,6 +9,7 @@ enum ReadReplica {
   static func make(
     of program: TargetProgram
   ) throws(AttachError) -> (replica: ResurrectedReplica, paused: UInt64) {
+    let haste = Haste()
     let start = ProcFile.now()
     let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
     defer { stopped.resume() }
@@ -23,6 +24,7 @@ enum ReadReplica {
     let taken = ProcFile.wallClock()
     stopped.resume()
     let paused = ProcFile.now() - start
+    haste.end()
     let first = threads.firstIndex(where: \.isFirst) ?? 0
     let files = TargetFiles(of: program.pid)
     let names = Set(maps.imageStarts.map(\.path)).subtracting([program.executable]).sorted()
