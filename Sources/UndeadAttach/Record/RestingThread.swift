@@ -1,7 +1,7 @@
 import Glibc
 
-/// Threads that may be asked to call something: they wait in a system call in which nobody holds a lock of the loader or of
-/// malloc.
+/// Threads that may be asked to call something, as they hold no lock of the loader or of malloc: they wait in a system call
+/// in which nobody does, or, if none is seen to wait, compute in code that neither of them calls.
 struct RestingThread {
   private let pid: pid_t
   private let library: CLibrary
@@ -30,6 +30,8 @@ struct RestingThread {
   /// What conditions, semaphores and joins wait with. Locks wait with FUTEX_WAIT, malloc's among them.
   private static let futexWaitBitset: UInt64 = 9
   private static let futexCommand: UInt64 = 0x7f
+  /// For so many seconds only threads that wait are looked for.
+  private static let patience = 1.0
   /// How much of a stack is searched for the frame of a signal handler.
   private static let searchedStack = 256 << 10
 
@@ -39,16 +41,22 @@ struct RestingThread {
   /// - Throws: `AttachError` (again) if none comes to rest in time.
   func find(limit: Double) throws(AttachError) -> TracedThread {
     let deadline = TracedThread.deadline(limit)
+    let patience = TracedThread.deadline(Self.patience)
     while true {
       for tid in candidates() {
-        if let thread = try stop(tid) { return thread }
+        if let thread = try stop(tid, where: rests) { return thread }
+      }
+      if ProcFile.now() > patience {
+        for tid in ProcFile.liveThreads(of: pid) {
+          if let thread = try stop(tid, where: computes) { return thread }
+        }
       }
       guard ProcFile.now() < deadline else { break }
       usleep(1000)
     }
     throw .again(
-      "no thread of process \(pid) was seen waiting in the C library within \(limit) s, so there is none that could open the "
-        + "library; try again when it is less busy")
+      "no thread of process \(pid) came to a place within \(limit) s at which it could open the library: all were at work in "
+        + "the C library or in signal handlers; try again")
   }
 
   /// Threads that seem to wait, those first whose wait goes on as it was.
@@ -70,7 +78,7 @@ struct RestingThread {
     return number == Self.read || Self.calls.contains(number)
   }
 
-  private func stop(_ tid: pid_t) throws(AttachError) -> TracedThread? {
+  private func stop(_ tid: pid_t, where isSafe: (Registers) -> Bool) throws(AttachError) -> TracedThread? {
     let thread: TracedThread
     do throws(PtraceError) {
       thread = try TracedThread.seize(tid)
@@ -79,7 +87,7 @@ struct RestingThread {
       throw AttachError.refused(error.code, pid: pid, tid: tid)
     }
     if thread.standStill(by: TracedThread.deadline(1)), thread.isAlive, let registers = try? thread.registers(),
-      rests(registers)
+      isSafe(registers)
     {
       return thread
     }
@@ -92,6 +100,21 @@ struct RestingThread {
       SurvivableCall.fits(registers, in: maps), let region = maps.region(containing: registers.rsp)
     else { return false }
     return !isInSignalHandler(registers.rsp, end: region.end)
+  }
+
+  /// Neither malloc nor the loader calls code of other images while it holds a lock, but for constructors, where a library
+  /// may be opened.
+  private func computes(_ registers: Registers) -> Bool {
+    guard registers.orig_rax == .max, let code = maps.region(containing: registers.rip), code.isExecutable,
+      code.path.hasPrefix("/"), !code.path.hasPrefix("/memfd:\(LiveCall.fileName)"), !isInLibrary(registers.rip),
+      !Self.isLoader(code.path), SurvivableCall.fits(registers, in: maps),
+      let stack = maps.region(containing: registers.rsp)
+    else { return false }
+    return !isInSignalHandler(registers.rsp, end: stack.end)
+  }
+
+  private static func isLoader(_ path: String) -> Bool {
+    path.split(separator: "/").last?.hasPrefix("ld-") ?? true
   }
 
   private func isInLibrary(_ address: UInt64) -> Bool {
