@@ -15,13 +15,15 @@ import UndeadTestSupport
     return try JSONDecoder().decode(HeapReport.self, from: Data(outcome.output.utf8))
   }
 
-  private func withHeap(_ program: Program, _ body: @Sendable @escaping (String) async throws -> Void) async throws {
+  private func withHeap(
+    _ program: Program, options: String = "", _ body: @Sendable @escaping (String) async throws -> Void
+  ) async throws {
     try await Tool.gate.pass {
       let built = try await program.build()
       let directory = try TemporaryDirectory()
       let file = directory.path("heap.undead")
       let outcome = try await runShell(
-        "\(quoted(tool(program))) run --heap \(quoted(file)) -- \(quoted(built.executable.path))")
+        "\(quoted(tool(program))) run \(options) --heap \(quoted(file)) -- \(quoted(built.executable.path))")
       #expect(outcome.ending == .exit(0), "\(outcome.errors)")
       #expect(outcome.output == "1000 true\n")
       try await body(file)
@@ -45,6 +47,29 @@ import UndeadTestSupport
       #expect(report.summary.complete && report.summary.residentBytes > report.summary.objectBytes)
       let site = try #require(report.sites.first { $0.type == "App.Session" })
       #expect(site.count == 1000 && site.allocation.frames.contains { $0.symbol == "App.fill()" })
+    }
+  }
+
+  /// Every object is counted; where it was allocated is an estimate, three times as far from the truth as is told at most.
+  @Test(arguments: Program.selected(in: "HeapAnswers"))
+  func aSampleOfTheBacktraces(_ program: Program) async throws {
+    try await withHeap(program, options: "--sample 1KiB") { file in
+      let report = try await answer(program, file)
+      #expect(report.types.first { $0.type == "App.Session" }?.count == 1000 && report.summary.complete)
+      #expect(report.types.first { $0.type == "App.Node" }?.count == 100)
+      let sites = report.sites.filter { $0.type == "App.Session" }
+      let site = try #require(sites.first)
+      #expect(sites.count == 1 && site.allocation.frames.contains { $0.symbol == "App.fill()" })
+      let estimate = try #require(site.estimate)
+      #expect(estimate.samples > 0 && abs(estimate.count - 1000) <= 3 * estimate.countMargin, "\(estimate)")
+      let heap = "\(quoted(tool(program))) heap \(quoted(file))"
+      #expect(try await runShell("\(heap) --by site").output.contains("\u{B1}"))
+      let profile = try await runShell("\(heap) --format pprof | tr -dc '[:print:]'")
+      #expect(profile.output.contains("alloc_space") && profile.output.contains("App.fill()"))
+    }
+    for wrong in ["--sample 1x", "--sample 0", "--sample 2GiB", "--sample 1KiB --zombies"] {
+      let outcome = try await runShell("\(quoted(tool(program))) run \(wrong) -- true")
+      #expect(outcome.ending == .exit(64) && !outcome.errors.isEmpty, "\(wrong)")
     }
   }
 
