@@ -79,6 +79,16 @@ enum System {
     return names.sorted()
   }
 
+  /// The first bytes of a file; nil if it cannot be read.
+  static func start(of path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    return count < 0 ? nil : Array(bytes[..<count])
+  }
+
   /// The whole content of a file that may have no known size (as those of /proc), or nil with `errno` set.
   static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

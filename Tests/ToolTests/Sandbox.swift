@@ -100,6 +100,10 @@ final class Sandbox {
 
   /// Runs the tool.
   func undead(_ arguments: String..., environment extra: [String: String] = [:], input: String = "") throws -> Output {
+    try undead(list: arguments, environment: extra, input: input)
+  }
+
+  func undead(list arguments: [String], environment extra: [String: String] = [:], input: String = "") throws -> Output {
     try command([path("bin/undead")] + arguments, environment: extra, input: input)
   }
 

@@ -19,6 +19,15 @@ struct GroupMerger {
     }
   }
 
+  /// Adds the groups of a report that was made elsewhere, or read from a file.
+  mutating func add(_ report: LeakReport) {
+    for leak in report.leaks { Self.merge(leak, into: &leakGroups) }
+    for leak in report.knownLeaks { Self.merge(leak, into: &knownGroups) }
+    for suspect in report.suspects { merge(suspect) }
+    add(report.zombies)
+    diagnostics += report.diagnostics
+  }
+
   mutating func add(_ zombies: [Zombie]) {
     for zombie in zombies { merge(zombie) }
   }
@@ -42,15 +51,15 @@ struct GroupMerger {
       groups[leak.signature] = leak
       return
     }
-    group.count += leak.count
-    group.objectCount += leak.objectCount
+    group.count.addSaturating(UInt64(clamping: leak.count))
+    group.objectCount.addSaturating(UInt64(clamping: leak.objectCount))
     group.totalBytes.addSaturating(UInt64(clamping: leak.totalBytes))
     if group.objects.count < LeakGroup.sampleLimit { group.objects += leak.objects }
     mergeAllocations(of: leak, into: &group)
     var types = Dictionary(group.alsoLeaked.map { ($0.type, $0) }) { first, _ in first }
     for other in leak.alsoLeaked {
       var total = types[other.type] ?? TypeCount(type: other.type, count: 0, bytes: 0)
-      total.count += other.count
+      total.count.addSaturating(UInt64(clamping: other.count))
       total.bytes.addSaturating(UInt64(clamping: other.bytes))
       types[other.type] = total
     }
@@ -63,8 +72,11 @@ struct GroupMerger {
     let others = ([leak.allocation] + (leak.otherAllocations ?? [])).filter { seen.insert($0.callPath).inserted }
     guard !others.isEmpty else { return }
     // Paths that neither side shows are counted on both sides: an upper bound.
-    let hidden = max(0, (leak.allocationPaths ?? 1) - 1 - (leak.otherAllocations?.count ?? 0))
-    group.allocationPaths = (group.allocationPaths ?? 1) + others.count + hidden
+    let hidden = max(0, max(leak.allocationPaths ?? 1, 1) - 1 - (leak.otherAllocations?.count ?? 0))
+    var paths = group.allocationPaths ?? 1
+    paths.addSaturating(UInt64(clamping: others.count))
+    paths.addSaturating(UInt64(clamping: hidden))
+    group.allocationPaths = paths
     group.otherAllocations = Array(((group.otherAllocations ?? []) + others).prefix(Leak.otherAllocationLimit))
   }
 
@@ -81,7 +93,7 @@ struct GroupMerger {
       suspectGroups[suspect.signature] = suspect
       return
     }
-    group.count += suspect.count
+    group.count.addSaturating(UInt64(clamping: suspect.count))
     group.totalBytes.addSaturating(UInt64(clamping: suspect.totalBytes))
     if group.objects.count < LeakGroup.sampleLimit { group.objects += suspect.objects }
     suspectGroups[suspect.signature] = group

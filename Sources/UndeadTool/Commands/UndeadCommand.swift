@@ -22,8 +22,7 @@ struct UndeadCommand: ParsableCommand {
     version: version,
     subcommands: [
       RunCommand.self, TestCommand.self, SnapshotCommand.self, AttachCommand.self, HeapCommand.self, WatchCommand.self,
-      MarkCommand.self,
-      ReportCommand.self, DiffCommand.self,
+      MarkCommand.self, ReportCommand.self, DiffCommand.self, MergeCommand.self,
     ])
 }
 

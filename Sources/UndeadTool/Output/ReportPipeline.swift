@@ -225,13 +225,13 @@ struct ReportPipeline {
     try writeFurtherReports(report, number: sink.number)
   }
 
-  private func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {
+  func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {
     for entry in further {
       try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink)
     }
   }
 
-  private func write(_ report: LeakReport, as format: ReportFormat, to sink: OutputSink) throws(ToolError) {
+  func write(_ report: LeakReport, as format: ReportFormat, to sink: OutputSink) throws(ToolError) {
     switch format {
     case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
     case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)

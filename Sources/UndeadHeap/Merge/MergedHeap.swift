@@ -1,0 +1,117 @@
+import Foundation
+import UndeadReport
+
+/// What is in the memory of many hosts.
+///
+/// Encodes to the JSON of `Documentation/heap-report.md`, of the kind `mergedHeap`.
+public struct MergedHeap: Codable, Sendable, Equatable {
+  /// A type, on all hosts.
+  public struct TypeRow: Codable, Sendable, Equatable {
+    public var type: String
+    /// Of C memory: the library that allocated it.
+    public var module: String?
+    /// How many hosts have it.
+    public var hosts: Int
+    public var count: HostValues
+    public var bytes: HostValues
+    public var retainedBytes: HostValues
+  }
+
+  /// A number of all hosts.
+  public struct Summary: Codable, Sendable, Equatable {
+    public var objects: HostValues
+    public var objectBytes: HostValues
+    public var rawBytes: HostValues
+    public var residentBytes: HostValues
+    public var types: Int
+    /// False if one of the files was not complete.
+    public var complete: Bool
+    public var notes: [String]
+  }
+
+  /// Of the JSON; keys are only added within a version.
+  public var schemaVersion = 1
+  public var kind = "mergedHeap"
+  public var tool: LeakReport.Tool
+  /// By name.
+  public var hosts: [MergedHost]
+  public var summary: Summary
+  /// The most retained bytes on all hosts first.
+  public var types: [TypeRow]
+
+  private struct TypeKey: Hashable {
+    var type: String
+    var module: String?
+  }
+
+  /// Merges heaps; the same whatever their order.
+  public init(_ heaps: [HostInput<HeapReport>], tool: LeakReport.Tool = LeakReport.Tool()) {
+    let inputs = HostInputs(heaps) { (try? $0.json()).map { $0.base64EncodedString() } ?? "" }
+    let hosts = inputs.hosts
+    self.tool = tool
+    self.hosts = hosts
+    var rows: [TypeKey: [String: HeapReport.TypeRow]] = [:]
+    for input in inputs.inputs {
+      for row in input.value.types {
+        rows[TypeKey(type: row.type, module: row.module), default: [:]][input.host, default: Self.nothing(row)].add(row)
+      }
+    }
+    types = rows.map { key, rows in
+      func values(_ number: (HeapReport.TypeRow) -> Int) -> HostValues { Self.values(rows.values.map(number), hosts) }
+      return TypeRow(
+        type: key.type, module: key.module, hosts: rows.count, count: values(\.count), bytes: values(\.bytes),
+        retainedBytes: values(\.retainedBytes))
+    }.sorted { a, b in
+      (b.retainedBytes.total, b.bytes.total, b.count.total, a.type, a.module ?? "")
+        < (a.retainedBytes.total, a.bytes.total, a.count.total, b.type, b.module ?? "")
+    }
+    summary = Self.summary(inputs, hosts, types: types.count)
+  }
+
+  private static func nothing(_ row: HeapReport.TypeRow) -> HeapReport.TypeRow {
+    HeapReport.TypeRow(type: row.type, module: row.module, count: 0, bytes: 0, retainedBytes: 0)
+  }
+
+  private static func values(_ values: [Int], _ hosts: [MergedHost]) -> HostValues {
+    HostValues(values, hosts: hosts.count)
+  }
+
+  private static func summary(
+    _ inputs: HostInputs<HeapReport>, _ hosts: [MergedHost], types: Int
+  ) -> Summary {
+    func sums(_ number: (HeapReport.Summary) -> Int) -> HostValues {
+      var sums: [String: Int] = [:]
+      for input in inputs.inputs {
+        sums[input.host, default: 0].addSaturated(number(input.value.summary))
+      }
+      return values(Array(sums.values), hosts)
+    }
+    var notes = inputs.notes
+    let incomplete = inputs.inputs.filter { !$0.value.summary.complete }
+    notes += incomplete.map { "'\($0.file)' is not complete: there may be more than it says" }
+    let subjects = inputs.inputs.filter { $0.value.detail != nil }
+    notes += subjects.map { "'\($0.file)' tells of one type or object; its tables are used" }
+    return Summary(
+      objects: sums(\.objects), objectBytes: sums(\.objectBytes), rawBytes: sums(\.rawBytes),
+      residentBytes: sums(\.residentBytes), types: types, complete: incomplete.isEmpty, notes: notes)
+  }
+
+  /// The JSON with sorted keys and a newline at the end, the same bytes for the same heaps.
+  public func json() throws -> Data { try JSONRenderer.encode(self) }
+}
+
+extension HeapReport.TypeRow {
+  fileprivate mutating func add(_ other: Self) {
+    count.addSaturated(other.count)
+    bytes.addSaturated(other.bytes)
+    retainedBytes.addSaturated(other.retainedBytes)
+  }
+}
+
+extension Int {
+  /// Numbers of files may be anything.
+  fileprivate mutating func addSaturated(_ other: Int) {
+    let (sum, overflow) = addingReportingOverflow(Swift.max(other, 0))
+    self = overflow ? .max : sum
+  }
+}

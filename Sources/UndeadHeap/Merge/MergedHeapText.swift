@@ -1,0 +1,38 @@
+import UndeadReport
+
+/// Writes merged heaps for people: a line for each type.
+public enum MergedHeapText {
+  /// The text ends with a newline; the same text for the same heaps and options.
+  ///
+  /// - Parameter rows: so many types are shown.
+  public static func render(_ merged: MergedHeap, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
+    let files = merged.hosts.reduce(0) { $0 + $1.files.count }
+    let hosts = merged.hosts.count
+    var heading = "\(Quantity.of(hosts, "host"))"
+    if files != hosts { heading += ", \(Quantity.of(files, "file"))" }
+    let resident = merged.summary.residentBytes
+    heading += ": \(HeapDiffText.grouped(merged.summary.objects.total)) objects, \(bytes(resident.total)) resident"
+    if hosts > 1 { heading += " (\(bytes(resident.min)) to \(bytes(resident.max)), median \(bytes(resident.median)))" }
+    var text = TextStyle.heading.apply(heading, options) + "\n\n"
+    text += "    retained       count   hosts        min     median        max  type\n"
+    for row in merged.types.prefix(rows) {
+      let numbers = [
+        padded(bytes(row.retainedBytes.total), 12), padded(HeapDiffText.grouped(row.count.total), 12),
+        padded("\(row.hosts)/\(hosts)", 8), padded(HeapDiffText.grouped(row.count.min), 11),
+        padded(HeapDiffText.grouped(row.count.median), 11), padded(HeapDiffText.grouped(row.count.max), 11),
+      ]
+      let module = row.module.map { " (\($0))" } ?? ""
+      text += "\(numbers.joined())  \(TextStyle.type.apply(HeapDiffText.readable(row.type), options))\(module)\n"
+    }
+    if merged.types.count > rows { text += "  ... \(merged.types.count - rows) more (--top)\n" }
+    if !merged.summary.notes.isEmpty { text += "\n" }
+    for note in merged.summary.notes { text += "note: \(note)\n" }
+    return text
+  }
+
+  private static func bytes(_ count: Int) -> String { ReportText.bytes(count) }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}

@@ -1,0 +1,54 @@
+/// Writes merged reports for people: on how many hosts each group is, and then the report of all.
+public enum MergedReportText {
+  /// The text ends with a newline; the same text for the same report and options.
+  public static func render(_ merged: MergedReport, options: TextOptions = TextOptions()) -> String {
+    var text = TextStyle.heading.apply(heading(merged), options) + "\n\n"
+    let rows = merged.groups.filter { $0.list != .knownLeaks }
+    if !rows.isEmpty { text += table(rows.prefix(options.top), merged, options) }
+    if rows.count > options.top {
+      text += "... and \(Quantity.of(rows.count - options.top, "more group"))\(options.hint)\n"
+    }
+    if !rows.isEmpty { text += "\n" }
+    return text + TextRenderer.render(merged.report, options: options)
+  }
+
+  static func heading(_ merged: MergedReport) -> String {
+    let files = merged.hosts.reduce(0) { $0 + $1.files.count }
+    let hosts = Quantity.of(merged.hosts.count, "host")
+    return files == merged.hosts.count ? hosts : "\(hosts), \(Quantity.of(files, "file"))"
+  }
+
+  private static func table(
+    _ rows: some Sequence<MergedReport.Group>, _ merged: MergedReport, _ options: TextOptions
+  ) -> String {
+    var text = "     total   hosts      min   median      max  group\n"
+    for row in rows {
+      let numbers = [
+        padded("\(row.count.total)", 10), padded("\(row.hosts)/\(merged.hosts.count)", 8),
+        padded("\(row.count.min)", 9),
+        padded("\(row.count.median)", 9), padded("\(row.count.max)", 9),
+      ]
+      text += "\(numbers.joined())  \(name(row, merged.report, options))\(place(row, merged))\n"
+    }
+    return text
+  }
+
+  private static func place(_ row: MergedReport.Group, _ merged: MergedReport) -> String {
+    guard row.hosts <= 3, row.hosts < merged.hosts.count else { return "" }
+    return "  (\(row.hostNames.joined(separator: ", ")))"
+  }
+
+  private static func name(_ row: MergedReport.Group, _ report: LeakReport, _ options: TextOptions) -> String {
+    let (what, type) =
+      switch row.list {
+      case .leaks, .knownLeaks: ("leak", report.leaks.first { $0.signature == row.signature }?.objects.first?.type)
+      case .suspects: ("suspect", report.suspects.first { $0.signature == row.signature }?.objects.first?.type)
+      case .zombies: ("zombie", report.zombies.first { $0.signature == row.signature }?.type)
+      }
+    return "\(what) of \(TextStyle.type.apply(type ?? "object", options))  [\(row.signature)]"
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}

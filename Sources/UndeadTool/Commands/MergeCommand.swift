@@ -1,0 +1,98 @@
+import ArgumentParser
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// `undead merge`: reports or heaps of many hosts as one.
+struct MergeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Merge reports, or heaps, of many hosts or parts of a test run into one.",
+    discussion: """
+      FILE is a snapshot, a JSON report, a heap file or the JSON of 'undead heap'; all are of one kind. HOST=FILE names the \
+      host; files of one name are of one host, others are hosts by themselves. Leaks of one signature are one group, \
+      with the number of hosts that have it and how many there are on each; types of heaps likewise.
+
+      Profiles are merged by pprof itself: go tool pprof -proto A.pb B.pb > all.pb
+
+      Exit status: 23 if leaks or zombies are in one of the reports (see --exit-code and --fail-on), else 0. 64: the command \
+      line is wrong, or a file cannot be read. 70: one of the checks was incomplete, and nothing that is worse was found.
+      """)
+
+  @OptionGroup(title: "Report") var report: DisplayOptions
+  @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+
+  @Flag(help: "Of heap files, merge the leaks.")
+  var leaks = false
+
+  @Argument(
+    help: ArgumentHelp("Files, each with the name of its host if that is to be told.", valueName: "[host=]file"))
+  var files: [String]
+
+  func run() throws {
+    let pipeline = try ReportPipeline(options: report, verdict: verdict)
+    var reports: [HostInput<LeakReport>] = []
+    var heaps: [HostInput<HeapReport>] = []
+    for argument in files {
+      let (host, file) = Self.split(argument)
+      switch try MergeInput(file: file, leaks: leaks) {
+      case .report(let report): reports.append(.init(host: host ?? file, file: file, value: report))
+      case .heap(let heap): heaps.append(.init(host: host ?? file, file: file, value: heap))
+      }
+    }
+    if let report = reports.first, let heap = heaps.first {
+      throw ToolError.misuse(
+        "'\(report.file)' has leaks and '\(heap.file)' a heap, and these are not merged with each other; "
+          + "give files of one kind, or --leaks for the leaks of heap files")
+    }
+    let sink = try self.report.output.map { try OutputSink(file: $0) } ?? .standardOutput
+    throw ExitCode(try heaps.isEmpty ? pipeline.emitMerged(reports, to: sink) : pipeline.emitMerged(heaps, to: sink))
+  }
+
+  /// A file may have an equals sign in its name.
+  private static func split(_ argument: String) -> (host: String?, file: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[0].contains("/"), System.status(of: argument) == nil else {
+      return (nil, argument)
+    }
+    return (parts[0], parts[1])
+  }
+}
+
+extension ReportPipeline {
+  /// Shows many reports as one.
+  ///
+  /// - Returns: the exit status that the findings ask for.
+  func emitMerged(_ reports: [HostInput<LeakReport>], to sink: OutputSink) throws(ToolError) -> Int32 {
+    let merged = MergedReport(reports, options: options, tool: Self.tool)
+    switch display.format {
+    case .text: try sink.write(MergedReportText.render(merged, options: textOptions(sink)).utf8)
+    case .json: try sink.write(try Self.json(merged))
+    default: try write(merged.report, as: display.format, to: sink)
+    }
+    try writeFurtherReports(merged.report)
+    if merged.report.fails(on: verdict.failOn) { return verdict.exitCode }
+    return merged.report.summary.complete || !merged.report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
+  }
+
+  /// Shows many heaps as one.
+  func emitMerged(_ heaps: [HostInput<HeapReport>], to sink: OutputSink) throws(ToolError) -> Int32 {
+    let merged = MergedHeap(heaps, tool: Self.tool)
+    switch display.format {
+    case .text:
+      let text = MergedHeapText.render(merged, rows: display.all ? .max : display.top ?? 20, options: textOptions(sink))
+      try sink.write(text.utf8)
+    case .json: try sink.write(try Self.json(merged))
+    default: throw .misuse("undead merge of heaps writes text or json; choose one of them with --format")
+    }
+    return merged.summary.complete ? 0 : ExitStatus.toolFailure
+  }
+
+  private static func json(_ value: some Encodable) throws(ToolError) -> [UInt8] {
+    do {
+      return Array(try JSONRenderer.encode(value))
+    } catch {
+      throw .failure("cannot write what was merged as JSON: \(error)")
+    }
+  }
+}

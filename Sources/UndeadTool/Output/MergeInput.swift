@@ -1,0 +1,94 @@
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a file brings to a merge.
+enum MergeInput {
+  case report(LeakReport)
+  case heap(HeapReport)
+
+  /// - Parameter leaks: of a heap file, take the leaks.
+  /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
+  init(file: String, leaks: Bool) throws(ToolError) {
+    if let content = try Self.json(file) {
+      self = try Self.parsed(content, file, leaks)
+      return
+    }
+    let state = try SavedState(file: file)
+    if !leaks, case .heap(let graph) = state {
+      self = .heap(try Self.table(graph.heap, file))
+      return
+    }
+    switch state.report {
+    case .report(let report): self = .report(report)
+    case .snapshot(let snapshot, _):
+      let names = Symbolizer().symbolize(snapshot)
+      var report = LeakReport(
+        analyzing: [ReportInput(snapshot, symbols: names.symbols)], tool: ReportPipeline.tool)
+      report.summary.notes += names.notes
+      self = .report(report)
+    }
+  }
+
+  private static func table(_ heap: Heap, _ file: String) throws(ToolError) -> HeapReport {
+    var options = HeapReportOptions()
+    options.includesSites = false
+    do throws(HeapQuestionError) {
+      return try HeapReport(heap, options: options, tool: ReportPipeline.tool, symbolizer: nil)
+    } catch {
+      throw .misuse("cannot read '\(file)': \(error)")
+    }
+  }
+
+  /// The bytes of a file of JSON; nil for others.
+  private static func json(_ file: String) throws(ToolError) -> [UInt8]? {
+    if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
+    // What can be read only once, such as a pipe, is read at once.
+    let isFile = System.status(of: file).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
+    guard let start = isFile ? System.start(of: file) : System.read(file) else {
+      throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
+    }
+    guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
+      guard isFile else { throw .misuse("'\(file)' is no file, and holds no JSON; name a file that undead wrote") }
+      return nil
+    }
+    guard isFile else { return start }
+    guard let content = System.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
+    return content
+  }
+
+  private struct Head: Decodable {
+    var kind: String?
+    var schemaVersion: Int?
+  }
+
+  private static func parsed(_ content: [UInt8], _ file: String, _ leaks: Bool) throws(ToolError) -> MergeInput {
+    let data = Data(content)
+    let head = try? JSONDecoder().decode(Head.self, from: data)
+    do {
+      switch head?.kind {
+      case nil: return .report(try JSONRenderer.parse(data))
+      case "heap":
+        guard !leaks else { throw ReportFileError(message: "the JSON of a heap has no leaks; give the heap file") }
+        guard (head?.schemaVersion ?? 1) <= 1 else {
+          throw ReportFileError(message: "it has a newer schema; read it with the version of undead that wrote it")
+        }
+        return .heap(try JSONDecoder().decode(HeapReport.self, from: data))
+      case "mergedReport", "mergedHeap":
+        throw ReportFileError(message: "it was merged already; give the files that it was made of")
+      case let kind?:
+        throw ReportFileError(message: "it is of the kind '\(kind.prefix(40))'; give reports of leaks, or heaps")
+      }
+    } catch let error as ReportFileError {
+      throw .misuse("cannot merge '\(file)': \(error)")
+    } catch {
+      throw .misuse("cannot merge '\(file)': it is no heap that undead wrote as JSON: \(error)")
+    }
+  }
+}
