@@ -1,0 +1,48 @@
+import Hummingbird
+import UndeadService
+
+extension RouterMethods {
+  /// Adds the routes of Undead, below `/debug/pprof` and `/debug/undead`.
+  ///
+  /// They tell names of types, functions and files to whoever may ask: add them to a group whose middleware says who.
+  ///
+  /// ```swift
+  /// router.group().add(middleware: BasicAuthentication(user: "ops", password: secret)).addUndeadRoutes()
+  /// ```
+  ///
+  /// - Parameter service: answers; one for all servers of a process, so that one looks at a time.
+  @discardableResult
+  public func addUndeadRoutes(_ service: UndeadService = UndeadService()) -> Self {
+    for path: RouterPath in ["debug/pprof", "debug/pprof/**", "debug/undead", "debug/undead/**"] {
+      for method in [HTTPRequest.Method.get, .head, .post, .put, .delete, .patch] {
+        on(path, method: method) { request, _ in await service.answer(request) }
+      }
+    }
+    return self
+  }
+}
+
+extension UndeadService {
+  /// Answers a request of Hummingbird.
+  fileprivate func answer(_ request: Hummingbird.Request) async -> Hummingbird.Response {
+    let headers = request.headers.map { Header(name: $0.name.rawName, value: $0.value) }
+    let target = request.uri.string
+    guard let question = Request(method: request.method.rawValue, target: target, headers: headers) else {
+      return Hummingbird.Response(status: .badRequest)
+    }
+    let answer = await respond(to: question)
+    var fields = HTTPFields()
+    fields[.contentType] = answer.contentType
+    for header in answer.headers {
+      guard let name = HTTPField.Name(header.name) else { continue }
+      fields.append(HTTPField(name: name, value: header.value))
+    }
+    let status = HTTPResponse.Status(code: answer.status)
+    guard request.method != .head else { return Hummingbird.Response(status: status, headers: fields) }
+    let body = ResponseBody(contentLength: answer.contentLength) { writer in
+      for try await piece in answer.body { try await writer.write(ByteBuffer(bytes: piece)) }
+      try await writer.finish(nil)
+    }
+    return Hummingbird.Response(status: status, headers: fields, body: body)
+  }
+}
