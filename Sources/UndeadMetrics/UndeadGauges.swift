@@ -19,7 +19,7 @@ import UndeadRunLoop
 /// }
 /// ```
 ///
-/// `run()` is what ServiceLifecycle asks of a service: `extension UndeadGauges: Service {}` makes it one.
+/// `run()` is what ServiceLifecycle asks of a service: `extension UndeadGauges: @retroactive Service {}` makes it one.
 ///
 /// | gauge | dimensions | value |
 /// |---|---|---|

@@ -132,6 +132,49 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
   @Test(.enabled(if: profilesForOthers != nil)) func profileForOthers() throws {
     let file = URL(filePath: try #require(profilesForOthers)).appending(path: "heap.pb")
     try Data(render(sample())).write(to: file)
+    let sites = try grown()
+    let options = ProfileOptions(labels: ["service_name": "shop"])
+    let delta = try HeapProfile.render(from: sites.before, to: sites.after, symbols: sites.symbols, options: options)
+    try Data(delta).write(to: file.deletingLastPathComponent().appending(path: "delta.pb"))
+  }
+
+  /// Two moments of a process: an item more, and a block of C code less.
+  private func grown() throws -> (before: AllocationSites, after: AllocationSites, symbols: SymbolTable) {
+    let before = sample()
+    var after = HeapBuilder()
+    let main = HeapBuilder.Function.app("main", "/app/main.swift", 90)
+    let cache = after.object("App.Cache", size: 64, at: [.app("App.makeCache()", "/app/Cache.swift", 21), main])
+    after.global("App.cache", holds: cache)
+    for number in 0..<4 {
+      if number == 1 { after.mark("warm") }
+      after.link(
+        cache, "items", after.object("App.Item", size: 96, at: [.app("App.add()", "/app/Cache.swift", 35), main]))
+    }
+    after.link(cache, "raw", after.raw(size: 48), strength: HeapFile.Strength.raw)
+    let (old, new) = (try AllocationSites(before.file()), try AllocationSites(after.file()))
+    var symbols = old.symbols
+    symbols.frames.merge(new.symbols.frames) { known, _ in known }
+    return (old, new, symbols)
+  }
+
+  @Test func differences() throws {
+    let sites = try grown()
+    let lines = try text(HeapProfile.render(from: sites.before, to: sites.after, symbols: sites.symbols))
+    // What is as it was is not told; what is less is negative.
+    #expect(lines.count == 2, "\(lines)")
+    #expect(lines.first?.hasPrefix("[1, 96] generation=1 module=App type=App.Item: App.add()") == true, "\(lines)")
+    #expect(lines.last?.hasPrefix("[-1, -128] generation=1 module=libfoo.so.1 type=C memory: ") == true, "\(lines)")
+  }
+
+  @Test func labelsOfTheProcess() throws {
+    let heap = try Heap(sample().file())
+    let sites = try AllocationSites(heap.file)
+    let options = ProfileOptions(labels: ["service_name": "shop", "type": "not this"], details: [.type])
+    let lines = try text(HeapProfile.render(sites, symbols: sites.symbols, options: options))
+    #expect(lines.allSatisfy { $0.contains(" service_name=shop type=") && !$0.contains("not this") })
+    let bare = try text(
+      HeapProfile.render(sites, symbols: sites.symbols, options: ProfileOptions(labels: ["a": "b"], details: [])))
+    #expect(bare.first?.hasPrefix("[3, 288] a=b: App.add()") == true, "\(bare)")
   }
 
   @Test func emptyHeapAndReport() throws {

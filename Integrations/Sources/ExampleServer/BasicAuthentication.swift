@@ -19,7 +19,8 @@ struct BasicAuthentication<Context: RequestContext>: RouterMiddleware {
   }
 
   private func isAllowed(_ header: String?) -> Bool {
-    guard let header, header.lowercased().hasPrefix("basic "), let given = Data(base64Encoded: String(header.dropFirst(6)))
+    guard let header, header.lowercased().hasPrefix("basic "),
+      let given = Data(base64Encoded: String(header.dropFirst(6)))
     else { return false }
     // As many steps whatever is wrong, so that nothing can be learned from the time.
     var difference = given.count ^ expected.count

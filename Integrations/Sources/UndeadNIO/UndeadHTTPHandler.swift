@@ -70,7 +70,8 @@ public final class UndeadHTTPHandler: ChannelInboundHandler {
     headers.add(name: "Content-Type", value: answer.contentType)
     if let length = answer.contentLength { headers.add(name: "Content-Length", value: "\(length)") }
     for header in answer.headers { headers.add(name: header.name, value: header.value) }
-    try await write(.head(.init(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)), channel)
+    try await write(
+      .head(.init(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)), channel)
     if !isHead {
       // Each piece is read when the one before has gone out.
       for try await piece in answer.body { try await write(.body(.byteBuffer(ByteBuffer(bytes: piece))), channel) }

@@ -44,7 +44,8 @@ public struct UndeadHTTPServer: Sendable {
     let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
     guard isAllowed != nil || Self.isLoopback(address) else {
       throw Refusal(
-        description: "'\(host)' can be reached from other machines: give 'isAllowed', which says who may ask, or bind to "
+        description:
+          "'\(host)' can be reached from other machines: give 'isAllowed', which says who may ask, or bind to "
           + "127.0.0.1")
     }
     let (service, isAllowed) = (service, isAllowed)

@@ -16,7 +16,9 @@ import UndeadService
       for credentials in [nil, "ops:", "ops:secret2", "ops:Secret", "", ":"] {
         let headers: HTTPFields =
           credentials.map { [.authorization: "Basic \(Data($0.utf8).base64EncodedString())"] } ?? [:]
-        for path in ["/debug/pprof/heap", "/debug/pprof/", "/debug/pprof", "/debug/undead/report", "/debug/undead/mark?name=a"] {
+        for path in [
+          "/debug/pprof/heap", "/debug/pprof/", "/debug/pprof", "/debug/undead/report", "/debug/undead/mark?name=a",
+        ] {
           try await client.execute(uri: path, method: .get, headers: headers) { #expect($0.status == .unauthorized) }
         }
       }
@@ -26,7 +28,9 @@ import UndeadService
 
   @Test func withoutARouteNothingIsThere() async throws {
     try await Application(router: ExampleServer.router(password: nil)).test(.router) { client in
-      try await client.execute(uri: "/debug/pprof/heap", method: .get, headers: allowed) { #expect($0.status == .notFound) }
+      try await client.execute(uri: "/debug/pprof/heap", method: .get, headers: allowed) {
+        #expect($0.status == .notFound)
+      }
     }
   }
 

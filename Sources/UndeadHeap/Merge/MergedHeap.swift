@@ -46,7 +46,7 @@ public struct MergedHeap: Codable, Sendable, Equatable {
 
   /// Merges heaps; the same whatever their order.
   public init(_ heaps: [HostInput<HeapReport>], tool: LeakReport.Tool = LeakReport.Tool()) {
-    let inputs = HostInputs(heaps) { (try? $0.json()).map { $0.base64EncodedString() } ?? "" }
+    let inputs = HostInputs(heaps, content: Self.content)
     let hosts = inputs.hosts
     self.tool = tool
     self.hosts = hosts
@@ -66,6 +66,14 @@ public struct MergedHeap: Codable, Sendable, Equatable {
         < (a.retainedBytes.total, a.bytes.total, a.count.total, b.type, b.module ?? "")
     }
     summary = Self.summary(inputs, hosts, types: types.count)
+  }
+
+  /// What is the same in a heap file and in the JSON that was made of it.
+  private static func content(_ heap: HeapReport) -> String {
+    var heap = heap
+    (heap.sites, heap.findings, heap.detail, heap.tool) = ([], [], nil, LeakReport.Tool())
+    heap.summary.notes = []
+    return (try? heap.json()).map { $0.base64EncodedString() } ?? ""
   }
 
   private static func nothing(_ row: HeapReport.TypeRow) -> HeapReport.TypeRow {

@@ -11,18 +11,18 @@ public enum MergedHeapText {
     var heading = "\(Quantity.of(hosts, "host"))"
     if files != hosts { heading += ", \(Quantity.of(files, "file"))" }
     let resident = merged.summary.residentBytes
-    heading += ": \(HeapDiffText.grouped(merged.summary.objects.total)) objects, \(bytes(resident.total)) resident"
+    heading += ": \(Number.grouped(merged.summary.objects.total)) objects, \(bytes(resident.total)) resident"
     if hosts > 1 { heading += " (\(bytes(resident.min)) to \(bytes(resident.max)), median \(bytes(resident.median)))" }
     var text = TextStyle.heading.apply(heading, options) + "\n\n"
     text += "    retained       count   hosts        min     median        max  type\n"
     for row in merged.types.prefix(rows) {
       let numbers = [
-        padded(bytes(row.retainedBytes.total), 12), padded(HeapDiffText.grouped(row.count.total), 12),
-        padded("\(row.hosts)/\(hosts)", 8), padded(HeapDiffText.grouped(row.count.min), 11),
-        padded(HeapDiffText.grouped(row.count.median), 11), padded(HeapDiffText.grouped(row.count.max), 11),
+        padded(bytes(row.retainedBytes.total), 12), padded(Number.grouped(row.count.total), 12),
+        padded("\(row.hosts)/\(hosts)", 8), padded(Number.grouped(row.count.min), 11),
+        padded(Number.grouped(row.count.median), 11), padded(Number.grouped(row.count.max), 11),
       ]
       let module = row.module.map { " (\($0))" } ?? ""
-      text += "\(numbers.joined())  \(TextStyle.type.apply(HeapDiffText.readable(row.type), options))\(module)\n"
+      text += "\(numbers.joined())  \(TextStyle.type.apply(Number.readable(row.type), options))\(module)\n"
     }
     if merged.types.count > rows { text += "  ... \(merged.types.count - rows) more (--top)\n" }
     if !merged.summary.notes.isEmpty { text += "\n" }

@@ -25,29 +25,41 @@ enum Profiles {
 }
 
 extension UndeadService {
-  /// `/debug/pprof/heap`: as Go's, with what is in use. There is no collector to run, so `gc` changes nothing.
+  /// `/debug/pprof/heap`: as Go's; where allocations are not sampled, with what is in use only. There is no collector to
+  /// run, so `gc` changes nothing.
   func profileOfHeap(_ request: Request) async throws -> Response {
-    let options = ProfileOptions(labels: configuration.labels, details: try Profiles.details(request))
-    let isText = request.value("debug").map { $0 != "0" } ?? false
-    guard let wait = try seconds(request) else {
-      let (sites, names) = try await named(try await sites())
-      if isText { return .init(text: HeapProfileText.render(sites, symbols: names.symbols)) }
-      return profile("heap", try HeapProfile.render(sites, symbols: names.symbols, options: options))
-    }
-    if isText { throw BadQuery("seconds and debug: a difference has no text form; leave out one of them") }
-    let before = try await sites()
-    try await Task.sleep(for: wait)
-    let (after, names) = try await named(try await sites(), and: before.addresses)
-    return profile(
-      "heap-delta", try HeapProfile.render(from: before, to: after, symbols: names.symbols, options: options))
+    try await profile("heap", request, .inUse)
   }
 
-  /// `/debug/pprof/allocs`: only a sampled recording knows what was freed.
+  /// `/debug/pprof/allocs`: the same, of which what was allocated is shown first. Only a sample has what was freed.
   func profileOfAllocations(_ request: Request) async throws -> Response {
+    try await profile("allocs", request, .allocated)
+  }
+
+  private func profile(_ name: String, _ request: Request, _ view: ProfileView) async throws -> Response {
+    let options = ProfileOptions(
+      labels: configuration.labels, details: try Profiles.details(request), view: view)
+    let isText = request.value("debug").map { $0 != "0" } ?? false
+    guard let wait = try seconds(request) else {
+      let (sites, names) = try await named(try await sites(view))
+      if isText { return .init(text: HeapProfileText.render(sites, symbols: names.symbols)) }
+      return profile(name, try HeapProfile.render(sites, symbols: names.symbols, options: options))
+    }
+    if isText { throw BadQuery("seconds and debug: a difference has no text form; leave out one of them") }
+    let before = try await sites(view)
+    try await Task.sleep(for: wait)
+    let (after, names) = try await named(try await sites(view), and: before.addresses)
+    return profile(
+      "\(name)-delta", try HeapProfile.render(from: before, to: after, symbols: names.symbols, options: options))
+  }
+
+  private func sites(_ view: ProfileView) async throws -> AllocationSites {
+    let sites = try await sites()
+    guard view == .allocated, sites.sampleBytes == nil else { return sites }
     throw Missing(
       status: 501,
-      description: "what was freed is not recorded by this version, so there is no profile of all allocations; "
-        + "/debug/pprof/heap has what is in use")
+      description: "what was freed is only known of a sampled recording, and this one is not; start the program with "
+        + "UNDEAD_SAMPLE=512KiB or 'undead run --sample 512KiB'. /debug/pprof/heap has what is in use")
   }
 
   private func profile(_ name: String, _ bytes: [UInt8]) -> Response {

@@ -21,6 +21,7 @@ struct MergeCommand: ParsableCommand {
 
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
+  @OptionGroup(title: "Core files") var core: CoreOptions
 
   @Flag(help: "Of heap files, merge the leaks.")
   var leaks = false
@@ -35,7 +36,7 @@ struct MergeCommand: ParsableCommand {
     var heaps: [HostInput<HeapReport>] = []
     for argument in files {
       let (host, file) = Self.split(argument)
-      switch try MergeInput(file: file, leaks: leaks) {
+      switch try MergeInput(file: file, leaks: leaks, core: core) {
       case .report(let report): reports.append(.init(host: host ?? file, file: file, value: report))
       case .heap(let heap): heaps.append(.init(host: host ?? file, file: file, value: heap))
       }

@@ -15,12 +15,12 @@ enum MergeInput {
 
   /// - Parameter leaks: of a heap file, take the leaks.
   /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
-  init(file: String, leaks: Bool) throws(ToolError) {
+  init(file: String, leaks: Bool, core: CoreOptions) throws(ToolError) {
     if let content = try Self.json(file) {
       self = try Self.parsed(content, file, leaks)
       return
     }
-    let state = try SavedState(file: file)
+    let state = try SavedState(file: file, core: core)
     if !leaks, case .heap(let graph) = state {
       self = .heap(try Self.table(graph.heap, file))
       return
