@@ -103,7 +103,8 @@ final class Sandbox {
     try undead(list: arguments, environment: extra, input: input)
   }
 
-  func undead(list arguments: [String], environment extra: [String: String] = [:], input: String = "") throws -> Output {
+  func undead(list arguments: [String], environment extra: [String: String] = [:], input: String = "") throws -> Output
+  {
     try command([path("bin/undead")] + arguments, environment: extra, input: input)
   }
 
