@@ -52,9 +52,10 @@ extension LiveReplica {
     _ program: TargetProgram, _ library: String, _ request: ReplicaRequest
   ) throws(AttachError) -> ReplicaFile {
     var request = request
-    let (replica, paused) = try ReadReplica.make(of: program)
-    defer { replica.end() }
-    request.paused = paused
-    return try replica.run(library: library, request: request)
+    let made = try ReadReplica.make(of: program)
+    defer { made.replica.end() }
+    request.paused = made.paused
+    request.held = made.held
+    return try made.replica.run(library: library, request: request)
   }
 }

@@ -13,6 +13,7 @@ public final class LiveReplica: Replica {
   public private(set) var paused: UInt64
   public let threads: [ReplicaThread]
   public let taken: UInt64
+  private let held: [UInt64]?
   private let program: TargetProgram
   /// What the program calls the copy.
   private let numberInProgram: pid_t
@@ -25,6 +26,7 @@ public final class LiveReplica: Replica {
   public init(of program: TargetProgram) throws(AttachError) {
     self.program = program
     guardian = Guardian(of: program.pid)
+    var held = HeldByKernel(for: program.anchor)
     let haste = Haste()
     defer { haste.end() }
     let start = ProcFile.now()
@@ -33,6 +35,7 @@ public final class LiveReplica: Replica {
     let host: ReplicaHost
     do throws(AttachError) {
       threads = try stopped.states()
+      held.read(stopped.threads)
       host = try fork.make()
     } catch {
       fork.undo()
@@ -47,6 +50,7 @@ public final class LiveReplica: Replica {
     self.host = host
     numberInProgram = fork.numberInProgram
     maps = MemoryMap(text: ProcFile.read("/proc/\(host.pid)/maps") ?? [])
+    self.held = held.words(in: maps)
     Self.giveWay(host.pid)
   }
 
@@ -72,6 +76,7 @@ public final class LiveReplica: Replica {
     request.started = program.started
     request.taken = taken
     request.paused = paused
+    request.held = held
     let files = TargetFiles(of: program.anchor)
     if files.isElsewhere {
       let names = Set(maps.imageStarts.map(\.path)).subtracting([program.executable]).sorted()

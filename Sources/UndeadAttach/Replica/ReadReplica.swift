@@ -5,15 +5,21 @@ import Glibc
 ///
 /// Takes longer than a copy that the system makes; nothing at all is changed in the program.
 enum ReadReplica {
-  /// - Returns: the replica, and for how many nanoseconds the program stood still.
-  static func make(
-    of program: TargetProgram
-  ) throws(AttachError) -> (replica: ResurrectedReplica, paused: UInt64) {
+  struct Made {
+    let replica: ResurrectedReplica
+    /// Nanoseconds that the program stood still.
+    let paused: UInt64
+    let held: [UInt64]?
+  }
+
+  static func make(of program: TargetProgram) throws(AttachError) -> Made {
+    var held = HeldByKernel(for: program.anchor)
     let haste = Haste()
     let start = ProcFile.now()
     let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
     defer { stopped.resume() }
     let threads = try stopped.states()
+    held.read(stopped.threads)
     let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
     let pages = try TouchedPages(of: program.anchor)
     var regions: [ReplicaSource.Region] = []
@@ -33,7 +39,9 @@ enum ReadReplica {
       pid: program.pid, files: ([program.executable] + names).map { ($0, files.path(of: $0)) },
       executable: program.executable, arguments: program.arguments, vdso: Self.kernelLibrary(maps), taken: taken,
       notes: [])
-    return (try ResurrectedReplica(of: source, name: "process \(program.pid)"), paused)
+    return Made(
+      replica: try ResurrectedReplica(of: source, name: "process \(program.pid)"), paused: paused,
+      held: held.words(in: maps))
   }
 
   private static func kernelLibrary(_ maps: MemoryMap) -> UInt64? {

@@ -18,6 +18,7 @@ package enum Ptrace {
   package static let setRegisterSet: Int32 = 0x4205
   package static let seize: Int32 = 0x4206
   package static let interrupt: Int32 = 0x4207
+  package static let peekSignals: Int32 = 0x4209
   package static let getSignalMask: Int32 = 0x420a
   package static let setSignalMask: Int32 = 0x420b
   package static let getFilter: Int32 = 0x420c

@@ -50,6 +50,14 @@ import Testing
     }
   }
 
+  @Test func wordsThatTheKernelHolds() {
+    let poll = "pos:\t0\nflags:\t02\ntfd:        7 events:       19 data: 7f0012345678  pos:0 ino:1 sdev:2\n"
+    #expect(HeldByKernel.numbers(behind: " data:", in: Array(poll.utf8)) == [0x7f00_1234_5678])
+    let timers = "ID: 1\nsignal: 14/00007ffd00001000\nnotify: signal/pid.2634\nClockID: 0\n"
+    #expect(HeldByKernel.numbers(behind: "/", in: Array(timers.utf8)) == [0x7ffd_0000_1000])
+    #expect(HeldByKernel.numbers(behind: "/", in: []) == [])
+  }
+
   @Test func aRequestIsLaidOutAsTheLibraryReadsIt() {
     var request = ReplicaRequest()
     request.pid = 77

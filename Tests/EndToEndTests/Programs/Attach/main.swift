@@ -26,6 +26,15 @@ final class Store {
   }
 }
 
+/// Retained once too often.
+final class Forgotten {}
+
+/// Known to the kernel alone, until an event comes.
+final class Waiting {}
+
+@_optimize(none) @inline(never) func forget() { _ = Unmanaged.passRetained(Forgotten()) }
+@_optimize(none) @inline(never) func wait() { untouched_hold(Unmanaged.passRetained(Waiting()).toOpaque()) }
+
 @inline(never) func leak() {
   let first = Node()
   let second = Node()
@@ -36,6 +45,8 @@ final class Store {
 nonisolated(unsafe) let store = Store()
 store.open(1000)
 for _ in 0..<100 { leak() }
+for _ in 0..<5 { forget() }
+for _ in 0..<3 { wait() }
 if CommandLine.arguments.contains("busy") { untouched_start() }
 print("ready")
 fflush(stdout)

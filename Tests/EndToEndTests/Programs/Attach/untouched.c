@@ -244,3 +244,8 @@ const char *untouched_answer(void) {
   }
   return text;
 }
+
+void untouched_hold(void *object) {
+  struct epoll_event interest = {.events = EPOLLIN, .data = {.ptr = object}};
+  check(epoll_ctl(epoll_create1(0), EPOLL_CTL_ADD, eventfd(0, 0), &interest), "epoll_ctl");
+}

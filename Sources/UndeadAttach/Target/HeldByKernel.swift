@@ -1,0 +1,89 @@
+import CUndeadTrace
+import Glibc
+
+/// Words that the kernel holds for a program and gives back later, which may be the only references to objects: data of
+/// epoll, of timers, of signals that wait.
+struct HeldByKernel {
+  private let pid: pid_t
+  private let polls: Set<pid_t>
+  private var texts: [(label: String, text: [UInt8])] = []
+  private var signals: [UInt64] = []
+  private var isComplete: Bool
+
+  /// Before the program is stopped: a look at all of its files takes its time.
+  init(for pid: pid_t) {
+    self.pid = pid
+    (polls, isComplete) = Self.polls(of: pid)
+  }
+
+  /// Files of epoll; false if there is something whose words are not told.
+  private static func polls(of pid: pid_t) -> (Set<pid_t>, Bool) {
+    var polls: Set<pid_t> = []
+    for file in ProcFile.files(of: pid) {
+      switch ProcFile.linkTarget("/proc/\(pid)/fd/\(file)") {
+      case "anon_inode:[eventpoll]": polls.insert(file)
+      case "anon_inode:[io_uring]": return (polls, false)
+      default: break
+      }
+    }
+    return (polls, true)
+  }
+
+  /// While the program stands still.
+  mutating func read(_ threads: [TracedThread]) {
+    for file in polls {
+      guard let text = ProcFile.read("/proc/\(pid)/fdinfo/\(file)") else {
+        isComplete = false
+        continue
+      }
+      texts.append((" data:", text))
+    }
+    // Not there in kernels without them.
+    if let text = ProcFile.read("/proc/\(pid)/timers") { texts.append(("/", text)) }
+    for (index, thread) in threads.enumerated() {
+      isComplete = isComplete && add(thread, shared: false) && (index > 0 || add(thread, shared: true))
+    }
+  }
+
+  /// What comes with the signals that wait for a thread, or for the process.
+  private mutating func add(_ thread: TracedThread, shared: Bool) -> Bool {
+    // struct ptrace_peeksiginfo_args: first, flags, count.
+    let most = 32
+    var request: (first: UInt64, flags: UInt32, count: Int32) = (0, shared ? 1 : 0, Int32(most))
+    var information = [UInt64](repeating: 0, count: most * 16)
+    let count = withUnsafeMutablePointer(to: &request) { request in
+      information.withUnsafeMutableBytes {
+        undead_trace_request(
+          Ptrace.peekSignals, thread.tid, UInt64(UInt(bitPattern: request)), UInt64(UInt(bitPattern: $0.baseAddress!)))
+      }
+    }
+    guard count >= 0, count < most else { return false }
+    signals += information.prefix(Int(count) * 16)
+    return true
+  }
+
+  /// When the program goes on: all of the words, or nil if there may be others.
+  func words(in maps: MemoryMap) -> [UInt64]? {
+    guard isComplete, Self.polls(of: pid) == (polls, true), !maps.regions.contains(where: { $0.path == "/[aio]" })
+    else {
+      return nil
+    }
+    // What is no address of anything cannot be a reference.
+    return (signals + texts.flatMap { Self.numbers(behind: $0.label, in: $0.text) }).filter { $0 >= 4096 }
+  }
+
+  /// The hexadecimal number behind the first `label` of each line.
+  static func numbers(behind label: String, in text: [UInt8]) -> [UInt64] {
+    let label = Array(label.utf8)
+    return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let line = Array(line)
+      guard
+        let start = line.indices.first(where: {
+          line[$0] == label[0] && line[$0...].starts(with: label)
+        })
+      else { return nil }
+      let digits = line[(start + label.count)...].drop { $0 == UInt8(ascii: " ") }.prefix { $0 != UInt8(ascii: " ") }
+      return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+  }
+}
