@@ -57,9 +57,10 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
 }
 
 // True if the word can be what a weak or unowned reference holds: nothing, a side table, or an object that counts it.
-static bool may_be_uncounted(const undead_heap *heap, uintptr_t word) {
+static bool may_be_uncounted(const undead_heap *heap, uintptr_t block, uintptr_t word) {
   uintptr_t target = undead_heap_resolve(heap, word);
-  if (!target || !undead_classify(word_at(target), undead_block_size(target))) return true;
+  // Where the keys and values of a dictionary begin lies in the dictionary itself.
+  if (!target || target == block || !undead_classify(word_at(target), undead_block_size(target))) return true;
   uint64_t refcount = word_at(target + ABI_OBJECT_REFCOUNT);
   return side_table_of(refcount) || (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
 }
@@ -69,7 +70,7 @@ static bool fields_fit(undead_bodies *bodies, uintptr_t block) {
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
   size_t size = undead_block_size(block);
   for (uint32_t i = 0; layout && i < layout->skip_count && layout->skip[i] + 8 <= size; i++)
-    if (!may_be_uncounted(bodies->heap, word_at(block + layout->skip[i]))) return false;
+    if (!may_be_uncounted(bodies->heap, block, word_at(block + layout->skip[i]))) return false;
   return true;
 }
 
