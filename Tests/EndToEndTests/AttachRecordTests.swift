@@ -109,8 +109,8 @@ import UndeadTestSupport
         done
         [ $number -gt 20 ] || echo only $number
       done
-      # A call that lost its tool waits for it for a second.
-      sleep 1.2
+      # A call that lost its tool waits for it for three seconds.
+      sleep 3.2
       $tool attach $program --detach > /dev/null 2>&1
       $tool attach $program --record > /dev/null; echo record $?
       $tool attach $program --detach > /dev/null; echo detach $?

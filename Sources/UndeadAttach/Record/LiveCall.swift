@@ -34,7 +34,7 @@ struct LiveCall {
   private static let stackBytes: UInt64 = 512 << 10
   private static let page: UInt64 = 4096
   /// How long a thread waits for the tool when the call has ended.
-  private static let patience: UInt64 = 1_000_000_000
+  private static let patience: UInt64 = 3_000_000_000
 
   /// Calls it with the address of a copy of `request`, and reads that afterwards.
   ///
@@ -205,7 +205,9 @@ struct LiveCall {
     let deadline = TracedThread.deadline(limit)
     while true {
       guard let ended = memory.load(UInt64.self, at: region.call) else {
-        throw .failure("process \(pid) ended, or executed another program, while it was worked on")
+        throw .again(
+          "process \(pid) ended or executed another program meanwhile, or the machine is so busy that its answer was not "
+            + "read in time; try again")
       }
       if ended != 0 { return try outcome(region) }
       try look(at: thread, state)
@@ -252,7 +254,7 @@ struct LiveCall {
     } catch {
       throw thread.gone(error.code)
     }
-    guard thread.standStill(by: TracedThread.deadline(5)), thread.isAlive else {
+    guard thread.standStill(by: TracedThread.deadline(limit)), thread.isAlive else {
       throw .failure("thread \(thread.tid) of process \(pid) does not stand still")
     }
     // It may have lost its patience, and be on its way.
