@@ -10,6 +10,7 @@ let package = Package(
   ],
   dependencies: [
     .package(name: "undead", path: ".."),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.15.0"),
   ],
@@ -24,6 +25,7 @@ let package = Package(
       name: "UndeadHummingbird",
       dependencies: [
         .product(name: "UndeadService", package: "undead"), .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ]),
     .executableTarget(
       name: "ExampleServer",

@@ -29,12 +29,8 @@ public final class UndeadHTTPHandler: ChannelInboundHandler {
     case .body: break
     case .end:
       guard let head, answering == nil else { return }
-      let (channel, service, isAllowed) = (context.channel, service, isAllowed)
-      answering = Task {
-        let answer = await Self.answer(head, service, isAllowed)
-        try? await Self.write(answer, isHead: head.method == .HEAD, to: channel)
-        try? await channel.close()
-      }
+      let answer = Answering(channel: context.channel, service: service, isAllowed: isAllowed)
+      answering = Task { await answer.answer(head) }
     }
   }
 
@@ -47,10 +43,24 @@ public final class UndeadHTTPHandler: ChannelInboundHandler {
   public func errorCaught(context: ChannelHandlerContext, error: any Error) {
     context.close(promise: nil)
   }
+}
 
-  private static func answer(
-    _ head: HTTPRequestHead, _ service: UndeadService, _ isAllowed: Authorization
-  ) async -> UndeadService.Response? {
+@available(*, unavailable)
+extension UndeadHTTPHandler: Sendable {}
+
+/// Answers one request of a channel.
+private struct Answering: Sendable {
+  let channel: any Channel
+  let service: UndeadService
+  let isAllowed: UndeadHTTPHandler.Authorization
+
+  func answer(_ head: HTTPRequestHead) async {
+    try? await write(response(head), isHead: head.method == .HEAD)
+    try? await channel.close()
+  }
+
+  /// nil for who may not ask.
+  private func response(_ head: HTTPRequestHead) async -> UndeadService.Response? {
     let headers = head.headers.map { UndeadService.Header(name: $0.name, value: $0.value) }
     guard
       let request = UndeadService.Request(method: head.method.rawValue, target: head.uri, headers: headers),
@@ -59,30 +69,27 @@ public final class UndeadHTTPHandler: ChannelInboundHandler {
     return await service.respond(to: request)
   }
 
-  private static func write(_ answer: UndeadService.Response?, isHead: Bool, to channel: any Channel) async throws {
+  private func write(_ answer: UndeadService.Response?, isHead: Bool) async throws {
     var headers: HTTPHeaders = ["Connection": "close"]
     guard let answer else {
       headers.add(name: "WWW-Authenticate", value: "Basic realm=\"undead\"")
       headers.add(name: "Content-Length", value: "0")
-      try await write(.head(.init(version: .http1_1, status: .unauthorized, headers: headers)), channel)
-      return try await write(.end(nil), channel)
+      try await write(.head(.init(version: .http1_1, status: .unauthorized, headers: headers)))
+      return try await write(.end(nil))
     }
     headers.add(name: "Content-Type", value: answer.contentType)
     if let length = answer.contentLength { headers.add(name: "Content-Length", value: "\(length)") }
     for header in answer.headers { headers.add(name: header.name, value: header.value) }
     try await write(
-      .head(.init(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)), channel)
+      .head(.init(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)))
     if !isHead {
       // Each piece is read when the one before has gone out.
-      for try await piece in answer.body { try await write(.body(.byteBuffer(ByteBuffer(bytes: piece))), channel) }
+      for try await piece in answer.body { try await write(.body(.byteBuffer(ByteBuffer(bytes: piece)))) }
     }
-    try await write(.end(nil), channel)
+    try await write(.end(nil))
   }
 
-  private static func write(_ part: HTTPServerResponsePart, _ channel: any Channel) async throws {
+  private func write(_ part: HTTPServerResponsePart) async throws {
     try await channel.writeAndFlush(part)
   }
 }
-
-@available(*, unavailable)
-extension UndeadHTTPHandler: Sendable {}
