@@ -48,10 +48,11 @@ static void add_storage(words *words) {
   for (uint64_t i = 0; i <= modules && i < MOST_MODULES; i++) add(words, word_at(vector + i * 16));
 }
 
-// Memory that copies of a process do not get (MADV_DONTFORK), or get empty (MADV_WIPEONFORK).
+// Memory that copies of a process do not get (MADV_DONTFORK), get empty (MADV_WIPEONFORK), or go on sharing.
 static bool is_lost(const undead_mapping *mapping) {
   uint8_t resident;
   long page = (long)(mapping->low & ~(uintptr_t)4095);
+  if (mapping->shared && mapping->writable) return true;   // it may have changed since the copy was made
   return mapping->not_inherited || undead_raw3(SYS_mincore, page, 1, (long)&resident) == -ENOMEM;
 }
 

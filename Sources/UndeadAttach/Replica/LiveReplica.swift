@@ -18,6 +18,7 @@ public final class LiveReplica: Replica {
   /// What the program calls the copy.
   private let numberInProgram: pid_t
   private let guardian: Guardian
+  private var uncopied: UncopiedMemory
   private var isEnded = false
 
   /// Stops the program, copies it, and lets it go on.
@@ -27,6 +28,7 @@ public final class LiveReplica: Replica {
     self.program = program
     guardian = Guardian(of: program.pid)
     var held = HeldByKernel(for: program.anchor)
+    let lost = UncopiedMemory.lost(in: program.anchor)
     let haste = Haste()
     defer { haste.end() }
     let start = ProcFile.now()
@@ -36,6 +38,7 @@ public final class LiveReplica: Replica {
     do throws(AttachError) {
       threads = try stopped.states()
       held.read(stopped.threads)
+      uncopied = UncopiedMemory(of: program, lost)
       host = try fork.make()
     } catch {
       fork.undo()
@@ -49,6 +52,7 @@ public final class LiveReplica: Replica {
     paused = ProcFile.now() - start
     self.host = host
     numberInProgram = fork.numberInProgram
+    uncopied.put(into: host)
     maps = MemoryMap(text: ProcFile.read("/proc/\(host.pid)/maps") ?? [])
     self.held = held.words(in: maps)
     Self.giveWay(host.pid)
@@ -77,6 +81,7 @@ public final class LiveReplica: Replica {
     request.taken = taken
     request.paused = paused
     request.held = held
+    request.isComplete = uncopied.isComplete
     let files = TargetFiles(of: program.anchor)
     if files.isElsewhere {
       let names = Set(maps.imageStarts.map(\.path)).subtracting([program.executable]).sorted()

@@ -91,6 +91,8 @@ public struct ReplicaRequest {
   public var taken: UInt64 = 0
   /// Words that the kernel holds for the program; nil if there may be others.
   public var held: [UInt64]?
+  /// Memory that copies of a process do not get, or share with it, is in the replica as it was.
+  public var isComplete = false
   /// Nanoseconds that the program stood still.
   public var paused: UInt64 = 0
   /// Where the program's files are for the replica, its own one first; empty: where the program knows them to be.
@@ -159,6 +161,7 @@ public struct ReplicaRequest {
 
   private var flags: UInt32 {
     (wantsHeap ? 1 : 0) | (isCore ? 2 : 0) | (wantsSuspects ? 4 : 0) | (held == nil ? 0 : 8)
+      | (isComplete ? 16 : 0)
   }
 }
 

@@ -1,0 +1,129 @@
+import Glibc
+
+/// What a copy that the system makes of a program lacks, or goes on sharing with the program: it is read while the program
+/// stands still, and put into the copy.
+struct UncopiedMemory {
+  private struct Part {
+    var region: MemoryMap.Region
+    var pieces: [(start: UInt64, bytes: [UInt8])]
+  }
+
+  private static let page: UInt64 = 4096
+  /// More would take too long: the copy then has less than the program.
+  private static let mostBytes: UInt64 = 64 << 20
+  private static let mostReserved: UInt64 = 1 << 30
+  /// Bits of `/proc/PID/pagemap`: in memory, or swapped out.
+  private static let touched: UInt64 = 3 << 62
+
+  private var parts: [Part] = []
+  /// All that the copy lacked is here.
+  private(set) var isComplete = true
+
+  /// - Parameter lost: memory that copies do not get, or get empty.
+  init(of program: TargetProgram, _ lost: [Range<UInt64>]) {
+    let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let pagemap = open("/proc/\(program.anchor)/pagemap", O_RDONLY | O_CLOEXEC)
+    defer { if pagemap >= 0 { close(pagemap) } }
+    var room = Self.mostBytes
+    for region in maps.regions where Self.isUncopied(region, lost) {
+      if let part = Self.part(region, pagemap, program.memory, &room) {
+        parts.append(part)
+      } else {
+        isComplete = false
+      }
+    }
+  }
+
+  /// The touched pages of a region; nil if that is too much.
+  private static func part(
+    _ region: MemoryMap.Region, _ pagemap: Int32, _ memory: TargetMemory, _ room: inout UInt64
+  ) -> Part? {
+    guard region.end - region.start <= mostReserved else { return nil }
+    let ranges = touchedPages(of: region, pagemap)
+    let size = ranges.reduce(0) { $0 + UInt64($1.count) }
+    guard size <= room else { return nil }
+    room -= size
+    var part = Part(region: region, pieces: [])
+    for range in ranges {
+      guard let bytes = memory.read(at: range.lowerBound, count: range.count) else { return nil }
+      part.pieces.append((range.lowerBound, bytes))
+    }
+    return part
+  }
+
+  /// Memory that others may change meanwhile, in files that only are memory; of devices nothing.
+  private static func isUncopied(_ region: MemoryMap.Region, _ lost: [Range<UInt64>]) -> Bool {
+    let isMemory =
+      region.path.isEmpty || region.path.hasPrefix("/dev/zero") || region.path.hasPrefix("/memfd:")
+      || region.path.hasPrefix("/dev/shm/") || region.path.hasPrefix("/SYSV")
+    if region.isShared {
+      return isMemory || (region.isWritable && !region.path.hasPrefix("/dev/") && region.inode != 0)
+    }
+    return isMemory && lost.contains { $0.overlaps(region.start..<region.end) }
+  }
+
+  /// `VmFlags` of `/proc/PID/smaps`: `dc` do not copy, `wf` wipe on fork, `io` of a device. Takes long: to be asked before the program
+  /// stands still.
+  static func lost(in tid: pid_t) -> [Range<UInt64>] {
+    let smaps = ProcFile.read("/proc/\(tid)/smaps") ?? []
+    var ranges: [Range<UInt64>] = []
+    var current: Range<UInt64>?
+    for line in smaps.split(separator: UInt8(ascii: "\n")) {
+      let text = String(decoding: line, as: UTF8.self)
+      if text.hasPrefix("VmFlags:") {
+        let flags = text.split(separator: " ")
+        if let current, flags.contains("dc") || flags.contains("wf"), !flags.contains("io") { ranges.append(current) }
+      } else if let first = line.first, first < UInt8(ascii: "A") || first > UInt8(ascii: "Z") {
+        current = MemoryMap(text: Array(line)).regions.first.map { $0.start..<$0.end }
+      }
+    }
+    return ranges
+  }
+
+  private static func touchedPages(of region: MemoryMap.Region, _ pagemap: Int32) -> [Range<UInt64>] {
+    var ranges: [Range<UInt64>] = []
+    var entries = [UInt64](repeating: 0, count: 4096)
+    var address = region.start
+    while address < region.end {
+      let wanted = min(entries.count, Int((region.end - address) / page))
+      let count = entries.withUnsafeMutableBytes {
+        pread(pagemap, $0.baseAddress, wanted * 8, off_t(address / page * 8))
+      }
+      guard count >= 8 else { break }
+      for index in 0..<count / 8 where entries[index] & touched != 0 {
+        let start = address + UInt64(index) * page
+        if let last = ranges.last, last.upperBound == start {
+          ranges[ranges.count - 1] = last.lowerBound..<start + page
+        } else {
+          ranges.append(start..<start + page)
+        }
+      }
+      address += UInt64(count / 8) * page
+    }
+    return ranges
+  }
+
+  /// Puts it into the copy, as memory of the copy's own.
+  mutating func put(into host: ReplicaHost) {
+    do throws(AttachError) {
+      for part in parts { try Self.put(part, into: host) }
+    } catch {
+      isComplete = false
+    }
+  }
+
+  private static func put(_ part: Part, into host: ReplicaHost) throws(AttachError) {
+    let region = part.region
+    let flags = UInt64(MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE)
+    let mapped = try host.systemCall(
+      SystemCall.mmap, region.start, region.end - region.start, UInt64(PROT_READ | PROT_WRITE), flags, .max)
+    guard mapped == Int64(bitPattern: region.start) else {
+      throw .failure("memory that the program shares with others cannot be put into its copy")
+    }
+    for piece in part.pieces { try host.memory.write(piece.bytes, at: piece.start) }
+    let protection =
+      (region.isReadable ? PROT_READ : 0) | (region.isWritable ? PROT_WRITE : 0)
+      | (region.isExecutable ? PROT_EXEC : 0)
+    _ = try host.systemCall(SystemCall.mprotect, region.start, region.end - region.start, UInt64(protection))
+  }
+}
