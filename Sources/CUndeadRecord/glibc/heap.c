@@ -82,8 +82,6 @@ static uintptr_t find_main(const undead_glibc_heap *heap, uintptr_t *head) {
 static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, uintptr_t head, bool main) {
   undead_arena arena = {start + head, start, undead_glibc_word(start + head - BINS_TO_TOP), main};
   bool locked = *(const int32_t *)start != 0;
-  if (locked && !heap->ended)
-    return undead_glibc_fail(heap, UNDEAD_GLIBC_LOCKED, "an arena of malloc's is locked", start);
   heap->arenas++;
   // A main arena that nothing was asked of begins with its own bins as top.
   if (main && undead_glibc_word(arena.bins + BINS_TO_SYSTEM_MEMORY) == 0) return UNDEAD_GLIBC_OK;
@@ -93,15 +91,19 @@ static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, 
   uint64_t left = heap->free_chunks - free_before;
   result = undead_glibc_take_lists(heap, &arena, &left);
   // What somebody had just taken from a list, or not put into one yet, is free for its neighbours: nobody has it.
-  if (result != UNDEAD_GLIBC_OK || !left || locked) return result;
+  if (result != UNDEAD_GLIBC_OK || !left || (locked && heap->ended)) return result;
   return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "free memory of malloc's stands in none of its lists", start);
 }
 
-undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
+static undead_glibc_result find(undead_glibc_heap *heap) {
   uintptr_t head = 0, bins = find_main(heap, &head), settings = 0;
   if (!bins) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "no arena of glibc's malloc was found", heap->data.low);
   uintptr_t main = bins - head, start = main;
   heap->without_fast_bins = head == ARENA_HEAD_WITHOUT_FAST;
+  do {
+    heap->locked |= *(const int32_t *)start != 0;
+    start = undead_glibc_word(start + head + BINS_TO_NEXT);
+  } while (start != main);
   do {
     undead_glibc_result result = take_arena(heap, start, head, start == main);
     if (result != UNDEAD_GLIBC_OK) return result;
@@ -118,6 +120,13 @@ undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
   return result;
 }
 
+// Whoever has locked an arena changes it, but seldom stands where its tables do not agree: then they tell all but the one block
+// that he gets or gives back, which his registers and stack name.
+undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
+  undead_glibc_result result = find(heap);
+  return result == UNDEAD_GLIBC_UNSETTLED && heap->locked ? UNDEAD_GLIBC_LOCKED : result;
+}
+
 static bool unsee(void *unused, uintptr_t block, uint32_t *word) {
   (void)unused, (void)block;
   *word = *word == UNDEAD_GLIBC_FREE ? 0 : *word & ~UNDEAD_WORD_MARK;
@@ -126,6 +135,7 @@ static bool unsee(void *unused, uintptr_t block, uint32_t *word) {
 
 void undead_glibc_start_again(undead_glibc_heap *heap) {
   undead_registry_each(unsee, NULL);
+  heap->locked = false;
   heap->area_count = heap->arenas = heap->heaps = heap->mapped = heap->caches = 0;
   heap->blocks = heap->free_chunks = heap->cached = 0;
 }

@@ -10,7 +10,7 @@
 typedef enum {
   UNDEAD_GLIBC_OK,
   UNDEAD_GLIBC_UNKNOWN,     // not laid out like any glibc that is known
-  UNDEAD_GLIBC_LOCKED,      // somebody is at work in an arena
+  UNDEAD_GLIBC_LOCKED,      // somebody is at work in an arena, and something does not agree
   UNDEAD_GLIBC_UNSETTLED,   // known, but something does not agree: damaged, or somebody is at work without a lock
   UNDEAD_GLIBC_NO_MEMORY,
 } undead_glibc_result;
@@ -30,6 +30,7 @@ typedef struct {
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables
   uint32_t area_count, area_capacity;
   uint32_t main_areas;               // the first ones, of the main arena
+  bool locked;                       // an arena was
   bool without_fast_bins;            // glibc 2.43 or newer
   uint32_t arenas, heaps, mapped, caches;
   uint64_t blocks, free_chunks, cached;

@@ -1,6 +1,7 @@
 // Knows which of its blocks are in use, and asks glibc's own tables for them in a copy of itself: arenas.c SEED THREADS STEPS WAY.
 // WAY: plain, pieces (sbrk fails, the main arena is mapped), gap (others have memory from sbrk), heaps (arenas of several heaps),
-// mapped (many blocks with mappings of their own), damaged (a chunk's size is wrong), locked (a thread is in an arena).
+// mapped (many blocks with mappings of their own), held (a thread has locked an arena), damaged (a chunk's size is
+// wrong), locked (both).
 #define _GNU_SOURCE
 #include "../record/check.h"
 #include "glibc/heap.h"
@@ -194,9 +195,9 @@ static int ask_copy(void) {
 
 static void spoil(void) {
   victim = malloc(200);
-  if (!strcmp(way, "damaged")) ((size_t *)victim)[-1] = 17;   // no chunk is that small
+  if (!strcmp(way, "damaged") || !strcmp(way, "locked")) ((size_t *)victim)[-1] = 17;   // no chunk is that small
   // The first word of an arena is its lock; that of a thread's lies behind the header of its heap.
-  for (unsigned i = 0; i < SLOTS && !strcmp(way, "locked"); i++) {
+  for (unsigned i = 0; i < SLOTS && (!strcmp(way, "locked") || !strcmp(way, "held")); i++) {
     uintptr_t block = (uintptr_t)slots[1][i].block, heap_of = block & ~((64ull << 20) - 1);
     if (!block || (((size_t *)block)[-1] & 6) != 4) continue;
     *(int *)(*(uintptr_t *)heap_of) = 1;
@@ -221,7 +222,7 @@ int main(int count, char **arguments) {
   pthread_barrier_wait(&built);
   spoil();
   int result = ask_copy();
-  if (result == 0 && strcmp(way, "damaged") && strcmp(way, "locked")) {
+  if (result == 0 && strcmp(way, "damaged") && strcmp(way, "locked") && strcmp(way, "held")) {
     pthread_barrier_wait(&looked);
     for (unsigned i = 1; i < thread_count; i++) pthread_join(threads[i], NULL);
   }
