@@ -171,6 +171,12 @@ extension LeakReport {
     }
     let stacks = snapshot.counter("droppedBacktraces")
     if stacks > 0 { notes.append("no backtrace for \(stacks) allocation\(stacks == 1 ? "" : "s"): the store was full") }
+    let samples = snapshot.counter("droppedSamples")
+    if samples > 0 {
+      notes.append(
+        "\(samples) sampled allocation\(samples == 1 ? "" : "s") could not be kept: estimates by site are too low; "
+          + "give the samples more room (UNDEAD_STORE_BYTES)")
+    }
     return notes
   }
 }
