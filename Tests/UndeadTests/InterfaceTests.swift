@@ -46,6 +46,19 @@ import UndeadReport
     }
   }
 
+  /// The runtime aborts if it is asked for such a type without the parameter.
+  @Test func aHeapWithAClosureThatCapturesAProtocolTypeOfAParameter() async {
+    await #expect(processExitsWith: .success) {
+      try Undead.start()
+      let kept = keep(HolderOf(7) as any ValueHolder<Int>)
+      let path = "\(NSTemporaryDirectory())/undead-\(getpid()).undead"
+      defer { unlink(path) }
+      try Undead.writeHeap(to: path)
+      #expect(access(path, F_OK) == 0)
+      withExtendedLifetime(kept) {}
+    }
+  }
+
   @Test func aHeapTakesThePlaceOfNothingButAFile() async {
     await #expect(processExitsWith: .success) {
       try Undead.start()
@@ -131,3 +144,15 @@ private func leakACycle() {
   first.next = second
   second.next = first
 }
+
+private protocol ValueHolder<Value> {
+  associatedtype Value
+  var value: Value { get }
+}
+
+private final class HolderOf<Value>: ValueHolder {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+@inline(never) private func keep<Value>(_ holder: any ValueHolder<Value>) -> () -> Any { { holder.value } }

@@ -275,3 +275,5 @@ enum {
 // Function that makes the metadata. Fields of noncopyable types are described so, and yield () as long as the runtime
 // cannot reflect them.
 #define ABI_SYMBOLIC_ACCESSOR 0x09
+#define ABI_SYMBOLIC_EXISTENTIAL_SHAPE 0x0A         // of any P<X>; the other one is not unique
+#define ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE 0x0B
