@@ -74,29 +74,32 @@ public enum LiveRecording {
 /// A process that is to be recorded, or is.
 struct Target {
   let pid: pid_t
+  /// A thread of it that has not ended.
+  let anchor: pid_t
   let memory: TargetMemory
   let maps: MemoryMap
   let glibc: CLibrary
   let library: LiveLibrary?
 
   init(_ pid: pid_t) throws(AttachError) {
+    let program = try TargetProgram(pid: pid)
     self.pid = pid
-    guard ProcFile.state(of: pid) != nil else { throw .misuse("there is no process \(pid)") }
-    memory = try TargetMemory(of: pid)
-    guard let text = ProcFile.read("/proc/\(pid)/maps") else {
+    anchor = program.anchor
+    memory = program.memory
+    glibc = program.library
+    guard let text = ProcFile.read("/proc/\(anchor)/maps") else {
       throw .failure("cannot read the mappings of process \(pid): \(AttachError.reason(errno))")
     }
     maps = MemoryMap(text: text)
-    glibc = try CLibrary(in: maps, memory: memory, process: "process \(pid)")
     library = LiveLibrary(in: maps, memory: memory)
   }
 
   /// What would go wrong later is said before anything is touched.
   func checkThatItMayBeRecorded() throws(AttachError) {
-    if let state = ProcFile.state(of: pid), "TtZX".contains(state) {
+    if let state = ProcFile.state(of: anchor), "TtZX".contains(state) {
       throw .misuse("process \(pid) does not run (state \(state)): let it go on first")
     }
-    if let filter = ProcFile.status("Seccomp", of: pid), filter != "0" {
+    if let filter = ProcFile.status("Seccomp", of: anchor), filter != "0" {
       throw .misuse(
         "process \(pid) has filters of system calls (seccomp), which may end it for what the library does: it is not tried; "
           + "start it under 'undead run', or look at it without --record")

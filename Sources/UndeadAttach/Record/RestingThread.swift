@@ -21,6 +21,7 @@ struct RestingThread {
     23, 270,  // select, pselect6
     34, 130, 128,  // pause, rt_sigsuspend, rt_sigtimedwait
     35, 230,  // nanosleep, clock_nanosleep
+    219,  // restart_syscall: one of those with a time limit that was interrupted before; locks have none
     43, 288, 45, 47,  // accept, accept4, recvfrom, recvmsg
     61, 247,  // wait4, waitid
     232, 281, 441,  // epoll_wait, epoll_pwait, epoll_pwait2
