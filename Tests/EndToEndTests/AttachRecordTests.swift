@@ -32,15 +32,27 @@ import UndeadTestSupport
     ended() { exec 7>&-; wait $program; echo "status $?"; tail -1 out; }
     """
 
+  /// Compiled once each, at the first use of any.
+  private static let programs = Dictionary(
+    uniqueKeysWithValues: Build.allCases.map { build in
+      (build, Task { try await compile(build) })
+    })
+
+  private static func compile(_ build: Build) async throws -> String {
+    let path = try TemporaryDirectory.untilExit().appending(path: "app").path
+    let compiled = try await runShell(
+      "swiftc \(build.rawValue) -module-name App \(quoted(program)) -o \(quoted(path))")
+    try #require(compiled.ending == .exit(0), "\(compiled.errors)")
+    return path
+  }
+
   private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
-    try await Tool.gate.pass {
+    let program = try await Self.programs[build]!.value
+    return try await Tool.gate.pass {
       let directory = try TemporaryDirectory()
-      let compiled = try await runShell(
-        "cd \(quoted(directory.url.path)) && swiftc \(build.rawValue) -module-name App \(quoted(Self.program)) -o app")
-      try #require(compiled.ending == .exit(0), "\(compiled.errors)")
       let outcome = try await runShell(
         """
-        cd \(quoted(directory.url.path)); tool=\(quoted(build.tool))
+        cd \(quoted(directory.url.path)) && ln -s \(quoted(program)) app; tool=\(quoted(build.tool))
         \(Self.words)
         \(script)
         """)
@@ -54,7 +66,7 @@ import UndeadTestSupport
       build,
       """
       start ./app
-      $tool attach $program --record --for 2s --format json --output growth.json & look=$!
+      $tool attach $program --record --for 1s --format json --output growth.json & look=$!
       while kill -0 $look 2> /dev/null; do ask grow > /dev/null; sleep 0.1; done
       wait $look; echo look $?
       $tool attach $program --detach > /dev/null 2> errors; echo detach $?
