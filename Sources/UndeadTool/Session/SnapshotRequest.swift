@@ -170,6 +170,11 @@ extension SnapshotRequest {
     guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
     let pid = SessionDirectory.program(of: pid) ?? pid
     guard let session = SessionDirectory.containing(pid) else {
+      if let elsewhere = ProcessFacts.environment("UNDEAD_SESSION", of: pid), !System.isDirectory(elsewhere) {
+        throw .misuse(
+          "process \(pid) runs under the tool, but its session directory '\(elsewhere)' is not to be seen from here, as that of "
+            + "another container: run 'undead' inside of it, with the process id that it has there")
+      }
       throw .misuse(
         "process \(pid) was not started by 'undead run' (or by another user); "
           + "look at it with 'undead attach \(pid)', or start it with 'undead run -- PROGRAM'")
