@@ -32,4 +32,38 @@ import UndeadTestSupport
       }
     }
   }
+
+  /// Without a limit a share is of the machine's memory, here of one that is nearly full.
+  @Test func memoryPassesItsMark() async throws {
+    try await Tool.gate.pass {
+      let program = try #require(Program.all(in: "Requests").first { $0.configuration == .release })
+      let built = try await program.build()
+      let directory = try TemporaryDirectory()
+      let proc = directory.url.appending(path: "root/proc")
+      try FileManager.default.createDirectory(at: proc, withIntermediateDirectories: true)
+      try "MemTotal: 1000000000 kB\nMemAvailable: 100000000 kB\n"
+        .write(to: proc.appending(path: "meminfo"), atomically: true, encoding: .utf8)
+      let heap = directory.path("shop.undead")
+      let outcome = try await runShell(
+        """
+        \(quoted(Tool.releasePath)) run --exit-code 0 --output /dev/null --snapshot-at 80% --snapshot-every 300ms \
+          --snapshot-keep 2 --heap \(quoted(heap)) -- \(quoted(built.executable.path)) \(quoted(directory.url.path)) &
+        tool=$!
+        while ! [ -s \(quoted(heap)).4 ] && kill -0 $tool; do sleep 0.01; done
+        : > \(quoted(directory.path("stop")))
+        wait $tool
+        """, environment: ["UNDEAD_TEST_CGROUP_ROOT": directory.path("root")])
+      #expect(outcome.output == "interruptions 0\n")
+      #expect(outcome.ending == .exit(0))
+      #expect(outcome.errors.contains("90% of the"))
+      #expect(outcome.errors.contains("the heap is in '\(heap).1'"))
+      // The newest two are kept, and the one of the end.
+      let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path).filter {
+        $0.hasPrefix("shop")
+      }
+      #expect(names.count == 3 && names.contains("shop.undead") && !names.contains("shop.undead.1"), "\(names)")
+      let shown = try await runShell("exec \(quoted(Tool.releasePath)) heap \(quoted(heap))")
+      #expect(shown.ending == .exit(0) && shown.output.contains("live blocks"))
+    }
+  }
 }

@@ -98,6 +98,10 @@ import Testing
     #expect(watch.look(now: 2 * Self.second) == .nothing)
     #expect(watch.look(now: 60 * Self.second) == .nothing)
     #expect(isTaken(watch.look(now: 61 * Self.second)))
+    // It could not be written: not only after another minute.
+    watch.retry(now: 62 * Self.second)
+    #expect(watch.look(now: 71 * Self.second) == .nothing)
+    #expect(isTaken(watch.look(now: 72 * Self.second)))
     try unified(used: limit / 2, max: "\(limit)")
     #expect(watch.look(now: 200 * Self.second) == .nothing)
   }

@@ -35,7 +35,7 @@ final class ProgramRun {
     }
     run = try SupervisedRun(
       executable: program, arguments: arguments, instrument: instrument, snapshotSignal: options.snapshotSignal)
-    memory = options.memory.watch(over: run.pid)
+    memory = obstacle == nil ? options.memory.watch(over: run.pid) : nil
   }
 
   private static func settings(_ options: RunCommand) -> [String: String] {
@@ -138,6 +138,9 @@ final class ProgramRun {
 
   /// Keeps the heap if memory has passed its mark; returns when to look again.
   private func lookAtMemory() -> UInt64 {
+    let state = ProcessState(pid: run.pid, session: run.session.path)
+    // Nobody is there yet to be asked.
+    if state == nil || state?.stage == .loaded { return System.now() + MemoryWatch.hurry }
     switch memory?.look(now: System.now()) {
     case .take(let reason): keepMarkedHeap(reason)
     case .refuse(let reason): Message.say(reason)
@@ -149,7 +152,6 @@ final class ProgramRun {
   private func keepMarkedHeap(_ reason: String) {
     let began = System.now()
     do throws(ToolError) {
-      if let obstacle { throw .failure("no heap can be taken: \(obstacle)") }
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let file = try SnapshotRequest(
         pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting), kind: .heap
@@ -164,6 +166,7 @@ final class ProgramRun {
       Message.say("\(reason): the heap is in '\(kept)' (\(took) s); look at it with 'undead heap'")
     } catch {
       Message.say("\(reason), but \(error.message)")
+      memory?.retry(now: System.now())
     }
   }
 }

@@ -15,7 +15,8 @@ struct MemoryWatch {
   let every: UInt64
   private let mark: MemoryMark
   private let gauge: MemoryGauge
-  private var lastTaken: UInt64?
+  /// None is taken before this time.
+  private var earliest: UInt64 = 0
   private var last: (time: UInt64, share: Double)?
   /// When to look next (see `System.now()`).
   private(set) var nextLook: UInt64
@@ -38,10 +39,9 @@ struct MemoryWatch {
       return .nothing
     }
     plan(share, now)
-    guard share >= 1 else { return .nothing }
     // One that stays above is looked at again, too: what has come since is what it will die of.
-    if let lastTaken, now - lastTaken < every { return .nothing }
-    lastTaken = now
+    guard share >= 1, now >= earliest else { return .nothing }
+    earliest = now + every
     guard let use, case let room = Self.room(for: resident, endsAll: use.endsAll), use.room < room else {
       return .take(reason: text)
     }
@@ -50,6 +50,11 @@ struct MemoryWatch {
         "\(text), and \(Self.text(use.room)) are left, but a copy of a process with \(Self.text(resident)) may need "
         + "\(Self.text(room)): no heap was written, so that it does not bring the end itself; "
         + "give a lower mark")
+  }
+
+  /// The heap could not be taken: the next moment may be a better one.
+  mutating func retry(now: UInt64) {
+    earliest = min(earliest, now + 10 * Self.calm)
   }
 
   /// How far on the way to the mark it is, 1 at the mark, with words.
