@@ -236,12 +236,15 @@ static uint32_t forget(void *block) {
 }
 
 void *undead_other_born(void *block, const hook_frame *frame) {
-  if (block && keep(block, frame)) clear(block, 0);
+  if (!block) return NULL;
+  // While backtraces are sampled only what would make it look like the dead object that was there, as in hooks.c.
+  if (keep(block, frame)) clear(block, 0);
+  else if (undead_record_mode == UNDEAD_RECORD_SAMPLED) memset(block, 0, 24);
   return block;
 }
 
-void undead_other_kept(void *block, const hook_frame *frame) {
-  if (block) keep(block, frame);
+void undead_other_kept(void *block, size_t bytes, const hook_frame *frame) {
+  if (block && keep(block, frame)) clear(block, bytes);
 }
 
 void undead_other_dies(void *block) { forget(block); }
@@ -296,7 +299,8 @@ __attribute__((noinline)) void *undead_detour_realloc(void *old, size_t size, co
   uint32_t word = forget(old);
   size_t kept = old ? undead_next.usable_size(old) : 0;
   void *block = undead_next.realloc(old, size ? undead_other_size(size) : 0);
-  if (block && keep(block, frame)) clear(block, kept);
+  // Moved to a smaller block, it has what was there before behind its end.
+  if (block && keep(block, frame)) clear(block, kept < size ? kept : size);
   else if (block && word && is_off()) undead_hook_put_back(block, word);   // a known block stays known
   else if (!block && word && size) undead_hook_put_back(old, word);
   else if (!block && old && size) undead_other_memory_note((uintptr_t)old);

@@ -53,10 +53,11 @@ static void *mallocx_hook(size_t size, int flags) {
 static void *rallocx_hook(void *old, size_t size, int flags) {
   undead_hook_enter();
   undead_other_dies(old);
+  size_t kept = undead_next.usable_size(old);
   void *block = ((void *(*)(void *, size_t, int))real[RALLOCX])(old, undead_other_size(size), flags);
   // What was not resized is still there, and is known without its backtrace from now on.
-  if (block) undead_other_kept(block, HOOK_FRAME);
-  else undead_other_kept(old, HOOK_FRAME);
+  if (block) undead_other_kept(block, kept < size ? kept : size, HOOK_FRAME);
+  else undead_other_kept(old, kept, HOOK_FRAME);
   undead_hook_leave();
   return block;
 }

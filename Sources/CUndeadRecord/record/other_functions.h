@@ -16,7 +16,8 @@ const char *undead_other_functions_unsound(void);
 
 // What a new block goes through, and one that is about to be freed (other_allocator.c).
 void *undead_other_born(void *block, const hook_frame *frame);
-void undead_other_kept(void *block, const hook_frame *frame);   // one whose contents stay
+// One whose first `bytes` bytes stay.
+void undead_other_kept(void *block, size_t bytes, const hook_frame *frame);
 void undead_other_dies(void *block);
 // Sizes as they are asked for. Blocks of less than 16 bytes may not begin at a multiple of 16, and the registry tells two
 // blocks apart only if their beginnings are 32 bytes apart. glibc's smallest block takes as much.
