@@ -12,6 +12,7 @@ struct Resurrection {
       for region in source.regions { try map(region, into: process) }
       if let vdso = source.vdso { try KernelLibrary.replace(at: vdso, in: process, source.regions) }
       try process.closeFiles()
+      try Confinement.confine(process)
       try process.take(source.threads[0])
     } catch {
       process.end()
