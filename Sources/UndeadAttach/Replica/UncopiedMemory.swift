@@ -26,7 +26,7 @@ struct UncopiedMemory {
     defer { if pagemap >= 0 { close(pagemap) } }
     var room = Self.mostBytes
     for region in maps.regions where Self.isUncopied(region, lost) {
-      if let part = Self.part(region, pagemap, program.memory, &room) {
+      if let part = Self.part(region, program, pagemap, &room) {
         parts.append(part)
       } else {
         isComplete = false
@@ -34,21 +34,59 @@ struct UncopiedMemory {
     }
   }
 
-  /// The touched pages of a region; nil if that is too much.
+  /// What stands in a region; nil if that is too much, or cannot be told.
   private static func part(
-    _ region: MemoryMap.Region, _ pagemap: Int32, _ memory: TargetMemory, _ room: inout UInt64
+    _ region: MemoryMap.Region, _ program: TargetProgram, _ pagemap: Int32, _ room: inout UInt64
   ) -> Part? {
     guard region.end - region.start <= mostReserved else { return nil }
-    let ranges = touchedPages(of: region, pagemap)
+    guard region.isShared else {
+      return part(region, touchedPages(of: region, pagemap), &room) { range in
+        program.memory.read(at: range.lowerBound, count: range.count)
+      }
+    }
+    // What others have put into the file is in no page table of the program's; and holes would be filled by reading there.
+    let name = String(region.start, radix: 16) + "-" + String(region.end, radix: 16)
+    let file = open("/proc/\(program.anchor)/map_files/\(name)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return part(region, data(of: region, file), &room) { range in
+      var bytes = [UInt8](repeating: 0, count: range.count)
+      let place = off_t(range.lowerBound - region.start + region.offset)
+      return pread(file, &bytes, bytes.count, place) >= 0 ? bytes : nil
+    }
+  }
+
+  private static func part(
+    _ region: MemoryMap.Region, _ ranges: [Range<UInt64>], _ room: inout UInt64, read: (Range<UInt64>) -> [UInt8]?
+  ) -> Part? {
     let size = ranges.reduce(0) { $0 + UInt64($1.count) }
     guard size <= room else { return nil }
     room -= size
     var part = Part(region: region, pieces: [])
     for range in ranges {
-      guard let bytes = memory.read(at: range.lowerBound, count: range.count) else { return nil }
+      guard let bytes = read(range) else { return nil }
       part.pieces.append((range.lowerBound, bytes))
     }
     return part
+  }
+
+  /// The parts of a region whose file has no hole there.
+  private static func data(of region: MemoryMap.Region, _ file: Int32) -> [Range<UInt64>] {
+    // <unistd.h>: SEEK_DATA, SEEK_HOLE
+    let (data, hole): (Int32, Int32) = (3, 4)
+    var ranges: [Range<UInt64>] = []
+    let end = off_t(region.offset + (region.end - region.start))
+    var place = off_t(region.offset)
+    while place < end {
+      let start = lseek(file, place, data)
+      guard start >= 0, start < end else { break }
+      let next = min(max(lseek(file, start, hole), start + 1), end)
+      let low = region.start + ((UInt64(start) - region.offset) & ~(page - 1))
+      let high = region.start + ((UInt64(next) - region.offset + page - 1) & ~(page - 1))
+      if low < high { ranges.append(max(low, ranges.last?.upperBound ?? low)..<min(high, region.end)) }
+      place = next
+    }
+    return ranges
   }
 
   /// Memory that others may change meanwhile, in files that only are memory; of devices nothing.
