@@ -37,7 +37,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "ExampleServer", "UndeadHummingbird", "UndeadNIO", .product(name: "UndeadService", package: "undead"),
-        .product(name: "HummingbirdTesting", package: "hummingbird"),
+        .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),

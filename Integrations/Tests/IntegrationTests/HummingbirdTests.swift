@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import HummingbirdTesting
+import NIOCore
 import Testing
 import UndeadService
 
@@ -8,54 +8,64 @@ import UndeadService
 
 /// The routes in Hummingbird, behind a middleware that asks for a password.
 @Suite(.timeLimit(.minutes(5))) struct HummingbirdTests {
-  private let application = Application(router: ExampleServer.router(password: "secret"))
-  private let allowed: HTTPFields = [.authorization: "Basic \(Data("ops:secret".utf8).base64EncodedString())"]
-
-  @Test func withoutThePasswordNothingIsTold() async throws {
-    try await application.test(.router) { client in
-      for credentials in [nil, "ops:", "ops:secret2", "ops:Secret", "", ":"] {
-        let headers: HTTPFields =
-          credentials.map { [.authorization: "Basic \(Data($0.utf8).base64EncodedString())"] } ?? [:]
-        for path in [
-          "/debug/pprof/heap", "/debug/pprof/", "/debug/pprof", "/debug/undead/report", "/debug/undead/mark?name=a",
-        ] {
-          try await client.execute(uri: path, method: .get, headers: headers) { #expect($0.status == .unauthorized) }
-        }
-      }
-      try await client.execute(uri: "/", method: .get) { #expect($0.status == .ok) }
+  private func withServer(
+    password: String? = "secret", _ body: (SocketAddress) async throws -> Void
+  ) async throws {
+    let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
+    let application = Application(
+      router: ExampleServer.router(password: password),
+      configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { channel in
+        if let address = channel.localAddress { continuation.yield(address) }
+      })
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await application.run() }
+      var iterator = addresses.makeAsyncIterator()
+      try await body(try #require(await iterator.next()))
+      group.cancelAll()
     }
   }
 
-  @Test func withoutARouteNothingIsThere() async throws {
-    try await Application(router: ExampleServer.router(password: nil)).test(.router) { client in
-      try await client.execute(uri: "/debug/pprof/heap", method: .get, headers: allowed) {
-        #expect($0.status == .notFound)
+  private func request(_ method: String, _ path: String, credentials: String? = "ops:secret") -> String {
+    let authorization =
+      credentials.map { "Authorization: Basic \(Data($0.utf8).base64EncodedString())\r\n" } ?? ""
+    return "\(method) \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(authorization)\r\n"
+  }
+
+  @Test func withoutThePasswordNothingIsTold() async throws {
+    try await withServer { address in
+      for credentials in [nil, "ops:", "ops:secret2", "ops:Secret", "", ":", "ops:secretops:secret"] {
+        for path in ["/debug/pprof/heap", "/debug/pprof/", "/debug/pprof", "/debug/undead/mark?name=a"] {
+          let answer = try await ask(request("GET", path, credentials: credentials), address)
+          #expect(answer.hasPrefix("HTTP/1.1 401 "))
+        }
       }
+      let open = try await ask(request("GET", "/", credentials: nil), address)
+      #expect(open.hasSuffix("hello\n"))
+    }
+  }
+
+  @Test func withoutAPasswordNothingIsThere() async throws {
+    try await withServer(password: nil) { address in
+      let nothing = try await ask(request("GET", "/debug/pprof/heap"), address)
+      #expect(nothing.hasPrefix("HTTP/1.1 404 "))
     }
   }
 
   @Test func answers() async throws {
-    try await application.test(.live) { client in
-      try await client.execute(uri: "/debug/pprof/", method: .get, headers: allowed) { response in
-        #expect(response.status == .ok)
-        #expect(String(buffer: response.body).contains("<a href=\"heap\">"))
-      }
-      try await client.execute(uri: "/debug/pprof", method: .get, headers: allowed) { response in
-        #expect(response.status.code == 301 && response.headers[.location] == "/debug/pprof/")
-      }
-      try await client.execute(uri: "/debug/pprof/heap", method: .get, headers: allowed) { response in
-        #expect(response.status == .ok && response.headers[.contentType] == "application/octet-stream")
-        #expect(Array(response.body.readableBytesView.prefix(2)) == [0x1F, 0x8B])
-      }
-      try await client.execute(uri: "/debug/undead/heap?by=colour", method: .get, headers: allowed) { response in
-        #expect(response.status == .badRequest)
-      }
-      try await client.execute(uri: "/debug/undead/report", method: .post, headers: allowed) { response in
-        #expect(response.status == .methodNotAllowed && response.headers[.allow] == "GET, HEAD")
-      }
-      try await client.execute(uri: "/debug/pprof/heap", method: .head, headers: allowed) { response in
-        #expect(response.status == .ok && response.body.readableBytes == 0)
-      }
+    try await withServer { address in
+      let index = try await ask(request("GET", "/debug/pprof/"), address)
+      #expect(index.hasPrefix("HTTP/1.1 200 ") && index.contains("<a href=\"heap\">"))
+      let moved = try await ask(request("GET", "/debug/pprof"), address)
+      #expect(moved.hasPrefix("HTTP/1.1 301 ") && moved.contains("ocation: /debug/pprof/\r\n"))
+      let profile = try await ask(request("GET", "/debug/pprof/heap"), address)
+      #expect(profile.hasPrefix("HTTP/1.1 200 ") && profile.contains("application/octet-stream"))
+      let wrong = try await ask(request("GET", "/debug/undead/heap?by=colour"), address)
+      #expect(wrong.hasPrefix("HTTP/1.1 400 "))
+      let post = try await ask(request("POST", "/debug/undead/report"), address)
+      #expect(post.hasPrefix("HTTP/1.1 405 ") && post.contains("GET, HEAD"))
+      let head = try await ask(request("HEAD", "/debug/pprof/heap"), address)
+      #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n"))
     }
   }
 }

@@ -8,22 +8,6 @@ import UndeadService
 
 /// The server on a port of its own.
 @Suite(.timeLimit(.minutes(5))) struct NIOTests {
-  /// What a client reads until the server closes.
-  private func ask(_ text: String, _ address: SocketAddress) async throws -> String {
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connect(to: address) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-        }
-      }
-    return try await channel.executeThenClose { inbound, outbound in
-      try await outbound.write(ByteBuffer(string: text))
-      var all = ByteBuffer()
-      for try await piece in inbound { all.writeImmutableBuffer(piece) }
-      return String(buffer: all)
-    }
-  }
-
   private func withServer(
     isAllowed: UndeadHTTPHandler.Authorization? = nil, _ body: (SocketAddress) async throws -> Void
   ) async throws {
