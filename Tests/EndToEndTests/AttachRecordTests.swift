@@ -17,6 +17,10 @@ import UndeadTestSupport
   private static let program = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Programs/AttachRecord/main.swift").path
 
+  /// A program that lets no call of `clone` pass in another one.
+  private static let filter = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "Programs/Attach/filtered.c").path
+
   /// What the scripts have in common. The program's standard input is descriptor 7.
   private static let words = """
     start() {
@@ -144,6 +148,23 @@ import UndeadTestSupport
 
   /// With `UNDEAD_REPEAT` every single one.
   private static let stride = Tool.repetitions > 1 ? 1 : 7
+
+  @Test func filtersOfSystemCallsAreAsked() async throws {
+    let (outcome, _) = try await run(
+      .optimised,
+      """
+      clang -O1 \(quoted(Self.filter)) -o filtered
+      sed s/SYS_clone/SYS_memfd_create/ \(quoted(Self.filter)) | clang -O1 -x c - -o strict
+      start ./strict ./app
+      $tool attach $program --record 2> errors; echo $?; grep -c 'filter of system calls' errors
+      ended; rm in
+      start ./filtered ./app
+      $tool attach $program --record > /dev/null; echo $?
+      $tool attach $program --detach > /dev/null; echo $?
+      ended
+      """)
+    #expect(outcome.output == "64\n1\nstatus 0\nright\n0\n0\nstatus 0\nright\n", "\(outcome)")
+  }
 
   @Test func whatCannotBeRecorded() async throws {
     let (outcome, _) = try await run(

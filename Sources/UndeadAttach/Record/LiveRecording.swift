@@ -99,10 +99,10 @@ struct Target {
     if let state = ProcFile.state(of: anchor), "TtZX".contains(state) {
       throw .misuse("process \(pid) does not run (state \(state)): let it go on first")
     }
-    if let filter = ProcFile.status("Seccomp", of: anchor), filter != "0" {
+    guard try filtersLetPass() else {
       throw .misuse(
-        "process \(pid) has filters of system calls (seccomp), which may end it for what the library does: it is not tried; "
-          + "start it under 'undead run', or look at it without --record")
+        "process \(pid) has a filter of system calls (seccomp) that may end it for what the recorder does, or that undead may not "
+          + "read (CAP_SYS_ADMIN): it is not tried; start it under 'undead run', or look at it without --record")
     }
     if let preloaded = maps.imageStarts.first(where: { $0.path.contains("/libUndeadPreload.so") }) {
       throw .misuse(
@@ -114,6 +114,34 @@ struct Target {
         "process \(pid) may not write files of more than \(limit) bytes (ulimit -f), and would be ended for a file in memory"
       )
     }
+  }
+
+  /// What the loader, the library and the code that is put in do, and what the recorder does in any thread afterwards:
+  /// numbers of <asm/unistd_64.h>, with the arguments that filters look at.
+  private static let calls: [(number: Int, arguments: [UInt64])] =
+    [
+      0, 1, 3, 5, 17, 257, 262, 319,  // files: read, write, close, fstat, pread64, openat, newfstatat, memfd_create
+      11, 28, 150,  // munmap, madvise, munlock
+      14, 15, 24, 39, 89, 186, 202, 228, 302,  // rt_sigprocmask, rt_sigreturn, sched_yield, getpid, readlink, gettid, futex,
+      // clock_gettime, prlimit64
+    ].map { ($0, []) }
+    // mmap of data and of code; mprotect of data, of constants and of code.
+    + [
+      (9, [0, 4096, 3, 0x22]), (9, [0, 4096, 5, 0x802]), (10, [0, 4096, 3]), (10, [0, 4096, 1]), (10, [0, 4096, 5]),
+    ]
+
+  private func filtersLetPass() throws(AttachError) -> Bool {
+    let calls = Self.calls.map {
+      SystemCallFilter.Call(number: $0.number, arguments: $0.arguments, instruction: glibc.systemCall)
+    }
+    for tid in ProcFile.liveThreads(of: pid) {
+      guard let mode = ProcFile.status("Seccomp", of: tid), mode != "0" else { continue }
+      guard mode == "2", let thread = try? TracedThread.seize(tid) else { return false }
+      defer { LiveCall.letGo(thread) }
+      guard thread.standStill(by: TracedThread.deadline(5)) else { return false }
+      if thread.isAlive, !SystemCallFilter.allows(calls, on: thread) { return false }
+    }
+    return true
   }
 
   private func fileSizeLimit() -> UInt64? {
