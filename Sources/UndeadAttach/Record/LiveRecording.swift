@@ -119,13 +119,13 @@ struct Target {
   /// What the loader, the library and the code that is put in do, and what the recorder does in any thread afterwards:
   /// numbers of <asm/unistd_64.h>, with the arguments that filters look at.
   private static let calls: [(number: Int, arguments: [UInt64])] =
-    [
-      0, 1, 3, 5, 17, 257, 262, 319,  // files: read, write, close, fstat, pread64, openat, newfstatat, memfd_create
-      11, 28, 150,  // munmap, madvise, munlock
-      14, 15, 24, 39, 89, 186, 202, 228, 302,  // rt_sigprocmask, rt_sigreturn, sched_yield, getpid, readlink, gettid, futex,
-      // clock_gettime, prlimit64
-    ].map { ($0, []) }
-    // mmap of data and of code; mprotect of data, of constants and of code.
+    // read, write, close, fstat, pread64, openat, newfstatat, memfd_create
+    [0, 1, 3, 5, 17, 257, 262, 319].map { ($0, []) }
+    // munmap, madvise, munlock, rt_sigprocmask, rt_sigreturn, sched_yield
+    + [11, 28, 150, 14, 15, 24].map { ($0, []) }
+    // getpid, readlink, gettid, futex, clock_gettime, prlimit64
+    + [39, 89, 186, 202, 228, 302].map { ($0, []) }
+    // mmap of data and of code; mprotect of data, of constants and of code
     + [
       (9, [0, 4096, 3, 0x22]), (9, [0, 4096, 5, 0x802]), (10, [0, 4096, 3]), (10, [0, 4096, 1]), (10, [0, 4096, 5]),
     ]
