@@ -56,6 +56,9 @@ public final class LiveReplica: Replica {
     maps = MemoryMap(text: ProcFile.read("/proc/\(host.pid)/maps") ?? [])
     self.held = held.words(in: maps)
     Self.giveWay(host.pid)
+    if uncopied.isLate(in: host.pid, maps) {
+      throw .again("process \(program.pid) just got memory that copies of it do not have")
+    }
   }
 
   deinit { end() }

@@ -16,6 +16,7 @@ struct UncopiedMemory {
   private static let touched: UInt64 = 3 << 62
 
   private var parts: [Part] = []
+  private let standing: [MemoryMap.Region]
   /// All that the copy lacked is here.
   private(set) var isComplete = true
 
@@ -24,6 +25,7 @@ struct UncopiedMemory {
     let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
     let pagemap = open("/proc/\(program.anchor)/pagemap", O_RDONLY | O_CLOEXEC)
     defer { if pagemap >= 0 { close(pagemap) } }
+    standing = maps.regions
     var room = Self.mostBytes
     for region in maps.regions where Self.isUncopied(region, lost) {
       if let part = Self.part(region, program, pagemap, &room) {
@@ -92,7 +94,8 @@ struct UncopiedMemory {
   /// Memory that others may change meanwhile, in files that only are memory; of devices nothing.
   private static func isUncopied(_ region: MemoryMap.Region, _ lost: [Range<UInt64>]) -> Bool {
     let isMemory =
-      region.path.isEmpty || region.path.hasPrefix("/dev/zero") || region.path.hasPrefix("/memfd:")
+      region.path.isEmpty || region.path.hasPrefix("[anon") || region.path.hasPrefix("/dev/zero")
+      || region.path.hasPrefix("/memfd:")
       || region.path.hasPrefix("/dev/shm/") || region.path.hasPrefix("/SYSV")
     if region.isShared {
       return isMemory || (region.isWritable && !region.path.hasPrefix("/dev/") && region.inode != 0)
@@ -139,6 +142,16 @@ struct UncopiedMemory {
       address += UInt64(count / 8) * page
     }
     return ranges
+  }
+
+  /// True if the program got such memory between the question for it and its stop: the copy has it empty, or not at all.
+  func isLate(in copy: pid_t, _ maps: MemoryMap) -> Bool {
+    guard isComplete else { return false }
+    let lost = Self.lost(in: copy)
+    if maps.regions.contains(where: { !$0.isShared && Self.isUncopied($0, lost) }) { return true }
+    return standing.contains { region in
+      region.path.isEmpty && !region.isShared && region.isWritable && maps.region(containing: region.start) == nil
+    }
   }
 
   /// Puts it into the copy, as memory of the copy's own.
