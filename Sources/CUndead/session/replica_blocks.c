@@ -115,11 +115,14 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   heap.ended = request->flags & UNDEAD_REPLICA_CORE;
   switch (find_blocks()) {
   case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
-  case UNDEAD_GLIBC_LOCKED: tell(request, "malloc is at work: ", heap.message); return UNDEAD_REPLICA_ALLOCATOR_BUSY;
+  case UNDEAD_GLIBC_LOCKED:
+    // What has ended can not be looked at again.
+    tell(request, heap.ended ? "malloc's tables do not agree: " : "malloc is at work: ", heap.message);
+    return heap.ended ? UNDEAD_REPLICA_ALLOCATOR_UNKNOWN : UNDEAD_REPLICA_ALLOCATOR_BUSY;
   case UNDEAD_GLIBC_NO_MEMORY: tell(request, "there is no memory for the table of blocks", ""); return UNDEAD_REPLICA_FAILED;
   case UNDEAD_GLIBC_UNSETTLED:
     tell(request, "malloc's tables do not agree: ", heap.message);
-    return is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+    return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   case UNDEAD_GLIBC_UNKNOWN: break;
   }
   tell(request, "the allocator is not understood: ", heap.message);
