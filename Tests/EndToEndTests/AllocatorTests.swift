@@ -31,7 +31,7 @@ import UndeadTestSupport
     let some = [
       "all-functions", "actor-cycle", "closure-stored-in-self", "dictionary-values", "leak-in-forked-child",
       "malloc-from-swift", "removed-elements", "server-like", "memory-from-sbrk", "mapped-memory",
-      "forked-child", "storage-behind-objects", "threads-not-joined",
+      "forked-child", "storage-behind-objects", "threads-not-joined", "unreadable-memory",
     ]
     return ["Allocators", "Leaks", "Controls"].flatMap { Program.all(in: $0) }.filter { program in
       program.name != "own-functions"
