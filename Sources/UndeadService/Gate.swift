@@ -22,6 +22,7 @@ final class Gate: Sendable {
     var waiters: [Waiter] = []
     var next = 0
     var lastEnd: ContinuousClock.Instant?
+    var looks = 0
     /// Those that are asking for a turn, and of them those that no longer want it.
     var entering: Set<Int> = []
     var gaveUp: Set<Int> = []
@@ -49,7 +50,12 @@ final class Gate: Sendable {
     try await enter()
     defer { leave() }
     try await keepPause()
-    defer { state.withLock { $0.lastEnd = .now } }
+    defer {
+      state.withLock { state in
+        state.lastEnd = .now
+        state.looks += 1
+      }
+    }
     return try await OwnThread.run { Result(catching: work) }.get()
   }
 
@@ -127,6 +133,9 @@ final class Gate: Sendable {
   }
 
   private static func seconds(_ duration: Duration) -> Int { max(1, Int(duration.components.seconds)) }
+
+  /// How many looks are over.
+  var looks: Int { state.withLock { $0.looks } }
 
   /// How many wait.
   var waiting: Int { state.withLock { $0.waiters.count } }

@@ -33,8 +33,7 @@ import Undead
       let box = ItemBox()
       box.items = (0..<100).map { _ in ServiceItem() }
       let request = Task { try await get("/debug/pprof/heap?seconds=2").bytes }
-      // Between the two looks.
-      try await Task.sleep(for: .seconds(1.2))
+      try await waitForLook(after: 0)
       box.items.removeFirst(30)
       box.others = (0..<50).map { _ in OtherItem() }
       let profile = try decoded(try await request.value)
@@ -97,8 +96,9 @@ import Undead
       #expect(try await get("/debug/undead/growth?since=never", status: 404).string.contains("no mark"))
       let json = try await get("/debug/undead/growth?since=1&format=json").string
       #expect(json.contains("\"kind\" : \"bornSince\""))
+      let looks = service.gate.looks
       let request = Task { try await get("/debug/undead/growth?seconds=2").string }
-      try await Task.sleep(for: .seconds(1.2))
+      try await waitForLook(after: looks)
       box.items += (0..<2000).map { _ in ServiceItem() }
       let grown = try await request.value
       #expect(grown.contains("+2,000") && grown.contains("ServiceItem"))
@@ -118,7 +118,7 @@ import Undead
       #expect(file.status == 200 && file.body.count > 1000)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
       let cancelled = Task { await service.respond(to: .init(target: "/debug/undead/growth?seconds=500")!) }
-      try await Task.sleep(for: .milliseconds(300))
+      while service.gate.looks == 1 { try await Task.sleep(for: .milliseconds(2)) }
       cancelled.cancel()
       #expect(await cancelled.value.status == 503)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
@@ -183,6 +183,11 @@ private let service: UndeadService = {
   configuration.usesDebugInformation = false
   return UndeadService(configuration: configuration)
 }()
+
+/// Of two looks, what comes after this is between them.
+private func waitForLook(after looks: Int) async throws {
+  while service.gate.looks == looks { try await Task.sleep(for: .milliseconds(2)) }
+}
 
 private func get(_ target: String, status: Int = 200) async throws -> Answer {
   let response = await service.respond(to: try #require(.init(target: target)))
