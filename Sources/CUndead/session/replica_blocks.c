@@ -125,6 +125,7 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
     return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   case UNDEAD_GLIBC_UNKNOWN: break;
   }
+  // An arena some of whose lists are just changed is none by its looks.
   tell(request, "the allocator is not understood: ", heap.message);
-  return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
 }

@@ -81,6 +81,7 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
   if (undead_given() && undead_is_deiniting(bodies->heap, block)) return false;
   if (kind != UNDEAD_KIND_CLASS) return true;
   if (!undead_has_refcount(bodies->heap, block)) return false;
+  if (!undead_given() && !bodies->makers) return true;
   uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
   if (undead_given() && backtrace <= UNDEAD_BACKTRACE_NONE) return fields_fit(bodies, block);
   if (!bodies->makers) return true;

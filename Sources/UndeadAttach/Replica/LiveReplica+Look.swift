@@ -2,7 +2,7 @@ import Glibc
 
 extension LiveReplica {
   /// How often a copy is made anew if the moment was a bad one: in the middle of malloc, of the loader, of a start of a thread.
-  private static let attempts = 4
+  private static let attempts = 8
 
   /// Copies a program, has the copy write a snapshot, and takes everything away again.
   ///
@@ -19,7 +19,7 @@ extension LiveReplica {
         return try TracerThread.run { () throws(AttachError) in try once(pid, library, wantsHeap, limit) }
       } catch {
         guard error.kind == .again, attempt < attempts else { throw error }
-        usleep(useconds_t(20_000 << attempt))
+        usleep(useconds_t(20_000 << min(attempt, 4)))
         attempt += 1
       }
     }

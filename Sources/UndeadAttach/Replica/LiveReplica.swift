@@ -32,7 +32,8 @@ public final class LiveReplica: Replica {
     let haste = Haste()
     defer { haste.end() }
     let start = ProcFile.now()
-    let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
+    let stopped = try TracedProcess(
+      stopping: program.pid, outside: program.library.allocator, memory: program.memory)
     let fork = Fork(stopped, program, guardian)
     let host: ReplicaHost
     do throws(AttachError) {

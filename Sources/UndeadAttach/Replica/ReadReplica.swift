@@ -16,7 +16,8 @@ enum ReadReplica {
     var held = HeldByKernel(for: program.anchor)
     let haste = Haste()
     let start = ProcFile.now()
-    let stopped = try TracedProcess(stopping: program.pid, memory: program.memory)
+    let stopped = try TracedProcess(
+      stopping: program.pid, outside: program.library.allocator, memory: program.memory)
     defer { stopped.resume() }
     let threads = try stopped.states()
     held.read(stopped.threads)

@@ -7,6 +7,8 @@ public struct CLibrary {
   public let signalReturn: UInt64
   /// `_exit`.
   public let exit: UInt64
+  /// The code of malloc, free and what only they call; nil if it does not stand together.
+  public let allocator: Range<UInt64>?
 
   /// Finds it among the mapped files.
   ///
@@ -33,6 +35,7 @@ public struct CLibrary {
       self.systemCall = systemCall
       self.signalReturn = signalReturn
       self.exit = exit
+      allocator = Self.allocator(of: image)
       return
     }
     if let musl = starts.first(where: { Self.name($0.path).hasPrefix("ld-musl") || $0.path.contains("/musl") }) {
@@ -41,6 +44,21 @@ public struct CLibrary {
     throw .misuse(
       "\(process) has no glibc in memory: it is a static executable, or no program of Linux's usual kind; "
         + "link it dynamically ('-static-stdlib' alone is fine) to have it looked at")
+  }
+
+  private static let allocatorFunctions = [
+    "malloc", "free", "calloc", "realloc", "memalign", "posix_memalign", "malloc_usable_size", "malloc_trim",
+    "mallinfo",
+    "malloc_stats", "malloc_info", "mallopt",
+  ]
+
+  /// All functions of malloc.c stand together, those that are not exported mostly before the others.
+  private static func allocator(of image: TargetImage) -> Range<UInt64>? {
+    let places = allocatorFunctions.compactMap { image.address(of: $0) }
+    guard let first = places.min(), let last = places.max(), last - first < 64 << 10, first > 16 << 10 else {
+      return nil
+    }
+    return (first - (16 << 10))..<(last + (1 << 10))
   }
 
   private static func name(_ path: String) -> Substring {

@@ -9,19 +9,26 @@ public final class TracedProcess {
   public private(set) var threads: [TracedThread] = []
   public let memory: TargetMemory
   private var isStopped = true
+  private var known: Set<pid_t> = []
+  /// Seconds for which threads may be met in code where none is to stand.
+  private static let patience = 0.03
 
   /// Stops a process.
   ///
   /// - Parameters:
   ///   - limit: in seconds; a thread that waits for a disk may take long.
+  ///   - code: where no thread is to stand, since what it changes there would be half done.
   ///   - memory: of the process.
   /// - Throws: `AttachError` that says why it cannot be; the process goes on then.
-  public init(stopping pid: pid_t, limit: Double = 1, memory: TargetMemory) throws(AttachError) {
+  public init(stopping pid: pid_t, limit: Double = 1, outside code: Range<UInt64>? = nil, memory: TargetMemory)
+    throws(AttachError)
+  {
     self.pid = pid
     self.memory = memory
     let deadline = TracedThread.deadline(limit)
     do throws(AttachError) {
       try seizeAll(by: deadline)
+      if let code { try leave(code, by: deadline) }
     } catch {
       resume()
       throw error
@@ -31,7 +38,6 @@ public final class TracedProcess {
   deinit { resume() }
 
   private func seizeAll(by deadline: UInt64) throws(AttachError) {
-    var known: Set<pid_t> = []
     while true {
       // A thread may make another one until it stands.
       let new = ProcFile.numbers(in: "/proc/\(pid)/task").filter { !known.contains($0) }
@@ -49,6 +55,26 @@ public final class TracedProcess {
     }
     threads.removeAll { !$0.isAlive }
     guard !threads.isEmpty else { throw .misuse("process \(pid) ended") }
+  }
+
+  /// Lets those threads go on that stand in `code`, until each was met elsewhere.
+  private func leave(_ code: Range<UInt64>, by deadline: UInt64) throws(AttachError) {
+    let end = TracedThread.deadline(Self.patience)
+    while true {
+      let inside = threads.filter { $0.isRunning(in: code) }
+      if inside.isEmpty { return }
+      guard ProcFile.now() < end else {
+        throw .again("process \(pid) cannot be looked at now: it is in the middle of malloc or free; try again")
+      }
+      for thread in inside { thread.goOn() }
+      usleep(20)
+      for thread in inside {
+        guard thread.standStillAgain(by: deadline) else { throw stuck(thread) }
+        Interruption.mend(thread)
+      }
+      // They may have made others.
+      try seizeAll(by: deadline)
+    }
   }
 
   private func seize(_ tid: pid_t) throws(AttachError) -> TracedThread? {

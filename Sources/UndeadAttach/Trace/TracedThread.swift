@@ -40,6 +40,24 @@ public final class TracedThread {
     return false
   }
 
+  /// True if the thread was stopped in the middle of `code`; false for one that stood still by itself (SIGSTOP).
+  func isRunning(in code: Range<UInt64>) -> Bool {
+    guard isAlive, stop.signal == SIGTRAP, let registers = try? standingRegisters() else { return false }
+    return code.contains(registers.rip)
+  }
+
+  /// Lets the thread go on for now; it stays traced.
+  func goOn() {
+    Interruption.settle(self)
+    _ = try? Ptrace.request(Ptrace.continue, tid)
+  }
+
+  /// Has a thread stand still that went on.
+  func standStillAgain(by deadline: UInt64) -> Bool {
+    _ = try? Ptrace.request(Ptrace.interrupt, tid)
+    return standStill(by: deadline)
+  }
+
   /// The next thing that happens to the thread; nil if nothing does by `deadline`.
   func wait(until deadline: UInt64) -> WaitStatus? {
     var bits: Int32 = 0

@@ -117,9 +117,21 @@ struct AttachCommand: ParsableCommand {
   }
 
   private func show(_ look: LiveLook, _ pipeline: ReportPipeline, _ sink: OutputSink) throws(ToolError) -> Int32 {
-    let snapshot = try SnapshotFile.load(look.path)
+    var snapshot = try SnapshotFile.load(look.path)
     if let heap { try SavedHeap.keep(look.path, of: snapshot, at: heap, symbolizer: look.symbolizer) }
-    return try pipeline.emit([snapshot], notes: [], isComplete: true, save: save, to: sink, progress: Progress())
+    let notes = snapshot.hasLeaks ? confirm(&snapshot) : []
+    return try pipeline.emit([snapshot], notes: notes, isComplete: true, save: save, to: sink, progress: Progress())
+  }
+
+  /// What has leaked is there in a second look, too.
+  private func confirm(_ snapshot: inout Snapshot) -> [String] {
+    do throws(ToolError) {
+      let second = try LiveLook(at: pid, wantsHeap: false, timeout: timeout)
+      let removed = snapshot.keepLeaks(confirmedBy: try SnapshotFile.load(second.path))
+      return removed == 0 ? [] : ["left out: \(removed) objects that seemed leaked in the first of two looks only"]
+    } catch {
+      return ["these leaks were seen in one look only, as there was no second one: \(error.message)"]
+    }
   }
 
   private func growth(
