@@ -30,7 +30,7 @@ typedef struct {
 
 static slot slots[MOST_THREADS][SLOTS];
 static uintptr_t pointers[MOST_THREADS];
-static pthread_barrier_t built, looked;
+static pthread_barrier_t all_there, built, looked;
 static unsigned thread_count, steps, seed;
 static const char *way;
 static void *victim;   // a block that is in use besides those of the threads
@@ -79,7 +79,14 @@ static void build(unsigned thread) {
   for (unsigned i = 0; i < steps; i++) step(slots[thread], &random);
 }
 
+// An arena whose thread has ended is the next thread's: nobody ends before all have their own.
+static void meet(void) {
+  free(malloc(10));
+  pthread_barrier_wait(&all_there);
+}
+
 static void *work(void *argument) {
+  meet();
   build((unsigned)(uintptr_t)argument);
   pthread_barrier_wait(&built);
   pthread_barrier_wait(&looked);
@@ -90,6 +97,7 @@ static void *work(void *argument) {
 static void *end_early(void *argument) {
   (void)argument;
   void *blocks[500];
+  meet();
   for (int i = 0; i < 500; i++) blocks[i] = malloc((size_t)(i * 7));
   for (int i = 0; i < 500; i++) free(blocks[i]);
   return NULL;
@@ -213,6 +221,7 @@ int main(int count, char **arguments) {
   way = arguments[4];
   prepare();
   pthread_t threads[MOST_THREADS], early;
+  pthread_barrier_init(&all_there, NULL, thread_count);
   pthread_barrier_init(&built, NULL, thread_count);
   pthread_barrier_init(&looked, NULL, thread_count);
   for (unsigned i = 1; i < thread_count; i++) pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i);
