@@ -122,14 +122,10 @@ struct RestingThread {
     library.image.code.contains { $0.contains(address) }
   }
 
-  /// A handler may have interrupted anything. Its frame begins with the address that it returns to.
+  /// A handler may have interrupted anything.
   private func isInSignalHandler(_ stack: UInt64, end: UInt64) -> Bool {
-    let count = min(Int(end - stack), Self.searchedStack) & ~7
-    guard let bytes = memory.read(at: stack, count: count) else { return true }
-    return bytes.withUnsafeBytes { bytes in
-      stride(from: 0, to: count, by: 8).contains {
-        bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == library.signalReturn
-      }
-    }
+    let depth = min(Int(end - stack), Self.searchedStack)
+    let frames = SignalFrames.interrupted(above: stack, depth: depth, library: library, memory: memory)
+    return frames.map { !$0.isEmpty } ?? true
   }
 }

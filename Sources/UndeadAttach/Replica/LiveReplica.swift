@@ -33,7 +33,7 @@ public final class LiveReplica: Replica {
     defer { haste.end() }
     let start = ProcFile.now()
     let stopped = try TracedProcess(
-      stopping: program.pid, outside: program.library.allocator, memory: program.memory)
+      stopping: program.pid, outsideMallocOf: program.library, memory: program.memory)
     let fork = Fork(stopped, program, guardian)
     let host: ReplicaHost
     do throws(AttachError) {

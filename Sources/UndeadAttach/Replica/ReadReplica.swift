@@ -17,7 +17,7 @@ enum ReadReplica {
     let haste = Haste()
     let start = ProcFile.now()
     let stopped = try TracedProcess(
-      stopping: program.pid, outside: program.library.allocator, memory: program.memory)
+      stopping: program.pid, outsideMallocOf: program.library, memory: program.memory)
     defer { stopped.resume() }
     let threads = try stopped.states()
     held.read(stopped.threads)

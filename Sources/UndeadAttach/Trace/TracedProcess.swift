@@ -17,18 +17,19 @@ public final class TracedProcess {
   ///
   /// - Parameters:
   ///   - limit: in seconds; a thread that waits for a disk may take long.
-  ///   - code: where no thread is to stand, since what it changes there would be half done.
+  ///   - library: no thread is to stand in its malloc, also not with a signal handler on top: what it changes there would be
+  ///     half done.
   ///   - memory: of the process.
   /// - Throws: `AttachError` that says why it cannot be; the process goes on then.
-  public init(stopping pid: pid_t, limit: Double = 1, outside code: Range<UInt64>? = nil, memory: TargetMemory)
-    throws(AttachError)
-  {
+  public init(
+    stopping pid: pid_t, limit: Double = 1, outsideMallocOf library: CLibrary? = nil, memory: TargetMemory
+  ) throws(AttachError) {
     self.pid = pid
     self.memory = memory
     let deadline = TracedThread.deadline(limit)
     do throws(AttachError) {
       try seizeAll(by: deadline)
-      if let code { try leave(code, by: deadline) }
+      if let library { try leaveMalloc(of: library, by: deadline) }
     } catch {
       resume()
       throw error
@@ -57,11 +58,14 @@ public final class TracedProcess {
     guard !threads.isEmpty else { throw .misuse("process \(pid) ended") }
   }
 
-  /// Lets those threads go on that stand in `code`, until each was met elsewhere.
-  private func leave(_ code: Range<UInt64>, by deadline: UInt64) throws(AttachError) {
+  /// Lets those threads go on that stand in malloc, until each was met elsewhere.
+  private func leaveMalloc(of library: CLibrary, by deadline: UInt64) throws(AttachError) {
+    guard let code = library.allocator else { return }
     let end = TracedThread.deadline(Self.patience)
     while true {
-      let inside = threads.filter { $0.isRunning(in: code) }
+      let inside = threads.filter { thread in
+        thread.interruptedPlaces(library, memory).contains { code.contains($0) }
+      }
       if inside.isEmpty { return }
       guard ProcFile.now() < end else {
         throw .again("process \(pid) cannot be looked at now: it is in the middle of malloc or free; try again")

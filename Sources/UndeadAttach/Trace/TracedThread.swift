@@ -40,10 +40,11 @@ public final class TracedThread {
     return false
   }
 
-  /// True if the thread was stopped in the middle of `code`; false for one that stood still by itself (SIGSTOP).
-  func isRunning(in code: Range<UInt64>) -> Bool {
-    guard isAlive, stop.signal == SIGTRAP, let registers = try? standingRegisters() else { return false }
-    return code.contains(registers.rip)
+  /// Where the thread was stopped, and where handlers of signals interrupted it before; empty for one that stood still by itself
+  /// (SIGSTOP).
+  func interruptedPlaces(_ library: CLibrary, _ memory: TargetMemory) -> [UInt64] {
+    guard isAlive, stop.signal == SIGTRAP, let registers = try? standingRegisters() else { return [] }
+    return [registers.rip] + (SignalFrames.interrupted(above: registers.rsp, library: library, memory: memory) ?? [])
   }
 
   /// Lets the thread go on for now; it stays traced.
