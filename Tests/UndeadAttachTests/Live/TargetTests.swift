@@ -3,6 +3,12 @@ import Testing
 
 @testable import UndeadAttach
 
+/// What the handler of a signal tells while it runs: an address of its own stack, and where the code stood. It goes on when
+/// the second pipe ends.
+nonisolated(unsafe) private var handler: (stack: UInt64, interrupted: UInt64) = (0, 0)
+nonisolated(unsafe) private var handlerRuns: [Int32] = [0, 0]
+nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
+
 /// What is read of a process: this one.
 @Suite struct TargetTests {
   @Test func mappingsAreThoseOfTheText() throws {
@@ -25,9 +31,7 @@ import Testing
   }
 
   @Test func symbolsAreThoseOfTheLoader() throws {
-    let memory = try TargetMemory(of: getpid())
-    let maps = MemoryMap(text: try #require(ProcFile.read("/proc/self/maps")))
-    let library = try CLibrary(in: maps, memory: memory, process: "this process")
+    let (library, memory) = try Self.ownLibrary()
     for name in ["getppid", "dlopen", "pthread_mutex_lock"] {
       let known = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), name))
       #expect(library.image.address(of: name) == UInt64(UInt(bitPattern: known)), "\(name)")
@@ -35,6 +39,72 @@ import Testing
     #expect(library.image.address(of: "no such function") == nil)
     #expect(memory.read(at: library.systemCall, count: 3) == [0x0F, 0x05, 0xC3])
     #expect(memory.read(at: 0, count: 8) == nil && memory.load(UInt64.self, at: .max) == nil)
+  }
+
+  @Test func theCodeOfMallocStandsTogether() throws {
+    let (library, _) = try Self.ownLibrary()
+    let code = try #require(library.allocator)
+    for name in ["malloc", "free", "calloc", "realloc", "posix_memalign"] {
+      #expect(code.contains(try #require(library.image.address(of: name))), "\(name)")
+    }
+    #expect(!code.contains(try #require(library.image.address(of: "nanosleep"))))
+  }
+
+  /// A signal that a thread sends to itself interrupts the function that sends it.
+  @Test func whatASignalHandlerInterruptedIsFound() throws {
+    let (library, memory) = try Self.ownLibrary()
+    #expect(pipe(&handlerRuns) == 0 && pipe(&handlerMayEnd) == 0)
+    handler = (0, 0)
+    let old = Self.handle(SIGURG)
+    var thread = pthread_t()
+    let created = pthread_create(
+      &thread, nil,
+      { _ in
+        // Threads inherit that signals are blocked, such as from those of the queues that run the tests.
+        var signals = sigset_t()
+        sigaddset(&signals, SIGURG)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        pthread_kill(pthread_self(), SIGURG)
+        // If there was no handler, the test fails rather than waits.
+        var byte: UInt8 = 0
+        write(handlerRuns[1], &byte, 1)
+        return nil
+      }, nil)
+    try #require(created == 0)
+    var byte: UInt8 = 0
+    #expect(read(handlerRuns[0], &byte, 1) == 1)
+    #expect(handler.stack != 0 && library.image.code.contains { $0.contains(handler.interrupted) })
+    #expect(
+      SignalFrames.interrupted(above: handler.stack, library: library, memory: memory) == [handler.interrupted])
+    close(handlerMayEnd[1])
+    pthread_join(thread, nil)
+    var restored = old
+    sigaction(SIGURG, &restored, nil)
+    for end in handlerRuns + [handlerMayEnd[0]] { close(end) }
+  }
+
+  /// Has the handler of a signal tell of itself; returns what was done before.
+  private static func handle(_ signal: Int32) -> sigaction {
+    var action = sigaction()
+    var old = sigaction()
+    action.sa_flags = SA_SIGINFO
+    action.__sigaction_handler.sa_sigaction = { _, _, context in
+      var byte: UInt8 = 0
+      let registers = context!.assumingMemoryBound(to: ucontext_t.self).pointee.uc_mcontext.gregs
+      withUnsafeMutablePointer(to: &byte) { byte in
+        handler = (UInt64(UInt(bitPattern: byte)), UInt64(bitPattern: registers.16))
+        write(handlerRuns[1], byte, 1)
+        while read(handlerMayEnd[0], byte, 1) < 0, errno == EINTR {}
+      }
+    }
+    sigaction(signal, &action, &old)
+    return old
+  }
+
+  private static func ownLibrary() throws -> (CLibrary, TargetMemory) {
+    let memory = try TargetMemory(of: getpid())
+    let maps = MemoryMap(text: try #require(ProcFile.read("/proc/self/maps")))
+    return (try CLibrary(in: maps, memory: memory, process: "this process"), memory)
   }
 
   @Test func processesThatCannotBeLookedAt() {
