@@ -62,6 +62,7 @@ extension LoopCore {
     var action = TrackedTimer.Action.none
     var target: AnyObject?
     var extras: TimerExtras?
+    var reason = TimerEnd.invalidated
 
     /// Takes what a timer does, which is nothing from now on. The caller has exclusive access to the timer.
     @inline(__always)
@@ -74,8 +75,7 @@ extension LoopCore {
     mutating func release() {
       action = .none
       target = nil
-      extras?.clear()
-      extras = nil
+      if let ended = extras.take() { ended.end(reason) }
       timer?.release()
       timer = nil
     }
@@ -143,10 +143,8 @@ extension LoopCore {
   /// - Parameters:
   ///   - time: skip the points of its grid up to this instant; nil leaves the fire date as it is.
   ///   - spent: receives what the caller must release after giving the lock back.
-  /// - Returns: whether the sleeping loop must wake.
   @inline(__always)
-  @discardableResult
-  func settle(_ timer: TrackedTimer, advancingPast time: Int64?, _ spent: inout Spent) -> Bool {
+  func settle(_ timer: TrackedTimer, advancingPast time: Int64?, _ spent: inout Spent) {
     timer.flags.remove(.firing)
     let isValid = timer.status.load(ordering: .acquiring) == TrackedTimer.Status.valid
     if isValid, timer.flags.contains(.repeats) {
@@ -160,6 +158,7 @@ extension LoopCore {
     timer.flags.remove(.rescheduled)
     let ends = !timer.flags.contains(.repeats) || !isValid
     if ends {
+      spent.reason = timer.flags.contains(.repeats) ? .invalidated : .fired
       timer.status.store(TrackedTimer.Status.invalid, ordering: .releasing)
       if timer.hasWork { spent.takeWork(of: timer) }
       spent.extras = timer.extras.load()
@@ -172,7 +171,6 @@ extension LoopCore {
     } else if ends, let reference = removeEntirely(timer) {
       spent.timer = reference
     }
-    return false
   }
 
   /// Moves a repeating timer's date to the first point of its grid after `time`, in O(1), and counts the points skipped.
@@ -203,6 +201,19 @@ extension LoopCore {
     return wake
   }
 
+  /// When to wake for timers of `mode` of which the first wants to at `instant`: not before the gap since the last wake-up has
+  /// passed, unless there is a timer that would lose ticks by it, or the clock is not real. The caller holds the lock.
+  func postponed(_ instant: Int64, mode: Int32) -> Int64 {
+    guard instant != .max, state.pointee.clockIsMonotonic, !hasUrgentTimers(in: mode) else { return instant }
+    return max(instant, state.pointee.sleep.earliestWake)
+  }
+
+  /// Whether a timer of `mode` has an interval that is not many times the gap. The caller holds the lock.
+  private func hasUrgentTimers(in mode: Int32) -> Bool {
+    serve(mode)
+    return state.pointee.servedSets.contains { state.pointee.sets[$0].urgent > 0 }
+  }
+
   /// The earliest date of a timer of `mode`, or nil. The caller holds the lock.
   func nextDue(mode: Int32) -> Int64? {
     serve(mode)
@@ -228,7 +239,7 @@ extension LoopCore {
           guard timer.flags.contains(.repeats), timer.flags.contains(.queued), timer.fireCount > 0 else { return }
           let ahead = Instants.subtract(timer.due, now)
           guard ahead > timer.period else { return }
-          _ = reschedule(timer, due: Instants.add(now, (ahead - 1) % timer.period + 1))
+          reschedule(timer, due: Instants.add(now, (ahead - 1) % timer.period + 1))
         }
       }
     }
@@ -248,6 +259,7 @@ extension LoopCore {
       state.pointee.sets[set].soft.deallocate()
       state.pointee.sets[set].hard.deallocate()
       state.pointee.sets[set].timers = 0
+      state.pointee.sets[set].urgent = 0
     }
     state.pointee.deferred = []
     return removed

@@ -28,7 +28,7 @@ extension TrackedTimer {
 
 extension LoopCore {
   enum AddOutcome {
-    case added(wake: Bool)
+    case added
     case alreadyThere
     case refused(Refusal)
   }
@@ -62,7 +62,7 @@ extension LoopCore {
   /// - Parameter isForeign: whether the calling thread is not the one that runs the loop.
   func add(new timer: TrackedTimer, mode: Int32, isForeign: Bool) -> AddOutcome {
     timer.home.store(bits, ordering: .releasing)
-    if isForeign, inbox.push(timer, mode: mode) { return .added(wake: false) }
+    if isForeign, inbox.push(timer, mode: mode) { return .added }
     lock()
     defer { unlock() }
     if state.pointee.isFinished {
@@ -84,7 +84,7 @@ extension LoopCore {
       if index + lookAhead < entries.count { undead_loop_prefetch(entries[index + lookAhead].timer.toOpaque()) }
       // There is room: the inbox is closed before the last slots are used.
       guard let slot = state.pointee.slots.take() else { preconditionFailure("no slot for a timer that was accepted") }
-      _ = entries[index].timer._withUnsafeGuaranteedRef { timer in
+      entries[index].timer._withUnsafeGuaranteedRef { timer in
         install(timer, entries[index].timer, slot: slot, inSet: modeSet(single: entries[index].mode))
       }
     }
@@ -111,27 +111,32 @@ extension LoopCore {
       timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
       return .refused(.full)
     }
-    return .added(wake: install(timer, Unmanaged.passRetained(timer), slot: slot, inSet: set))
+    install(timer, Unmanaged.passRetained(timer), slot: slot, inSet: set)
+    return .added
   }
 
   /// Puts a timer into a slot and, unless it is firing, into the queue. The caller holds the lock.
   ///
   /// - Parameter reference: the timer, retained for the slot.
-  /// - Returns: whether the sleeping loop must wake.
   @inline(__always)
-  @discardableResult
   private func install(
     _ timer: TrackedTimer, _ reference: Unmanaged<TrackedTimer>, slot: Int32, inSet set: Int32
-  ) -> Bool {
+  ) {
     state.pointee.slots[slot].timer = reference
     state.pointee.slots[slot].modeSet = set
-    state.pointee.sets[Int(set)].timers &+= 1
+    count(timer, inSet: set, 1)
     timer.slot = slot
     if !state.pointee.clockIsMonotonic || timer.flags.contains(.foreignClock) { adoptClock(timer) }
     timer.flags.remove(.relative)
     timer.flags.insert(.wasScheduled)
-    if timer.flags.contains(.firing) { return false }
-    return push(timer, set: set)
+    if !timer.flags.contains(.firing) { push(timer, set: set) }
+  }
+
+  /// Counts a timer in a set of modes, or out of it. The caller holds the lock.
+  @inline(__always)
+  private func count(_ timer: TrackedTimer, inSet set: Int32, _ change: Int) {
+    state.pointee.sets[Int(set)].timers &+= change
+    if timer.period < LoopState.urgentPeriod { state.pointee.sets[Int(set)].urgent &+= change }
   }
 
   /// Translates the fire date of a timer that lived by another clock until now. The caller holds the lock.
@@ -146,10 +151,9 @@ extension LoopCore {
     }
   }
 
-  /// Enters a timer into the queue under a new key. The caller holds the lock. True if the sleeping loop must wake.
+  /// Enters a timer into the queue under a new key. The caller holds the lock.
   @inline(__always)
-  @discardableResult
-  func push(_ timer: TrackedTimer, set: Int32) -> Bool {
+  func push(_ timer: TrackedTimer, set: Int32) {
     if state.pointee.sequence >= DueKey.sequenceLimit - 1 { renumber() }
     let key = DueKey.make(sequence: state.pointee.sequence, slot: timer.slot)
     state.pointee.sequence &+= 1
@@ -163,18 +167,7 @@ extension LoopCore {
       state.pointee.sets[Int(set)].soft.push(entry)
       state.pointee.sets[Int(set)].hard.push(DueEntry(due: latest, key: key))
     }
-    return mustWake(for: latest)
-  }
-
-  /// Whether something to do at `instant` ends the present sleep. Says so once for each sleep. The caller holds the lock.
-  @inline(__always)
-  func mustWake(for instant: Int64) -> Bool {
-    if state.pointee.sleepUntil == LoopState.awake { return false }
-    guard max(instant, state.pointee.lastWake &+ state.pointee.minimumGap) < state.pointee.sleepUntil else {
-      return false
-    }
-    state.pointee.sleepUntil = LoopState.awake
-    return true
+    state.pointee.sleep.note(due: latest)
   }
 
   /// Takes a timer's entry out of the queue; its slot stays. The caller holds the lock.
@@ -199,7 +192,7 @@ extension LoopCore {
     unqueue(timer)
     if !state.pointee.clockIsMonotonic { timer.keepClock(state.pointee.clock) }
     let reference = state.pointee.slots[timer.slot].timer
-    state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].timers &-= 1
+    count(timer, inSet: state.pointee.slots[timer.slot].modeSet, -1)
     state.pointee.slots.free(timer.slot)
     timer.slot = -1
     if timer.flags.contains(.firing) {
@@ -224,7 +217,7 @@ extension LoopCore {
     let wanted = Set(present).union(expand(mode)).sorted()
     if wanted == present { return .alreadyThere }
     move(timer, to: modeSet(wanted))
-    return .added(wake: mustWake(for: Instants.add(timer.due, timer.leeway)))
+    return .added
   }
 
   /// Takes a timer out of `mode`. The caller releases what is returned.
@@ -243,34 +236,34 @@ extension LoopCore {
   func move(_ timer: TrackedTimer, to set: Int32) {
     let wasQueued = timer.flags.contains(.queued)
     unqueue(timer)
-    state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].timers -= 1
-    state.pointee.sets[Int(set)].timers += 1
+    count(timer, inSet: state.pointee.slots[timer.slot].modeSet, -1)
+    count(timer, inSet: set, 1)
     state.pointee.slots[timer.slot].modeSet = set
     if wasQueued { push(timer, set: set) }
   }
 
-  /// Gives a timer another fire date. True if the sleeping loop must wake. The caller holds the lock.
-  func reschedule(_ timer: TrackedTimer, due: Int64) -> Bool {
+  /// Gives a timer another fire date. The caller holds the lock.
+  func reschedule(_ timer: TrackedTimer, due: Int64) {
     timer.flags.remove(.relative)
     guard timer.slot >= 0, !timer.flags.contains(.firing) else {
       timer.due = due
       timer.flags.insert(.rescheduled)
-      return false
+      return
     }
     unqueue(timer)
     timer.due = due
-    return push(timer, set: state.pointee.slots[timer.slot].modeSet)
+    push(timer, set: state.pointee.slots[timer.slot].modeSet)
   }
 
-  /// Gives a timer another tolerance without touching its phase. True if the loop must wake. The caller holds the lock.
-  func setLeeway(_ timer: TrackedTimer, _ leeway: Int64) -> Bool {
+  /// Gives a timer another tolerance without touching its phase. The caller holds the lock.
+  func setLeeway(_ timer: TrackedTimer, _ leeway: Int64) {
     guard timer.slot >= 0, timer.flags.contains(.queued) else {
       timer.leeway = leeway
-      return false
+      return
     }
     unqueue(timer)
     timer.leeway = leeway
-    return push(timer, set: state.pointee.slots[timer.slot].modeSet)
+    push(timer, set: state.pointee.slots[timer.slot].modeSet)
   }
 
   /// Starts the numbering anew; once in 10^12 schedulings. The caller holds the lock.

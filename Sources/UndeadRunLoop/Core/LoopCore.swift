@@ -35,18 +35,14 @@ struct LoopState: ~Copyable {
   var owner: UInt = 0
   /// The kernel's id of that thread.
   var threadID: Int32 = 0
-  /// Until when the loop sleeps; `awake` while it does not.
-  var sleepUntil = LoopState.awake
-  /// When the loop last woke up.
-  var lastWake = LoopState.longAgo
-  var minimumGap = LoopState.defaultGap
+  var sleep = SleepState()
   /// Another thread scheduled something since the loop last slept: more may follow soon.
   var wasHandedTimers = false
 
   var work = WorkQueue()
-  var stopRequested = false
-  var depth = 0
-  var runningMode: Int32 = -1
+  var activations = ActivationStack()
+  /// The loop waits in its common modes also when there is nothing to wait for.
+  var isAnchored = false
   /// The mode that whoever polls the loop's descriptor serves.
   var driverMode = ModeTable.defaultMode
 
@@ -58,9 +54,8 @@ struct LoopState: ~Copyable {
 
   var statistics = LoopStatistics()
 
-  static let awake = Int64.min
-  static let longAgo = Int64.min / 2
-  static let defaultGap: Int64 = 150_000
+  /// Timers with a shorter interval, in nanoseconds, would feel the gap between two wake-ups.
+  static let urgentPeriod: Int64 = 1_200_000
 }
 
 /// What a stale handle may still find: it never changes, and is never freed.
@@ -126,7 +121,21 @@ struct LoopCore: @unchecked Sendable, Equatable {
 
   /// Takes the lock to go on with a timer that the loop has.
   @inline(__always) func lockAgain() { header.pointee.lock.lock() }
-  @inline(__always) func unlock() { header.pointee.lock.unlock() }
+
+  /// Gives the lock back, and wakes the loop if what was done under the lock is a reason to.
+  @inline(__always)
+  func unlock() {
+    if state.pointee.sleep.mustWake { unlockAndWake() } else { header.pointee.lock.unlock() }
+  }
+
+  @inline(never)
+  private func unlockAndWake() {
+    let isAsked = state.pointee.sleep.takeWake()
+    let descriptor = state.pointee.poller.wake
+    header.pointee.lock.unlock()
+    // Without the lock, which the loop wants as soon as it is awake.
+    if isAsked { undead_loop_wake(descriptor) }
+  }
 
   @inline(__always)
   func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {

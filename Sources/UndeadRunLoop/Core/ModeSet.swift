@@ -11,6 +11,8 @@ struct ModeSet {
   var hard = DueHeap()
   /// Timers in this set, those that are firing included.
   var timers = 0
+  /// Those of them that the gap between two wake-ups would cost ticks.
+  var urgent = 0
   /// The starvation that lasts was reported.
   var starvationReported = false
 

@@ -1,9 +1,13 @@
 /// Blocks, jobs of the concurrency runtime, and releases that must happen on the loop's thread; first in, first out, except
 /// for performers that were given an order.
+///
+/// Each distinct set of modes has a lane of its own: work for modes that do not run is never looked at by those that do.
 struct WorkQueue {
   enum Item {
     /// The flag tells a waiting thread that the block ran, or that it never will.
     case block(() -> Void, Completion?)
+    /// A block that counts as a source which was handled, as `perform(_:on:)` does.
+    case call(() -> Void, Completion?)
     case job(UnownedJob)
     /// What a timer did, and with which target.
     case release(TrackedTimer.Action, AnyObject?)
@@ -16,95 +20,106 @@ struct WorkQueue {
     var order: Int
   }
 
-  private struct Entry {
-    var item: Item
-    var modes: [Int32]
+  /// Items come by their order, then by their numbers; those that are no performers have the order 0.
+  private struct Key: Comparable {
+    var order: Int
     var number: UInt64
 
+    static func < (left: Key, right: Key) -> Bool { (left.order, left.number) < (right.order, right.number) }
+  }
+
+  private struct Lane {
+    /// In ascending order.
+    let modes: [Int32]
+    var items = Fifo<(number: UInt64, item: Item)>()
+    /// In ascending order of their keys.
+    var performers: [(performer: Performer, key: Key, item: Item)] = []
+
+    var isEmpty: Bool { items.isEmpty && performers.isEmpty }
+
     func runs(in mode: Int32, _ commonModes: [Int32]) -> Bool {
-      modes.contains(mode) || (commonModes.contains(mode) && modes.contains(ModeTable.commonMode))
+      modes.contains(mode) || (modes.contains(ModeTable.commonMode) && commonModes.contains(mode))
+    }
+
+    /// The key of the first item that was added before number `limit`.
+    func first(before limit: UInt64) -> Key? {
+      let item = items.first.flatMap { $0.number < limit ? Key(order: 0, number: $0.number) : nil }
+      guard let performer = performers.first(where: { $0.key.number < limit })?.key else { return item }
+      return item.map { min($0, performer) } ?? performer
+    }
+
+    mutating func take(_ key: Key) -> Item? {
+      if items.first?.number == key.number { return items.removeFirst()?.item }
+      return performers.firstIndex { $0.key == key }.map { performers.remove(at: $0).item }
     }
   }
 
-  /// By their order, then by their numbers. They stand beside the other items, whose order is 0.
-  private var performers: [(performer: Performer, entry: Entry)] = []
-  private var entries: [Entry?] = []
-  private var head = 0
+  private var lanes: [Lane] = []
   private(set) var nextNumber: UInt64 = 0
-  private(set) var count = 0
 
   mutating func append(_ item: Item, modes: [Int32]) {
-    entries.append(Entry(item: item, modes: modes, number: nextNumber))
+    let lane = lane(modes)
+    lanes[lane].items.append((nextNumber, item))
     nextNumber += 1
-    count += 1
   }
 
   mutating func append(_ item: Item, of performer: Performer, modes: [Int32]) {
-    let entry = Entry(item: item, modes: modes, number: nextNumber)
+    let lane = lane(modes)
+    let key = Key(order: performer.order, number: nextNumber)
     nextNumber += 1
-    count += 1
-    let place = performers.firstIndex { $0.performer.order > performer.order } ?? performers.endIndex
-    performers.insert((performer, entry), at: place)
+    let place = lanes[lane].performers.firstIndex { $0.key > key } ?? lanes[lane].performers.endIndex
+    lanes[lane].performers.insert((performer, key, item), at: place)
   }
 
   /// Takes back the performers of a target, those of one name if one is given.
   mutating func removePerformers(target: UInt, name: String?) -> [Item] {
-    let isMeant = { (performer: Performer) in performer.target == target && (name == nil || performer.name == name) }
-    let removed = performers.filter { isMeant($0.performer) }.map(\.entry.item)
-    performers.removeAll { isMeant($0.performer) }
-    count -= removed.count
+    var removed: [Item] = []
+    for lane in lanes.indices {
+      lanes[lane].performers.removeAll { performer, _, item in
+        guard performer.target == target, name == nil || performer.name == name else { return false }
+        removed.append(item)
+        return true
+      }
+    }
     return removed
   }
 
   /// The first item for `mode` that was added before number `limit`.
   mutating func take(mode: Int32, commonModes: [Int32], before limit: UInt64) -> Item? {
-    guard count > 0 else { return nil }
-    let index = firstIndex(mode: mode, commonModes: commonModes)
-    let number = index.flatMap { entries[$0]?.number }
-    // Performers that come before the other items, which have the order 0.
-    let first = performers.firstIndex { performer, entry in
-      guard entry.number < limit, entry.runs(in: mode, commonModes) else { return false }
-      return number.map { (performer.order, entry.number) < (0, $0) || $0 >= limit } ?? true
+    var first: (lane: Int, key: Key)?
+    for lane in lanes.indices where lanes[lane].runs(in: mode, commonModes) {
+      guard let key = lanes[lane].first(before: limit) else { continue }
+      if first.map({ key < $0.key }) ?? true { first = (lane, key) }
     }
-    if let first {
-      count -= 1
-      return performers.remove(at: first).entry.item
-    }
-    return index.flatMap { take(at: $0, before: limit) }
-  }
-
-  private mutating func take(at index: Int, before limit: UInt64) -> Item? {
-    guard let entry = entries[index], entry.number < limit else { return nil }
-    entries[index] = nil
-    count -= 1
-    while head < entries.count, entries[head] == nil { head += 1 }
-    let worthCompacting = 1024
-    if head == entries.count {
-      entries.removeAll(keepingCapacity: true)
-      head = 0
-    } else if head > worthCompacting, head * 2 > entries.count {
-      entries.removeFirst(head)
-      head = 0
-    }
-    return entry.item
+    guard let first else { return nil }
+    return lanes[first.lane].take(first.key)
   }
 
   func hasWork(mode: Int32, commonModes: [Int32]) -> Bool {
-    guard count > 0 else { return false }
-    return firstIndex(mode: mode, commonModes: commonModes) != nil
-      || performers.contains { $0.entry.runs(in: mode, commonModes) }
+    lanes.contains { !$0.isEmpty && $0.runs(in: mode, commonModes) }
   }
 
   mutating func removeAll() -> [Item] {
-    let left = entries.compactMap { $0?.item } + performers.map(\.entry.item)
-    entries = []
-    performers = []
-    head = 0
-    count = 0
-    return left
+    defer { lanes = [] }
+    var left: [(key: Key, item: Item)] = []
+    for lane in lanes.indices {
+      left += lanes[lane].items.removeAll().map { (Key(order: 0, number: $0.number), $0.item) }
+      left += lanes[lane].performers.map { ($0.key, $0.item) }
+    }
+    return left.sorted { $0.key < $1.key }.map(\.item)
   }
 
-  private func firstIndex(mode: Int32, commonModes: [Int32]) -> Int? {
-    entries[head...].firstIndex { $0?.runs(in: mode, commonModes) ?? false }
+  /// The lane of exactly these modes, made if need be.
+  private mutating func lane(_ modes: [Int32]) -> Int {
+    if let known = lanes.firstIndex(where: { $0.modes == modes }) { return known }
+    let modes = Set(modes).sorted()
+    if let known = lanes.firstIndex(where: { $0.modes == modes }) { return known }
+    // Sets of modes come and go: a lane that nobody uses makes room for another.
+    if let unused = lanes.firstIndex(where: \.isEmpty) {
+      lanes[unused] = Lane(modes: modes)
+      return unused
+    }
+    lanes.append(Lane(modes: modes))
+    return lanes.count - 1
   }
 }

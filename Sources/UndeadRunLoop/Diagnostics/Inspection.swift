@@ -151,7 +151,7 @@ extension LoopCore {
   func inspectionWithoutTimers() -> RunLoopInspection.Loop {
     let statistics = state.pointee.statistics
     return RunLoopInspection.Loop(
-      name: "", runningMode: state.pointee.depth > 0 ? ModeTable.name(state.pointee.runningMode) : nil,
+      name: "", runningMode: state.pointee.activations.mode.map(ModeTable.name),
       commonModes: state.pointee.commonModes.map(ModeTable.name).sorted(), modes: modeContents(), timers: [],
       owner: nil, ownerAlive: nil, passes: statistics.passes, wakeUps: statistics.wakeUps, fires: statistics.fires,
       missed: statistics.missed)

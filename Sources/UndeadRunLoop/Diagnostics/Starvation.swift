@@ -21,8 +21,7 @@ enum Starvation {
   static func look(at loop: KnownLoop) {
     let now = loop.identity.clock.now
     let seen = loop.withLock { () -> (mode: Int32, findings: [Finding])? in
-      guard loop.core.state.pointee.depth > 0 else { return nil }
-      let mode = loop.core.state.pointee.runningMode
+      guard let mode = loop.core.state.pointee.activations.mode else { return nil }
       return (mode, find(loop.core, running: mode, now: now))
     }
     if let (mode, findings) = seen ?? nil {

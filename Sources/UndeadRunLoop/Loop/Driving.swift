@@ -36,10 +36,10 @@ extension TrackedRunLoop {
       state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
       || state.pointee.sources.contains { $0.isSignalled(in: mode) }
     var next = hasWork ? Int64.min : core.nextWake(mode: mode)
-    if next != .max, next != .min { next = max(next, state.pointee.lastWake &+ state.pointee.minimumGap) }
+    if next != .min { next = core.postponed(next, mode: mode) }
     state.pointee.poller.arm(next)
     // From here on, whoever adds something earlier writes to the wake descriptor.
-    state.pointee.sleepUntil = next == .min ? LoopState.awake : next
+    if next == .min { state.pointee.sleep.end() } else { state.pointee.sleep.begin(until: next) }
   }
 
   /// Lets a Dispatch queue run the loop: on the main queue, also Foundation's main `RunLoop` does.

@@ -9,7 +9,7 @@ extension TrackedRunLoop {
 extension KnownLoop {
   /// Reports a loop that runs although its owner is gone.
   func checkOwner() {
-    let seen = withLock { (isRunning: core.state.pointee.depth > 0, timers: core.state.pointee.slots.used) }
+    let seen = withLock { (isRunning: !core.state.pointee.activations.isEmpty, timers: core.state.pointee.slots.used) }
     guard let seen, seen.isRunning, let orphaned = identity.takeOrphaned() else { return }
     let name = identity.name
     Diagnostics.report(

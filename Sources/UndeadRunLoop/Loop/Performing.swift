@@ -22,9 +22,17 @@ extension TrackedRunLoop {
   public func perform(
     waitUntilDone wait: Bool, modes: [Mode] = [.common], _ block: @escaping @Sendable () -> Void
   ) throws(RunLoopError) {
+    try call(waitUntilDone: wait, modes: modes, asSource: false, block)
+  }
+
+  /// - Parameter asSource: whether `run(mode:before:)` returns afterwards.
+  private func call(
+    waitUntilDone wait: Bool, modes: [Mode], asSource: Bool, _ block: @escaping @Sendable () -> Void
+  ) throws(RunLoopError) {
     if wait, isCurrentThread { return block() }
     let completion = wait ? Completion() : nil
-    guard core.enqueue(.block(block, completion), modes: modes.map(\.index)) else { throw .loopFinished(loop: name) }
+    let item = asSource ? WorkQueue.Item.call(block, completion) : .block(block, completion)
+    guard core.enqueue(item, modes: modes.map(\.index)) else { throw .loopFinished(loop: name) }
     if let completion, !completion.wait() { throw .abandoned(loop: name) }
   }
 
@@ -35,7 +43,7 @@ extension TrackedRunLoop {
     on target: Target, waitUntilDone wait: Bool, modes: [Mode] = [.common],
     action: @escaping @Sendable (Target) -> Void
   ) throws(RunLoopError) {
-    try perform(waitUntilDone: wait, modes: modes) { action(target) }
+    try call(waitUntilDone: wait, modes: modes, asSource: true) { action(target) }
   }
 
   /// Calls an action of a target on the loop's thread after a delay. The target is held until then, or until cancelled.
@@ -70,13 +78,13 @@ extension TrackedRunLoop {
   ) throws(RunLoopError) {
     let performer = WorkQueue.Performer(
       target: UInt(bitPattern: ObjectIdentifier(target)), name: name, order: order)
-    let accepted = core.withLock { () -> (isTaken: Bool, mustWake: Bool) in
-      if core.state.pointee.isFinished { return (false, false) }
+    let isTaken = core.withLock { () -> Bool in
+      if core.state.pointee.isFinished { return false }
       core.state.pointee.work.append(.block({ action(target) }, nil), of: performer, modes: modes.map(\.index))
-      return (true, core.mustWake(for: .min))
+      core.state.pointee.sleep.noteWork()
+      return true
     }
-    guard accepted.isTaken else { throw .loopFinished(loop: self.name) }
-    if accepted.mustWake { wake() }
+    guard isTaken else { throw .loopFinished(loop: self.name) }
   }
 
   /// Takes back delayed performs, and those with an order, that have not run.

@@ -1,6 +1,5 @@
 import CUndeadRunLoop
 import Glibc
-import Synchronization
 
 /// A thread of its own with a loop that runs until ``stop()``: for actors, tasks, and whatever must not wait for others.
 ///
@@ -9,13 +8,11 @@ public final class RunLoopThread: Sendable {
   /// What the thread holds: not the `RunLoopThread`, so that dropping that ends the thread.
   private final class Life: Sendable {
     let loop: TrackedRunLoop
-    let isStopped = Atomic(false)
 
     init(_ loop: TrackedRunLoop) { self.loop = loop }
   }
 
   private let life: Life
-  private let stopSource: TrackedRunLoopSource
 
   /// The thread's loop.
   public var loop: TrackedRunLoop { life.loop }
@@ -28,18 +25,20 @@ public final class RunLoopThread: Sendable {
   public init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
     let life = Life(TrackedRunLoop(name: name, clock: clock, kind: .thread))
     self.life = life
-    stopSource = TrackedRunLoopSource { _ in TrackedRunLoop.current.stop() }
-    // Cannot be refused: the loop is new, and the source needs no descriptor.
-    _ = try? life.loop.add(stopSource, forMode: .common)
+    life.loop.core.withLock { life.loop.core.state.pointee.isAnchored = true }
     Self.start(life)
   }
 
   deinit { stop() }
 
-  /// Ends the thread after what it is doing now; timers that are left are detached and reported. May be called twice.
+  /// Ends the thread after what it is doing now, also the nested runs of its loop; timers that are left are detached and
+  /// reported. May be called twice.
   public func stop() {
-    life.isStopped.store(true, ordering: .releasing)
-    stopSource.signal()
+    let core = life.loop.core
+    core.withLock {
+      core.state.pointee.activations.stopForGood()
+      core.state.pointee.sleep.noteWork()
+    }
   }
 
   private static func start(_ life: Life) {
@@ -64,7 +63,8 @@ public final class RunLoopThread: Sendable {
   private static func main(_ life: Life) {
     undead_loop_set_thread_name(life.loop.name)
     life.loop.belongToThisThread()
-    while !life.isStopped.load(ordering: .acquiring) {
+    let core = life.loop.core
+    while !core.withLock({ core.state.pointee.activations.isStoppedForGood }) {
       if life.loop.run(mode: .default, deadline: .max, returnAfterSource: false) == .finished { break }
     }
   }

@@ -47,22 +47,19 @@ extension TrackedRunLoop {
 
   /// Ends the innermost activation of the loop; from another thread it wakes the loop. Ignored while the loop does not run.
   public func stop() {
-    let mustWake = core.withLock { () -> Bool in
-      guard core.state.pointee.depth > 0 else { return false }
-      core.state.pointee.stopRequested = true
-      return core.mustWake(for: .min)
+    core.withLock {
+      if core.state.pointee.activations.isEmpty { return }
+      core.state.pointee.activations.stop()
+      core.state.pointee.sleep.noteWork()
     }
-    if mustWake { wake() }
   }
 
   /// Makes the loop go through one more pass: it wakes if it sleeps, and if it runs its next sleep ends at once. Ignored
   /// while the loop does not run.
   public func wakeUp() {
-    let isRunning = core.withLock { () -> Bool in
-      _ = core.mustWake(for: .min)
-      return core.state.pointee.depth > 0
+    core.withLock {
+      if !core.state.pointee.activations.isEmpty { core.state.pointee.sleep.noteOnePass() }
     }
-    if isRunning { wake() }
   }
 
   /// Runs one pass of `mode` that does not wait: the result date is when the loop wants to run again.
@@ -83,8 +80,6 @@ extension TrackedRunLoop {
 
 /// What a loop restores when an activation ends.
 private struct OuterActivation {
-  var stopRequested: Bool
-  var mode: Int32
   var running: UnsafeMutableRawPointer?
   /// The thread goes on to be the loop's when the activation ends.
   var ownsThread: Bool
@@ -100,10 +95,7 @@ extension TrackedRunLoop {
       let handledSource = pass(mode.index, deadline: deadline)
       if handledSource, returnAfterSource { return .handledSource }
       let verdict = core.withLock { () -> RunResult? in
-        if core.state.pointee.stopRequested {
-          core.state.pointee.stopRequested = false
-          return .stopped
-        }
+        if core.state.pointee.activations.isStopped { return .stopped }
         return isEmpty(mode.index) ? .finished : nil
       }
       if clock.now >= deadline { return verdict == .stopped ? .stopped : .timedOut }
@@ -121,7 +113,7 @@ extension TrackedRunLoop {
       let state = core.state
       guard !state.pointee.isFinished, mode != ModeTable.commonMode, !isEmpty(mode) else { return nil }
       if state.pointee.owner != thread {
-        guard mayAdopt, state.pointee.depth == 0 else {
+        guard mayAdopt, state.pointee.activations.isEmpty else {
           refusal = "\(self) was asked to run on a thread that is not its own"
           return nil
         }
@@ -130,15 +122,13 @@ extension TrackedRunLoop {
       }
       state.pointee.poller.open()
       let outer = OuterActivation(
-        stopRequested: state.pointee.stopRequested, mode: state.pointee.runningMode, running: undead_loop_running(),
-        ownsThread: kind == .thread || (kind == .main && isMainThread))
-      if state.pointee.depth == 0 {
+        running: undead_loop_running(), ownsThread: kind == .thread || (kind == .main && isMainThread))
+      if state.pointee.activations.isEmpty {
         undead_loop_set_timer_slack(1)
         state.pointee.wasHandedTimers = false
       }
-      state.pointee.stopRequested = false
-      state.pointee.runningMode = mode
-      state.pointee.depth += 1
+      state.pointee.activations.push(mode: mode)
+      state.pointee.sleep.end()
       checkDescriptors()
       return outer
     }
@@ -150,23 +140,22 @@ extension TrackedRunLoop {
   private func leave(_ outer: OuterActivation) {
     undead_loop_set_running(outer.running)
     core.withLock {
-      core.state.pointee.depth -= 1
-      core.state.pointee.runningMode = outer.mode
-      core.state.pointee.stopRequested = outer.stopRequested
-      if core.state.pointee.depth == 0 {
-        core.closeInbox()
-        // What a driver would have been told may have been told to this run.
-        armForDriver()
-      }
-      if core.state.pointee.depth == 0, !outer.ownsThread { core.state.pointee.owner = 0 }
+      core.state.pointee.activations.pop()
+      guard core.state.pointee.activations.isEmpty else { return }
+      core.closeInbox()
+      // What a driver would have been told may have been told to this run.
+      armForDriver()
+      if !outer.ownsThread { core.state.pointee.owner = 0 }
     }
   }
 
   /// Whether a run in `mode` would have nothing to wait for. Observers are not content. The caller holds the lock.
   private func isEmpty(_ mode: Int32) -> Bool {
-    !core.hasTimers(in: mode) && !core.state.pointee.sources.contains { $0.modes.contains(mode) }
+    let isCommon = core.state.pointee.commonModes.contains(mode)
+    return !core.hasTimers(in: mode) && !(core.state.pointee.isAnchored && isCommon)
+      && !core.state.pointee.sources.contains { $0.modes.contains(mode) }
       && !core.state.pointee.work.hasWork(mode: mode, commonModes: core.state.pointee.commonModes)
-      && !(core.state.pointee.poller.servesMainQueue && core.state.pointee.commonModes.contains(mode))
+      && !(core.state.pointee.poller.servesMainQueue && isCommon)
   }
 
   /// One pass: observers, blocks, sources, sleep, timers, blocks. Returns whether a source was handled.
@@ -178,9 +167,11 @@ extension TrackedRunLoop {
     if !isMonotonic { noteTime(clock.now) }
     notify(.beforeTimers, mode)
     notify(.beforeSources, mode)
-    performWork(mode)
-    var handledSource = performSignalled(mode)
-    if handledSource { performWork(mode) }
+    var handledSource = performWork(mode)
+    if performSignalled(mode) {
+      handledSource = true
+      performWork(mode)
+    }
     var events = [undead_loop_event](repeating: undead_loop_event(), count: 0)
     if handledSource || deadline <= clock.now {
       events = poll(mode, nanoseconds: 0)
@@ -193,7 +184,7 @@ extension TrackedRunLoop {
     noteTime(now)
     _ = fireTimers(mode, at: now)
     if handle(events, mode) { handledSource = true }
-    performWork(mode)
+    if performWork(mode) { handledSource = true }
     return handledSource
   }
 
@@ -204,21 +195,21 @@ extension TrackedRunLoop {
     core.syncPolled(mode)
     let state = core.state
     let idle =
-      !state.pointee.stopRequested && !state.pointee.sources.contains { $0.isSignalled(in: mode) }
+      !state.pointee.activations.isStopped && !state.pointee.sleep.takeOnePass()
+      && !state.pointee.sources.contains { $0.isSignalled(in: mode) }
       && !state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
-    var until = core.nextWake(mode: mode)
-    if until != .max, state.pointee.clockIsMonotonic {
-      until = max(until, Instants.add(state.pointee.lastWake, state.pointee.minimumGap))
-    }
+    var until = core.postponed(core.nextWake(mode: mode), mode: mode)
     // A thread that schedules much would have to wake the loop again and again.
     if state.pointee.wasHandedTimers, state.pointee.clockIsMonotonic {
-      until = min(until, Instants.add(state.pointee.lastWake, state.pointee.minimumGap))
+      until = min(until, state.pointee.sleep.earliestWake)
     }
     state.pointee.wasHandedTimers = false
     until = min(until, deadline)
-    if idle { state.pointee.sleepUntil = until }
     let poller = state.pointee.poller
-    if idle { state.pointee.statistics.wakeUps += 1 }
+    if idle {
+      state.pointee.sleep.begin(until: until)
+      state.pointee.statistics.wakeUps += 1
+    }
     core.unlock()
     guard idle else { return wait(poller, nanoseconds: 0) }
     switch clock.wait(until: until) {
@@ -243,7 +234,7 @@ extension TrackedRunLoop {
       // No descriptors left in the process: look again every millisecond.
       var pause = timespec(tv_sec: 0, tv_nsec: Int(min(UInt64(bitPattern: nanoseconds), UInt64(withoutDescriptors))))
       nanosleep(&pause, nil)
-      core.withLock { core.state.pointee.sleepUntil = LoopState.awake }
+      core.withLock { core.state.pointee.sleep.end() }
       return []
     }
     let events = withUnsafeTemporaryAllocation(of: undead_loop_event.self, capacity: capacity) { buffer in
@@ -251,7 +242,7 @@ extension TrackedRunLoop {
       return count == 0 ? [] : Array(buffer[..<Int(count)])
     }
     core.withLock {
-      core.state.pointee.sleepUntil = LoopState.awake
+      core.state.pointee.sleep.end()
       core.openInbox()
     }
     return events
@@ -260,8 +251,8 @@ extension TrackedRunLoop {
   /// Remembers when the loop woke up, and notices a clock that was set back.
   private func noteTime(_ now: Int64) {
     let setBack = core.withLock { () -> Bool in
-      defer { core.state.pointee.lastWake = now }
-      return now < core.state.pointee.lastWake
+      defer { core.state.pointee.sleep.lastWake = now }
+      return now < core.state.pointee.sleep.lastWake
     }
     if setBack { core.rephase(now: now) }
   }
@@ -294,25 +285,30 @@ extension TrackedRunLoop {
     return handledSource
   }
 
-  /// Runs the blocks and jobs that wait for `mode` now; what they add waits for the next turn.
-  func performWork(_ mode: Int32) {
+  /// Runs the blocks and jobs that wait for `mode` now; what they add waits for the next turn. Returns whether there was
+  /// one that counts as a source.
+  @discardableResult
+  func performWork(_ mode: Int32) -> Bool {
     let limit = core.withLock { core.state.pointee.work.nextNumber }
-    while performNext(mode, before: limit) {}
+    var handledSource = false
+    while performNext(mode, before: limit, &handledSource) {}
+    return handledSource
   }
 
   /// A function of its own, so that what the item holds is released before the lock is taken again.
-  private func performNext(_ mode: Int32, before limit: UInt64) -> Bool {
+  private func performNext(_ mode: Int32, before limit: UInt64, _ handledSource: inout Bool) -> Bool {
     let item = core.withLock {
       core.state.pointee.work.take(mode: mode, commonModes: core.state.pointee.commonModes, before: limit)
     }
     guard let item else { return false }
+    if case .call = item { handledSource = true }
     perform(item)
     return true
   }
 
   private func perform(_ item: WorkQueue.Item) {
     switch item {
-    case .block(let block, let completion):
+    case .block(let block, let completion), .call(let block, let completion):
       Diagnostics.watching(self, .block) { block() }
       completion?.finish()
     case .job(let job):

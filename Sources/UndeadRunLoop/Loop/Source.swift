@@ -81,7 +81,8 @@ public final class TrackedRunLoopSource: Sendable {
   /// Makes a source of the first kind ready and wakes its loop. Signals before the call to its block count once.
   public func signal() {
     isSignalled.store(true, ordering: .releasing)
-    state.withLock { $0.home }?.wakeIfAsleep()
+    guard let home = state.withLock({ $0.home }) else { return }
+    home.withLock { home.state.pointee.sleep.noteWork() }
   }
 
   /// Takes the source out of its loop for good. May be called twice and in the handler.
@@ -172,17 +173,17 @@ extension TrackedRunLoop {
   public func add(_ source: TrackedRunLoopSource, forMode mode: Mode) throws(RunLoopError) -> Bool {
     try source.claim(for: self)
     do {
-      let (isNew, mustWake) = try core.withLock { () throws(RunLoopError) -> (Bool, Bool) in
+      return try core.withLock { () throws(RunLoopError) -> Bool in
         if core.state.pointee.isFinished { throw .loopFinished(loop: name) }
         let modes = core.expand(mode.index)
         if let known = core.state.pointee.sources.firstIndex(where: { $0.source === source }) {
-          return (core.state.pointee.sources[known].modes.formUnionReporting(modes), core.mustWake(for: .min))
+          core.state.pointee.sleep.noteWork()
+          return core.state.pointee.sources[known].modes.formUnionReporting(modes)
         }
         try core.insert(source, modes)
-        return (true, core.mustWake(for: .min))
+        core.state.pointee.sleep.noteWork()
+        return true
       }
-      if mustWake { wake() }
-      return isNew
     } catch {
       source.unclaim()
       throw error
@@ -195,7 +196,7 @@ extension TrackedRunLoop {
       guard let known = core.state.pointee.sources.firstIndex(where: { $0.source === source }) else { return false }
       core.state.pointee.sources[known].modes.removeAll(where: core.expand(mode.index).contains)
       guard core.state.pointee.sources[known].modes.isEmpty else {
-        if core.state.pointee.runningMode >= 0 { core.syncPolled(core.state.pointee.runningMode) }
+        if let mode = core.state.pointee.activations.mode { core.syncPolled(mode) }
         return false
       }
       core.stopPolling(core.state.pointee.sources.remove(at: known))
@@ -241,7 +242,7 @@ extension TrackedRunLoop {
         continue
       }
       core.state.pointee.sources.removeAll { $0.token == record.token }
-      core.state.pointee.work.append(
+      core.append(
         .block(
           { [self] in
             record.source.invalidate()

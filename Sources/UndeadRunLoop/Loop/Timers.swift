@@ -13,9 +13,7 @@ extension TrackedRunLoop {
   public func add(_ timer: TrackedTimer, forMode mode: Mode) -> Result<Bool, RunLoopError> {
     if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
     switch core.add(timer, mode: mode.index) {
-    case .added(let mustWake):
-      if mustWake { wake() }
-      return .success(true)
+    case .added: return .success(true)
     case .alreadyThere: return .success(false)
     case .refused(let refusal):
       let error = error(for: refusal, timer)
@@ -102,11 +100,8 @@ extension TrackedRunLoop {
   /// Adds a timer that nobody else has seen yet. It returns nothing: a result would have to be retained.
   private func start(new timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) {
     if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
-    if case .added(let mustWake) = core.add(new: timer, mode: mode.index, isForeign: !isRunningHere) {
-      if mustWake { wake() }
-    } else {
-      _ = try add(timer, forMode: mode).get()
-    }
+    if case .added = core.add(new: timer, mode: mode.index, isForeign: !isRunningHere) { return }
+    _ = try add(timer, forMode: mode).get()
   }
 
   func start(_ timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) -> TrackedTimer {

@@ -45,10 +45,9 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.statistics = LoopStatistics()
       state.pointee.owner = 0
       // The state may come from a loop with another clock.
-      state.pointee.lastWake = LoopState.longAgo
-      state.pointee.sleepUntil = LoopState.awake
-      state.pointee.minimumGap = LoopState.defaultGap
-      state.pointee.stopRequested = false
+      state.pointee.sleep = SleepState()
+      state.pointee.activations = ActivationStack()
+      state.pointee.isAnchored = false
       state.pointee.driverMode = ModeTable.defaultMode
       core.prepareSets()
       if clock.canBeSet { state.pointee.poller.watchClock() }
@@ -123,7 +122,7 @@ public final class TrackedRunLoop: Sendable {
 
   /// The mode in which the loop runs now, nil while it does not run.
   public var currentMode: Mode? {
-    core.withLock { core.state.pointee.depth > 0 ? Mode(index: core.state.pointee.runningMode) : nil }
+    core.withLock { core.state.pointee.activations.mode.map(Mode.init(index:)) }
   }
 
   /// The shortest time between two wake-ups for timers, 150 microseconds by default.
@@ -131,10 +130,10 @@ public final class TrackedRunLoop: Sendable {
   /// Timers that are due within it fire together: the price is at most this much lateness, the gain is most of the CPU time
   /// of a loop with many timers. A timer that comes alone is not delayed.
   public var minimumWakeInterval: Duration {
-    get { .nanoseconds(core.withLock { core.state.pointee.minimumGap }) }
+    get { .nanoseconds(core.withLock { core.state.pointee.sleep.minimumGap }) }
     set {
       let gap = min(max(0, Instants.nanoseconds(newValue)), 1_000_000_000)
-      core.withLock { core.state.pointee.minimumGap = gap }
+      core.withLock { core.state.pointee.sleep.minimumGap = gap }
     }
   }
 
@@ -146,14 +145,13 @@ public final class TrackedRunLoop: Sendable {
     var observers: [ObserverRecord]
   }
 
-  func wake() { undead_loop_wake(core.withLock { core.state.pointee.poller.wake }) }
-
   /// The loop's thread ends, or its last owner lets go of it: waiters are released, timers are detached and reported.
   func finish() {
     let left = core.withLock { () -> Left? in
       if core.state.pointee.isFinished { return nil }
       core.closeInbox()
       core.state.pointee.isFinished = true
+      core.state.pointee.owner = 0
       let sources = core.state.pointee.sources
       let observers = core.state.pointee.observers
       for record in sources { core.stopPolling(record) }
@@ -167,7 +165,11 @@ public final class TrackedRunLoop: Sendable {
     }
     guard let left else { return }
     for item in left.work {
-      if case .block(_, let completion) = item { completion?.abandon() }
+      switch item {
+      case .block(_, let completion), .call(_, let completion): completion?.abandon()
+      case .job(let job): FinishedLoops.run(job, for: self)
+      case .release: break
+      }
     }
     for record in left.sources { record.source.loopEnded() }
     for record in left.observers { record.observer.unclaim() }
@@ -179,11 +181,7 @@ public final class TrackedRunLoop: Sendable {
 extension TrackedRunLoop: ClockJumpObserver {
   /// Wakes the loop, which then looks at its timers with the new time.
   public func clockDidJump() {
-    let mustWake = core.withLock { () -> Bool in
-      defer { core.state.pointee.sleepUntil = LoopState.awake }
-      return core.state.pointee.sleepUntil != LoopState.awake
-    }
-    if mustWake { wake() }
+    core.withLock { core.state.pointee.sleep.noteWork() }
   }
 }
 

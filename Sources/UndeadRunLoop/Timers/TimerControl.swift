@@ -24,16 +24,15 @@ extension TrackedTimer {
     }
     set {
       guard isValid, !newValue.timeIntervalSince1970.isNaN else { return }
-      let wake = withHome { core -> LoopCore? in
+      withHome { core in
         let instant = (core?.state.pointee.clock ?? clockOutsideLoops).instant(at: newValue)
         guard let core else {
           flags.remove(.relative)
           due = instant
-          return nil
+          return
         }
-        return core.reschedule(self, due: instant) ? core : nil
+        core.reschedule(self, due: instant)
       }
-      wake?.wake()
     }
   }
 
@@ -45,15 +44,14 @@ extension TrackedTimer {
     get { Instants.seconds(withHome { _ in leeway }) }
     set {
       let wanted = newValue > 0 ? Instants.nanoseconds(newValue) : 0
-      let wake = withHome { core -> LoopCore? in
+      withHome { core in
         let allowed = flags.contains(.repeats) ? min(wanted, period / 2) : wanted
         guard let core else {
           leeway = allowed
-          return nil
+          return
         }
-        return core.setLeeway(self, allowed) ? core : nil
+        core.setLeeway(self, allowed)
       }
-      wake?.wake()
     }
   }
 
@@ -96,17 +94,16 @@ extension TrackedTimer {
 
   private func settleAfterFire() {
     var spent = LoopCore.Spent()
-    let wake = withHome { core -> LoopCore? in
-      if let core { return core.settle(self, advancingPast: nil, &spent) ? core : nil }
+    withHome { core in
+      if let core { return core.settle(self, advancingPast: nil, &spent) }
       flags.remove(.firing)
       if !flags.contains(.repeats) || !isValid {
+        spent.reason = flags.contains(.repeats) ? .invalidated : .fired
         status.store(Status.invalid, ordering: .releasing)
         spent.takeWork(of: self)
         spent.extras = extras.load()
       }
-      return nil
     }
-    wake?.wake()
     spent.release()
   }
 
@@ -118,25 +115,20 @@ extension TrackedTimer {
     if status.exchange(Status.invalid, ordering: .sequentiallyConsistent) != Status.valid { return }
     var foreignLoop: LoopIdentity?
     let isObserved = Diagnostics.isOn
-    let (spent, wake) = withHome { core -> (LoopCore.Spent, LoopCore?) in
+    let spent = withHome { core -> LoopCore.Spent in
       var spent = LoopCore.Spent()
       if let core, isObserved { foreignLoop = core.loopIfForeign() }
-      var handedOver: LoopCore?
       if !flags.contains(.firing) {
         spent.extras = extras.load()
-        if flags.contains(.confined), let core, core.handOver(self) {
-          handedOver = core
-        } else {
-          spent.takeWork(of: self)
-        }
+        let isHandedOver = flags.contains(.confined) && core?.handOver(self) ?? false
+        if !isHandedOver { spent.takeWork(of: self) }
       }
       // Last, because a timer without a home may be taken by any thread.
       spent.timer = core?.removeEntirely(self)
-      return (spent, handedOver)
+      return spent
     }
     if isObserved { Diagnostics.timerInvalidated(self) }
     if let foreignLoop { Diagnostics.invalidatedOffThread(self, loop: foreignLoop.name) }
-    wake?.wakeIfAsleep()
     release(spent)
   }
 
@@ -148,9 +140,6 @@ extension TrackedTimer {
 }
 
 extension LoopCore {
-  /// Wakes the loop's thread from its sleep.
-  func wake() { undead_loop_wake(withLock { state.pointee.poller.wake }) }
-
   /// What is known of the loop, if the calling thread is not its thread. The caller holds the lock.
   func loopIfForeign() -> LoopIdentity? {
     let owner = state.pointee.owner
@@ -160,25 +149,35 @@ extension LoopCore {
   /// Lets the loop's thread release what belongs to it. False if this is that thread. The caller holds the lock.
   func handOver(_ timer: TrackedTimer) -> Bool {
     if state.pointee.owner == undead_loop_thread() || state.pointee.isFinished { return false }
-    state.pointee.work.append(.release(timer.takeAction(), timer.takeTarget()), modes: [ModeTable.commonMode])
+    append(.release(timer.takeAction(), timer.takeTarget()), modes: [ModeTable.commonMode])
     return true
   }
 
-  func wakeIfAsleep() {
-    if withLock({ mustWake(for: .min) }) { wake() }
+  /// Adds work. The caller holds the lock.
+  func append(_ item: WorkQueue.Item, modes: [Int32]) {
+    state.pointee.work.append(item, modes: modes)
+    state.pointee.sleep.noteWork()
   }
 
   /// Adds work and wakes the loop. False if the loop has ended: the item was dropped.
   @discardableResult
   func enqueue(_ item: WorkQueue.Item, modes: [Int32]) -> Bool {
-    let (accepted, mustWake) = withLock { () -> (Bool, Bool) in
-      if state.pointee.isFinished { return (false, false) }
-      state.pointee.work.append(item, modes: modes)
-      return (true, self.mustWake(for: .min))
+    withLock {
+      if state.pointee.isFinished { return false }
+      append(item, modes: modes)
+      return true
     }
-    if mustWake { wake() }
-    return accepted
   }
+}
+
+/// Why a timer will not fire again.
+enum TimerEnd: Sendable {
+  /// It was invalidated, or its callback threw.
+  case invalidated
+  /// It fired for the last time.
+  case fired
+  /// Its loop ended with the timer in it.
+  case loopEnded
 }
 
 /// What few timers have, kept out of the many.
@@ -188,6 +187,7 @@ final class TimerExtras: Sendable {
     var selector = ""
     var error: (any Error)?
     var clock: (any RunLoopClock)?
+    var ended: (@Sendable (TimerEnd) -> Void)?
   }
   private let state = Locked(State())
   /// Guarded by the lock of `state`; a field of its own, because reports name the field.
@@ -226,8 +226,15 @@ final class TimerExtras: Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// The timer was invalidated.
-  func clear() { setUserInfo(nil) }
+  /// Called once when the timer ends, without a lock, by whoever ends it.
+  func onEnd(_ hook: @escaping @Sendable (TimerEnd) -> Void) { state.withLock { $0.ended = hook } }
+
+  /// The timer ended, or its loop did.
+  func end(_ reason: TimerEnd) {
+    if reason != .loopEnded { setUserInfo(nil) }
+    let ended = state.withLock { $0.ended.take() }
+    ended?(reason)
+  }
 }
 
 /// What `AtomicLazyReference` is, without its 500 instructions for each load.
@@ -268,7 +275,9 @@ extension TrackedTimer {
       return (describedTarget, flags.contains(.endsWithTarget))
     }
     if endsWithTarget, let target, !target.isAlive { invalidate() }
-    return isValid
+    let mayBeWaitedFor = isValid
+    extras.load()?.end(.loopEnded)
+    return mayBeWaitedFor
   }
 
   /// The clock of `due` while the timer is in no loop. The caller has exclusive access to the timer.

@@ -205,8 +205,7 @@ public final class TrackedDisplayLink: Sendable {
     }
     guard let timer, let loop else { return }
     let due = isPaused ? .max : nextFrame(after: max(loop.clock.now, last), default: .max)
-    let mustWake = timer.withHome { core in core?.reschedule(timer, due: due) ?? false }
-    if mustWake { loop.wake() }
+    timer.withHome { core in core?.reschedule(timer, due: due) }
   }
 
   private func nextFrame(after instant: Int64, default unknown: Int64) -> Int64 {
