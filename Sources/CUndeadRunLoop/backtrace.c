@@ -37,16 +37,22 @@ static void on_request(int signal) {
   errno = saved;
 }
 
+static void before_fork(void) { pthread_mutex_lock(&request_lock); }
+static void after_fork(void) { pthread_mutex_unlock(&request_lock); }
+
 static bool prepare_requests(void) {
   static bool prepared;
-  if (prepared) return true;
-  void *warm_up[2];
-  backtrace(warm_up, 2);  // its first call loads the unwinder, which a signal handler must not
-  struct sigaction action = {.sa_handler = on_request, .sa_flags = SA_RESTART}, before;
+  struct sigaction action = {.sa_handler = on_request, .sa_flags = SA_RESTART | SA_ONSTACK}, before;
   sigemptyset(&action.sa_mask);
   int signal = SIGRTMAX - real_time_signal_offset;
-  if (sigaction(signal, NULL, &before) != 0 || before.sa_handler != SIG_DFL) return false;
+  if (sigaction(signal, NULL, &before) != 0) return false;
+  // The program may have found a use of its own for the signal meanwhile.
+  if (prepared) return before.sa_handler == on_request;
+  if (before.sa_handler != SIG_DFL) return false;
+  void *warm_up[2];
+  backtrace(warm_up, 2);  // its first call loads the unwinder, which a signal handler must not
   if (sem_init(&answered, 0, 0) != 0 || sigaction(signal, &action, NULL) != 0) return false;
+  undead_loop_at_fork(before_fork, after_fork, after_fork);
   return prepared = true;
 }
 

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,14 +21,18 @@
 #define SYS_epoll_pwait2 441  // the same on every processor; missing from older kernel headers
 #endif
 
-static _Thread_local char thread_marker;
+static _Thread_local uint64_t thread_number;
+static _Atomic uint64_t thread_count;
 static _Thread_local void *current_loop;
 static _Thread_local void *running_loop;
 static _Thread_local void (*current_loop_ended)(void *);
 static pthread_key_t thread_end_key;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
-uintptr_t undead_loop_thread(void) { return (uintptr_t)&thread_marker; }
+uintptr_t undead_loop_thread(void) {
+  if (thread_number == 0) thread_number = atomic_fetch_add_explicit(&thread_count, 1, memory_order_relaxed) + 1;
+  return (uintptr_t)thread_number;
+}
 
 int32_t undead_loop_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
@@ -65,7 +71,7 @@ void undead_loop_set_current(void *loop, void (*ended)(void *)) {
   pthread_once(&thread_end_once, make_thread_end_key);
   current_loop = loop;
   current_loop_ended = ended;
-  pthread_setspecific(thread_end_key, loop ? &thread_marker : NULL);
+  pthread_setspecific(thread_end_key, loop ? &thread_number : NULL);
 }
 
 void undead_loop_futex_wait(const void *word, uint32_t expected) {
@@ -101,6 +107,16 @@ int undead_loop_poll_set(int poll, int descriptor, uint32_t conditions, uint64_t
   if (conditions & UNDEAD_LOOP_WRITABLE) event.events |= EPOLLOUT;
   int operation = conditions == 0 ? EPOLL_CTL_DEL : known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   return epoll_ctl(poll, operation, descriptor, &event) == 0 ? 0 : -errno;
+}
+
+uint32_t undead_loop_ready(int descriptor, uint32_t conditions) {
+  struct pollfd one = {.fd = descriptor};
+  if (conditions & UNDEAD_LOOP_READABLE) one.events |= POLLIN | POLLRDHUP;
+  if (conditions & UNDEAD_LOOP_WRITABLE) one.events |= POLLOUT;
+  if (poll(&one, 1, 0) <= 0 || (one.revents & POLLNVAL)) return 0;
+  return (one.revents & (POLLIN | POLLRDHUP | POLLHUP) ? UNDEAD_LOOP_READABLE : 0) |
+         (one.revents & POLLOUT ? UNDEAD_LOOP_WRITABLE : 0) |
+         (one.revents & (POLLERR | POLLHUP) ? UNDEAD_LOOP_HANGUP : 0);
 }
 
 static int wait_milliseconds(int poll, struct epoll_event *ready, int capacity, int64_t nanoseconds) {

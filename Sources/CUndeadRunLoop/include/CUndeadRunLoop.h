@@ -24,7 +24,8 @@ static inline void undead_loop_prefetch(const void *object) {
   __builtin_prefetch((const char *)object + cache_line, 1);
 }
 
-// An address that no other live thread has. A system call for the thread id costs twenty times more.
+// A number of the calling thread that no other thread of the process has or will have. A system call for the thread id
+// costs twenty times more, and tells of a number that later threads get again.
 uintptr_t undead_loop_thread(void);
 // The kernel's id of the calling thread.
 int32_t undead_loop_thread_id(void);
@@ -61,6 +62,8 @@ int undead_loop_wake_create(void);
 int undead_loop_timer_create(bool wall);
 // 0, or -errno. `conditions` of 0 removes the descriptor.
 int undead_loop_poll_set(int poll, int descriptor, uint32_t conditions, uint64_t token, bool known);
+// What `descriptor` is ready for now.
+uint32_t undead_loop_ready(int descriptor, uint32_t conditions);
 // Waits at most `nanoseconds` (negative: without limit). Returns the number of events, 0 also when interrupted.
 int undead_loop_poll_wait(int poll, undead_loop_event *events, int capacity, int64_t nanoseconds);
 // Sets the descriptor readable at `nanoseconds` of its clock; INT64_MAX: never.
@@ -74,9 +77,21 @@ bool undead_loop_is_open(int descriptor);
 // Precision of the calling thread's timeouts: the kernel's default of 50 us is most of the lateness of a short timer.
 void undead_loop_set_timer_slack(long nanoseconds);
 
-// A descriptor that becomes readable each time `signal` arrives, or -errno. Each descriptor is independent.
+// A number of this process, never 0; a child that was forked has another. A child's child, too.
+uint32_t undead_loop_process(void);
+// Whether this is that process; safe in signal handlers.
+bool undead_loop_is_process(uint32_t process);
+void undead_loop_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+// Gives `replacement` the number of `descriptor`, whose file is let go of, if that still is a file of the same kind.
+// Returns the number that `replacement` has then.
+int undead_loop_replace(int descriptor, int replacement);
+
+// A descriptor that becomes readable each time `signal` arrives, or -errno. Each descriptor is independent. Signals that
+// tell of a fault of the program are refused with EINVAL: they would be raised again and again.
 int undead_loop_signal_open(int signal);
 void undead_loop_signal_close(int signal, int descriptor);
+// Makes a descriptor that a child inherited the child's own. Returns its number, which may have changed, or -errno.
+int undead_loop_signal_adopt(int signal, int descriptor);
 
 // Return addresses of the caller, innermost first. Returns how many.
 int undead_loop_backtrace(uintptr_t *frames, int capacity);
