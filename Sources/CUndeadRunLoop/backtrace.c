@@ -37,8 +37,12 @@ static void on_request(int signal) {
   errno = saved;
 }
 
-static void before_fork(void) { pthread_mutex_lock(&request_lock); }
-static void after_fork(void) { pthread_mutex_unlock(&request_lock); }
+// Whoever was waiting for an answer is not there in a child.
+static void in_child(void) {
+  pthread_mutex_init(&request_lock, NULL);
+  atomic_store(&wanted_thread, 0);
+  sem_init(&answered, 0, 0);
+}
 
 static bool prepare_requests(void) {
   static bool prepared;
@@ -52,7 +56,7 @@ static bool prepare_requests(void) {
   void *warm_up[2];
   backtrace(warm_up, 2);  // its first call loads the unwinder, which a signal handler must not
   if (sem_init(&answered, 0, 0) != 0 || sigaction(signal, &action, NULL) != 0) return false;
-  undead_loop_at_fork(before_fork, after_fork, after_fork);
+  undead_loop_at_fork(NULL, NULL, in_child);
   return prepared = true;
 }
 
