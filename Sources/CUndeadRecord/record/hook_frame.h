@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define UNDEAD_INLINE static inline __attribute__((always_inline))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
 #pragma GCC visibility push(hidden)
 
 // A hook's frame: where it returns to and the frame pointer that it saved. Keeps the hook's own frame out.
@@ -21,7 +25,7 @@ void undead_hook_put_back(void *block, uint32_t word);
 // True if the program's free() of the block is not to be made.
 bool undead_hook_keeps(void *block, const hook_frame *frame);
 
-// With the allocator still to be found, or another one than glibc's (other_allocator.c).
+// With another allocator than glibc's (other_allocator.c).
 void *undead_detour_malloc(size_t size, const hook_frame *frame);
 void undead_detour_free(void *block, const hook_frame *frame);
 void *undead_detour_calloc(size_t count, size_t size, const hook_frame *frame);

@@ -12,6 +12,7 @@
 #include "record/thread.h"
 #include "record/allocator.h"
 #include "record/hook_frame.h"
+#include "record/new_block.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
@@ -42,9 +43,6 @@ const bool undead_hooks_available = true;
 #else
 #define UNDEAD_HOOK __attribute__((visibility("default"), noinline))
 #endif
-#define UNDEAD_INLINE static inline __attribute__((always_inline))
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -122,38 +120,6 @@ UNDEAD_INLINE uint32_t forget(void *block) {
   return word;
 }
 
-// New blocks are cleared, to their last usable byte: what the memory held before would look like references out of
-// whatever its new owner leaves unused (capacity, padding, free slots), and hide leaks in one run and not in the next.
-// glibc keeps a block's chunk size in the word before it, with flags in the low bits (malloc/malloc.c).
-#define CHUNK_FLAGS 7u
-#define CHUNK_MAPPED 2u              // a mapping of its own, which the kernel has cleared
-#define LARGEST_CACHED_BLOCK 1032u   // beyond, malloc takes the same way as calloc, which knows fresh memory
-#define LARGEST_CLEARED_TAIL (1u << 20)
-#define LARGEST_CLEARED_INLINE 256u  // up to this chunk size a loop is faster than a call of memset
-typedef uint64_t __attribute__((may_alias)) eight_bytes;
-typedef uint64_t __attribute__((may_alias, vector_size(16))) sixteen_bytes;
-
-UNDEAD_INLINE size_t usable_size(const void *block) { return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - 8; }
-
-UNDEAD_INLINE void clear(void *block, size_t from) {
-  if (UNLIKELY(((const size_t *)block)[-1] & CHUNK_MAPPED)) return;
-  size_t size = usable_size(block);
-  if (LIKELY(size > from) && LIKELY(size - from <= LARGEST_CLEARED_TAIL))
-    __builtin_memset((char *)block + from, 0, size - from);
-}
-
-UNDEAD_INLINE void clear_new(void *block) {
-  size_t chunk = ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS;
-  if (UNLIKELY(chunk > LARGEST_CLEARED_INLINE)) {
-    clear(block, 0);
-    return;
-  }
-  // Chunks are 16-aligned, and the last 8 bytes of a block are in the next chunk.
-  char *at = block, *end = at + chunk - 16;
-  for (; at < end; at += 16) *(sixteen_bytes *)at = (sixteen_bytes){0};
-  *(eight_bytes *)at = 0;
-}
-
 UNDEAD_INLINE bool calloc_instead(size_t size) {
   return size > LARGEST_CACHED_BLOCK && undead_record_mode > UNDEAD_RECORD_OFF;
 }
@@ -180,18 +146,11 @@ void undead_avoid_no_longer(void) {
 // Nothing is recorded, as in a program that only links Undead: glibc's function, and nothing around it.
 UNDEAD_INLINE bool is_off(void) { return LIKELY(undead_record_mode == UNDEAD_RECORD_OFF); }
 
-// Another allocator than glibc's, or not known yet which one.
-UNDEAD_INLINE bool makes_detour(void) { return UNLIKELY(undead_allocator_detour); }
+// Another allocator than glibc's. Not known yet which one, it is looked for.
+UNDEAD_INLINE bool makes_detour(void) { return UNLIKELY(undead_allocator_detour) && undead_allocator_is_other(); }
 
 // While backtraces are sampled a block costs a byte, and its size off the bytes to the next sample.
 UNDEAD_INLINE bool is_sampled(void) { return undead_record_mode == UNDEAD_RECORD_SAMPLED; }
-
-// What malloc makes of the size for a small block. A larger one may get more: its chunk tells.
-UNDEAD_INLINE size_t sampled_size(const void *block, size_t size) {
-  if (UNLIKELY(size > LARGEST_CACHED_BLOCK)) return usable_size(block);
-  size_t usable = ((size + 23) & ~(size_t)15) - 8;
-  return usable < 24 ? 24 : usable;
-}
 
 static __attribute__((noinline)) void take_sample(void *block, size_t usable, uint8_t *byte, const hook_frame *frame) {
   undead_frame caller = caller_of(frame);
@@ -217,13 +176,6 @@ UNDEAD_INLINE void forget_sampled(void *block) {
   uint8_t *byte = undead_sparse_at(leaf, (uintptr_t)block), known = *byte;
   if (LIKELY(known) && LIKELY(!(known & UNDEAD_SPARSE_SAMPLED))) __atomic_store_n(byte, 0, __ATOMIC_RELEASE);
   else forget(block);
-}
-
-// Only what every block has, and what would make it look like the dead object that was there: its class and its counts. To
-// clear all of it costs twice as much as the rest of the hook; stale words may hide a leak, but never invent one.
-UNDEAD_INLINE void clear_start(void *block) {
-  *(sixteen_bytes *)block = (sixteen_bytes){0};
-  *(eight_bytes *)((char *)block + 16) = 0;
 }
 
 // These are jumped to, so that they see the hooks' own callers and save few registers.

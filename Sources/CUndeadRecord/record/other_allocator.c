@@ -259,7 +259,6 @@ static void *elsewhere(void *block, size_t alignment, size_t size) {
 }
 
 __attribute__((noinline)) void *undead_detour_malloc(size_t size, const hook_frame *frame) {
-  if (!undead_allocator_is_other()) return malloc(size);
   undead_hook_enter();
   size = undead_other_size(size);
   void *block = undead_next.malloc(size);
@@ -270,10 +269,6 @@ __attribute__((noinline)) void *undead_detour_malloc(size_t size, const hook_fra
 }
 
 __attribute__((noinline)) void undead_detour_free(void *block, const hook_frame *frame) {
-  if (!undead_allocator_is_other()) {
-    free(block);
-    return;
-  }
   if (!block || (undead_free_filter && undead_hook_keeps(block, frame))) return;
   undead_hook_enter();
   forget(block);
@@ -282,7 +277,6 @@ __attribute__((noinline)) void undead_detour_free(void *block, const hook_frame 
 }
 
 __attribute__((noinline)) void *undead_detour_calloc(size_t count, size_t size, const hook_frame *frame) {
-  if (!undead_allocator_is_other()) return calloc(count, size);
   undead_hook_enter();
   size_t total;
   bool small = !__builtin_mul_overflow(count, size, &total) && total < undead_other_size(0);
@@ -293,7 +287,6 @@ __attribute__((noinline)) void *undead_detour_calloc(size_t count, size_t size, 
 }
 
 __attribute__((noinline)) void *undead_detour_realloc(void *old, size_t size, const hook_frame *frame) {
-  if (!undead_allocator_is_other()) return realloc(old, size);
   undead_hook_enter();
   // Before the call: afterwards the address may already be another thread's.
   uint32_t word = forget(old);
@@ -309,7 +302,6 @@ __attribute__((noinline)) void *undead_detour_realloc(void *old, size_t size, co
 }
 
 __attribute__((noinline)) void *undead_detour_aligned(size_t alignment, size_t size, const hook_frame *frame) {
-  if (!undead_allocator_is_other()) return memalign(alignment, size);
   undead_hook_enter();
   void *block = undead_next.memalign(alignment, undead_other_size(size));
   if (undead_avoids_addresses) block = elsewhere(block, alignment, size);
@@ -319,7 +311,6 @@ __attribute__((noinline)) void *undead_detour_aligned(size_t alignment, size_t s
 }
 
 __attribute__((noinline)) void *undead_detour_aligned_alloc(size_t alignment, size_t size, const hook_frame *frame) {
-  if (!undead_allocator_is_other()) return aligned_alloc(alignment, size);
   undead_hook_enter();
   void *block = undead_next.aligned_alloc(alignment, undead_other_size(size));
   undead_other_born(block, frame);
@@ -329,7 +320,6 @@ __attribute__((noinline)) void *undead_detour_aligned_alloc(size_t alignment, si
 
 __attribute__((noinline)) int undead_detour_posix_memalign(void **result, size_t alignment, size_t size,
                                                            const hook_frame *frame) {
-  if (!undead_allocator_is_other()) return posix_memalign(result, alignment, size);
   undead_hook_enter();
   void *block = NULL;
   int code = undead_next.posix_memalign(&block, alignment, undead_other_size(size));

@@ -24,8 +24,9 @@ extern undead_allocator undead_next;
 // Not 0 as long as it is not known whether the allocator is glibc's, and where it is not: the hooks then go another way.
 extern int32_t undead_allocator_detour;
 
-// Finds the allocator if that has not been done. Does not allocate; from the first allocation on.
-bool undead_allocator_is_other(void);
+// Finds the allocator if that has not been done. Does not allocate; from the first allocation on. It saves the registers
+// itself: the hooks, which seldom call it, then need not.
+__attribute__((preserve_most)) bool undead_allocator_is_other(void);
 
 // Frees without a word to the registry, by whoever owns the block.
 void undead_allocator_free(void *block);

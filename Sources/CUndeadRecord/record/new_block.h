@@ -1,0 +1,52 @@
+// How large a block of glibc's is, and how a new one is cleared. Inline: the hooks do this at each allocation.
+#pragma once
+#include "record/hook_frame.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// glibc keeps a block's chunk size in the word before it, with flags in the low bits (malloc/malloc.c).
+#define CHUNK_FLAGS 7u
+#define CHUNK_MAPPED 2u              // a mapping of its own, which the kernel has cleared
+#define LARGEST_CACHED_BLOCK 1032u   // beyond, malloc takes the same way as calloc, which knows fresh memory
+#define LARGEST_CLEARED_TAIL (1u << 20)
+#define LARGEST_CLEARED_INLINE 256u  // up to this chunk size a loop is faster than a call of memset
+typedef uint64_t __attribute__((may_alias)) eight_bytes;
+typedef uint64_t __attribute__((may_alias, vector_size(16))) sixteen_bytes;
+
+UNDEAD_INLINE size_t usable_size(const void *block) { return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - 8; }
+
+// What malloc makes of the size for a small block. A larger one may get more: its chunk tells.
+UNDEAD_INLINE size_t sampled_size(const void *block, size_t size) {
+  if (UNLIKELY(size > LARGEST_CACHED_BLOCK)) return usable_size(block);
+  size_t usable = ((size + 23) & ~(size_t)15) - 8;
+  return usable < 24 ? 24 : usable;
+}
+
+// New blocks are cleared, to their last usable byte: what the memory held before would look like references out of
+// whatever its new owner leaves unused (capacity, padding, free slots), and hide leaks in one run and not in the next.
+UNDEAD_INLINE void clear(void *block, size_t from) {
+  if (UNLIKELY(((const size_t *)block)[-1] & CHUNK_MAPPED)) return;
+  size_t size = usable_size(block);
+  if (LIKELY(size > from) && LIKELY(size - from <= LARGEST_CLEARED_TAIL))
+    __builtin_memset((char *)block + from, 0, size - from);
+}
+
+UNDEAD_INLINE void clear_new(void *block) {
+  size_t chunk = ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS;
+  if (UNLIKELY(chunk > LARGEST_CLEARED_INLINE)) {
+    clear(block, 0);
+    return;
+  }
+  // Chunks are 16-aligned, and the last 8 bytes of a block are in the next chunk.
+  char *at = block, *end = at + chunk - 16;
+  for (; at < end; at += 16) *(sixteen_bytes *)at = (sixteen_bytes){0};
+  *(eight_bytes *)at = 0;
+}
+
+// Only what every block has, and what would make it look like the dead object that was there: its class and its counts. To
+// clear all of it costs twice as much as the rest of the hook; stale words may hide a leak, but never invent one.
+UNDEAD_INLINE void clear_start(void *block) {
+  *(sixteen_bytes *)block = (sixteen_bytes){0};
+  *(eight_bytes *)((char *)block + 16) = 0;
+}
