@@ -3,10 +3,10 @@ import Glibc
 /// A process of the tool's own that takes away what the tool leaves if it is killed: the end of a copy of which the program
 /// has not taken note.
 ///
-/// It waits for the end of a pipe. Any program that makes copies must call ``serve(_:)`` first of all.
+/// It waits for the end of a connection. Any program that makes copies must call ``serve(_:)`` first of all.
 public final class Guardian {
-  private var pipe: Int32 = -1
-  private var process: pid_t = 0
+  private var connection: Int32 = -1
+  private(set) var process: pid_t = 0
   /// Its first argument, in place of a path.
   static let word = "undead-guardian"
   /// POSIX_SPAWN_SETSID of <spawn.h>.
@@ -15,10 +15,9 @@ public final class Guardian {
 
   init(of pid: pid_t) {
     var ends: [Int32] = [0, 0]
-    guard Glibc.pipe(&ends) == 0 else { return }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return }
     defer { close(ends[0]) }
-    pipe = ends[1]
+    connection = ends[1]
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -41,11 +40,12 @@ public final class Guardian {
 
   /// Nothing is left to be done.
   func dismiss() {
-    guard pipe >= 0 else { return }
+    guard connection >= 0 else { return }
     var word = Self.done
-    if process > 0 { _ = write(pipe, &word, 1) }
-    close(pipe)
-    pipe = -1
+    // Not by a pipe: to write to one whose reader somebody has killed would end the tool.
+    if process > 0 { _ = send(connection, &word, 1, Int32(MSG_NOSIGNAL)) }
+    close(connection)
+    connection = -1
     var status: Int32 = 0
     if process > 0 { waitpid(process, &status, 0) }
   }
