@@ -56,9 +56,27 @@ import UndeadReport
     #expect(merged.summary.objects.total == .max)
   }
 
+  @Test func residentMemoryIsThatOfTheHostsThatTellIt() throws {
+    var inputs = try inputs()
+    #expect(!MergedHeapText.render(MergedHeap(inputs)).contains("resident"))
+    for (number, bytes) in [3 << 20, 9 << 20].enumerated() { inputs[number].value.summary.residentBytes = bytes }
+    let merged = MergedHeap(inputs)
+    #expect(
+      merged.summary.residentHosts == 2 && merged.summary.residentBytes == HostValues([3 << 20, 9 << 20], hosts: 2))
+    let text = MergedHeapText.render(merged)
+    #expect(text.contains(" resident on 2 hosts where that is known ("), "\(text)")
+    // One process of the host does not tell.
+    inputs[2].host = "web-1"
+    #expect(MergedHeap(inputs).summary.residentBytes.total == 9 << 20)
+    inputs[2].value.summary.residentBytes = 1 << 20
+    #expect(MergedHeap(inputs).summary.residentBytes == HostValues([4 << 20, 9 << 20], hosts: 2))
+    let all = MergedHeapText.render(MergedHeap(inputs))
+    #expect(all.contains(" resident (") && !all.contains("where that is known"), "\(all)")
+  }
+
   @Test func text() throws {
     let text = MergedHeapText.render(MergedHeap(try inputs()), rows: 1)
-    #expect(text.hasPrefix("3 hosts: 333 objects, "), "\(text)")
+    #expect(text.hasPrefix("3 hosts: 333 objects\n"), "\(text)")
     #expect(text.contains("3/3          1          1          1  App.Cache\n  ... 2 more (--top)\n"), "\(text)")
   }
 }

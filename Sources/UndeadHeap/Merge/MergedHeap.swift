@@ -22,7 +22,10 @@ public struct MergedHeap: Codable, Sendable, Equatable {
     public var objects: HostValues
     public var objectBytes: HostValues
     public var rawBytes: HostValues
+    /// Of the hosts where it is known: a core file does not tell.
     public var residentBytes: HostValues
+    /// How many hosts these are.
+    public var residentHosts: Int
     public var types: Int
     /// False if one of the files was not complete.
     public var complete: Bool
@@ -99,9 +102,15 @@ public struct MergedHeap: Codable, Sendable, Equatable {
     notes += incomplete.map { "'\($0.file)' is not complete: there may be more than it says" }
     let subjects = inputs.inputs.filter { $0.value.detail != nil }
     notes += subjects.map { "'\($0.file)' tells of one type or object; its tables are used" }
+    // A sum of some of a host's processes would be too small.
+    let resident = Dictionary(grouping: inputs.inputs, by: \.host).values.compactMap { inputs -> Int? in
+      let known = inputs.map(\.value.summary.residentBytes)
+      return known.allSatisfy { $0 > 0 } ? known.reduce(into: 0) { $0.addSaturated($1) } : nil
+    }
     return Summary(
       objects: sums(\.objects), objectBytes: sums(\.objectBytes), rawBytes: sums(\.rawBytes),
-      residentBytes: sums(\.residentBytes), types: types, complete: incomplete.isEmpty, notes: notes)
+      residentBytes: HostValues(resident, hosts: resident.count), residentHosts: resident.count, types: types,
+      complete: incomplete.isEmpty, notes: notes)
   }
 
   /// The JSON with sorted keys and a newline at the end, the same bytes for the same heaps.

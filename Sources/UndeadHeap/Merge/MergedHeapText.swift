@@ -10,9 +10,7 @@ public enum MergedHeapText {
     let hosts = merged.hosts.count
     var heading = "\(Quantity.of(hosts, "host"))"
     if files != hosts { heading += ", \(Quantity.of(files, "file"))" }
-    let resident = merged.summary.residentBytes
-    heading += ": \(Number.grouped(merged.summary.objects.total)) objects, \(bytes(resident.total)) resident"
-    if hosts > 1 { heading += " (\(bytes(resident.min)) to \(bytes(resident.max)), median \(bytes(resident.median)))" }
+    heading += ": \(Number.grouped(merged.summary.objects.total)) objects" + resident(merged.summary, hosts: hosts)
     var text = TextStyle.heading.apply(heading, options) + "\n\n"
     text += "    retained       count   hosts        min     median        max  type\n"
     for row in merged.types.prefix(rows) {
@@ -27,6 +25,16 @@ public enum MergedHeapText {
     if merged.types.count > rows { text += "  ... \(merged.types.count - rows) more (--top)\n" }
     if !merged.summary.notes.isEmpty { text += "\n" }
     for note in merged.summary.notes { text += "note: \(note)\n" }
+    return text
+  }
+
+  /// Nothing where no host tells it.
+  private static func resident(_ summary: MergedHeap.Summary, hosts: Int) -> String {
+    let (values, known) = (summary.residentBytes, summary.residentHosts)
+    guard known > 0 else { return "" }
+    var text = ", \(bytes(values.total)) resident"
+    if known < hosts { text += " on \(Quantity.of(known, "host")) where that is known" }
+    if known > 1 { text += " (\(bytes(values.min)) to \(bytes(values.max)), median \(bytes(values.median)))" }
     return text
   }
 
