@@ -31,7 +31,7 @@ extension LoopCore {
   private func observing(_ timer: TrackedTimer, lateness: Int64, _ body: () -> Void) {
     guard let loop = withLock({ state.pointee.loop?.takeUnretainedValue() }) else { return body() }
     // Callbacks of this pass may have taken their time since it began.
-    let overdue = withLock { Instants.subtract(now, timer.due) }
+    let overdue = withLock { Instants.subtract(now, timer.overdueSince) }
     Diagnostics.willCall(timer, on: loop, lateness: max(lateness, overdue))
     Diagnostics.watching(loop, timer, body)
   }

@@ -38,7 +38,7 @@ extension LoopCore {
   ///   - spent: what was let go of before, and then, by this timer.
   @inline(__always)
   private func fire(_ timer: TrackedTimer, _ time: inout Int64, _ spent: inout Spent) {
-    let lateness = time &- timer.due
+    let lateness = time &- timer.overdueSince
     timer.noteFire(lateness: lateness)
     if timer.flags.contains(.repeats) {
       unlock()
@@ -179,16 +179,27 @@ extension LoopCore {
     let next = Instants.add(timer.due, timer.period)
     if next > time {
       timer.due = next
-      return
+    } else {
+      skip(timer, from: next, past: time)
     }
+    timer.flags.remove([.dated, .backdated])
+  }
+
+  @inline(never)
+  private func skip(_ timer: TrackedTimer, from next: Int64, past time: Int64) {
     let skipped = Instants.subtract(time, next) / timer.period &+ 1
+    // Points before a date was set that had passed were nobody's ticks.
+    let early = Instants.subtract(timer.overdueSince, timer.due) / timer.period
     timer.due = Instants.add(next, skipped &* timer.period)
-    timer.missedCount = UInt32(clamping: Int64(timer.missedCount) &+ skipped)
-    state.pointee.statistics.missed &+= Int(skipped)
+    let missed = skipped &- early
+    timer.missedCount &+= UInt64(missed)
+    state.pointee.statistics.missed &+= Int(missed)
   }
 
   /// When the loop must wake for a timer of `mode`: as late as tolerances allow. The caller holds the lock.
   func nextWake(mode: Int32) -> Int64 {
+    // A callback of the pass that is under way may ask, in a run of its own.
+    returnDeferred()
     serve(mode)
     var wake = Int64.max
     for index in state.pointee.servedSets.indices {
@@ -216,6 +227,7 @@ extension LoopCore {
 
   /// The earliest date of a timer of `mode`, or nil. The caller holds the lock.
   func nextDue(mode: Int32) -> Int64? {
+    returnDeferred()
     serve(mode)
     var due: Int64?
     for index in state.pointee.servedSets.indices {
@@ -236,10 +248,12 @@ extension LoopCore {
         let slot = Int32(slot)
         guard let reference = state.pointee.slots[slot].timer else { continue }
         reference._withUnsafeGuaranteedRef { timer in
-          guard timer.flags.contains(.repeats), timer.flags.contains(.queued), timer.fireCount > 0 else { return }
+          guard timer.flags.contains(.repeats), timer.flags.contains(.queued) else { return }
+          // One that was paused or postponed stays so.
+          if timer.flags.contains(.dated) { return }
           let ahead = Instants.subtract(timer.due, now)
           guard ahead > timer.period else { return }
-          reschedule(timer, due: Instants.add(now, (ahead - 1) % timer.period + 1))
+          reschedule(timer, onGrid: Instants.add(now, (ahead - 1) % timer.period + 1))
         }
       }
     }

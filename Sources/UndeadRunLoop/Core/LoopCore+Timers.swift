@@ -144,6 +144,7 @@ extension LoopCore {
     let clock = state.pointee.clock
     let former = timer.clockOutsideLoops
     timer.flags.remove(.foreignClock)
+    if timer.flags.contains(.backdated), former !== clock { timer.makeExtras().datedAt = clock.now }
     if timer.flags.contains(.relative) {
       timer.due = Instants.add(clock.now, timer.period)
     } else if former !== clock {
@@ -242,16 +243,27 @@ extension LoopCore {
     if wasQueued { push(timer, set: set) }
   }
 
-  /// Gives a timer another fire date. The caller holds the lock.
-  func reschedule(_ timer: TrackedTimer, due: Int64) {
-    timer.flags.remove(.relative)
-    guard timer.slot >= 0, !timer.flags.contains(.firing) else {
+  /// Gives a timer the fire date that somebody wants for it. The caller holds the lock.
+  func reschedule(_ timer: TrackedTimer, due: Int64, now: Int64) {
+    requeue(timer) { timer.setDate(due, now: now) }
+  }
+
+  /// Gives a timer another fire date, the next point of its grid. The caller holds the lock.
+  func reschedule(_ timer: TrackedTimer, onGrid due: Int64) {
+    requeue(timer) {
       timer.due = due
+      timer.flags.remove([.relative, .dated, .backdated])
+    }
+  }
+
+  private func requeue(_ timer: TrackedTimer, _ change: () -> Void) {
+    guard timer.slot >= 0, !timer.flags.contains(.firing) else {
+      change()
       timer.flags.insert(.rescheduled)
       return
     }
     unqueue(timer)
-    timer.due = due
+    change()
     push(timer, set: state.pointee.slots[timer.slot].modeSet)
   }
 

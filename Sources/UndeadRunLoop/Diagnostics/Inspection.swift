@@ -186,8 +186,8 @@ struct TimerSnapshot {
   let dueIn: Int64
   let tolerance: Int64
   let interval: Int64
-  let fires: UInt32
-  let missed: UInt32
+  let fires: UInt64
+  let missed: UInt64
   let last: UInt32
   let worst: UInt32
   let target: TimerTarget?
@@ -212,7 +212,7 @@ struct TimerSnapshot {
     return RunLoopInspection.Timer(
       name: timer.name, modes: modes.map(ModeTable.name).sorted(), interval: Instants.seconds(interval),
       tolerance: Instants.seconds(tolerance), dueIn: Instants.seconds(dueIn),
-      fires: Int(fires), missed: Int(missed), lastLateness: Double(last) * secondsPerMicrosecond,
+      fires: Int(clamping: fires), missed: Int(clamping: missed), lastLateness: Double(last) * secondsPerMicrosecond,
       worstLateness: Double(worst) * secondsPerMicrosecond,
       target: target.map {
         .init(type: $0.typeName, selector: $0.selector, holding: $0.holding, isAlive: living != nil)

@@ -12,7 +12,7 @@ enum Starvation {
       self.timer = timer.name
       reportName = timer.reportName
       self.modes = modes
-      overdue = Instants.subtract(now, timer.due)
+      overdue = Instants.subtract(now, timer.overdueSince)
       missed = timer.flags.contains(.repeats) ? overdue / timer.period : 0
     }
   }
@@ -66,7 +66,7 @@ enum Starvation {
       let slot = core.state.pointee.slots[Int32(slot)]
       guard slot.modeSet == set, let timer = slot.timer else { continue }
       timer._withUnsafeGuaranteedRef { timer in
-        if timer.flags.contains(.queued), timer.due < instant { found.append(describe(timer)) }
+        if timer.flags.contains(.queued), timer.overdueSince < instant { found.append(describe(timer)) }
       }
     }
     return found

@@ -25,13 +25,10 @@ extension TrackedTimer {
     set {
       guard isValid, !newValue.timeIntervalSince1970.isNaN else { return }
       withHome { core in
-        let instant = (core?.state.pointee.clock ?? clockOutsideLoops).instant(at: newValue)
-        guard let core else {
-          flags.remove(.relative)
-          due = instant
-          return
-        }
-        core.reschedule(self, due: instant)
+        let clock = core?.state.pointee.clock ?? clockOutsideLoops
+        let instant = clock.instant(at: newValue)
+        guard let core else { return setDate(instant, now: clock.now) }
+        core.reschedule(self, due: instant, now: clock.now)
       }
     }
   }
@@ -56,27 +53,29 @@ extension TrackedTimer {
   }
 
   /// How often the timer has fired.
-  public var firings: Int { withHome { _ in Int(fireCount) } }
+  public var firings: Int { withHome { _ in Int(clamping: fireCount) } }
 
   /// How many ticks were skipped because their time had passed.
-  public var missedFirings: Int { withHome { _ in Int(missedCount) } }
+  public var missedFirings: Int { withHome { _ in Int(clamping: missedCount) } }
 
   /// Calls the action now, without changing the schedule of a repeating timer; a one-shot timer then invalidates itself.
   ///
   /// Does nothing if the timer is invalid or is firing, and for a timer of ``MainRunLoop`` or ``TrackedRunLoop/confine(_:)``
-  /// that is in no loop. From a thread that is not the loop's, the loop does it soon.
+  /// that is in no loop. From a thread that is not the loop's, the loop does it soon; a loop that something drives has no
+  /// thread of its own, and does it when it is driven next.
   public func fire() {
     let thread = undead_loop_thread()
     enum Plan {
       case nothing, call
-      case elsewhere(LoopCore)
+      case elsewhere(LoopCore, modes: [Int32])
     }
     let plan = withHome { core -> Plan in
       guard isValid, !flags.contains(.firing) else { return .nothing }
       // What it captures belongs to a thread that only a loop knows.
       if core == nil, flags.contains(.confined) { return .nothing }
-      if let core, core.state.pointee.owner != thread, core.state.pointee.owner != 0 || flags.contains(.confined) {
-        return .elsewhere(core)
+      if let core, !core.mayCall(self, on: thread) {
+        let modes = slot >= 0 ? core.modes(of: self) : []
+        return .elsewhere(core, modes: modes.contains(ModeTable.commonMode) ? modes : modes + [ModeTable.commonMode])
       }
       core?.unqueue(self)
       flags.insert(.firing)
@@ -85,7 +84,7 @@ extension TrackedTimer {
     }
     switch plan {
     case .nothing: break
-    case .elsewhere(let core): core.enqueue(.block({ [self] in fire() }, nil), modes: [ModeTable.commonMode])
+    case .elsewhere(let core, let modes): core.enqueue(.block({ [self] in fire() }, nil), modes: modes)
     case .call:
       invoke(action, target)
       settleAfterFire()
@@ -146,6 +145,14 @@ extension LoopCore {
     return owner != 0 && owner != undead_loop_thread() ? state.pointee.identity : nil
   }
 
+  /// Whether a thread that no loop calls may call a timer of this one. The caller holds the lock.
+  func mayCall(_ timer: TrackedTimer, on thread: UInt) -> Bool {
+    if state.pointee.owner != 0 { return state.pointee.owner == thread }
+    // Whoever drives the loop may begin to at any moment, on another thread.
+    let isDriven = state.pointee.poller.timer >= 0
+    return !isDriven && !timer.flags.contains(.confined)
+  }
+
   /// Lets the loop's thread release what belongs to it. False if this is that thread. The caller holds the lock.
   func handOver(_ timer: TrackedTimer) -> Bool {
     if state.pointee.owner == undead_loop_thread() || state.pointee.isFinished { return false }
@@ -187,6 +194,7 @@ final class TimerExtras: Sendable {
     var selector = ""
     var error: (any Error)?
     var clock: (any RunLoopClock)?
+    var datedAt = Int64.min
     var ended: (@Sendable (TimerEnd) -> Void)?
   }
   private let state = Locked(State())
@@ -213,6 +221,12 @@ final class TimerExtras: Sendable {
   var clock: (any RunLoopClock)? {
     get { state.withLock { $0.clock } }
     set { state.withLock { $0.clock = newValue } }
+  }
+
+  /// When a date was set that had passed by then.
+  var datedAt: Int64 {
+    get { state.withLock { $0.datedAt } }
+    set { state.withLock { $0.datedAt = newValue } }
   }
 
   func readUserInfo() -> (any Sendable)? { state.withLock { _ in userInfo } }
@@ -279,6 +293,22 @@ extension TrackedTimer {
     extras.load()?.end(.loopEnded)
     return mayBeWaitedFor
   }
+
+  /// Sets the next date, which somebody wants. The caller has exclusive access to the timer.
+  func setDate(_ instant: Int64, now: Int64) {
+    due = instant
+    flags.remove([.relative, .backdated])
+    flags.insert(.dated)
+    if instant < now {
+      makeExtras().datedAt = now
+      flags.insert(.backdated)
+    }
+  }
+
+  /// Since when the loop could have called the timer: its date, or when that was set if it had passed by then. The caller has
+  /// exclusive access to the timer.
+  @inline(__always)
+  var overdueSince: Int64 { flags.contains(.backdated) ? max(due, extras.load()?.datedAt ?? due) : due }
 
   /// The clock of `due` while the timer is in no loop. The caller has exclusive access to the timer.
   var clockOutsideLoops: any RunLoopClock {

@@ -205,7 +205,10 @@ public final class TrackedDisplayLink: Sendable {
     }
     guard let timer, let loop else { return }
     let due = isPaused ? .max : nextFrame(after: max(loop.clock.now, last), default: .max)
-    timer.withHome { core in core?.reschedule(timer, due: due) }
+    // A paused link stays paused when the clock is set.
+    timer.withHome { core in
+      if isPaused { core?.reschedule(timer, due: due, now: .min) } else { core?.reschedule(timer, onGrid: due) }
+    }
   }
 
   private func nextFrame(after instant: Int64, default unknown: Int64) -> Int64 {

@@ -55,6 +55,10 @@ public final class TrackedTimer: Sendable {
     static let detached = Flags(rawValue: 1024)
     /// It is in no loop, and its date is one of the clock that `extras` names.
     static let foreignClock = Flags(rawValue: 2048)
+    /// Somebody set its next date, which therefore is not the next point of a grid.
+    static let dated = Flags(rawValue: 4096)
+    /// That date had passed when it was set; `extras` knows when that was.
+    static let backdated = Flags(rawValue: 8192)
   }
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
@@ -66,8 +70,8 @@ public final class TrackedTimer: Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) var due: Int64
   @exclusivity(unchecked) nonisolated(unsafe) var leeway: Int64 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var slot: Int32 = -1
-  @exclusivity(unchecked) nonisolated(unsafe) var fireCount: UInt32 = 0
-  @exclusivity(unchecked) nonisolated(unsafe) var missedCount: UInt32 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var fireCount: UInt64 = 0
+  @exclusivity(unchecked) nonisolated(unsafe) var missedCount: UInt64 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var latestMicroseconds: UInt32 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var worstMicroseconds: UInt32 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var flags: Flags
@@ -147,8 +151,7 @@ extension TrackedTimer {
     let period = try Instants.interval(interval)
     guard !fireDate.timeIntervalSince1970.isNaN else { throw .invalidDate }
     self.init(interval: period, repeats: repeats, action: .block(block))
-    due = MonotonicClock.shared.instant(at: fireDate)
-    flags.remove(.relative)
+    setDate(MonotonicClock.shared.instant(at: fireDate), now: undead_loop_monotonic())
   }
 
   /// A timer that calls an action of a target; add it to a loop to start it.
