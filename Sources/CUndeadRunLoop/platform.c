@@ -23,6 +23,7 @@
 
 static _Thread_local uint64_t thread_number;
 static _Atomic uint64_t thread_count;
+static _Atomic uint32_t wait_count;
 static _Thread_local void *current_loop;
 static _Thread_local void *running_loop;
 static _Thread_local void (*current_loop_ended)(void *);
@@ -124,6 +125,8 @@ static int wait_milliseconds(int poll, struct epoll_event *ready, int capacity, 
   return epoll_wait(poll, ready, capacity, rounded > INT_MAX ? INT_MAX : (int)rounded);
 }
 
+uint32_t undead_loop_waits(void) { return atomic_load(&wait_count); }
+
 int undead_loop_poll_wait(int poll, undead_loop_event *events, int capacity, int64_t nanoseconds) {
   enum { batch = 64 };
   struct epoll_event ready[batch];
@@ -132,8 +135,10 @@ int undead_loop_poll_wait(int poll, undead_loop_event *events, int capacity, int
   int count = (int)syscall(SYS_epoll_pwait2, poll, ready, capacity, nanoseconds < 0 ? NULL : &limit, NULL, 0);
   // EPERM: container policies refuse system calls that they do not know.
   if (count < 0 && (errno == ENOSYS || errno == EPERM)) count = wait_milliseconds(poll, ready, capacity, nanoseconds);
+  uint32_t wait = atomic_fetch_add(&wait_count, 1) + 1;
   for (int i = 0; i < count; i++) {
     events[i].token = ready[i].data.u64;
+    events[i].wait = wait;
     events[i].conditions = (ready[i].events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) ? UNDEAD_LOOP_READABLE : 0) |
                            (ready[i].events & EPOLLOUT ? UNDEAD_LOOP_WRITABLE : 0) |
                            (ready[i].events & (EPOLLERR | EPOLLHUP) ? UNDEAD_LOOP_HANGUP : 0);

@@ -54,7 +54,11 @@ void undead_loop_futex_wake(const void *word);
 typedef struct {
   uint64_t token;
   uint32_t conditions;
+  uint32_t wait;  // the number of the wait that it ended, of all waits of the process
 } undead_loop_event;
+
+// How many waits of any loop have ended.
+uint32_t undead_loop_waits(void);
 
 // Each returns a descriptor, or -errno.
 int undead_loop_poll_create(void);

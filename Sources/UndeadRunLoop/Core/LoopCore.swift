@@ -46,11 +46,12 @@ struct LoopState: ~Copyable {
   /// The mode that whoever polls the loop's descriptor serves.
   var driverMode = ModeTable.defaultMode
 
-  var sources: [SourceRecord] = []
-  var nextSourceToken = Poller.Token.firstSource
+  var sources = SourceTable()
+  /// What the poll knows of them.
+  var polled = PollSet()
   /// The poll knows the descriptor of the main queue.
   var mainQueuePolled = false
-  var observers: [ObserverRecord] = []
+  var observers = ObserverTable()
 
   var statistics = LoopStatistics()
 
@@ -131,6 +132,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
   @inline(never)
   private func unlockAndWake() {
     let isAsked = state.pointee.sleep.takeWake()
+    if state.pointee.poller.isInherited { openPoller() }
     let descriptor = state.pointee.poller.wake
     header.pointee.lock.unlock()
     // Without the lock, which the loop wants as soon as it is awake.
@@ -234,8 +236,13 @@ extension LoopCore {
       }
     }
     state.pointee.servedMode = -1
-    for index in state.pointee.sources.indices { state.pointee.sources[index].widen(by: mode) }
-    for index in state.pointee.observers.indices { state.pointee.observers[index].widen(by: mode) }
+    state.pointee.sources.widen(by: mode)
+    state.pointee.observers.widen(by: mode)
+    if state.pointee.polled.mode == mode {
+      state.pointee.polled.mode = -1
+      syncPolled(mode)
+    }
+    state.pointee.sleep.noteWork()
   }
 
   private func moveTimers(from: Int32, to: Int32) {

@@ -14,12 +14,16 @@ struct Poller {
 
   private(set) var poll: Int32 = -1
   private(set) var wake: Int32 = -1
+  /// Polls the poll, for others.
+  private var published: Int32 = -1
   /// Armed with the next date while somebody outside polls the loop's descriptor.
   private(set) var timer: Int32 = -1
   private(set) var armed = Int64.max
   /// Tells when the wall clock is set.
   private(set) var clockWatch: Int32 = -1
   var servesMainQueue = false
+  /// Which process opened them.
+  private var process: UInt32 = 0
 
   var isOpen: Bool { poll >= 0 }
 
@@ -37,7 +41,61 @@ struct Poller {
     undead_loop_poll_set(poll, wake, UNDEAD_LOOP_READABLE, Token.wake, false)
     self.poll = poll
     self.wake = wake
+    process = undead_loop_process()
     return true
+  }
+
+  // MARK: - A new poll
+
+  /// Whether another process, which forked this one, opened them and uses them, too.
+  var isInherited: Bool { isOpen && !undead_loop_is_process(process) }
+
+  /// Opens them anew for this process, under the same numbers. What the loop waits for has to be registered again. Dispatch's
+  /// queue stays the parent's.
+  mutating func adopt() {
+    process = undead_loop_process()
+    servesMainQueue = false
+    wake = undead_loop_replace(wake, undead_loop_wake_create())
+    adoptTimers()
+    reopen()
+  }
+
+  /// Opens the poll anew, under the same number.
+  mutating func reopen() {
+    poll = undead_loop_replace(poll, undead_loop_poll_create())
+    guard poll >= 0, wake >= 0 else {
+      // No descriptors left: the loop works by short sleeps.
+      poll = -1
+      return
+    }
+    undead_loop_poll_set(poll, wake, UNDEAD_LOOP_READABLE, Token.wake, false)
+    if timer >= 0 { undead_loop_poll_set(poll, timer, UNDEAD_LOOP_READABLE, Token.timer, false) }
+    if clockWatch >= 0 { undead_loop_poll_set(poll, clockWatch, UNDEAD_LOOP_READABLE, Token.clock, false) }
+    if published >= 0 { undead_loop_poll_set(published, poll, UNDEAD_LOOP_READABLE, 0, false) }
+  }
+
+  private mutating func adoptTimers() {
+    if timer >= 0 {
+      let instant = armed
+      timer = undead_loop_replace(timer, undead_loop_timer_create(false))
+      armed = .max
+      arm(instant)
+    }
+    if clockWatch >= 0 {
+      clockWatch = undead_loop_replace(clockWatch, undead_loop_timer_create(true))
+      if clockWatch >= 0 { undead_loop_timer_watch_clock(clockWatch) }
+    }
+    if published >= 0 { published = undead_loop_replace(published, undead_loop_poll_create()) }
+  }
+
+  /// A descriptor that is readable whenever the poll has something to tell, -1 if there are none left. Whoever waits for it
+  /// goes on to do so when the poll is opened anew.
+  mutating func publish() -> Int32 {
+    guard published < 0, open() else { return published }
+    published = undead_loop_poll_create()
+    if published < 0 { return -1 }
+    undead_loop_poll_set(published, poll, UNDEAD_LOOP_READABLE, 0, false)
+    return published
   }
 
   mutating func openTimer() {

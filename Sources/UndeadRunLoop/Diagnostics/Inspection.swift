@@ -173,8 +173,8 @@ extension LoopCore {
       let timers = state.pointee.sets[index].timers
       if timers > 0 { count(state.pointee.sets[index].modes) { $0.timers += timers } }
     }
-    for record in state.pointee.sources { count(record.modes) { $0.sources += 1 } }
-    for record in state.pointee.observers { count(record.modes) { $0.observers += 1 } }
+    for record in state.pointee.sources.all { count(record.modes) { $0.sources += 1 } }
+    for record in state.pointee.observers.all { count(record.modes) { $0.observers += 1 } }
     return contents.values.sorted { $0.name < $1.name }
   }
 }

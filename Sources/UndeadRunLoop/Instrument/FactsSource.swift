@@ -89,10 +89,10 @@ struct FactsSource {
         }
       }
     }
-    for record in state.pointee.sources {
+    for record in state.pointee.sources.all {
       tell(record.source, kind: "source", name: record.source.reportName, in: place, modes: record.modes)
     }
-    for record in state.pointee.observers {
+    for record in state.pointee.observers.all {
       tell(record.observer, kind: "observer", name: "", in: place, modes: record.modes)
     }
   }

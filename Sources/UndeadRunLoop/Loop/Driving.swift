@@ -7,9 +7,10 @@ extension TrackedRunLoop {
   /// It stays valid as long as the loop. -1 if the process has no descriptors left. Only for loops whose clock is real.
   public var pollDescriptor: Int32 {
     core.withLock {
+      core.openPoller()
       core.state.pointee.poller.openTimer()
       armForDriver()
-      return core.state.pointee.poller.poll
+      return core.state.pointee.poller.publish()
     }
   }
 
@@ -34,7 +35,7 @@ extension TrackedRunLoop {
     core.syncPolled(mode)
     let hasWork =
       state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
-      || state.pointee.sources.contains { $0.isSignalled(in: mode) }
+      || state.pointee.sources.hasSignalled(in: mode)
     var next = hasWork ? Int64.min : core.nextWake(mode: mode)
     if next != .min { next = core.postponed(next, mode: mode) }
     state.pointee.poller.arm(next)

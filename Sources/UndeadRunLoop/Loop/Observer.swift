@@ -1,3 +1,5 @@
+import Synchronization
+
 extension TrackedRunLoop {
   /// The moments of a run that an observer can see.
   public struct Activity: OptionSet, Hashable, Sendable {
@@ -26,61 +28,51 @@ extension TrackedRunLoop {
   /// - Returns: whether the mode is new to the observer, or why it was refused.
   @discardableResult
   public func add(_ observer: TrackedRunLoopObserver, forMode mode: Mode) -> Result<Bool, RunLoopError> {
-    if !observer.isValid { return .failure(.invalidated(item: "observer")) }
-    if let other = observer.claim(for: self) {
-      return .failure(.belongsToAnotherLoop(item: "observer", loop: other))
-    }
-    return core.withLock { () -> Result<Bool, RunLoopError> in
+    var other: LoopCore?
+    let outcome = core.withLock { () -> Result<Bool, RunLoopError> in
       if core.state.pointee.isFinished { return .failure(.loopFinished(loop: name)) }
       let modes = core.expand(mode.index)
-      if let known = core.state.pointee.observers.firstIndex(where: { $0.observer === observer }) {
-        return .success(core.state.pointee.observers[known].modes.formUnionReporting(modes))
+      switch observer.membership.claim(for: core) {
+      case .claimed:
+        observer.number = core.state.pointee.observers.insert(observer, modes: modes)
+        return .success(true)
+      case .alreadyHere: return .success(core.state.pointee.observers.add(observer.number, to: modes))
+      case .over: return .failure(.invalidated(item: "observer"))
+      case .elsewhere(let bits):
+        other = LoopCore(bits: bits)
+        return .success(false)
       }
-      // After those of the same order: observers of one order are called as they were added.
-      let place = core.state.pointee.observers.firstIndex { $0.observer.order > observer.order }
-      core.state.pointee.observers.insert(
-        ObserverRecord(observer: observer, modes: modes), at: place ?? core.state.pointee.observers.count)
-      return .success(true)
     }
+    // Its name is asked for without the lock of this one.
+    if let other { return .failure(.belongsToAnotherLoop(item: "observer", loop: other.name)) }
+    return outcome
   }
 
   /// Takes an observer out of a mode.
   public func remove(_ observer: TrackedRunLoopObserver, forMode mode: Mode) {
-    let isGone = core.withLock { () -> Bool in
-      guard let known = core.state.pointee.observers.firstIndex(where: { $0.observer === observer }) else {
-        return false
-      }
-      core.state.pointee.observers[known].modes.removeAll(where: core.expand(mode.index).contains)
-      guard core.state.pointee.observers[known].modes.isEmpty else { return false }
-      core.state.pointee.observers.remove(at: known)
-      return true
+    let record = core.withLock { () -> ObserverTable.Record? in
+      guard observer.membership.isMember(of: core) else { return nil }
+      let record = core.state.pointee.observers.remove(observer.number, from: core.expand(mode.index))
+      if record != nil { observer.membership.leave() }
+      return record
     }
-    if isGone { observer.unclaim() }
+    // Let go of without the lock.
+    withExtendedLifetime(record) {}
   }
 
   /// Whether an observer is in a mode of this loop.
   public func contains(_ observer: TrackedRunLoopObserver, forMode mode: Mode) -> Bool {
     core.withLock {
-      core.state.pointee.observers.contains { $0.observer === observer && $0.modes.contains(mode.index) }
+      observer.membership.isMember(of: core) && core.state.pointee.observers.contains(observer.number, in: mode.index)
     }
   }
 
+  /// Calls the observers of an activity. Those added meanwhile are not among them, those removed meanwhile neither.
   func notify(_ activity: Activity, _ mode: Int32) {
-    let observers = core.withLock { () -> [TrackedRunLoopObserver] in
-      if core.state.pointee.observers.isEmpty { return [] }
-      return core.state.pointee.observers.filter { $0.modes.contains(mode) }.map(\.observer)
+    for record in core.withLock({ core.state.pointee.observers.observers(of: activity, in: mode) }) {
+      guard core.withLock({ core.state.pointee.observers.contains(record.number, in: mode) }) else { continue }
+      record.observer.call(activity, on: self)
     }
-    for observer in observers { observer.call(activity, on: self) }
-  }
-}
-
-extension LoopCore {
-  fileprivate func forget(_ observer: TrackedRunLoopObserver) {
-    let record = withLock { () -> ObserverRecord? in
-      guard let known = state.pointee.observers.firstIndex(where: { $0.observer === observer }) else { return nil }
-      return state.pointee.observers.remove(at: known)
-    }
-    withExtendedLifetime(record) {}
   }
 }
 
@@ -89,12 +81,6 @@ public final class TrackedRunLoopObserver: Sendable {
   /// Called on the loop's thread.
   public typealias Handler = @Sendable (TrackedRunLoopObserver, TrackedRunLoop.Activity) -> Void
 
-  private struct State {
-    var home: LoopCore?
-    var isCalling = false
-    var isValid = true
-  }
-
   /// The moments that the observer wants to see.
   public let activities: TrackedRunLoop.Activity
   /// Whether it stays after the first call.
@@ -102,7 +88,10 @@ public final class TrackedRunLoopObserver: Sendable {
   /// Observers are called from the lowest order to the highest.
   public let order: Int
   private let handler: Handler
-  private let state = Locked(State())
+  let membership = Membership()
+  /// By which its loop finds it; guarded by `membership`.
+  nonisolated(unsafe) var number: UInt64 = 0
+  private let isCalling = Atomic(false)
 
   /// - Parameters:
   ///   - activities: the moments to see.
@@ -119,57 +108,23 @@ public final class TrackedRunLoopObserver: Sendable {
   }
 
   /// Whether the observer can still be called.
-  public var isValid: Bool { state.withLock { $0.isValid } }
+  public var isValid: Bool { !membership.isOver }
 
   /// Takes the observer out of its loop for good.
-  public func invalidate() {
-    let home = state.withLock { state -> LoopCore? in
-      state.isValid = false
-      defer { state.home = nil }
-      return state.home
-    }
-    home?.forget(self)
-  }
+  public func invalidate() { _ = end() }
 
-  /// Makes the observer belong to `loop`, or returns the name of the loop that it belongs to.
-  fileprivate func claim(for loop: TrackedRunLoop) -> String? {
-    state.withLock { state in
-      if let home = state.home, home != loop.core { return home.name }
-      state.home = loop.core
-      return nil
-    }
+  /// False if it has ended already.
+  private func end() -> Bool {
+    // Let go of without the lock: it may be the observer's last reference.
+    let record = membership.end { core in core?.state.pointee.observers.remove(number) }
+    return record != nil
   }
-
-  func unclaim() { state.withLock { $0.home = nil } }
 
   fileprivate func call(_ activity: TrackedRunLoop.Activity, on loop: TrackedRunLoop) {
-    guard activities.contains(activity) else { return }
-    let isDue = state.withLock { state -> Bool in
-      guard state.isValid, !state.isCalling else { return false }
-      state.isCalling = true
-      return true
-    }
-    guard isDue else { return }
-    if !repeats { invalidate() }
+    if isCalling.exchange(true, ordering: .acquiringAndReleasing) { return }
+    defer { isCalling.store(false, ordering: .releasing) }
+    // One that is called once is called by whoever ends it.
+    if !repeats, !end() { return }
     Diagnostics.watching(loop, .observer) { handler(self, activity) }
-    state.withLock { $0.isCalling = false }
-  }
-}
-
-struct ObserverRecord {
-  let observer: TrackedRunLoopObserver
-  var modes: [Int32]
-
-  mutating func widen(by mode: Int32) {
-    if modes.contains(ModeTable.commonMode) { _ = modes.formUnionReporting([mode]) }
-  }
-}
-
-extension [Int32] {
-  /// Adds what is missing; returns whether something was.
-  mutating func formUnionReporting(_ modes: [Int32]) -> Bool {
-    let missing = modes.filter { !contains($0) }
-    append(contentsOf: missing)
-    return !missing.isEmpty
   }
 }

@@ -120,7 +120,7 @@ extension TrackedRunLoop {
         state.pointee.owner = thread
         state.pointee.threadID = undead_loop_thread_id()
       }
-      state.pointee.poller.open()
+      core.openPoller()
       let outer = OuterActivation(
         running: undead_loop_running(), ownsThread: kind == .thread || (kind == .main && isMainThread))
       if state.pointee.activations.isEmpty {
@@ -129,7 +129,7 @@ extension TrackedRunLoop {
       }
       state.pointee.activations.push(mode: mode)
       state.pointee.sleep.end()
-      checkDescriptors()
+      core.checkDescriptors()
       return outer
     }
     if let refusal { Diagnostics.report(.ranOnForeignThread, refusal, loop: name) }
@@ -153,7 +153,7 @@ extension TrackedRunLoop {
   private func isEmpty(_ mode: Int32) -> Bool {
     let isCommon = core.state.pointee.commonModes.contains(mode)
     return !core.hasTimers(in: mode) && !(core.state.pointee.isAnchored && isCommon)
-      && !core.state.pointee.sources.contains { $0.modes.contains(mode) }
+      && !core.state.pointee.sources.hasSources(in: mode)
       && !core.state.pointee.work.hasWork(mode: mode, commonModes: core.state.pointee.commonModes)
       && !(core.state.pointee.poller.servesMainQueue && isCommon)
   }
@@ -196,7 +196,7 @@ extension TrackedRunLoop {
     let state = core.state
     let idle =
       !state.pointee.activations.isStopped && !state.pointee.sleep.takeOnePass()
-      && !state.pointee.sources.contains { $0.isSignalled(in: mode) }
+      && !state.pointee.sources.hasSignalled(in: mode)
       && !state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
     var until = core.postponed(core.nextWake(mode: mode), mode: mode)
     // A thread that schedules much would have to wake the loop again and again.
@@ -325,7 +325,7 @@ extension TrackedRunLoop {
 
   private func openMainQueue() {
     core.withLock {
-      guard core.state.pointee.poller.open() else { return }
+      guard core.openPoller() else { return }
       core.state.pointee.poller.servesMainQueue = true
     }
   }

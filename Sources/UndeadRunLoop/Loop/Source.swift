@@ -25,24 +25,19 @@ public final class TrackedRunLoopSource: Sendable {
     case signal(Int32, @Sendable (TrackedRunLoopSource) -> Void)
   }
 
-  private struct State {
-    var home: LoopCore?
-    var isValid = true
-    var signalDescriptor: Int32 = -1
-  }
-
   let kind: Kind
   /// Signalled sources are called from the lowest order to the highest.
   public let order: Int
-  let isSignalled = Atomic(false)
-  private let state = Locked(State())
+  let membership = Membership()
+  // Guarded by `membership`.
+  nonisolated(unsafe) var isSignalled = false
+  /// By which its loop finds it.
+  nonisolated(unsafe) var number: UInt64 = 0
 
   private init(kind: Kind, order: Int = 0) {
     self.kind = kind
     self.order = order
   }
-
-  deinit { closeSignal() }
 
   /// A source that is ready when somebody called ``signal()``.
   ///
@@ -76,241 +71,182 @@ public final class TrackedRunLoopSource: Sendable {
   }
 
   /// Whether the source can still be called.
-  public var isValid: Bool { state.withLock { $0.isValid } }
+  public var isValid: Bool { !membership.isOver }
 
   /// Makes a source of the first kind ready and wakes its loop. Signals before the call to its block count once.
   public func signal() {
-    isSignalled.store(true, ordering: .releasing)
-    guard let home = state.withLock({ $0.home }) else { return }
-    home.withLock { home.state.pointee.sleep.noteWork() }
+    membership.withHome { core in
+      if isSignalled { return }
+      isSignalled = true
+      core?.state.pointee.sources.noteSignalled(number)
+      core?.state.pointee.sleep.noteWork()
+    }
   }
 
   /// Takes the source out of its loop for good. May be called twice and in the handler.
   public func invalidate() {
-    let home = state.withLock { state -> LoopCore? in
-      state.isValid = false
-      defer { state.home = nil }
-      return state.home
-    }
-    home?.forget(self)
-    closeSignal()
+    // Let go of without the lock: it may be the source's last reference.
+    let record = membership.end { core in core?.removeSource(number) }
+    record??.closeSignal()
   }
 
-  func loopEnded() {
-    state.withLock { $0.home = nil }
-    closeSignal()
-  }
-
-  fileprivate func claim(for loop: TrackedRunLoop) throws(RunLoopError) {
-    try state.withLock { state throws(RunLoopError) in
-      if !state.isValid { throw .invalidated(item: "source") }
-      if let home = state.home, home != loop.core {
-        throw .belongsToAnotherLoop(item: "source", loop: home.name)
-      }
-      if case .signal(let signal, _) = kind, state.signalDescriptor < 0 {
-        let descriptor = undead_loop_signal_open(signal)
-        if descriptor < 0 { throw .unusableSignal(signal: signal, errno: -descriptor) }
-        state.signalDescriptor = descriptor
-      }
-      state.home = loop.core
-    }
-  }
-
-  fileprivate func unclaim() { loopEnded() }
-
-  private func closeSignal() {
-    let descriptor = state.withLock { state -> Int32 in
-      defer { state.signalDescriptor = -1 }
-      return state.signalDescriptor
-    }
-    if descriptor >= 0, case .signal(let signal, _) = kind { undead_loop_signal_close(signal, descriptor) }
-  }
-
-  /// What to poll for this source, nil for one that is signalled by a call.
-  fileprivate var polled: (descriptor: Int32, conditions: UInt32)? {
+  /// What to poll a descriptor for.
+  var polledConditions: UInt32 {
     switch kind {
-    case .custom: nil
-    case .descriptor(let descriptor, let conditions, _):
-      (descriptor, conditions.intersection([.readable, .writable]).rawValue)
-    case .signal: (state.withLock { $0.signalDescriptor }, UNDEAD_LOOP_READABLE)
+    case .custom: 0
+    case .descriptor(_, let conditions, _): conditions.intersection([.readable, .writable]).rawValue
+    case .signal: UNDEAD_LOOP_READABLE
     }
   }
 
-  fileprivate func handle(_ conditions: Conditions) {
+  /// The descriptor to poll, nil for a source that is signalled by a call. That of a signal is opened.
+  fileprivate func openDescriptor() throws(RunLoopError) -> Int32? {
+    switch kind {
+    case .custom: return nil
+    case .descriptor(let descriptor, _, _): return descriptor
+    case .signal(let signal, _):
+      let descriptor = undead_loop_signal_open(signal)
+      if descriptor < 0 { throw .unusableSignal(signal: signal, errno: -descriptor) }
+      return descriptor
+    }
+  }
+
+  fileprivate func handle(_ conditions: Conditions, _ descriptor: Int32 = -1) {
     switch kind {
     case .custom(let perform): perform(self)
     case .descriptor(_, _, let handler): handler(self, conditions)
     case .signal(_, let handler):
-      undead_loop_drain(state.withLock { $0.signalDescriptor })
+      undead_loop_drain(descriptor)
       handler(self)
     }
   }
 }
 
-struct SourceRecord {
-  let source: TrackedRunLoopSource
-  let token: UInt64
-  var modes: [Int32]
-  /// The descriptor that the poll knows for this source, -1 if none.
-  var polledDescriptor: Int32 = -1
+extension SourceTable.Record {
+  /// Lets go of the descriptor of a signal.
+  func closeSignal() {
+    if case .signal(let signal, _) = source.kind, let polled { undead_loop_signal_close(signal, polled.descriptor) }
+  }
+}
 
-  mutating func widen(by mode: Int32) {
-    if modes.contains(ModeTable.commonMode) { _ = modes.formUnionReporting([mode]) }
+extension LoopCore {
+  fileprivate enum AddedSource {
+    case added, widened, alreadyThere
+    case refused(errno: Int32)
+    case finished, over
+    case elsewhere(UInt)
   }
 
-  func isSignalled(in mode: Int32) -> Bool {
-    modes.contains(mode) && source.isSignalled.load(ordering: .acquiring)
+  /// Puts a source into a mode. Claim and entry are one: nobody can end the source in between.
+  fileprivate func add(_ source: TrackedRunLoopSource, descriptor: Int32?, mode: Int32) -> AddedSource {
+    if state.pointee.isFinished { return .finished }
+    let modes = expand(mode)
+    switch source.membership.claim(for: self) {
+    case .over: return .over
+    case .elsewhere(let bits): return .elsewhere(bits)
+    case .alreadyHere:
+      guard state.pointee.sources.add(source.number, to: modes) else { return .alreadyThere }
+      if let descriptor = state.pointee.sources.descriptor(of: source.number) { syncPolled(descriptor: descriptor) }
+      state.pointee.sleep.noteWork()
+      return .widened
+    case .claimed:
+      let error = insert(source, descriptor: descriptor, modes: modes)
+      if error != 0 {
+        source.membership.leave()
+        return .refused(errno: error)
+      }
+      state.pointee.sleep.noteWork()
+      return .added
+    }
   }
 }
 
 extension TrackedRunLoop {
-  /// Adds a source to a mode.
+  /// Adds a source to a mode. A descriptor may have several sources, for reading, for writing, in the same mode or in others.
   ///
   /// - Returns: whether the mode is new to the source.
   /// - Throws: `RunLoopError.unusableDescriptor` for a closed descriptor or a regular file, `.unusableSignal`,
   ///   `.invalidated`, `.belongsToAnotherLoop`, or `.loopFinished`.
   @discardableResult
   public func add(_ source: TrackedRunLoopSource, forMode mode: Mode) throws(RunLoopError) -> Bool {
-    try source.claim(for: self)
-    do {
-      return try core.withLock { () throws(RunLoopError) -> Bool in
-        if core.state.pointee.isFinished { throw .loopFinished(loop: name) }
-        let modes = core.expand(mode.index)
-        if let known = core.state.pointee.sources.firstIndex(where: { $0.source === source }) {
-          core.state.pointee.sleep.noteWork()
-          return core.state.pointee.sources[known].modes.formUnionReporting(modes)
-        }
-        try core.insert(source, modes)
-        core.state.pointee.sleep.noteWork()
-        return true
-      }
-    } catch {
-      source.unclaim()
-      throw error
+    let descriptor = try source.openDescriptor()
+    let outcome = core.withLock { core.add(source, descriptor: descriptor, mode: mode.index) }
+    if case .added = outcome { return true }
+    // The source has not got this one.
+    if case .signal(let signal, _) = source.kind, let descriptor { undead_loop_signal_close(signal, descriptor) }
+    switch outcome {
+    case .added, .widened: return true
+    case .alreadyThere: return false
+    case .refused(let error): throw .unusableDescriptor(descriptor: descriptor ?? -1, errno: error)
+    case .finished: throw .loopFinished(loop: name)
+    case .over: throw .invalidated(item: "source")
+    case .elsewhere(let bits):
+      throw .belongsToAnotherLoop(item: "source", loop: LoopCore(bits: bits)?.name ?? "")
     }
   }
 
   /// Takes a source out of a mode; out of its last one, it may be added to another loop.
   public func remove(_ source: TrackedRunLoopSource, forMode mode: Mode) {
-    let isGone = core.withLock { () -> Bool in
-      guard let known = core.state.pointee.sources.firstIndex(where: { $0.source === source }) else { return false }
-      core.state.pointee.sources[known].modes.removeAll(where: core.expand(mode.index).contains)
-      guard core.state.pointee.sources[known].modes.isEmpty else {
-        if let mode = core.state.pointee.activations.mode { core.syncPolled(mode) }
-        return false
-      }
-      core.stopPolling(core.state.pointee.sources.remove(at: known))
-      return true
+    let record = core.withLock { () -> SourceTable.Record? in
+      guard source.membership.isMember(of: core) else { return nil }
+      let descriptor = core.state.pointee.sources.descriptor(of: source.number)
+      let record = core.state.pointee.sources.remove(source.number, from: core.expand(mode.index))
+      if let descriptor { core.syncPolled(descriptor: descriptor) }
+      if record != nil { source.membership.leave() }
+      return record
     }
-    if isGone { source.unclaim() }
+    record?.closeSignal()
   }
 
   /// Whether a source is in a mode of this loop.
   public func contains(_ source: TrackedRunLoopSource, forMode mode: Mode) -> Bool {
-    core.withLock { core.state.pointee.sources.contains { $0.source === source && $0.modes.contains(mode.index) } }
+    core.withLock {
+      source.membership.isMember(of: core) && core.state.pointee.sources.contains(source.number, in: mode.index)
+    }
   }
 
   /// Calls the signalled sources of a mode. Returns whether there were any.
   func performSignalled(_ mode: Int32) -> Bool {
-    let signalled = core.withLock { () -> [TrackedRunLoopSource] in
-      if core.state.pointee.sources.isEmpty { return [] }
-      return core.state.pointee.sources.filter { $0.isSignalled(in: mode) }.map(\.source)
-    }
     var handled = false
-    for source in signalled.sorted(by: { $0.order < $1.order }) where source.isValid {
-      guard source.isSignalled.exchange(false, ordering: .acquiringAndReleasing) else { continue }
+    for (source, number) in core.withLock({ core.state.pointee.sources.signalled(in: mode) }) {
+      let isDue = core.withLock { () -> Bool in
+        guard core.state.pointee.sources.takeSignal(number, in: mode) else { return false }
+        source.isSignalled = false
+        return true
+      }
+      guard isDue else { continue }
       Diagnostics.watching(self, .source) { source.handle([]) }
       handled = true
     }
     return handled
   }
 
-  /// Calls the source that an event is for, if it is still there. Returns whether it was.
+  /// Calls the sources that an event is for, if they are still there. Returns whether one was called.
   func handleDescriptor(_ event: undead_loop_event, _ mode: Int32) -> Bool {
-    let source = core.withLock {
-      core.state.pointee.sources.first { $0.token == event.token && $0.modes.contains(mode) }?.source
-    }
-    guard let source, source.isValid else { return false }
-    Diagnostics.watching(self, .source) { source.handle(.init(rawValue: event.conditions)) }
-    return true
-  }
-
-  /// Drops sources whose descriptor was closed under them. The caller holds the lock.
-  func checkDescriptors() {
-    for record in core.state.pointee.sources {
-      guard case .descriptor(let descriptor, _, _) = record.source.kind, !undead_loop_is_open(descriptor) else {
-        continue
+    var isStale = false
+    var handled = false
+    let waiters = core.withLock { () -> [SourceTable.Waiter] in
+      guard let found = core.state.pointee.polled.descriptor(of: event.token, wait: event.wait) else {
+        if core.state.pointee.polled.isLost(event.token) { core.forgetLostDescriptors() }
+        return []
       }
-      core.state.pointee.sources.removeAll { $0.token == record.token }
-      core.append(
-        .block(
-          { [self] in
-            record.source.invalidate()
-            Diagnostics.report(
-              .descriptorClosed, "descriptor \(descriptor) was closed while it was a source of \(self)",
-              loop: name)
-          }, nil), modes: [ModeTable.commonMode])
+      isStale = found.isStale
+      return core.state.pointee.sources.waiters(for: found.descriptor, event.conditions, in: mode)
     }
-  }
-}
-
-extension LoopCore {
-  /// Adds a source and tries its descriptor. The caller holds the lock.
-  fileprivate func insert(_ source: TrackedRunLoopSource, _ modes: [Int32]) throws(RunLoopError) {
-    let token = state.pointee.nextSourceToken
-    var record = SourceRecord(source: source, token: token, modes: modes)
-    if let (descriptor, conditions) = source.polled {
-      state.pointee.poller.open()
-      let error = undead_loop_poll_set(state.pointee.poller.poll, descriptor, conditions, token, false)
-      if error != 0 { throw .unusableDescriptor(descriptor: descriptor, errno: -error) }
-      record.polledDescriptor = descriptor
-    }
-    state.pointee.nextSourceToken += 1
-    state.pointee.sources.append(record)
-  }
-
-  /// Makes the poll know the sources of `mode` and no others. The caller holds the lock.
-  func syncPolled(_ mode: Int32) {
-    let state = state
-    for index in state.pointee.sources.indices {
-      let record = state.pointee.sources[index]
-      let isWanted = record.modes.contains(mode)
-      if isWanted == (record.polledDescriptor >= 0) { continue }
-      if !isWanted {
-        stopPolling(record)
-        state.pointee.sources[index].polledDescriptor = -1
-      } else if let (descriptor, conditions) = record.source.polled {
-        let error = undead_loop_poll_set(state.pointee.poller.poll, descriptor, conditions, record.token, false)
-        if error == 0 { state.pointee.sources[index].polledDescriptor = descriptor }
+    for waiter in waiters {
+      guard core.withLock({ core.state.pointee.sources.contains(waiter.number, in: mode) }) else { continue }
+      var conditions = event.conditions
+      // Somebody has dealt with it since, or the event is older than the source.
+      if isStale || handled || Int32(truncatingIfNeeded: waiter.polled.since &- event.wait) >= 0 {
+        conditions = undead_loop_ready(waiter.polled.descriptor, waiter.polled.conditions)
       }
+      conditions &= waiter.polled.conditions
+      if conditions == 0 { continue }
+      Diagnostics.watching(self, .source) {
+        waiter.source.handle(.init(rawValue: conditions), waiter.polled.descriptor)
+      }
+      handled = true
     }
-    syncMainQueue(mode)
-  }
-
-  /// Polls Dispatch's main queue in the common modes. The caller holds the lock.
-  private func syncMainQueue(_ mode: Int32) {
-    guard state.pointee.poller.servesMainQueue else { return }
-    let isWanted = state.pointee.commonModes.contains(mode)
-    guard isWanted != state.pointee.mainQueuePolled else { return }
-    state.pointee.mainQueuePolled = isWanted
-    undead_loop_poll_set(
-      state.pointee.poller.poll, undead_loop_main_queue_descriptor(), isWanted ? UNDEAD_LOOP_READABLE : 0,
-      Poller.Token.mainQueue, false)
-  }
-
-  fileprivate func forget(_ source: TrackedRunLoopSource) {
-    // Released without the lock: it may be the source's last reference.
-    let record = withLock { () -> SourceRecord? in
-      guard let known = state.pointee.sources.firstIndex(where: { $0.source === source }) else { return nil }
-      stopPolling(state.pointee.sources[known])
-      return state.pointee.sources.remove(at: known)
-    }
-    withExtendedLifetime(record) {}
-  }
-
-  func stopPolling(_ record: SourceRecord) {
-    if record.polledDescriptor >= 0 {
-      undead_loop_poll_set(state.pointee.poller.poll, record.polledDescriptor, 0, record.token, true)
-    }
+    return handled
   }
 }

@@ -141,8 +141,8 @@ public final class TrackedRunLoop: Sendable {
   private struct Left {
     var timers: [TrackedTimer]
     var work: [WorkQueue.Item]
-    var sources: [SourceRecord]
-    var observers: [ObserverRecord]
+    var sources: [SourceTable.Record]
+    var observers: [ObserverTable.Record]
   }
 
   /// The loop's thread ends, or its last owner lets go of it: waiters are released, timers are detached and reported.
@@ -152,11 +152,9 @@ public final class TrackedRunLoop: Sendable {
       core.closeInbox()
       core.state.pointee.isFinished = true
       core.state.pointee.owner = 0
-      let sources = core.state.pointee.sources
-      let observers = core.state.pointee.observers
-      for record in sources { core.stopPolling(record) }
-      core.state.pointee.sources = []
-      core.state.pointee.observers = []
+      let sources = core.removeAllSources()
+      let observers = core.state.pointee.observers.removeAll()
+      for record in observers { record.observer.membership.leave() }
       core.state.pointee.poller.closeTimer()
       core.state.pointee.poller.stopWatchingClock()
       return Left(
@@ -171,8 +169,7 @@ public final class TrackedRunLoop: Sendable {
       case .release: break
       }
     }
-    for record in left.sources { record.source.loopEnded() }
-    for record in left.observers { record.observer.unclaim() }
+    for record in left.sources { record.closeSignal() }
     let lost = left.timers.filter { $0.loopEnded() }
     if Diagnostics.isOn { Diagnostics.loopEnded(self, timers: lost) }
   }

@@ -1,0 +1,93 @@
+import Glibc
+import Synchronization
+
+/// Which loop an item is in: a source, an observer. The life of every item is the same: in no loop, in one, in none again,
+/// and over at last.
+///
+/// The word is also the item's lock. While the item is in a loop, that loop's lock guards it; while it is in none, whoever
+/// made the word `locked` has it for himself. An item is claimed and entered into its loop's tables while the loop's lock is
+/// held once: whoever ends the item comes before both, or after both.
+struct Membership: ~Copyable {
+  private enum Word {
+    static let none: UInt = 0
+    static let locked: UInt = 1
+    static let over: UInt = 2
+  }
+
+  enum Claim {
+    case claimed
+    case alreadyHere
+    case over
+    /// It is in the loop with these bits. Its name is asked for without a lock: two of them are never held at a time.
+    case elsewhere(UInt)
+  }
+
+  private let word = Atomic<UInt>(Word.none)
+
+  /// Whether the item has ended.
+  var isOver: Bool { word.load(ordering: .acquiring) == Word.over }
+
+  /// Makes the item one of `core`'s. The caller holds that lock.
+  borrowing func claim(for core: LoopCore) -> Claim {
+    while true {
+      let claim = word.compareExchange(expected: Word.none, desired: core.bits, ordering: .acquiringAndReleasing)
+      if claim.exchanged { return .claimed }
+      switch claim.original {
+      case core.bits: return .alreadyHere
+      case Word.over: return .over
+      case Word.locked: sched_yield()
+      default: return .elsewhere(claim.original)
+      }
+    }
+  }
+
+  /// The item is in no loop any more, and may go to another. The caller holds the lock of its loop.
+  borrowing func leave() { word.store(Word.none, ordering: .releasing) }
+
+  /// Whether the item is one of `core`'s. The caller holds that lock.
+  borrowing func isMember(of core: LoopCore) -> Bool { word.load(ordering: .relaxed) == core.bits }
+
+  /// Calls `body` with exclusive access to the item, and with the loop that it is in. `body` takes no other lock.
+  borrowing func withHome<Result>(_ body: (LoopCore?) -> Result) -> Result {
+    while true {
+      if let result = access(restoring: nil, body) { return result }
+      // An item that has ended is never entered anywhere.
+      if word.compareExchange(expected: Word.over, desired: Word.locked, ordering: .acquiringAndReleasing).exchanged {
+        defer { word.store(Word.over, ordering: .releasing) }
+        return body(nil)
+      }
+    }
+  }
+
+  /// Ends the item: calls `body`, which takes it out of the loop that it is in. Nil if it has ended already.
+  borrowing func end<Result>(_ body: (LoopCore?) -> Result) -> Result? {
+    while !isOver {
+      if let result = access(restoring: Word.over, body) { return result }
+    }
+    return nil
+  }
+
+  /// One attempt. `after` is what the word becomes, nil for what it was.
+  private borrowing func access<Result>(restoring after: UInt?, _ body: (LoopCore?) -> Result) -> Result? {
+    let bits = word.load(ordering: .acquiring)
+    switch bits {
+    case Word.over: return nil
+    case Word.locked:
+      sched_yield()
+      return nil
+    case Word.none:
+      guard word.compareExchange(expected: bits, desired: Word.locked, ordering: .acquiringAndReleasing).exchanged
+      else { return nil }
+      defer { word.store(after ?? Word.none, ordering: .releasing) }
+      return body(nil)
+    default:
+      guard let core = LoopCore(bits: bits) else { preconditionFailure("a membership of no loop") }
+      core.lock()
+      defer { core.unlock() }
+      // It may have left while the lock was waited for.
+      guard word.load(ordering: .relaxed) == bits else { return nil }
+      defer { if let after { word.store(after, ordering: .releasing) } }
+      return body(core)
+    }
+  }
+}
