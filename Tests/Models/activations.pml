@@ -1,22 +1,27 @@
 /* Nested runs and what ends them: Core/ActivationStack.swift, Loop/Running.swift, Loop/RunLoopThread.swift.
  *
- * `stop()` ends the activation that is the innermost at that moment, RunLoopThread.stop() all of them for good. One number
- * remembers both: an activation ends if it is as deep as `stopLevel` or deeper. What is nested into an activation that
- * has to end is over, too, as soon as it looks.
+ * Each activation has a mark of its own. `stop()` marks the one that is the innermost at that moment, RunLoopThread.stop()
+ * ends all of them for good. The mark is looked at under the hold of the lock in which the loop decides to sleep.
  *
- * Checked: whoever is to end does so before it sleeps again; nobody else does; a stop while nothing runs changes nothing;
- * after the thread's stop nothing runs any more.
+ * Checked: an activation that is to end does so before it sleeps again; no other does, also not one that is nested into it
+ * or takes its place; a stop while nothing runs changes nothing; after the thread's stop nothing runs any more.
  *
  * holds: PLAIN
- * breaks: NOT_CLEARED CLEARED_FOR_GOOD LATEST_WINS IDLE_COUNTS INNERMOST_ONLY CHECKED_TOO_EARLY ENTRY_CLEARS
+ * breaks: ONE_MARK KEPT_ON_POP OUTER_FORGOTTEN CLEARED_FOR_GOOD IDLE_COUNTS INNERMOST_ONLY LOOKED_TOO_EARLY
  */
 #define DEEPEST 3
-#define NOWHERE 100 /* no stop is wanted */
-#define THREAD 0    /* the level of the thread's stop */
 
-byte depth, stopLevel = NOWHERE;
-bool threadIsStopped; /* what RunLoopThread knows beside the loop */
-bool asked[4];        /* stop() meant the activation at this depth, asked[0]: the thread's stop came */
+/* ActivationStack */
+byte depth;
+bool isStopped[4], isStoppedForGood;
+/* What was asked for: the end of the activation at this depth, and of the thread. */
+bool asked[4], isThreadAsked;
+#ifdef ONE_MARK
+#define mark 1
+#else
+#define mark depth
+#endif
+
 bool asleep;
 byte wakes;
 bool ended;
@@ -32,38 +37,36 @@ inline wake() {
 inline stop() {
   atomic {
     if
-#ifndef IDLE_COUNTS
+    :: depth > 0 -> asked[depth] = true; isStopped[mark] = true; wake()
+#ifdef IDLE_COUNTS
+    :: depth == 0 -> isStopped[1] = true
+#else
     :: depth == 0
 #endif
-    :: else ->
-      asked[depth] = depth > 0 || asked[0];
-#ifdef LATEST_WINS
-      stopLevel = depth;
-#else
-      stopLevel = (depth < stopLevel -> depth : stopLevel);
-#endif
-      wake()
     fi
   }
 }
 
 inline stopThread() {
+  atomic {
+    isThreadAsked = true;
 #ifdef INNERMOST_ONLY
-  threadIsStopped = true;
-  atomic { asked[0] = true; stopLevel = (depth < stopLevel -> depth : stopLevel); wake() }
+    if
+    :: depth > 0 -> isStopped[mark] = true
+    :: depth == 0 -> isStoppedForGood = true
+    fi;
 #else
-  atomic { threadIsStopped = true; asked[0] = true; stopLevel = THREAD; wake() }
+    isStoppedForGood = true;
 #endif
+    wake()
+  }
 }
-
-/* What the activation at this depth was asked, or one that it is nested into. */
-#define isAsked (asked[0] || (depth >= 1 && asked[1]) || (depth >= 2 && asked[2]) || (depth >= 3 && asked[3]))
 
 inline enter() {
   atomic {
     depth++;
-#ifdef ENTRY_CLEARS
-    stopLevel = NOWHERE
+#ifdef OUTER_FORGOTTEN
+    isStopped[depth - 1] = false
 #endif
   }
 }
@@ -71,14 +74,18 @@ inline enter() {
 inline leave() {
   atomic {
     asked[depth] = false;
-    depth--;
-#ifdef CLEARED_FOR_GOOD
-    stopLevel = (stopLevel > depth || stopLevel == THREAD -> NOWHERE : stopLevel)
-#elif !defined(NOT_CLEARED)
-    stopLevel = (stopLevel > depth -> NOWHERE : stopLevel)
+#ifndef KEPT_ON_POP
+    isStopped[mark] = false;
 #endif
+#ifdef CLEARED_FOR_GOOD
+    isStoppedForGood = false;
+#endif
+    depth--
   }
 }
+
+#define mustStop (isStoppedForGood || isStopped[mark])
+#define isAsked (isThreadAsked || asked[depth])
 
 /* The thread: it runs its loop until it is stopped; callbacks run it again, and a run may also end by its time. */
 active proctype thread() {
@@ -87,8 +94,8 @@ active proctype thread() {
   do
   :: depth == 0 ->
     if
-    :: threadIsStopped -> break
-    :: !threadIsStopped -> enter()
+    :: isStoppedForGood -> break
+    :: !isStoppedForGood -> enter()
     fi
   :: depth > 0 ->
     if
@@ -98,12 +105,12 @@ active proctype thread() {
     fi;
     if
     :: depth > 0 ->
-#ifdef CHECKED_TOO_EARLY
-      mustEnd = stopLevel <= depth;
+#ifdef LOOKED_TOO_EARLY
+      mustEnd = mustStop;
 #endif
       atomic {
-#ifndef CHECKED_TOO_EARLY
-        mustEnd = stopLevel <= depth;
+#ifndef LOOKED_TOO_EARLY
+        mustEnd = mustStop;
 #endif
         asleep = !mustEnd;
         assert(mustEnd || !isAsked);

@@ -1,4 +1,4 @@
-/* The life of a timer, source, observer or link: Core/Membership.swift.
+/* The life of a timer, source, observer or link: Core/Membership.swift, LoopCore.add(), TrackedTimer.invalidate().
  *
  * One word says where the item is: nowhere, in a loop, or over; `locked` while a thread looks at one that is nowhere. It is
  * changed with the lock of the loop that it names, or from nowhere. Claiming the word and entering the loop's table happen

@@ -8,7 +8,7 @@
  * writes to the descriptor with the lock in his hands; a pass that was refused its sleep finds something to do.
  *
  * holds: PLAIN DRIVEN VIRTUAL
- * breaks: DISCARDED DECIDED_LATE DRAINED_LATE GAP_FOR_WORK WRITTEN_LOCKED
+ * breaks: DISCARDED WIDENED REARMED DECIDED_LATE DRAINED_LATE GAP_FOR_WORK WRITTEN_LOCKED
  * breaks: DRIVEN+DISCARDED DRIVEN+ARMED_LATE DRIVEN+NOT_ASLEEP VIRTUAL+ASKED_EARLY VIRTUAL+JUMP_IGNORED
  */
 #define NEVER 200
@@ -208,8 +208,13 @@ proctype user(byte operations) {
         :: asleep && due < sleepUntil -> asleep = false
         :: else
         fi
-#else
+#elif !defined(WIDENED) /* Nobody is told that the mode has become common, and the timer is in it now. */
         noteDue(due)
+#endif
+#ifdef REARMED
+      /* Somebody asks for the loop's descriptor, and it is armed for a mode in which there is nothing, or work. */
+      :: asleep -> sleepUntil = NEVER
+      :: asleep = false
 #endif
       fi;
       unlock();
