@@ -97,8 +97,8 @@ int undead_loop_wake_create(void) {
   return wake < 0 ? -errno : wake;
 }
 
-int undead_loop_timer_create(bool wall) {
-  int timer = timerfd_create(wall ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+int undead_loop_timer_create(clockid_t clock) {
+  int timer = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
   return timer < 0 ? -errno : timer;
 }
 
@@ -146,18 +146,19 @@ int undead_loop_poll_wait(int poll, undead_loop_event *events, int capacity, int
   return count < 0 ? 0 : count;
 }
 
-void undead_loop_timer_set(int timer, int64_t nanoseconds) {
+void undead_loop_timer_set(int timer, int64_t nanoseconds, bool relative) {
   struct itimerspec when = {{0, 0}, {0, 0}};
   if (nanoseconds != INT64_MAX) {
     if (nanoseconds < 1) nanoseconds = 1;  // 0 would disarm it
     when.it_value = (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
   }
-  timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+  timerfd_settime(timer, relative ? 0 : TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-void undead_loop_timer_watch_clock(int timer) {
-  struct itimerspec never = {{0, 0}, {.tv_sec = INT_MAX, .tv_nsec = 0}};
-  timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+int undead_loop_timer_watch_clock(int timer) {
+  // The last date that the kernel can count, in 2262.
+  struct itimerspec never = {{0, 0}, {.tv_sec = INT64_MAX / INT64_C(1000000000), .tv_nsec = 0}};
+  return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0 ? 0 : -errno;
 }
 
 void undead_loop_wake(int wake) {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-// Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
+// Nanoseconds of CLOCK_MONOTONIC, CLOCK_REALTIME and CLOCK_BOOTTIME.
 static inline int64_t undead_loop_monotonic(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -14,6 +14,11 @@ static inline int64_t undead_loop_monotonic(void) {
 static inline int64_t undead_loop_realtime(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+static inline int64_t undead_loop_boottime(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -63,17 +68,17 @@ uint32_t undead_loop_waits(void);
 // Each returns a descriptor, or -errno.
 int undead_loop_poll_create(void);
 int undead_loop_wake_create(void);
-int undead_loop_timer_create(bool wall);
+int undead_loop_timer_create(clockid_t clock);
 // 0, or -errno. `conditions` of 0 removes the descriptor.
 int undead_loop_poll_set(int poll, int descriptor, uint32_t conditions, uint64_t token, bool known);
 // What `descriptor` is ready for now.
 uint32_t undead_loop_ready(int descriptor, uint32_t conditions);
 // Waits at most `nanoseconds` (negative: without limit). Returns the number of events, 0 also when interrupted.
 int undead_loop_poll_wait(int poll, undead_loop_event *events, int capacity, int64_t nanoseconds);
-// Sets the descriptor readable at `nanoseconds` of its clock; INT64_MAX: never.
-void undead_loop_timer_set(int timer, int64_t nanoseconds);
-// Becomes readable when somebody sets the wall clock.
-void undead_loop_timer_watch_clock(int timer);
+// Sets the descriptor readable at `nanoseconds` of its clock, or so much later than now if `relative`; INT64_MAX: never.
+void undead_loop_timer_set(int timer, int64_t nanoseconds, bool relative);
+// Becomes readable when somebody sets the wall clock. 0, or -errno.
+int undead_loop_timer_watch_clock(int timer);
 void undead_loop_wake(int wake);
 void undead_loop_drain(int wake);
 void undead_loop_close(int descriptor);

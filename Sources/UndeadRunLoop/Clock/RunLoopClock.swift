@@ -1,22 +1,33 @@
-import CUndeadRunLoop
 import FoundationEssentials
 
 /// The time that a run loop lives by.
 ///
-/// `MonotonicClock` is the default, `WallClock` follows the time of day, and `VirtualClock` belongs to a test.
-/// Instants are nanoseconds since a zero of the clock's own choice. All requirements must be safe to call from any thread.
+/// `MonotonicClock` is the default, `WallClock` follows the time of day, `BootClock` counts the time of a suspended machine,
+/// and `VirtualClock` belongs to a test. Instants are nanoseconds since a zero of the clock's own choice; `Int64.max` is
+/// the instant that never comes. All requirements must be safe to call from any thread, and must not call a loop: it may
+/// hold its lock while it asks.
 public protocol RunLoopClock: AnyObject, Sendable {
   /// The present instant.
   var now: Int64 { get }
 
-  /// The date of an instant.
+  /// The date of an instant; `Date.distantFuture` for `Int64.max`.
   func date(at instant: Int64) -> Date
 
-  /// The instant of a date, within `Int64`'s range.
+  /// The instant of a date: `Int64.max` for one that is too far away to be counted, and not before ``Int64/longAgo``.
   func instant(at date: Date) -> Int64
+
+  /// The clock of the kernel that counts the same nanoseconds from the same zero; nil if there is none.
+  ///
+  /// A loop that is driven from outside arms its descriptor by it. For a clock without one it asks ``wait(until:)``.
+  var kernelClock: KernelClock? { get }
 
   /// Asked by a loop that has nothing to do until `deadline` (`Int64.max`: no deadline): how it shall wait.
   func wait(until deadline: Int64) -> ClockWait
+
+  /// How many nanoseconds must lie between two wake-ups for timers, if the loop wants `preferred`.
+  ///
+  /// The gap saves processor time where time passes by itself. A clock that is moved by hand has none.
+  func gap(_ preferred: Int64) -> Int64
 
   /// A loop that lives by this clock begins, or ends, to want to know when the clock jumps.
   func addJumpObserver(_ observer: any ClockJumpObserver)
@@ -29,71 +40,43 @@ public protocol RunLoopClock: AnyObject, Sendable {
 }
 
 extension RunLoopClock {
+  /// Most clocks are none of the kernel's.
+  public var kernelClock: KernelClock? { nil }
+
+  /// The gap that was asked for, or none if the kernel does not know the clock.
+  public func gap(_ preferred: Int64) -> Int64 { kernelClock == nil ? 0 : preferred }
+
   /// Most clocks never jump.
   public func addJumpObserver(_ observer: any ClockJumpObserver) {}
 
   /// Most clocks never jump.
   public func removeJumpObserver(_ observer: any ClockJumpObserver) {}
 
-  /// Most clocks cannot be set.
-  public var canBeSet: Bool { false }
+  /// Only the time of day can be set.
+  public var canBeSet: Bool { kernelClock == .realtime }
+}
+
+/// A clock of Linux that a descriptor can be armed by.
+public enum KernelClock: Sendable, Hashable, CaseIterable {
+  /// `CLOCK_MONOTONIC`.
+  case monotonic
+  /// `CLOCK_REALTIME`.
+  case realtime
+  /// `CLOCK_BOOTTIME`.
+  case boottime
 }
 
 /// How a loop waits for its clock.
 public enum ClockWait: Sendable, Hashable {
   /// Sleep for at most this many nanoseconds of real time.
   case sleep(nanoseconds: Int64)
+  /// Sleep until the clock's ``RunLoopClock/kernelClock`` has reached the deadline, however long the machine is suspended
+  /// meanwhile.
+  case alarm
   /// The clock has moved itself to the deadline: go on at once.
   case elapsed
   /// Sleep until woken: the clock calls `clockDidJump()` when it moves.
   case untilJump
-}
-
-/// Told when a clock moves other than by the passing of time.
-public protocol ClockJumpObserver: AnyObject, Sendable {
-  /// Called from any thread after the clock has moved.
-  func clockDidJump()
-}
-
-/// `CLOCK_MONOTONIC`: never set, never goes backwards, does not count the time of a suspended machine.
-public final class MonotonicClock: RunLoopClock {
-  /// The clock of every loop that was not given another.
-  public static let shared = MonotonicClock()
-
-  private init() {}
-
-  public var now: Int64 { undead_loop_monotonic() }
-
-  public func date(at instant: Int64) -> Date {
-    Date(timeIntervalSince1970: Double(undead_loop_realtime() + (instant.clamped - undead_loop_monotonic())) / 1e9)
-  }
-
-  public func instant(at date: Date) -> Int64 {
-    Instants.add(undead_loop_monotonic(), Instants.nanoseconds(date.timeIntervalSince1970) - undead_loop_realtime())
-  }
-
-  public func wait(until deadline: Int64) -> ClockWait { ClockWait.sleep(from: now, until: deadline) }
-}
-
-/// `CLOCK_REALTIME`: the time of day, which the administrator or NTP may set.
-///
-/// When it is set forward, what became due fires at once and missed ticks are skipped. When it is set back, one-shot
-/// timers keep their date, and repeating timers go on with their next tick at most one interval away.
-public final class WallClock: RunLoopClock {
-  /// The time of day.
-  public static let shared = WallClock()
-
-  private init() {}
-
-  public var now: Int64 { undead_loop_realtime() }
-
-  public func date(at instant: Int64) -> Date { Date(timeIntervalSince1970: Double(instant) / 1e9) }
-
-  public func instant(at date: Date) -> Int64 { Instants.nanoseconds(date.timeIntervalSince1970) }
-
-  public func wait(until deadline: Int64) -> ClockWait { ClockWait.sleep(from: now, until: deadline) }
-
-  public var canBeSet: Bool { true }
 }
 
 extension ClockWait {
@@ -102,62 +85,8 @@ extension ClockWait {
   }
 }
 
-extension Int64 {
-  /// Keeps differences and sums of two such instants representable.
-  fileprivate var clamped: Int64 { Swift.min(Swift.max(self, .min / 4), .max / 4) }
-}
-
-/// Arithmetic on instants that saturates: a date a million years away is a date that never comes.
-enum Instants {
-  static let nanosecondsPerSecond = 1e9
-
-  @inline(__always)
-  static func add(_ instant: Int64, _ nanoseconds: Int64) -> Int64 {
-    let (sum, overflow) = instant.addingReportingOverflow(nanoseconds)
-    return overflow ? (nanoseconds > 0 ? .max : .min) : sum
-  }
-
-  @inline(__always)
-  static func subtract(_ instant: Int64, _ nanoseconds: Int64) -> Int64 {
-    let (difference, overflow) = instant.subtractingReportingOverflow(nanoseconds)
-    return overflow ? (nanoseconds < 0 ? .max : .min) : difference
-  }
-
-  /// Seconds as nanoseconds, saturating; not a number counts as the distant past.
-  static func nanoseconds(_ seconds: Double) -> Int64 {
-    if seconds.isNaN { return .min / 4 }
-    let nanoseconds = seconds * nanosecondsPerSecond
-    if nanoseconds >= Double(Int64.max / 4) { return .max / 4 }
-    if nanoseconds <= Double(Int64.min / 4) { return .min / 4 }
-    return Int64(nanoseconds.rounded())
-  }
-
-  /// A duration as nanoseconds, saturating.
-  static func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    if overflow { return seconds > 0 ? .max / 4 : .min / 4 }
-    return min(max(add(scaled, attoseconds / 1_000_000_000), .min / 4), .max / 4)
-  }
-
-  /// Seconds of an interval that a timer may have.
-  static func interval(_ seconds: Double) throws(RunLoopError) -> Int64 {
-    guard seconds >= 0, seconds * nanosecondsPerSecond + 0.5 < Double(Int64.max) else {
-      throw .invalidInterval(seconds)
-    }
-    // Not negative, so this rounds; `rounded()` would be a call into libm.
-    return Int64(seconds * nanosecondsPerSecond + 0.5)
-  }
-
-  /// An interval that a timer may have.
-  static func interval(_ duration: Duration) throws(RunLoopError) -> Int64 {
-    let nanoseconds = nanoseconds(duration)
-    guard nanoseconds >= 0, nanoseconds < .max / 4 else {
-      let (seconds, attoseconds) = duration.components
-      throw .invalidInterval(Double(seconds) + Double(attoseconds) / 1e18)
-    }
-    return nanoseconds
-  }
-
-  static func seconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds) / nanosecondsPerSecond }
+/// Told when a clock moves other than by the passing of time.
+public protocol ClockJumpObserver: AnyObject, Sendable {
+  /// Called from any thread after the clock has moved.
+  func clockDidJump()
 }

@@ -5,16 +5,23 @@ import FoundationEssentials
 /// With `advancesWhenIdle` a loop that would sleep moves the clock to its next date instead: an hour of timers runs in
 /// milliseconds and always in the same way. Without it a sleeping loop wakes when another thread calls `advance(by:)`.
 public final class VirtualClock: RunLoopClock {
-  private struct State {
+  fileprivate struct State {
     var now: Int64
     var observers: [ObjectIdentifier: WeakObserver] = [:]
+    /// The tasks that sleep by this clock, the first to wake first.
+    var sleepers: [Sleeper] = []
   }
-  private struct WeakObserver {
+  fileprivate struct WeakObserver {
     weak var observer: (any ClockJumpObserver)?
+  }
+  fileprivate struct Sleeper {
+    var deadline: Int64
+    var sleep: TaskSleep
   }
 
   private let state: Locked<State>
-  private let start: Date
+  /// The date at which the clock stood when it was made.
+  public let start: Date
   private let advancesWhenIdle: Bool
 
   /// - Parameters:
@@ -29,17 +36,22 @@ public final class VirtualClock: RunLoopClock {
   /// Nanoseconds since the clock was made.
   public var now: Int64 { state.withLock { $0.now } }
 
-  public func date(at instant: Int64) -> Date { start.addingTimeInterval(Instants.seconds(instant)) }
+  public func date(at instant: Int64) -> Date { Instants.date(instant, after: start) }
 
-  public func instant(at date: Date) -> Int64 { Instants.nanoseconds(date.timeIntervalSince(start)) }
+  public func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: start, to: date) }
 
   public func wait(until deadline: Int64) -> ClockWait {
-    state.withLock { state in
+    var woken: [TaskSleep] = []
+    let wait = state.withLock { state -> ClockWait in
       if deadline <= state.now { return .elapsed }
-      guard advancesWhenIdle, deadline != .max else { return .untilJump }
-      state.now = deadline
+      let next = min(deadline, state.sleepers.first?.deadline ?? .max)
+      guard advancesWhenIdle, next != .max else { return .untilJump }
+      state.now = max(state.now, next)
+      woken = state.takeDue()
       return .elapsed
     }
+    for sleep in woken { sleep.finish() }
+    return wait
   }
 
   public func addJumpObserver(_ observer: any ClockJumpObserver) {
@@ -59,11 +71,47 @@ public final class VirtualClock: RunLoopClock {
     move { _ in instant }
   }
 
-  private func move(_ change: (Int64) -> Int64) {
-    let observers = state.withLock { state in
-      state.now = change(state.now)
-      return state.observers.values.compactMap(\.observer)
+  /// The first instant for which a task sleeps by this clock; nil if none does.
+  package var nextSleeper: Int64? { state.withLock { $0.sleepers.first?.deadline } }
+
+  /// Lets a task sleep until an instant, which may have passed.
+  func add(_ sleep: TaskSleep, until deadline: Int64) {
+    let mustWake = state.withLock { state -> Bool in
+      if deadline <= state.now { return false }
+      let place = state.sleepers.firstIndex { $0.deadline > deadline } ?? state.sleepers.endIndex
+      state.sleepers.insert(Sleeper(deadline: deadline, sleep: sleep), at: place)
+      return true
     }
+    if mustWake {
+      // A loop that is idle may move the clock, if it is told that there is something to move it for.
+      if advancesWhenIdle { tell() }
+    } else {
+      sleep.finish()
+    }
+  }
+
+  /// A task no longer sleeps.
+  func remove(_ sleep: TaskSleep) { state.withLock { $0.sleepers.removeAll { $0.sleep === sleep } } }
+
+  private func move(_ change: (Int64) -> Int64) {
+    let woken = state.withLock { state in
+      state.now = change(state.now)
+      return state.takeDue()
+    }
+    for sleep in woken { sleep.finish() }
+    tell()
+  }
+
+  private func tell() {
+    let observers = state.withLock { $0.observers.values.compactMap(\.observer) }
     for observer in observers { observer.clockDidJump() }
+  }
+}
+
+extension VirtualClock.State {
+  fileprivate mutating func takeDue() -> [TaskSleep] {
+    let count = sleepers.prefix { $0.deadline <= now }.count
+    defer { sleepers.removeFirst(count) }
+    return sleepers.prefix(count).map(\.sleep)
   }
 }

@@ -215,8 +215,10 @@ extension LoopCore {
   /// When to wake for timers of `mode` of which the first wants to at `instant`: not before the gap since the last wake-up has
   /// passed, unless there is a timer that would lose ticks by it, or the clock is not real. The caller holds the lock.
   func postponed(_ instant: Int64, mode: Int32) -> Int64 {
-    guard instant != .max, state.pointee.clockIsMonotonic, !hasUrgentTimers(in: mode) else { return instant }
-    return max(instant, state.pointee.sleep.earliestWake)
+    guard instant != .max, !hasUrgentTimers(in: mode) else { return instant }
+    let wanted = state.pointee.sleep.minimumGap
+    let gap = state.pointee.clockIsMonotonic ? wanted : state.pointee.clock.gap(wanted)
+    return gap > 0 ? max(instant, Instants.add(state.pointee.sleep.lastWake, gap)) : instant
   }
 
   /// Whether a timer of `mode` has an interval that is not many times the gap. The caller holds the lock.

@@ -1,4 +1,5 @@
 import CUndeadRunLoop
+import Glibc
 
 /// The descriptors by which a loop sleeps and is woken. They are opened at the first sleep, and stay with the loop's
 /// state when that is reused: a stale handle may still write to the wake descriptor.
@@ -16,9 +17,11 @@ struct Poller {
   private(set) var wake: Int32 = -1
   /// Polls the poll, for others.
   private var published: Int32 = -1
-  /// Armed with the next date while somebody outside polls the loop's descriptor.
+  /// Armed with the next date while somebody outside polls the loop's descriptor, and for sleeps that end by an alarm.
   private(set) var timer: Int32 = -1
-  private(set) var armed = Int64.max
+  private var timerClock = KernelClock.monotonic
+  /// The instant of `timerClock` for which the timer is armed, nil if that is not known.
+  private(set) var armed: Int64?
   /// Tells when the wall clock is set.
   private(set) var clockWatch: Int32 = -1
   var servesMainQueue = false
@@ -76,13 +79,14 @@ struct Poller {
 
   private mutating func adoptTimers() {
     if timer >= 0 {
-      let instant = armed
-      timer = undead_loop_replace(timer, undead_loop_timer_create(false))
+      // One that goes by a distance ends too early now, and is armed anew.
+      let instant = armed ?? .min
+      timer = undead_loop_replace(timer, undead_loop_timer_create(timerClock.id))
       armed = .max
       arm(instant)
     }
     if clockWatch >= 0 {
-      clockWatch = undead_loop_replace(clockWatch, undead_loop_timer_create(true))
+      clockWatch = undead_loop_replace(clockWatch, undead_loop_timer_create(KernelClock.realtime.id))
       if clockWatch >= 0 { undead_loop_timer_watch_clock(clockWatch) }
     }
     if published >= 0 { published = undead_loop_replace(published, undead_loop_poll_create()) }
@@ -98,30 +102,51 @@ struct Poller {
     return published
   }
 
-  mutating func openTimer() {
-    guard open(), timer < 0 else { return }
-    let descriptor = undead_loop_timer_create(false)
-    guard descriptor >= 0 else { return }
+  /// Opens the timer that goes by `clock`. False if the process has no descriptors left.
+  @discardableResult
+  mutating func openTimer(_ clock: KernelClock) -> Bool {
+    if timer >= 0, timerClock == clock { return true }
+    closeTimer()
+    guard open() else { return false }
+    let descriptor = undead_loop_timer_create(clock.id)
+    guard descriptor >= 0 else { return false }
     undead_loop_poll_set(poll, descriptor, UNDEAD_LOOP_READABLE, Token.timer, false)
     timer = descriptor
+    timerClock = clock
     armed = .max
+    return true
   }
 
   mutating func closeTimer() {
     if timer >= 0 { undead_loop_close(timer) }
     timer = -1
-    armed = .max
+    armed = nil
   }
 
+  /// Lets the timer expire at an instant of its clock.
   mutating func arm(_ instant: Int64) {
     guard timer >= 0, instant != armed else { return }
     armed = instant
-    undead_loop_timer_set(timer, instant)
+    undead_loop_timer_set(timer, instant, false)
+  }
+
+  /// Lets a timer that goes by `clock` expire at an instant of it. False if there can be none.
+  mutating func arm(_ instant: Int64, by clock: KernelClock?) -> Bool {
+    guard let clock, openTimer(clock) else { return false }
+    arm(instant)
+    return true
+  }
+
+  /// Lets the timer expire after so many nanoseconds of real time.
+  mutating func arm(after nanoseconds: Int64) {
+    guard timer >= 0 else { return }
+    armed = nil
+    undead_loop_timer_set(timer, nanoseconds, true)
   }
 
   mutating func watchClock() {
     guard open(), clockWatch < 0 else { return }
-    let descriptor = undead_loop_timer_create(true)
+    let descriptor = undead_loop_timer_create(KernelClock.realtime.id)
     guard descriptor >= 0 else { return }
     undead_loop_timer_watch_clock(descriptor)
     undead_loop_poll_set(poll, descriptor, UNDEAD_LOOP_READABLE, Token.clock, false)
@@ -136,5 +161,16 @@ struct Poller {
   func noteClockSet() {
     undead_loop_drain(clockWatch)
     undead_loop_timer_watch_clock(clockWatch)
+  }
+}
+
+extension KernelClock {
+  /// The kernel's number for it.
+  fileprivate var id: clockid_t {
+    switch self {
+    case .monotonic: CLOCK_MONOTONIC
+    case .realtime: CLOCK_REALTIME
+    case .boottime: CLOCK_BOOTTIME
+    }
   }
 }

@@ -4,14 +4,14 @@ import Dispatch
 extension TrackedRunLoop {
   /// A descriptor that is readable whenever the loop has something to do: poll it, and call ``runPending(mode:)`` then.
   ///
-  /// It stays valid as long as the loop. -1 if the process has no descriptors left. Only for loops whose clock is real.
+  /// It stays valid as long as the loop. -1 if the process has no descriptors left.
   public var pollDescriptor: Int32 {
     core.withLock {
       core.openPoller()
-      core.state.pointee.poller.openTimer()
-      armForDriver()
-      return core.state.pointee.poller.publish()
+      core.state.pointee.poller.openTimer(clock.kernelClock ?? .monotonic)
     }
+    armForDriver()
+    return core.withLock { core.state.pointee.poller.publish() }
   }
 
   /// Does what is due, without waiting, on behalf of whoever polls ``pollDescriptor``.
@@ -22,15 +22,31 @@ extension TrackedRunLoop {
   public func runPending(mode: Mode = .default) -> RunResult {
     core.withLock { core.state.pointee.driverMode = mode.index }
     let result = run(mode: mode, deadline: .min, returnAfterSource: false)
-    core.withLock { armForDriver() }
+    armForDriver()
     return result
   }
 
   /// Arms the timer descriptor, if somebody polls it, for the next date; work that came after the last pass is due at once.
-  /// The caller holds the lock, and the loop does not run.
   func armForDriver() {
+    guard let next = core.withLock({ armByKernelClock() }) else { return }
+    // A clock that the kernel does not know says itself what to wait for. It is asked without the lock: it may move.
+    let wait = clock.wait(until: next)
+    core.withLock {
+      switch wait {
+      case .sleep(let nanoseconds) where nanoseconds > 0: core.state.pointee.poller.arm(after: nanoseconds)
+      case .sleep(0), .elapsed: core.state.pointee.poller.arm(.min)
+      case .sleep, .untilJump, .alarm: core.state.pointee.poller.arm(.max)
+      }
+    }
+  }
+
+  /// Returns the instant for which a clock that the kernel does not know has to be asked, nil if there is no need to.
+  /// The caller holds the lock.
+  private func armByKernelClock() -> Int64? {
     let state = core.state
-    guard state.pointee.poller.timer >= 0, !state.pointee.isFinished else { return }
+    guard state.pointee.poller.timer >= 0, !state.pointee.isFinished, state.pointee.activations.isEmpty else {
+      return nil
+    }
     let mode = state.pointee.driverMode
     core.syncPolled(mode)
     let hasWork =
@@ -38,9 +54,11 @@ extension TrackedRunLoop {
       || state.pointee.sources.hasSignalled(in: mode)
     var next = hasWork ? Int64.min : core.nextWake(mode: mode)
     if next != .min { next = core.postponed(next, mode: mode) }
-    state.pointee.poller.arm(next)
     // From here on, whoever adds something earlier writes to the wake descriptor.
     if next == .min { state.pointee.sleep.end() } else { state.pointee.sleep.begin(until: next) }
+    if next != .min, clock.kernelClock == nil { return next }
+    state.pointee.poller.arm(next)
+    return nil
   }
 
   /// Lets a Dispatch queue run the loop: on the main queue, also Foundation's main `RunLoop` does.

@@ -139,14 +139,15 @@ extension TrackedRunLoop {
 
   private func leave(_ outer: OuterActivation) {
     undead_loop_set_running(outer.running)
-    core.withLock {
+    let isOutermost = core.withLock { () -> Bool in
       core.state.pointee.activations.pop()
-      guard core.state.pointee.activations.isEmpty else { return }
+      guard core.state.pointee.activations.isEmpty else { return false }
       core.closeInbox()
-      // What a driver would have been told may have been told to this run.
-      armForDriver()
       if !outer.ownsThread { core.state.pointee.owner = 0 }
+      return true
     }
+    // What a driver would have been told may have been told to this run.
+    if isOutermost { armForDriver() }
   }
 
   /// Whether a run in `mode` would have nothing to wait for. Observers are not content. The caller holds the lock.
@@ -216,6 +217,9 @@ extension TrackedRunLoop {
     case .elapsed: return wait(poller, nanoseconds: 0)
     case .sleep(let nanoseconds): return wait(poller, nanoseconds: nanoseconds)
     case .untilJump: return wait(poller, nanoseconds: -1)
+    case .alarm:
+      let isArmed = core.withLock { core.state.pointee.poller.arm(until, by: clock.kernelClock) }
+      return wait(poller, nanoseconds: isArmed ? -1 : max(0, Instants.subtract(until, clock.now)))
     }
   }
 

@@ -116,7 +116,7 @@ extension TrackedTimer {
     let isObserved = Diagnostics.isOn
     let spent = withHome { core -> LoopCore.Spent in
       var spent = LoopCore.Spent()
-      if let core, isObserved { foreignLoop = core.loopIfForeign() }
+      if let core, isObserved, !flags.contains(.quiet) { foreignLoop = core.loopIfForeign() }
       if !flags.contains(.firing) {
         spent.extras = extras.load()
         let isHandedOver = flags.contains(.confined) && core?.handOver(self) ?? false
@@ -284,11 +284,11 @@ struct TimerExtrasReference: ~Copyable {
 extension TrackedTimer {
   /// The loop ended with this timer in it. Returns whether somebody may still wait for it to fire.
   func loopEnded() -> Bool {
-    let (target, endsWithTarget) = withHome { _ -> (TimerTarget?, Bool) in
+    let (target, endsWithTarget, isQuiet) = withHome { _ -> (TimerTarget?, Bool, Bool) in
       flags.insert(.detached)
-      return (describedTarget, flags.contains(.endsWithTarget))
+      return (describedTarget, flags.contains(.endsWithTarget), flags.contains(.quiet))
     }
-    if endsWithTarget, let target, !target.isAlive { invalidate() }
+    if isQuiet || (endsWithTarget && target.map { !$0.isAlive } ?? false) { invalidate() }
     let mayBeWaitedFor = isValid
     extras.load()?.end(.loopEnded)
     return mayBeWaitedFor

@@ -59,6 +59,8 @@ public final class TrackedTimer: Sendable {
     static let dated = Flags(rawValue: 4096)
     /// That date had passed when it was set; `extras` knows when that was.
     static let backdated = Flags(rawValue: 8192)
+    /// The library's own: it ends with its loop, and on any thread, and there is nothing to tell of that.
+    static let quiet = Flags(rawValue: 16384)
   }
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
@@ -236,6 +238,15 @@ extension TrackedTimer {
       due: Instants.add(undead_loop_monotonic(), interval),
       period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags,
       action: consume action, target: consume target, isProxy: isProxy)
+  }
+
+  /// A timer of the library's own that calls a block once, at an instant of `clock`.
+  convenience init(
+    due: Int64, clock: any RunLoopClock, leeway: Int64, block: @escaping @Sendable (TrackedTimer) -> Void
+  ) {
+    self.init(due: due, period: 0, flags: .quiet, action: .block(block))
+    self.leeway = leeway
+    if clock.kernelClock != .monotonic { keepClock(clock) }
   }
 
   /// A timer that calls a block, added to the calling thread's loop in its default mode.
