@@ -24,6 +24,8 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
+    // What others know of the instrument without linking it. Nothing of its hooks is here.
+    .target(name: "CUndeadInterface"),
     // The instrument, from the bottom up: a layer sees the headers in `include` of those that it names, and no others.
     .instrument("CUndeadPlatform"),
     .instrument("CUndeadRecord", uses: ["CUndeadPlatform"]),
@@ -34,7 +36,8 @@ let package = Package(
     .instrument(
       "CUndead",
       uses: [
-        "CUndeadPlatform", "CUndeadRecord", "CUndeadWorld", "CUndeadRuntime", "CUndeadScan", "CUndeadZombies",
+        "CUndeadInterface", "CUndeadPlatform", "CUndeadRecord", "CUndeadWorld", "CUndeadRuntime", "CUndeadScan",
+        "CUndeadZombies",
       ]),
     .target(
       name: "UndeadPreload",
@@ -51,7 +54,7 @@ let package = Package(
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "CUndeadRunLoop"),
-    .target(name: "UndeadRunLoop", dependencies: ["CUndead", "CUndeadRunLoop"]),
+    .target(name: "UndeadRunLoop", dependencies: ["CUndeadInterface", "CUndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",
       dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),

@@ -18,6 +18,47 @@ import UndeadTestSupport
         #expect(outcome.ending == .exit(23), "\(configuration): \(outcome.errors)")
         check(try JSONRenderer.parse(Data(contentsOf: URL(fileURLWithPath: file))))
       }
+      try await checkHowTheTableIsFound(in: directory)
+    }
+  }
+
+  /// What does not link the instrument finds it in the program, in whatever way it came there.
+  private func checkHowTheTableIsFound(in directory: TemporaryDirectory) async throws {
+    let program = """
+      #include "undead_instrument.h"
+      #include <stdio.h>
+      #ifdef USES
+      #include "undead.h"
+      #endif
+      int main(void) {
+      #ifdef USES
+        if (!undead_version()) return 1;
+      #endif
+        const undead_instrument *found = undead_find_instrument();
+        printf("%s %s", found ? "found" : "absent", found && found->is_active() ? "active" : "idle");
+      }
+      """
+    try program.write(toFile: directory.path("finds.c"), atomically: true, encoding: .utf8)
+    // The one who asks stands first: a weak reference takes nothing out of the archives that follow.
+    try await build(
+      """
+      cd \(quoted(directory.url.path)) && mkdir asks && mv *CUndeadInterface*find.c.o asks/find.o &&
+      ar rcs libinstrument.a *.o && clang -fPIC -shared *.o -o libinstrument.so -ldl -lpthread &&
+      options="-O1 \(InstrumentSources.interfaceOptions.map(quoted).joined(separator: " ")) finds.c asks/find.o" &&
+      clang $options -o without &&
+      clang -DUSES $options libinstrument.a -ldl -lpthread -o archived &&
+      clang $options -Wl,--no-as-needed -L. -linstrument -Wl,-rpath,\(quoted(directory.url.path)) -o shared
+      """)
+    let preload = try BuildProducts.preloadLibrary()
+    let expected = [
+      ("./without", "absent idle"), ("env UNDEAD=1 ./without", "absent idle"),
+      ("env LD_PRELOAD=\(quoted(preload)) UNDEAD=1 ./without", "found active"),
+      ("./archived", "found idle"), ("env UNDEAD=1 ./archived", "found active"),
+      ("./shared", "found idle"), ("env UNDEAD=1 ./shared", "found active"),
+    ]
+    for (command, answer) in expected {
+      let outcome = try await runShell("cd \(quoted(directory.url.path)) && exec \(command)")
+      #expect(outcome.output == answer, "\(command): \(outcome.errors)")
     }
   }
 
@@ -57,6 +98,7 @@ import UndeadTestSupport
       """
       cd \(quoted(directory.url.path)) &&
       swiftc \(configuration.flags.joined(separator: " ")) -module-name App \
+        \(InstrumentSources.interfaceOptions.map(quoted).joined(separator: " ")) \
         -import-objc-header \(quoted(InstrumentSources.interface + "/undead_facts.h")) \
         \(quoted(tests + "/Programs/Linked/facts.swift")) *.o -o facts
       """)

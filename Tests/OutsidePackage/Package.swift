@@ -7,6 +7,14 @@ let package = Package(
   dependencies: [.package(name: "undead", path: "../..")],
   targets: [
     .target(name: "Shop"),
+    // Programs with the run loop: without the instrument, and with it.
+    .target(name: "Ticker", dependencies: [.product(name: "UndeadRunLoop", package: "undead")]),
+    .executableTarget(name: "TickerAlone", dependencies: ["Ticker"]),
+    .executableTarget(
+      name: "TickerWatched",
+      dependencies: [
+        "Ticker", .product(name: "Undead", package: "undead"), .product(name: "UndeadRunLoop", package: "undead"),
+      ]),
     .testTarget(
       name: "ShopXCTests", dependencies: ["Shop", .product(name: "UndeadXCTest", package: "undead")]),
     .testTarget(

@@ -2,8 +2,9 @@ import Foundation
 
 /// The C sources of the instrument, for tests that compile them, or programs that include its headers.
 package enum InstrumentSources {
-  /// The layers, each a folder of `Sources`, from the bottom up.
+  /// The layers, each a folder of `Sources`, from the bottom up; first what others know of them.
   package enum Layer: String, CaseIterable, Sendable {
+    case shared = "CUndeadInterface"
     case platform = "CUndeadPlatform"
     case record = "CUndeadRecord"
     case world = "CUndeadWorld"

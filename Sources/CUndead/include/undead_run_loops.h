@@ -1,5 +1,6 @@
 // Lets layers that do not know each other's run loops run them while they wait.
 #pragma once
+#include "undead_instrument.h"
 #include "undead_objects.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,10 +9,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// Runs the run loop of the calling thread for at most `nanoseconds`. Returns false, early, if the thread has none or
-// the loop has nothing to wait for.
-typedef bool (*undead_run_loop_runner)(int64_t nanoseconds);
 
 // Makes `runner` the one that undead_run_current_loop() calls. Thread-safe.
 void undead_set_run_loop_runner(undead_run_loop_runner runner);

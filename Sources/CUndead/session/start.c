@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "undead.h"
+#include "undead_instrument.h"
 #include "undead_zombies.h"
 #include "platform/boundaries.h"
 #include "platform/environment.h"
@@ -35,6 +36,9 @@
 #include <unistd.h>
 
 __attribute__((weak)) const int undead_is_preload = 0;
+
+// Others ask for the table by weak references, which take nothing out of an archive: this one takes it along.
+__attribute__((used)) static const undead_instrument *(*const table)(uint32_t) = undead_instrument_table;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
 

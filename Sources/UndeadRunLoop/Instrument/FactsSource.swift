@@ -1,4 +1,4 @@
-import CUndead
+import CUndeadInterface
 import CUndeadRunLoop
 import FoundationEssentials
 
@@ -15,6 +15,7 @@ struct FactsSource {
   private static let describedLimit = 1000
 
   private let facts: OpaquePointer
+  private let instrument: undead_instrument
   private var itemsLeft = Self.itemLimit
   private var descriptionsLeft = Self.describedLimit
   private var loops: [RunLoopInspection.Loop] = []
@@ -23,10 +24,14 @@ struct FactsSource {
   /// What weak references gave; released when no lock is held.
   private var borrowed: [AnyObject] = []
 
-  private init(_ facts: OpaquePointer) { self.facts = facts }
+  private init(_ facts: OpaquePointer, _ instrument: undead_instrument) {
+    self.facts = facts
+    self.instrument = instrument
+  }
 
   static func tell(_ facts: OpaquePointer) {
-    var source = FactsSource(facts)
+    guard let instrument = Instrument.functions else { return }
+    var source = FactsSource(facts, instrument)
     source.tellLoops()
     source.tellTasks()
     source.tellDiagnostics()
@@ -41,7 +46,7 @@ struct FactsSource {
     for loop in known ?? [] { tell(loop) }
     guard !loops.isEmpty else { return }
     guard let json = try? RunLoopInspection(loops: loops).json() else { return }
-    undead_facts_set_run_loops(facts, json)
+    instrument.set_run_loops(facts, json)
   }
 
   private mutating func tell(_ loop: KnownLoop) {
@@ -136,7 +141,7 @@ struct FactsSource {
             var item = undead_run_loop_item(
               object: Unmanaged.passUnretained(object).toOpaque(), loop: place.loop, loop_name: loopName, modes: modes,
               kind: kind, name: name)
-            undead_facts_add_run_loop_item(facts, &item)
+            instrument.add_run_loop_item(facts, &item)
           }
         }
       }
@@ -182,7 +187,7 @@ struct FactsSource {
               var diagnostic = undead_diagnostic(
                 kind: kind, message: message, details: details, frames: first.frames, frame_count: first.frame_count,
                 traces: others.baseAddress, trace_count: UInt32(others.count))
-              undead_facts_add_diagnostic(facts, &diagnostic)
+              instrument.add_diagnostic(facts, &diagnostic)
             }
           }
         }
@@ -215,7 +220,7 @@ struct FactsSource {
     if !busy.isEmpty { note("could not look at \(busy.joined(separator: ", ")): another thread holds its lock") }
   }
 
-  private func note(_ text: String) { undead_facts_add_note(facts, text) }
+  private func note(_ text: String) { instrument.add_note(facts, text) }
 }
 
 extension TrackedTimer {

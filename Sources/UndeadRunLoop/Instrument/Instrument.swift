@@ -1,24 +1,30 @@
-import CUndead
+import CUndeadInterface
 import CUndeadRunLoop
 import Glibc
 
 /// The only place that knows whether the program is under the instrument, and what it asks of this module.
+///
+/// The program has an instrument if it links Undead or was started under the tool; this module links nothing of it.
 enum Instrument {
+  /// What it can do, nil in programs without one.
+  static let functions: undead_instrument? = undead_find_instrument()?.pointee
+
   /// Whether the program is checked by it: a session, or `UNDEAD=1`, began before the first loop or timer was made. What is
   /// wrong with loops and timers is then collected for the report, whether or not the program asked for diagnostics.
   static let isWatching: Bool = {
+    guard let functions else { return false }
     // Made now: a check must not wait for another thread that is making them.
     _ = LoopRegistry.shared
     ModeTable.prepare()
     PreciseTimer.prepare()
-    undead_add_facts_source({ facts, _ in if let facts { FactsSource.tell(facts) } }, nil)
-    undead_set_run_loop_runner { nanoseconds in
+    _ = functions.add_facts_source({ facts, _ in if let facts { FactsSource.tell(facts) } }, nil)
+    functions.set_run_loop_runner { nanoseconds in
       let loop = undead_loop_is_main_thread() ? TrackedRunLoop.current : TrackedRunLoop.existing
       return loop?.run(mode: .default, for: .nanoseconds(nanoseconds)) ?? .finished != .finished
     }
     // Test programs record in any case; their diagnostics are theirs to ask for.
     let isAsked = getenv("UNDEAD_SESSION") != nil || getenv("UNDEAD").map { String(cString: $0) } == "1"
-    return isAsked && undead_is_active()
+    return isAsked && functions.is_active()
   }()
 
   /// Lets checks ask for loops and timers from now on.
@@ -41,9 +47,9 @@ enum Instrument {
 
   /// Enters a dead target of a timer into the log of zombies. Returns whether there is one.
   static func logZombie(_ target: TimerTarget) -> Bool {
-    guard undead_zombies_are_active() else { return false }
-    undead_zombie_report(
-      UNDEAD_ZOMBIE_TIMER_TARGET, UnsafeRawPointer(bitPattern: target.address), target.typeName, 0)
+    guard let functions, functions.zombies_are_active() else { return false }
+    _ = functions.zombie_report(
+      UNDEAD_INSTRUMENT_TIMER_TARGET, UnsafeRawPointer(bitPattern: target.address), target.typeName, 0)
     return true
   }
 
@@ -56,9 +62,9 @@ enum Instrument {
     let context = withUnsafeBytes(of: Closure(block: block)) {
       $0.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer?.self)
     }
-    guard let context else { return nil }
+    guard let context, let functions else { return nil }
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { type in
-      guard undead_closure_knows_only_dead(context, type.baseAddress, type.count) else { return nil }
+      guard functions.closure_knows_only_dead(context, type.baseAddress, type.count) else { return nil }
       let name = type.baseAddress.map { String(cString: $0) } ?? ""
       return name.isEmpty ? "an object" : name
     }
@@ -68,23 +74,26 @@ enum Instrument {
 
   /// Where the memory at an address was allocated, which also a dead object has as long as there are unowned references.
   static func allocation(at address: UInt) -> [UInt] {
+    guard let functions else { return [] }
     let address = UnsafeRawPointer(bitPattern: address)
     return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
-      count = Int(undead_allocation_backtrace(address, buffer.baseAddress, UInt32(depth)))
+      count = Int(functions.allocation_backtrace(address, buffer.baseAddress, UInt32(depth)))
     }
   }
 
   /// Where another thread is, empty if the instrument cannot tell.
   static func backtrace(of thread: Int32) -> [UInt] {
-    [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
-      count = Int(undead_thread_backtrace(thread, buffer.baseAddress, UInt32(depth)))
+    guard let functions else { return [] }
+    return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
+      count = Int(functions.thread_backtrace(thread, buffer.baseAddress, UInt32(depth)))
     }
   }
 
   /// Where the caller is, empty if the instrument records no backtraces.
   static func backtrace() -> [UInt] {
-    [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
-      count = Int(undead_caller_backtrace(buffer.baseAddress, UInt32(depth)))
+    guard let functions else { return [] }
+    return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
+      count = Int(functions.caller_backtrace(buffer.baseAddress, UInt32(depth)))
     }
   }
 }

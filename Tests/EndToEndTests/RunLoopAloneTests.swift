@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+import UndeadReport
+import UndeadTestSupport
+
+extension OutsidePackageTests {
+  /// Programs of the outside package that use the run loop: it brings nothing of the instrument along.
+  @Suite struct RunLoopAloneTests {
+    private static let hooks: Set = [
+      "malloc", "calloc", "realloc", "free", "fork", "dlopen", "undead_instrument_table",
+    ]
+
+    @Test func aProgramWithTheRunLoopHasNoHooks() async throws {
+      #expect(try await definitions(in: "TickerAlone").isDisjoint(with: Self.hooks))
+      #expect(try await definitions(in: "TickerWatched").isSuperset(of: Self.hooks))
+    }
+
+    @Test func theLoopRunsWithoutAnInstrument() async throws {
+      for environment in ["", "UNDEAD=1"] {
+        let outcome = try await run(environment, "", "TickerAlone")
+        #expect(outcome.output == "ticked true\n")
+        #expect(outcome.ending == .exit(0), "\(outcome.errors)")
+      }
+    }
+
+    @Test func aLinkedInstrumentIsToldOfLoops() async throws {
+      let outcome = try await run("UNDEAD=1", "", "TickerWatched")
+      #expect(outcome.output == "ticked true\nloops told true\n", "\(outcome.errors)")
+    }
+
+    @Test(arguments: ["TickerAlone", "TickerWatched"])
+    func theToolIsToldOfLoops(program: String) async throws {
+      let directory = try TemporaryDirectory()
+      let file = directory.path("report.json")
+      let outcome = try await run("", "\(quoted(Tool.path)) run --format json --output \(quoted(file)) --", program)
+      #expect(outcome.output.hasPrefix("ticked true\n"), "\(outcome.errors)")
+      let report = try JSONRenderer.parse(Data(contentsOf: URL(fileURLWithPath: file)))
+      let timer = report.runLoops?["loops"]?.elements.first?["timers"]?.elements.first
+      #expect(timer?["name"]?.text == "poll")
+      #expect(report.leaks.isEmpty)
+    }
+
+    private func definitions(in program: String) async throws -> Set<Substring> {
+      let outcome = try await runShell("nm --defined-only --format=just-symbols \(quoted(try await path(program)))")
+      try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+      return Set(outcome.output.split(separator: "\n"))
+    }
+
+    private func run(_ environment: String, _ tool: String, _ program: String) async throws -> Outcome {
+      let path = quoted(try await path(program))
+      return try await runShell("exec \(OutsidePackageTests.alone) \(environment) \(tool) \(path)")
+    }
+
+    private func path(_ program: String) async throws -> String {
+      let package = quoted(OutsidePackage.directory.path)
+      let built = try await runShell(
+        "swift build --package-path \(package) --product \(program)", deadline: .seconds(900))
+      try #require(built.ending == .exit(0), "\(built.output)\(built.errors)")
+      return OutsidePackage.directory.appending(path: ".build/debug/\(program)").path
+    }
+  }
+}

@@ -1,0 +1,7 @@
+// The run loop in a program that links the instrument, too.
+import Ticker
+import Undead
+import UndeadRunLoop
+
+print("ticked", try tickForAMoment())
+print("loops told", try Undead.checkForLeaks().runLoops != nil)
