@@ -6,7 +6,7 @@ import UndeadTestSupport
 extension OutsidePackageTests {
   /// Programs of the outside package that use the run loop: it brings nothing of the instrument along.
   @Suite struct RunLoopAloneTests {
-    private static let hooks: Set = [
+    private static let hooks: Set<Substring> = [
       "malloc", "calloc", "realloc", "free", "fork", "dlopen", "undead_instrument_table",
     ]
 

@@ -51,6 +51,8 @@ extension TrackedRunLoop {
   /// - Returns: false if the loop's thread has ended.
   @discardableResult
   public func confine(_ body: sending @escaping (borrowing RunLoopConfinement) -> Void) -> Bool {
-    core.enqueue(.block({ [self] in body(RunLoopConfinement(self)) }, nil), modes: [ModeTable.commonMode])
+    // Not held: the loop would keep itself alive if nobody ran it. Whoever calls the block runs the loop, and so has it.
+    core.enqueue(
+      .block({ [unowned(unsafe) self] in body(RunLoopConfinement(self)) }, nil), modes: [ModeTable.commonMode])
   }
 }

@@ -61,6 +61,9 @@ public final class ManualFrameSource: FrameSource {
 
   public func remove(_ listener: Int) { listeners.withLock { _ = $0.all.removeValue(forKey: listener) } }
 
+  /// How many links want to be told.
+  var listenerCount: Int { listeners.withLock { $0.all.count } }
+
   /// A frame begins now.
   ///
   /// - Parameter timestamp: nanoseconds of the loops' clock.

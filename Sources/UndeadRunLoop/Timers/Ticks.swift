@@ -9,7 +9,8 @@ extension TrackedTimer {
 }
 
 extension TrackedRunLoop {
-  /// The ticks of a repeating timer of this loop as a sequence. The timer ends when the loop over it does.
+  /// The ticks of a repeating timer of this loop as a sequence. The timer ends when the loop over it does, and the sequence
+  /// ends with this loop.
   ///
   /// A consumer that is slower than the timer gets the newest tick.
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
@@ -18,13 +19,26 @@ extension TrackedRunLoop {
   ) throws(RunLoopError) -> AsyncStream<TrackedTimer.Tick> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: TrackedTimer.Tick.self, bufferingPolicy: .bufferingNewest(1))
+    let sequence = TickSequence(continuation)
     let timer = try TrackedTimer(timeInterval: seconds, repeats: true) { timer in
-      continuation.yield(.init(number: timer.firings, missed: timer.missedFirings))
+      sequence.yield(.init(number: timer.firings, missed: timer.missedFirings))
     }
     timer.name = "ticks"
     timer.tolerance = tolerance
-    continuation.onTermination = { _ in timer.invalidate() }
+    // Weak: the loop keeps the timer, which keeps the sequence.
+    continuation.onTermination = { [weak timer] _ in timer?.invalidate() }
     _ = try start(timer, mode)
     return stream
   }
+}
+
+/// Ends a sequence of ticks when nobody will tick any more: the timer's block is the only one that holds it.
+private final class TickSequence: Sendable {
+  private let continuation: AsyncStream<TrackedTimer.Tick>.Continuation
+
+  init(_ continuation: AsyncStream<TrackedTimer.Tick>.Continuation) { self.continuation = continuation }
+
+  deinit { continuation.finish() }
+
+  func yield(_ tick: TrackedTimer.Tick) { continuation.yield(tick) }
 }
