@@ -2,7 +2,8 @@
 public struct RunLoopDiagnostic: Sendable, Codable, CustomStringConvertible {
   /// What was noticed.
   public enum Kind: String, Sendable, Codable, CaseIterable {
-    /// A timer ticks although its weak target, the target of its proxy, or all that its block captures is gone.
+    /// A timer ticks although its weak target, the target of its proxy, or all that its block captures is gone. Blocks are
+    /// looked into where the program links Undead or runs under the tool.
     case timerFiringForDeadTarget
     /// A timer is valid but was never added to a loop.
     case timerNeverScheduled

@@ -66,6 +66,8 @@ struct KnownLoop {
     self.loop = HiddenReference(loop)
   }
 
+  func isSame(as other: TrackedRunLoop) -> Bool { loop == HiddenReference(other) }
+
   /// Whether the state is still that of this loop: it is reused when the loop is gone. The caller holds its lock.
   var isAlive: Bool {
     core.state.pointee.loop.map { HiddenReference<TrackedRunLoop>($0) } == loop
@@ -73,4 +75,9 @@ struct KnownLoop {
 
   /// Calls `body` with the loop's lock unless the loop is gone.
   func withLock<Result>(_ body: () -> Result) -> Result? { core.withLock { isAlive ? body() : nil } }
+
+  /// Adds work unless the loop is gone or has ended.
+  func enqueue(_ item: WorkQueue.Item, modes: [Int32]) {
+    withLock { if !core.state.pointee.isFinished { core.append(item, modes: modes) } }
+  }
 }

@@ -9,7 +9,8 @@ import Synchronization
 /// All members are safe to call from any thread.
 public final class TrackedDisplayLink: Sendable {
   private struct State {
-    var loop: TrackedRunLoop?
+    /// Not held: the loop holds the link.
+    var loop: KnownLoop?
     var modes: [TrackedRunLoop.Mode] = []
     var timer: TrackedTimer?
     var target: TimerTarget?
@@ -55,7 +56,7 @@ public final class TrackedDisplayLink: Sendable {
   @discardableResult
   public func add(to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) -> Bool {
     let timer = guarded.withLock { guarded -> TrackedTimer? in
-      guard guarded.state.target != nil, guarded.state.loop == nil || guarded.state.loop === loop else { return nil }
+      guard guarded.state.target != nil, guarded.state.loop.map({ $0.isSame(as: loop) }) ?? true else { return nil }
       if guarded.state.loop == nil { begin(on: loop, &guarded.state) }
       if !guarded.state.modes.contains(mode) { guarded.state.modes.append(mode) }
       return guarded.state.timer
@@ -72,7 +73,7 @@ public final class TrackedDisplayLink: Sendable {
   /// Takes the link out of a mode; out of its last one, it may be added to another loop.
   public func remove(from loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) {
     let (timer, isOut) = guarded.withLock { guarded -> (TrackedTimer?, Bool) in
-      guard guarded.state.loop === loop else { return (nil, false) }
+      guard guarded.state.loop?.isSame(as: loop) == true else { return (nil, false) }
       guarded.state.modes.removeAll { $0 == mode }
       return (guarded.state.timer, guarded.state.modes.isEmpty)
     }
@@ -150,7 +151,8 @@ public final class TrackedDisplayLink: Sendable {
       action: .block { [self] timer in frame(due: timer.withHome { _ in timer.due }) })
     timer.name = state.name
     timer.makeExtras().displayLink = Unmanaged.passUnretained(self)
-    state.loop = loop
+    timer.makeExtras().onEnd { [weak self] reason in if reason == .loopEnded { self?.leave() } }
+    state.loop = KnownLoop(loop)
     state.timer = timer
     state.listener = source.add { [weak self] timestamp in self?.frameBegan(timestamp) }
   }
@@ -171,12 +173,12 @@ public final class TrackedDisplayLink: Sendable {
 
   /// A source that cannot be predicted has a frame: it is served on the loop's thread, in the link's modes.
   private func frameBegan(_ timestamp: Int64) {
-    let (loop, modes) = guarded.withLock { guarded -> (TrackedRunLoop?, [TrackedRunLoop.Mode]) in
+    let (loop, modes) = guarded.withLock { guarded -> (KnownLoop?, [TrackedRunLoop.Mode]) in
       guarded.state.frameCount += 1
       return (guarded.state.loop, guarded.state.modes)
     }
     guard let loop, (guarded.withLock { $0.state.frameCount } - 1) % frameInterval == 0 else { return }
-    loop.core.enqueue(.block({ [self] in call(timestamp) }, nil), modes: modes.map(\.index))
+    loop.enqueue(.block({ [self] in call(timestamp) }, nil), modes: modes.map(\.index))
   }
 
   private func frame(due: Int64) {
@@ -204,7 +206,7 @@ public final class TrackedDisplayLink: Sendable {
       ($0.state.timer, $0.state.loop, $0.state.isPaused, $0.state.timestamp)
     }
     guard let timer, let loop else { return }
-    let due = isPaused ? .max : nextFrame(after: max(loop.clock.now, last), default: .max)
+    let due = isPaused ? .max : nextFrame(after: max(loop.identity.clock.now, last), default: .max)
     // A paused link stays paused when the clock is set.
     timer.withHome { core in
       if isPaused { core?.reschedule(timer, due: due, now: .min) } else { core?.reschedule(timer, onGrid: due) }

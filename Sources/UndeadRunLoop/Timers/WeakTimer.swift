@@ -8,10 +8,11 @@ import FoundationEssentials
 public final class WeakTimer: Sendable {
   private enum Engine: Sendable {
     case queue(DispatchTimer)
-    case loop(TrackedTimer, TrackedRunLoop, TrackedRunLoop.Mode)
+    case loop(TrackedTimer)
   }
 
   private let engine: Engine
+  private let handle: Handle
   /// What the timer was given to carry.
   public let userInfo: (any Sendable)?
 
@@ -26,13 +27,14 @@ public final class WeakTimer: Sendable {
     timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
     dispatchQueue queue: DispatchQueue, action: @escaping @Sendable (Target, WeakTimer) -> Void
   ) throws(RunLoopError) {
-    let box = WeakBox()
+    let handle = Handle()
+    self.handle = handle
     self.userInfo = userInfo
     engine = .queue(
       try DispatchTimer(timeInterval: interval, weak: target, repeats: repeats, queue: queue) { target, _ in
-        if let timer = box.timer { action(target, timer) }
+        if let timer = handle.timer { action(target, timer) }
       })
-    box.timer = self
+    handle.timer = self
   }
 
   /// A timer on a run loop; ``schedule()`` starts it.
@@ -48,15 +50,21 @@ public final class WeakTimer: Sendable {
     loop: TrackedRunLoop = .current, mode: TrackedRunLoop.Mode = .default,
     action: @escaping @Sendable (Target, WeakTimer) -> Void
   ) throws(RunLoopError) {
-    let box = StrongBox()
+    let handle = Handle(start: (loop, mode))
+    self.handle = handle
     self.userInfo = userInfo
     let timer = try TrackedTimer(timeInterval: interval, target: target, holding: .weak, repeats: repeats) {
       target, _ in
-      if let timer = box.timer { action(target, timer) }
+      if let timer = handle.timer { action(target, timer) }
     }
     timer.endsWithTarget = true
-    engine = .loop(timer, loop, mode)
-    box.timer = self
+    engine = .loop(timer)
+    handle.timer = self
+    timer.makeExtras().onEnd { [unowned timer] reason in
+      // It cannot go to another loop.
+      if reason == .loopEnded { timer.invalidate() }
+      handle.letGo()
+    }
   }
 
   deinit { invalidate() }
@@ -65,7 +73,9 @@ public final class WeakTimer: Sendable {
   public func schedule() {
     switch engine {
     case .queue(let timer): timer.resume()
-    case .loop(let timer, let loop, let mode): if timer.isValid { loop.add(timer, forMode: mode) }
+    case .loop(let timer):
+      guard timer.isValid, let (loop, mode) = handle.keep(self) else { return }
+      if case .failure = loop.add(timer, forMode: mode) { timer.invalidate() }
     }
   }
 
@@ -103,7 +113,7 @@ public final class WeakTimer: Sendable {
   public var isValid: Bool {
     switch engine {
     case .queue(let timer): timer.isValid
-    case .loop(let timer, _, _): timer.isValid
+    case .loop(let timer): timer.isValid
     }
   }
 
@@ -112,13 +122,13 @@ public final class WeakTimer: Sendable {
     get {
       switch engine {
       case .queue(let timer): timer.fireDate
-      case .loop(let timer, _, _): timer.fireDate
+      case .loop(let timer): timer.fireDate
       }
     }
     set {
       switch engine {
       case .queue(let timer): timer.fireDate = newValue
-      case .loop(let timer, _, _): timer.fireDate = newValue
+      case .loop(let timer): timer.fireDate = newValue
       }
     }
   }
@@ -128,13 +138,13 @@ public final class WeakTimer: Sendable {
     get {
       switch engine {
       case .queue(let timer): timer.tolerance
-      case .loop(let timer, _, _): timer.tolerance
+      case .loop(let timer): timer.tolerance
       }
     }
     set {
       switch engine {
       case .queue(let timer): timer.tolerance = newValue
-      case .loop(let timer, _, _): timer.tolerance = newValue
+      case .loop(let timer): timer.tolerance = newValue
       }
     }
   }
@@ -143,7 +153,7 @@ public final class WeakTimer: Sendable {
   public func fire() {
     switch engine {
     case .queue(let timer): timer.fire()
-    case .loop(let timer, _, _): timer.fire()
+    case .loop(let timer): timer.fire()
     }
   }
 
@@ -151,13 +161,40 @@ public final class WeakTimer: Sendable {
   public func invalidate() {
     switch engine {
     case .queue(let timer): timer.invalidate()
-    case .loop(let timer, _, _): timer.invalidate()
+    case .loop(let timer): timer.invalidate()
     }
   }
 }
 
-/// Lets a callback that is made before the timer find it. Set once, before the timer can tick.
-private final class WeakBox: @unchecked Sendable { weak var timer: WeakTimer? }
+extension WeakTimer {
+  /// Lets a callback that is made before the timer find it, and keeps the timer while it is in a loop.
+  private final class Handle: @unchecked Sendable {
+    typealias Start = (loop: TrackedRunLoop, mode: TrackedRunLoop.Mode)
 
-/// The same for a timer that its loop keeps; the engine drops the callback, and with it the timer, when it ends.
-private final class StrongBox: @unchecked Sendable { var timer: WeakTimer? }
+    /// Set once, before the timer can tick.
+    weak var timer: WeakTimer?
+    // Guarded by the lock. The loop is known only until the timer is in it: the loop holds the timer then, not the other
+    // way round.
+    private let state: Locked<(start: Start?, kept: WeakTimer?)>
+
+    init(start: Start? = nil) { state = Locked((start, nil)) }
+
+    /// Keeps the timer from now on. Returns where it is to be started, nil if that was done.
+    func keep(_ timer: WeakTimer) -> Start? {
+      state.withLock { state in
+        guard let start = state.start else { return nil }
+        state = (nil, timer)
+        return start
+      }
+    }
+
+    /// The timer has ended.
+    func letGo() {
+      let old = state.withLock { state in
+        defer { state = (nil, nil) }
+        return state
+      }
+      withExtendedLifetime(old) {}
+    }
+  }
+}
