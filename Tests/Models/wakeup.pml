@@ -212,7 +212,7 @@ proctype user(byte operations) {
         noteDue(due)
 #endif
 #ifdef REARMED
-      /* Somebody asks for the loop's descriptor, and it is armed for a mode in which there is nothing, or work. */
+      /* Somebody asks for the descriptor while the loop runs: it is armed for a mode without timers, or with work. */
       :: asleep -> sleepUntil = NEVER
       :: asleep = false
 #endif

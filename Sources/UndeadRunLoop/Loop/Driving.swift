@@ -44,6 +44,7 @@ extension TrackedRunLoop {
   /// The caller holds the lock.
   private func armByKernelClock() -> Int64? {
     let state = core.state
+    // A loop that runs may be asleep, in another mode and until another date; it is armed when its last run ends.
     guard state.pointee.poller.timer >= 0, !state.pointee.isFinished, state.pointee.activations.isEmpty else {
       return nil
     }

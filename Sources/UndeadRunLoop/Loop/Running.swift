@@ -2,13 +2,13 @@ import CUndeadRunLoop
 import FoundationEssentials
 
 extension TrackedRunLoop {
-  /// Runs in the default mode until there is nothing left to wait for.
+  /// Runs in the default mode until there is nothing left to wait for, or the loop's ``RunLoopThread`` is stopped.
   ///
   /// - Important: `stop()` does not end it: it ends the innermost activation, and this method starts the next one, as
   ///   Foundation's does. The main loop always has something to wait for. To be able to stop, call
   ///   ``run(mode:for:returnAfterSourceHandled:)``, or ``run(mode:before:)`` in a loop with a condition of your own.
   public func run() {
-    while run(mode: .default, deadline: .max, returnAfterSource: true) != .finished {}
+    while run(mode: .default, deadline: .max, returnAfterSource: true) != .finished, !isStoppedForGood {}
   }
 
   /// Runs in the default mode until a date, or until there is nothing left to wait for. `stop()` does not end it.
@@ -18,8 +18,11 @@ extension TrackedRunLoop {
     let deadline = deadline(limit)
     repeat {
       if run(mode: .default, deadline: deadline, returnAfterSource: true) == .finished { return }
-    } while clock.now < deadline
+    } while clock.now < deadline && !isStoppedForGood
   }
+
+  /// Whether no activation of the loop lasts any more: its ``RunLoopThread`` was stopped.
+  private var isStoppedForGood: Bool { core.withLock { core.state.pointee.activations.isStoppedForGood } }
 
   /// Runs in one mode until a source was handled, a date has come, or the loop is stopped. Timers fire meanwhile.
   ///
