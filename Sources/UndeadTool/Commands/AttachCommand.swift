@@ -29,16 +29,7 @@ struct AttachCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
 
-  @Option(
-    help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")
-  )
-  var save: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Keep the whole heap in this file, too: every object and who holds it, for 'undead heap' and 'undead diff'.",
-      valueName: "file"))
-  var heap: String?
+  @OptionGroup var kept: KeptFiles
 
   @Option(
     name: .customLong("for"),
@@ -77,14 +68,14 @@ struct AttachCommand: ParsableCommand {
     if !failOnGrowth.isEmpty, duration == nil {
       throw ValidationError("--fail-on-growth: growth is told with --for TIME only")
     }
-    if detach, record || duration != nil || save != nil || heap != nil {
+    if detach, record || duration != nil || kept.save != nil || kept.heap != nil {
       throw ValidationError("--detach only ends a recording: give no other option with it")
     }
     if sample != nil, !record { throw ValidationError("--sample is a way to record: give --record, too") }
-    if record, duration == nil, save != nil || heap != nil {
+    if record, duration == nil, kept.save != nil || kept.heap != nil {
       throw ValidationError("--record begins to record, and takes no look: give --for TIME, or look later")
     }
-    if duration != nil, save != nil { throw ValidationError("--save: with --for keep the last look by --heap") }
+    if duration != nil, kept.save != nil { throw ValidationError("--save: with --for keep the last look by --heap") }
     if duration != nil, !report.furtherReports.isEmpty {
       throw ValidationError("--report is not for growth; use --output")
     }
@@ -95,13 +86,12 @@ struct AttachCommand: ParsableCommand {
     if record, duration == nil { return try LiveRecorder(pid: pid, sample: sample).begin() }
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     var pipeline = try ReportPipeline(options: report, verdict: verdict)
-    if let save { try SnapshotFile.checkWritable(save) }
-    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
+    try kept.checkWritable()
     try checkNotUnderTool()
     let recorder = record ? LiveRecorder(pid: pid, sample: sample) : nil
     try recorder?.beginForAWhile()
     defer { recorder?.endQuietly() }
-    let first = try LiveLook(at: pid, wantsHeap: heap != nil || duration != nil, timeout: timeout)
+    let first = try LiveLook(at: pid, wantsHeap: kept.heap != nil || duration != nil, timeout: timeout)
     pipeline.symbolizer = first.symbolizer
     guard let duration else { throw ExitCode(try show(first, pipeline, sink)) }
     throw ExitCode(try growth(from: first, over: duration, pipeline, sink))
@@ -118,9 +108,10 @@ struct AttachCommand: ParsableCommand {
 
   private func show(_ look: LiveLook, _ pipeline: ReportPipeline, _ sink: OutputSink) throws(ToolError) -> Int32 {
     var snapshot = try SnapshotFile.load(look.path)
-    if let heap { try SavedHeap.keep(look.path, of: snapshot, at: heap, symbolizer: look.symbolizer) }
+    if let heap = kept.heap { try SavedHeap.keep(look.path, of: snapshot, at: heap, symbolizer: look.symbolizer) }
     let notes = snapshot.hasLeaks ? confirm(&snapshot) : []
-    return try pipeline.emit([snapshot], notes: notes, isComplete: true, save: save, to: sink, progress: Progress())
+    return try pipeline.emit(
+      [snapshot], notes: notes, isComplete: true, save: kept.save, to: sink, progress: Progress())
   }
 
   /// What has leaked is there in a second look, too.
@@ -148,7 +139,7 @@ struct AttachCommand: ParsableCommand {
       throw .failure("process \(pid) ended before the second look; give a shorter --for")
     }
     let second = try LiveLook(at: pid, wantsHeap: true, timeout: timeout)
-    if let heap {
+    if let heap = kept.heap {
       try SavedHeap.keep(second.path, of: try SnapshotFile.load(second.path), at: heap, symbolizer: second.symbolizer)
     }
     let after = try SavedState.SavedGraph(second, name: "process \(pid), second look")

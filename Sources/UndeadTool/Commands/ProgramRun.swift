@@ -41,7 +41,7 @@ final class ProgramRun {
   private static func settings(_ options: RunCommand) -> [String: String] {
     let settings = options.report.settings.merging(options.zombies.settings) { $1 }
       .merging(options.sample?.settings ?? [:]) { $1 }
-    return options.heap == nil ? settings : settings.merging(["UNDEAD_HEAP": "1"]) { $1 }
+    return options.kept.heap == nil ? settings : settings.merging(["UNDEAD_HEAP": "1"]) { $1 }
   }
 
   /// Waits for the end of the program and reports.
@@ -72,7 +72,7 @@ final class ProgramRun {
     if let failure = outcome.failure, snapshots.isEmpty {
       let reason = ([failure] + outcome.notes).joined(separator: "; ")
       return try pipeline.emitUnchecked(
-        run.process(ending), reason: reason, zombies: zombies, save: options.save, to: sink)
+        run.process(ending), reason: reason, zombies: zombies, save: options.kept.save, to: sink)
     }
     if outcome.failure == nil, !snapshots.isEmpty { Self.record(ending, in: &snapshots[0]) }
     let gaps =
@@ -81,8 +81,8 @@ final class ProgramRun {
     let verdict = try pipeline.emit(
       snapshots, zombies: zombies, notes: gaps + [outcome.deaths, omission].compactMap(\.self),
       isComplete: gaps.isEmpty,
-      save: options.save, to: sink, progress: run.progress)
-    if let heap = options.heap { try keepHeap(outcome, found, ending, at: heap) }
+      save: options.kept.save, to: sink, progress: run.progress)
+    if let heap = options.kept.heap { try keepHeap(outcome, found, ending, at: heap) }
     // Without findings, a program that was not looked at itself is not known to be clean.
     let isUnknown = outcome.failure != nil || !zombies.problems.isEmpty
     return verdict == 0 && isUnknown ? ExitStatus.toolFailure : verdict
@@ -120,15 +120,15 @@ final class ProgramRun {
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let request = SnapshotRequest(
         pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting),
-        kind: options.heap == nil ? .snapshot : .heap)
+        kind: options.kept.heap == nil ? .snapshot : .heap)
       let file = try request.wait(timeout: SnapshotCommand.defaultTimeout, progress: run.progress)
       defer { unlink(file) }
       let snapshot = try SnapshotFile.load(file)
       _ = try pipeline.emit(
         [snapshot], zombies: zombieLogs(), notes: [], isComplete: true,
-        save: options.save.map { "\($0).\(requestedSnapshots)" },
+        save: options.kept.save.map { "\($0).\(requestedSnapshots)" },
         to: try sink.numbered(requestedSnapshots), progress: run.progress)
-      if let heap = options.heap { try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)") }
+      if let heap = options.kept.heap { try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)") }
     } catch {
       Message.say(error.message)
     }
@@ -158,7 +158,7 @@ final class ProgramRun {
       ).wait(timeout: SnapshotCommand.defaultTimeout, progress: run.progress)
       defer { unlink(file) }
       requestedSnapshots += 1
-      let kept = "\(options.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"
+      let kept = "\(options.kept.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"
       try SavedHeap.keep(file, of: try SnapshotFile.load(file), at: kept)
       marked.append(kept)
       if marked.count > options.memory.snapshotKeep { unlink(marked.removeFirst()) }

@@ -28,17 +28,7 @@ struct RunCommand: ParsableCommand {
         + "enough for a service.", valueName: "bytes"), transform: SampleSetting.parse)
   var sample: SampleSetting?
 
-  @Option(
-    help: ArgumentHelp(
-      "Keep the snapshot, with its symbols and the zombies, for 'undead report' and 'undead diff'.", valueName: "file")
-  )
-  var save: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Keep the whole heap at the program's end in this file: every object and who holds it, for 'undead heap' and "
-        + "'undead diff'.", valueName: "file"))
-  var heap: String?
+  @OptionGroup var kept: KeptFiles
 
   @Option(
     help: ArgumentHelp(
@@ -78,8 +68,7 @@ struct RunCommand: ParsableCommand {
     let wanted = command.first == "--" ? command.dropFirst() : command[...]
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
     let renderer = try ReportPipeline(options: report, verdict: verdict)
-    if let save { try SnapshotFile.checkWritable(save) }
-    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
+    try kept.checkWritable()
     let program = try ProgramLookup.find(wanted.first ?? "", path: System.environment("PATH"))
     let preflight = try Preflight(program: program, preloaded: System.environment("LD_PRELOAD") ?? "")
     let run = try ProgramRun(

@@ -17,16 +17,7 @@ struct SnapshotCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
 
-  @Option(
-    help: ArgumentHelp("Keep the snapshot, with its symbols, for 'undead report' and 'undead diff'.", valueName: "file")
-  )
-  var save: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Keep the whole heap in this file, too: every object and who holds it, for 'undead heap' and 'undead diff'.",
-      valueName: "file"))
-  var heap: String?
+  @OptionGroup var kept: KeptFiles
 
   @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
   var timeout = SnapshotCommand.defaultTimeout
@@ -42,14 +33,13 @@ struct SnapshotCommand: ParsableCommand {
   func run() throws {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
-    if let save { try SnapshotFile.checkWritable(save) }
-    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
-    let file = try Self.takeSnapshot(of: pid, kind: heap == nil ? .snapshot : .heap, timeout: timeout)
+    try kept.checkWritable()
+    let file = try Self.takeSnapshot(of: pid, kind: kept.heap == nil ? .snapshot : .heap, timeout: timeout)
     defer { unlink(file) }
     let snapshot = try SnapshotFile.load(file)
-    if let heap { try SavedHeap.keep(file, of: snapshot, at: heap) }
+    if let heap = kept.heap { try SavedHeap.keep(file, of: snapshot, at: heap) }
     throw ExitCode(
-      try pipeline.emit([snapshot], notes: [], isComplete: true, save: save, to: sink, progress: Progress()))
+      try pipeline.emit([snapshot], notes: [], isComplete: true, save: kept.save, to: sink, progress: Progress()))
   }
 
   /// Asks a process under the tool, and waits for its answer.

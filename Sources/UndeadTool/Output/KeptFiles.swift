@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// Files in which a look at a program can be kept.
+struct KeptFiles: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Keep the snapshot, with all that is reported and its symbols, for 'undead report' and 'undead diff'.",
+      valueName: "file")
+  )
+  var save: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep the whole heap in this file, too ('undead run': at the program's end): every object and who holds it, for "
+        + "'undead heap' and 'undead diff'.", valueName: "file"))
+  var heap: String?
+
+  func checkWritable() throws(ToolError) {
+    if let save { try SnapshotFile.checkWritable(save) }
+    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
+  }
+}
