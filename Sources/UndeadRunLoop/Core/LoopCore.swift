@@ -43,8 +43,7 @@ struct LoopState: ~Copyable {
   var activations = ActivationStack()
   /// The loop waits in its common modes also when there is nothing to wait for.
   var isAnchored = false
-  /// The mode that whoever polls the loop's descriptor serves.
-  var driverMode = ModeTable.defaultMode
+  var driving = DrivingState()
 
   var sources = SourceTable()
   /// What the poll knows of them.

@@ -31,10 +31,18 @@ struct WorkQueue {
   private struct Lane {
     /// In ascending order.
     let modes: [Int32]
+    /// The mode, if there is only one.
+    let single: Int32?
     var items = Fifo<(number: UInt64, item: Item)>()
-    /// In ascending order of their keys.
+    /// In descending order of their keys: they leave at the end.
     var performers: [(performer: Performer, key: Key, item: Item)] = []
 
+    init(modes: [Int32]) {
+      self.modes = modes
+      single = modes.count == 1 ? modes[0] : nil
+    }
+
+    @inline(__always)
     var isEmpty: Bool { items.isEmpty && performers.isEmpty }
 
     func runs(in mode: Int32, _ commonModes: [Int32]) -> Bool {
@@ -42,33 +50,55 @@ struct WorkQueue {
     }
 
     /// The key of the first item that was added before number `limit`.
+    @inline(__always)
     func first(before limit: UInt64) -> Key? {
-      let item = items.first.flatMap { $0.number < limit ? Key(order: 0, number: $0.number) : nil }
-      guard let performer = performers.first(where: { $0.key.number < limit })?.key else { return item }
+      let number = items.first?.pointee.number ?? .max
+      let item = number < limit ? Key(order: 0, number: number) : nil
+      if performers.isEmpty { return item }
+      guard let performer = performers.last(where: { $0.key.number < limit })?.key else { return item }
       return item.map { min($0, performer) } ?? performer
     }
 
     mutating func take(_ key: Key) -> Item? {
-      if items.first?.number == key.number { return items.removeFirst()?.item }
-      return performers.firstIndex { $0.key == key }.map { performers.remove(at: $0).item }
+      if items.first?.pointee.number == key.number { return items.removeFirst()?.item }
+      return performers.lastIndex { $0.key == key }.map { performers.remove(at: $0).item }
+    }
+
+    mutating func insert(_ item: Item, _ performer: Performer, _ key: Key) {
+      var (low, high) = (0, performers.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if performers[middle].key > key { low = middle + 1 } else { high = middle }
+      }
+      performers.insert((performer, key, item), at: low)
     }
   }
 
-  private var lanes: [Lane] = []
+  private var lanes = InPlaceList<Lane>()
+  /// The lanes that `servedMode` runs; found anew when the mode, the common modes, or a lane's modes change.
+  private var served = InPlaceList<Int>()
+  private var servedMode: Int32 = -1
+  private var servedCommonModes = 0
   private(set) var nextNumber: UInt64 = 0
 
-  mutating func append(_ item: Item, modes: [Int32]) {
-    let lane = lane(modes)
+  mutating func append(_ item: consuming Item, mode: Int32) {
+    append(item, lane: lanes.firstIndex { $0.single == mode } ?? makeLane([mode]))
+  }
+
+  mutating func append(_ item: consuming Item, modes: [Int32]) {
+    append(item, lane: lane(modes))
+  }
+
+  @inline(__always)
+  private mutating func append(_ item: consuming Item, lane: Int) {
     lanes[lane].items.append((nextNumber, item))
-    nextNumber += 1
+    nextNumber &+= 1
   }
 
   mutating func append(_ item: Item, of performer: Performer, modes: [Int32]) {
     let lane = lane(modes)
-    let key = Key(order: performer.order, number: nextNumber)
-    nextNumber += 1
-    let place = lanes[lane].performers.firstIndex { $0.key > key } ?? lanes[lane].performers.endIndex
-    lanes[lane].performers.insert((performer, key, item), at: place)
+    lanes[lane].insert(item, performer, Key(order: performer.order, number: nextNumber))
+    nextNumber &+= 1
   }
 
   /// Takes back the performers of a target, those of one name if one is given.
@@ -86,36 +116,63 @@ struct WorkQueue {
 
   /// The first item for `mode` that was added before number `limit`.
   mutating func take(mode: Int32, commonModes: [Int32], before limit: UInt64) -> Item? {
-    var first: (lane: Int, key: Key)?
-    for lane in lanes.indices where lanes[lane].runs(in: mode, commonModes) {
-      guard let key = lanes[lane].first(before: limit) else { continue }
-      if first.map({ key < $0.key }) ?? true { first = (lane, key) }
+    serve(mode, commonModes)
+    var lane = -1
+    var key = Key(order: .max, number: .max)
+    for index in 0..<served.count {
+      let candidate = served[index]
+      if lanes[candidate].isEmpty { continue }
+      guard let first = lanes[candidate].first(before: limit), first < key else { continue }
+      lane = candidate
+      key = first
     }
-    guard let first else { return nil }
-    return lanes[first.lane].take(first.key)
+    return lane < 0 ? nil : lanes[lane].take(key)
   }
 
-  func hasWork(mode: Int32, commonModes: [Int32]) -> Bool {
-    lanes.contains { !$0.isEmpty && $0.runs(in: mode, commonModes) }
+  mutating func hasWork(mode: Int32, commonModes: [Int32]) -> Bool {
+    serve(mode, commonModes)
+    return served.contains { !lanes[$0].isEmpty }
   }
 
+  /// All items, in the order in which they would have run.
   mutating func removeAll() -> [Item] {
-    defer { lanes = [] }
     var left: [(key: Key, item: Item)] = []
     for lane in lanes.indices {
       left += lanes[lane].items.removeAll().map { (Key(order: 0, number: $0.number), $0.item) }
       left += lanes[lane].performers.map { ($0.key, $0.item) }
     }
+    lanes.removeAll()
+    servedMode = -1
     return left.sorted { $0.key < $1.key }.map(\.item)
+  }
+
+  @inline(__always)
+  private mutating func serve(_ mode: Int32, _ commonModes: [Int32]) {
+    if servedMode == mode, servedCommonModes == commonModes.count { return }
+    findServed(mode, commonModes)
+  }
+
+  @inline(never)
+  private mutating func findServed(_ mode: Int32, _ commonModes: [Int32]) {
+    servedMode = mode
+    // A mode that is common once stays so.
+    servedCommonModes = commonModes.count
+    served.removeAll()
+    for lane in lanes.indices where lanes[lane].runs(in: mode, commonModes) { served.append(lane) }
   }
 
   /// The lane of exactly these modes, made if need be.
   private mutating func lane(_ modes: [Int32]) -> Int {
     if let known = lanes.firstIndex(where: { $0.modes == modes }) { return known }
     let modes = Set(modes).sorted()
-    if let known = lanes.firstIndex(where: { $0.modes == modes }) { return known }
+    return lanes.firstIndex { $0.modes == modes } ?? makeLane(modes)
+  }
+
+  private mutating func makeLane(_ modes: [Int32]) -> Int {
+    servedMode = -1
     // Sets of modes come and go: a lane that nobody uses makes room for another.
     if let unused = lanes.firstIndex(where: \.isEmpty) {
+      lanes[unused].items.deallocate()
       lanes[unused] = Lane(modes: modes)
       return unused
     }

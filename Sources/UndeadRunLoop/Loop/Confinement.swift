@@ -40,7 +40,7 @@ public struct RunLoopConfinement: ~Copyable {
 
   /// Runs a block later on the loop's thread.
   public func perform(inModes modes: [TrackedRunLoop.Mode] = [.default], _ block: @escaping () -> Void) {
-    loop.core.enqueue(.block(block, nil), modes: modes.map(\.index))
+    loop.core.enqueue(.block(block, nil), modes: modes)
   }
 }
 
@@ -53,6 +53,6 @@ extension TrackedRunLoop {
   public func confine(_ body: sending @escaping (borrowing RunLoopConfinement) -> Void) -> Bool {
     // Not held: the loop would keep itself alive if nobody ran it. Whoever calls the block runs the loop, and so has it.
     core.enqueue(
-      .block({ [unowned(unsafe) self] in body(RunLoopConfinement(self)) }, nil), modes: [ModeTable.commonMode])
+      .block({ [unowned(unsafe) self] in body(RunLoopConfinement(self)) }, nil), mode: ModeTable.commonMode)
   }
 }

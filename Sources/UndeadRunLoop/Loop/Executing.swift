@@ -6,7 +6,7 @@ extension TrackedRunLoop: SerialExecutor, TaskExecutor {
   /// Runs a job of the concurrency runtime on the loop's thread. Called by the runtime.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    if core.enqueue(.job(job), modes: [ModeTable.commonMode]) { return }
+    if core.enqueue(.job(job), mode: ModeTable.commonMode) { return }
     // A task that is never resumed would never end, and leak. The loop is over, so a serial queue may stand in for it.
     FinishedLoops.run(job, for: self)
   }

@@ -77,6 +77,6 @@ public struct MainRunLoop {
 
   /// Runs a block on the main thread, after those that were added before.
   public func perform(inModes modes: [TrackedRunLoop.Mode] = [.common], _ block: @escaping @MainActor () -> Void) {
-    loop.core.enqueue(.block({ MainActor.assumeIsolated(block) }, nil), modes: modes.map(\.index))
+    loop.core.enqueue(.block({ MainActor.assumeIsolated(block) }, nil), modes: modes)
   }
 }

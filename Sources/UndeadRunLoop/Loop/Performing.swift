@@ -10,7 +10,7 @@ extension TrackedRunLoop {
   /// - Returns: whether the loop took it; false if its thread has ended.
   @discardableResult
   public func perform(inModes modes: [Mode] = [.default], _ block: @escaping @Sendable () -> Void) -> Bool {
-    core.enqueue(.block(block, nil), modes: modes.map(\.index))
+    core.enqueue(.block(block, nil), modes: modes)
   }
 
   /// Runs a block on the loop's thread, and waits for it if asked.
@@ -32,7 +32,7 @@ extension TrackedRunLoop {
     if wait, isCurrentThread { return block() }
     let completion = wait ? Completion() : nil
     let item = asSource ? WorkQueue.Item.call(block, completion) : .block(block, completion)
-    guard core.enqueue(item, modes: modes.map(\.index)) else { throw .loopFinished(loop: name) }
+    guard core.enqueue(item, modes: modes) else { throw .loopFinished(loop: name) }
     if let completion, !completion.wait() { throw .abandoned(loop: name) }
   }
 

@@ -8,7 +8,7 @@ extension TrackedRunLoop {
   ///   Foundation's does. The main loop always has something to wait for. To be able to stop, call
   ///   ``run(mode:for:returnAfterSourceHandled:)``, or ``run(mode:before:)`` in a loop with a condition of your own.
   public func run() {
-    while run(mode: .default, deadline: .max, returnAfterSource: true) != .finished, !isStoppedForGood {}
+    while run(mode: .default, deadline: .max, returnAfterSource: true) != .finished {}
   }
 
   /// Runs in the default mode until a date, or until there is nothing left to wait for. `stop()` does not end it.
@@ -18,11 +18,8 @@ extension TrackedRunLoop {
     let deadline = deadline(limit)
     repeat {
       if run(mode: .default, deadline: deadline, returnAfterSource: true) == .finished { return }
-    } while clock.now < deadline && !isStoppedForGood
+    } while clock.now < deadline
   }
-
-  /// Whether no activation of the loop lasts any more: its ``RunLoopThread`` was stopped.
-  private var isStoppedForGood: Bool { core.withLock { core.state.pointee.activations.isStoppedForGood } }
 
   /// Runs in one mode until a source was handled, a date has come, or the loop is stopped. Timers fire meanwhile.
   ///
@@ -57,11 +54,12 @@ extension TrackedRunLoop {
     }
   }
 
-  /// Makes the loop go through one more pass: it wakes if it sleeps, and if it runs its next sleep ends at once. Ignored
-  /// while the loop does not run.
+  /// Makes the loop go through one more pass: it wakes if it sleeps, and if it runs its next sleep ends at once; who drives
+  /// it is called. Ignored while the loop neither runs nor is driven.
   public func wakeUp() {
     core.withLock {
-      if !core.state.pointee.activations.isEmpty { core.state.pointee.sleep.noteOnePass() }
+      let state = core.state
+      if !state.pointee.activations.isEmpty || state.pointee.sleep.isAsleep { state.pointee.sleep.noteOnePass() }
     }
   }
 
@@ -71,7 +69,8 @@ extension TrackedRunLoop {
   @discardableResult
   public func limitDate(forMode mode: Mode) -> Date? {
     guard run(mode: mode, deadline: .min, returnAfterSource: false) != .finished else { return nil }
-    return core.withLock { core.nextDue(mode: mode.index) }.map(clock.date(at:)) ?? .distantFuture
+    let next = core.withLock { isEmpty(mode.index) ? nil : core.nextDue(mode: mode.index) ?? .max }
+    return next.map { $0 == .max ? .distantFuture : clock.date(at: $0) }
   }
 
   private func deadline(_ date: Date) -> Int64 {
@@ -89,8 +88,8 @@ private struct OuterActivation {
 }
 
 extension TrackedRunLoop {
-  func run(mode: Mode, deadline: Int64, returnAfterSource: Bool) -> RunResult {
-    guard let outer = enter(mode.index) else { return .finished }
+  func run(mode: Mode, deadline: Int64, returnAfterSource: Bool, asDriver: Bool = false) -> RunResult {
+    guard let outer = enter(mode.index, asDriver: asDriver) else { return .finished }
     defer { leave(outer) }
     notify(.entry, mode.index)
     defer { notify(.exit, mode.index) }
@@ -106,18 +105,21 @@ extension TrackedRunLoop {
     }
   }
 
-  private func enter(_ mode: Int32) -> OuterActivation? {
+  /// - Parameter asDriver: whether it is for somebody who polls the descriptor, and cannot know that the loop runs elsewhere.
+  private func enter(_ mode: Int32, asDriver: Bool) -> OuterActivation? {
     let thread = undead_loop_thread()
     let isMainThread = kind == .main && undead_loop_is_main_thread()
     let mayAdopt = kind == .free || (kind == .main && MainThread.isCurrent)
     if servesMainQueue(mode) { openMainQueue() }
-    var refusal: String?
+    var isForeign = false
     let outer = core.withLock { () -> OuterActivation? in
       let state = core.state
-      guard !state.pointee.isFinished, mode != ModeTable.commonMode, !isEmpty(mode) else { return nil }
+      guard !state.pointee.isFinished, !state.pointee.activations.isStoppedForGood, mode != ModeTable.commonMode,
+        !isEmpty(mode)
+      else { return nil }
       if state.pointee.owner != thread {
         guard mayAdopt, state.pointee.activations.isEmpty else {
-          refusal = "\(self) was asked to run on a thread that is not its own"
+          isForeign = true
           return nil
         }
         state.pointee.owner = thread
@@ -135,7 +137,10 @@ extension TrackedRunLoop {
       core.checkDescriptors()
       return outer
     }
-    if let refusal { Diagnostics.report(.ranOnForeignThread, refusal, loop: name) }
+    if isForeign, !asDriver {
+      Diagnostics.report(
+        .ranOnForeignThread, "\(self) was asked to run on a thread that is not its own", loop: name)
+    }
     if outer != nil { undead_loop_set_running(Unmanaged.passUnretained(self).toOpaque()) }
     return outer
   }
@@ -149,8 +154,10 @@ extension TrackedRunLoop {
       if !outer.ownsThread { core.state.pointee.owner = 0 }
       return true
     }
+    guard isOutermost else { return }
     // What a driver would have been told may have been told to this run.
-    if isOutermost { armForDriver() }
+    armForDriver()
+    for resume in core.withLock({ core.state.pointee.driving.takeWaiting() }) { resume() }
   }
 
   /// Whether a run in `mode` would have nothing to wait for. Observers are not content. The caller holds the lock.
@@ -296,17 +303,20 @@ extension TrackedRunLoop {
   /// one that counts as a source.
   @discardableResult
   func performWork(_ mode: Int32) -> Bool {
-    let limit = core.withLock { core.state.pointee.work.nextNumber }
+    var limit: UInt64?
     var handledSource = false
-    while performNext(mode, before: limit, &handledSource) {}
+    while performNext(mode, before: &limit, &handledSource) {}
     return handledSource
   }
 
   /// A function of its own, so that what the item holds is released before the lock is taken again.
-  private func performNext(_ mode: Int32, before limit: UInt64, _ handledSource: inout Bool) -> Bool {
-    let item = core.withLock {
-      core.state.pointee.work.take(mode: mode, commonModes: core.state.pointee.commonModes, before: limit)
-    }
+  private func performNext(_ mode: Int32, before limit: inout UInt64?, _ handledSource: inout Bool) -> Bool {
+    core.lock()
+    let state = core.state
+    let last = limit ?? state.pointee.work.nextNumber
+    limit = last
+    let item = state.pointee.work.take(mode: mode, commonModes: state.pointee.commonModes, before: last)
+    core.unlock()
     guard let item else { return false }
     if case .call = item { handledSource = true }
     perform(item)

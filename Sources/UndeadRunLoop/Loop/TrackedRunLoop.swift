@@ -48,7 +48,7 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.sleep = SleepState()
       state.pointee.activations = ActivationStack()
       state.pointee.isAnchored = false
-      state.pointee.driverMode = ModeTable.defaultMode
+      state.pointee.driving = DrivingState()
       core.prepareSets()
       if clock.canBeSet { state.pointee.poller.watchClock() }
     }

@@ -67,7 +67,6 @@ extension TrackedTimer {
     let thread = undead_loop_thread()
     enum Plan {
       case nothing, call
-      case elsewhere(LoopCore, modes: [Int32])
     }
     let plan = withHome { core -> Plan in
       guard isValid, !flags.contains(.firing) else { return .nothing }
@@ -75,20 +74,20 @@ extension TrackedTimer {
       if core == nil, flags.contains(.confined) { return .nothing }
       if let core, !core.mayCall(self, on: thread) {
         let modes = slot >= 0 ? core.modes(of: self) : []
-        return .elsewhere(core, modes: modes.contains(ModeTable.commonMode) ? modes : modes + [ModeTable.commonMode])
+        // Under this hold: the timer may be in another loop a moment later.
+        core.append(
+          .block({ [self] in fire() }, nil),
+          modes: modes.contains(ModeTable.commonMode) ? modes : modes + [ModeTable.commonMode])
+        return .nothing
       }
       core?.unqueue(self)
       flags.insert(.firing)
       fireCount &+= 1
       return .call
     }
-    switch plan {
-    case .nothing: break
-    case .elsewhere(let core, let modes): core.enqueue(.block({ [self] in fire() }, nil), modes: modes)
-    case .call:
-      invoke(action, target)
-      settleAfterFire()
-    }
+    guard plan == .call else { return }
+    invoke(action, target)
+    settleAfterFire()
   }
 
   private func settleAfterFire() {
@@ -149,8 +148,7 @@ extension LoopCore {
   func mayCall(_ timer: TrackedTimer, on thread: UInt) -> Bool {
     if state.pointee.owner != 0 { return state.pointee.owner == thread }
     // Whoever drives the loop may begin to at any moment, on another thread.
-    let isDriven = state.pointee.poller.timer >= 0
-    return !isDriven && !timer.flags.contains(.confined)
+    return !state.pointee.driving.isDriven && !timer.flags.contains(.confined)
   }
 
   /// Lets the loop's thread release what belongs to it. False if this is that thread. The caller holds the lock.
@@ -158,22 +156,6 @@ extension LoopCore {
     if state.pointee.owner == undead_loop_thread() || state.pointee.isFinished { return false }
     append(.release(timer.takeAction(), timer.takeTarget()), modes: [ModeTable.commonMode])
     return true
-  }
-
-  /// Adds work. The caller holds the lock.
-  func append(_ item: WorkQueue.Item, modes: [Int32]) {
-    state.pointee.work.append(item, modes: modes)
-    state.pointee.sleep.noteWork()
-  }
-
-  /// Adds work and wakes the loop. False if the loop has ended: the item was dropped.
-  @discardableResult
-  func enqueue(_ item: WorkQueue.Item, modes: [Int32]) -> Bool {
-    withLock {
-      if state.pointee.isFinished { return false }
-      append(item, modes: modes)
-      return true
-    }
   }
 }
 
