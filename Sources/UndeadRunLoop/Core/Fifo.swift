@@ -3,7 +3,7 @@
 struct Fifo<Element> {
   private var base: UnsafeMutablePointer<Element>?
   /// A power of two, or 0.
-  private var capacity = 0
+  private(set) var capacity = 0
   private var head = 0
   private(set) var count = 0
 

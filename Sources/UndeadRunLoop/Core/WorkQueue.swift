@@ -81,6 +81,10 @@ struct WorkQueue {
   private var servedCommonModes = 0
   private(set) var nextNumber: UInt64 = 0
 
+  /// For how many items there is room.
+  var capacity: Int { lanes.indices.reduce(0) { $0 + lanes[$1].items.capacity } }
+  var laneCount: Int { lanes.count }
+
   mutating func append(_ item: consuming Item, mode: Int32) {
     append(item, lane: lanes.firstIndex { $0.single == mode } ?? makeLane([mode]))
   }
