@@ -5,25 +5,31 @@
  * under one hold of that loop's lock. Here one item and two loops, the first of which ends.
  *
  * Checked: the item is in at most one table, and in the one that its word names; it is in none after its end, nor in the
- * table of a loop that ended; its end is told exactly once, and without a lock; nobody holds the locks of two loops.
+ * table of a loop that ended; its end is told exactly once, and without a lock; who has seen its end sees it ever after;
+ * nobody holds the locks of two loops.
  *
  * holds: PLAIN
- * breaks: CLAIMED_BEFORE NOT_LOOKED_AGAIN TWO_LOCKS TOLD_BY_STATUS ENTERED_AFTER_END LEFT_LATE
+ * breaks: CLAIMED_BEFORE NOT_LOOKED_AGAIN TWO_LOCKS TOLD_BY_STATUS ENTERED_AFTER_END LEFT_LATE LOCKED_HIDES_END
  */
 #define NOWHERE 0
 #define LOCKED 8
 #define OVER 9
+#ifdef LOCKED_HIDES_END
+#define OVER_LOCKED LOCKED
+#else
+#define OVER_LOCKED 10 /* over, and a thread has it for itself */
+#endif
 #define NOBODY 255
 
 byte home = NOWHERE;
 bool entered[3], finished[3];
 byte holder[3] = NOBODY;
-byte told, working = 5;
+byte told, working = 6;
 bool isInvalid;
 
 /* Two that wait for each other's lock would wait for ever. */
 inline lock(l) {
-  assert(holder[3 - l] != _pid);
+  assert(holder[3 - (l)] != _pid);
   atomic { holder[l] == NOBODY -> holder[l] = _pid }
 }
 inline unlock(l) { holder[l] = NOBODY }
@@ -63,7 +69,7 @@ again:
       :: seen == LOCKED -> goto again
 #ifdef TWO_LOCKS
       :: seen == 3 - loop -> lock(3 - loop); unlock(3 - loop) /* the name of the other loop, for the error */
-      :: seen == loop || seen == OVER
+      :: seen == loop || seen == OVER || seen == OVER_LOCKED
 #else
       :: seen != NOWHERE && seen != LOCKED
 #endif
@@ -103,7 +109,7 @@ proctype remover(byte loop) {
 
 inline end(loop) {
   d_step {
-    mine = home != OVER;
+    mine = home != OVER && (OVER_LOCKED == LOCKED || home != OVER_LOCKED);
     if
     :: loop != NOWHERE -> entered[loop] = false
     :: else
@@ -124,6 +130,9 @@ again:
   seen = home;
   if
   :: seen == OVER
+#ifndef LOCKED_HIDES_END
+  :: seen == OVER_LOCKED
+#endif
   :: seen == LOCKED -> goto again
   :: seen == NOWHERE ->
     atomic { seen = home; home = (seen == NOWHERE -> LOCKED : seen) };
@@ -171,8 +180,26 @@ proctype ender(byte loop) {
   working--
 }
 
+/* One that looks into the item, as signal() does, when it is over; another asks twice whether it is. */
+proctype signaller() {
+  byte seen;
+  atomic { seen = home; home = (seen == OVER -> OVER_LOCKED : seen) };
+  if
+  :: seen == OVER -> home = OVER
+  :: else
+  fi;
+  working--
+}
+
+#define isOver (home == OVER || (OVER_LOCKED != LOCKED && home == OVER_LOCKED))
+
+active proctype asker() {
+  isOver;
+  assert(isOver)
+}
+
 init {
-  atomic { run adder(1, 2); run adder(2, 2); run remover(1); run invalidator(); run ender(1) };
+  atomic { run adder(1, 2); run adder(2, 2); run remover(1); run invalidator(); run ender(1); run signaller() };
   timeout;
   assert(working == 0);
   assert(home == OVER && !entered[1] && !entered[2] && told == 1)

@@ -12,6 +12,8 @@ struct Membership: ~Copyable {
     static let none: UInt = 0
     static let locked: UInt = 1
     static let over: UInt = 2
+    /// `over`, and some thread has it for itself: it is over for whoever looks meanwhile.
+    static let overLocked: UInt = 3
   }
 
   enum Claim {
@@ -25,7 +27,9 @@ struct Membership: ~Copyable {
   private let word = Atomic<UInt>(Word.none)
 
   /// Whether the item has ended.
-  var isOver: Bool { word.load(ordering: .acquiring) == Word.over }
+  var isOver: Bool { Self.isOver(word.load(ordering: .acquiring)) }
+
+  private static func isOver(_ bits: UInt) -> Bool { bits == Word.over || bits == Word.overLocked }
 
   /// Makes the item one of `core`'s. The caller holds that lock.
   borrowing func claim(for core: LoopCore) -> Claim {
@@ -34,7 +38,7 @@ struct Membership: ~Copyable {
       if claim.exchanged { return .claimed }
       switch claim.original {
       case core.bits: return .alreadyHere
-      case Word.over: return .over
+      case Word.over, Word.overLocked: return .over
       case Word.locked: sched_yield()
       default: return .elsewhere(claim.original)
       }
@@ -52,7 +56,8 @@ struct Membership: ~Copyable {
     while true {
       if let result = access(restoring: nil, body) { return result }
       // An item that has ended is never entered anywhere.
-      if word.compareExchange(expected: Word.over, desired: Word.locked, ordering: .acquiringAndReleasing).exchanged {
+      if word.compareExchange(expected: Word.over, desired: Word.overLocked, ordering: .acquiringAndReleasing).exchanged
+      {
         defer { word.store(Word.over, ordering: .releasing) }
         return body(nil)
       }
@@ -72,7 +77,7 @@ struct Membership: ~Copyable {
     let bits = word.load(ordering: .acquiring)
     switch bits {
     case Word.over: return nil
-    case Word.locked:
+    case Word.locked, Word.overLocked:
       sched_yield()
       return nil
     case Word.none:
