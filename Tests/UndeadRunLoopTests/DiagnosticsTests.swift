@@ -10,7 +10,7 @@ extension Witness: Ticking, Named {}
 
 /// Diagnostics are a switch of the whole process, so their tests run one after the other and look for their own loops.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct DiagnosticsTests {
-  private final class Sink: Sendable {
+  final class Sink: Sendable {
     private let received = Locked<[RunLoopDiagnostic]>([])
 
     func all(_ kind: RunLoopDiagnostic.Kind, _ name: String) -> [RunLoopDiagnostic] {
@@ -20,7 +20,7 @@ extension Witness: Ticking, Named {}
     func take(_ diagnostic: RunLoopDiagnostic) { received.withLock { $0.append(diagnostic) } }
   }
 
-  private func diagnosed(
+  func diagnosed(
     _ thresholds: RunLoopDiagnostics.Thresholds = .init(), _ body: (Sink) throws -> Void
   ) rethrows {
     let sink = Sink()
@@ -29,7 +29,7 @@ extension Witness: Ticking, Named {}
     try body(sink)
   }
 
-  private func roles(_ diagnostic: RunLoopDiagnostic?) -> [String] { diagnostic?.backtraces.map(\.role) ?? [] }
+  func roles(_ diagnostic: RunLoopDiagnostic?) -> [String] { diagnostic?.backtraces.map(\.role) ?? [] }
 
   @Test func silentUnlessSwitchedOn() throws {
     let test = TestLoop()

@@ -75,20 +75,40 @@ import Testing
     #expect(timer == nil)
   }
 
+  @Test func aWeakTimerWithABlockDiesWithItsLoop() throws {
+    let deaths = Counter()
+    let sum = Counter()
+    do {
+      let test = TestLoop()
+      try WeakTimer.scheduledTimer(timeInterval: 1, userInfo: 2, repeats: true, loop: test.loop) {
+        [witness = Witness { deaths.up() }] timer in
+        witness.tick()
+        for _ in 0..<(timer.userInfo as? Int ?? 0) { sum.up() }
+      }
+      try WeakTimer.scheduledTimer(timeInterval: 1, repeats: true, loop: test.loop) { timer in
+        #expect(timer.userInfo == nil)
+        sum.up()
+      }
+      test.run(seconds: 2.5)
+    }
+    #expect(sum.count == 6)
+    #expect(deaths.count == 1)
+  }
+
   @Test func aWeakTimerThatIsInvalidatedDies() throws {
     let test = TestLoop()
     let owner = Witness()
-    weak var timer = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: true, loop: test.loop) {
+    weak let timer = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: true, loop: test.loop) {
       _, timer in timer.invalidate()
     }
     test.run(seconds: 2.5)
     #expect(timer == nil)
-    weak var other = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: true, loop: test.loop) {
+    weak let other = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: true, loop: test.loop) {
       _, _ in
     }
     other?.invalidate()
     #expect(other == nil)
-    weak var once = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: false, loop: test.loop) {
+    weak let once = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: false, loop: test.loop) {
       _, _ in
     }
     test.run(seconds: 2.5)
@@ -225,9 +245,9 @@ import Testing
 
   @Test func aTimerThatFiredOnceOrWasStoppedIsLetGoOf() throws {
     let test = TestLoop()
-    weak var once = try test.loop.schedule(after: 1) { _ in }
-    weak var stopped = try test.loop.schedule(every: 1) { timer in timer.invalidate() }
-    weak var failed = try test.loop.schedule(every: 1) { _ in throw RunLoopError.invalidDate }
+    weak let once = try test.loop.schedule(after: 1) { _ in }
+    weak let stopped = try test.loop.schedule(every: 1) { timer in timer.invalidate() }
+    weak let failed = try test.loop.schedule(every: 1) { _ in throw RunLoopError.invalidDate }
     #expect(test.run(seconds: 2) == .finished)
     #expect(once == nil && stopped == nil && failed == nil)
   }
@@ -328,7 +348,7 @@ import Testing
 
 /// Runs `body` on a thread of its own that has ended, with its loop, when this returns.
 @discardableResult
-private func onThread<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+func onThread<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
   // The thread is joined: nobody uses these two at the same time.
   nonisolated(unsafe) var result: Result<Value, Failure>?
   withoutActuallyEscaping(body) { body in
@@ -358,7 +378,7 @@ private final class Start {
 private func finishedLoop() -> TrackedRunLoop { onThread { TrackedRunLoop.current } }
 
 /// Asks until the answer is yes; false if it is not within a minute.
-private func comesTrue(_ condition: () -> Bool) -> Bool {
+func comesTrue(_ condition: () -> Bool) -> Bool {
   let clock = ContinuousClock()
   let end = clock.now + .seconds(60)
   while !condition() {

@@ -86,4 +86,25 @@ import Testing
       #expect(local.count == 2)
     }
   }
+
+  @Test func aTypeAsTheTarget() throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    let block: @Sendable () -> Void = { [witness = Witness { deaths.up() }] in witness.tick() }
+    let timer = try TrackedTimer(
+      timeInterval: 1, target: BlockCaller.self, selector: "call", userInfo: block, repeats: true
+    ) { type, timer in type.call(timer) }
+    test.loop.add(timer, forMode: .default)
+    test.run(seconds: 2.5)
+    #expect(timer.firings == 2)
+    #expect(timer.targetHolding == .strong)
+    #expect(test.loop.inspection().timers.first?.target?.type.hasSuffix("BlockCaller.Type") == true)
+    #expect(timer.blockInUserInfo != nil)
+    timer.invalidate()
+    #expect(timer.userInfo == nil)
+  }
+}
+
+private enum BlockCaller {
+  static func call(_ timer: TrackedTimer) { (timer.userInfo as? @Sendable () -> Void)?() }
 }

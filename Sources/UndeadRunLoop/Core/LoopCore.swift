@@ -68,6 +68,8 @@ struct LoopHeader {
 /// What a loop counts about itself.
 struct LoopStatistics {
   var passes = 0
+  /// It was reported that nobody runs the loop.
+  var isReportedIdle = false
   var wakeUps = 0
   var fires = 0
   var missed = 0

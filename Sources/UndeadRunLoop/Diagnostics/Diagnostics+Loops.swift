@@ -48,10 +48,35 @@ extension Diagnostics {
 
   static func loopEnded(_ loop: TrackedRunLoop, timers: [TrackedTimer]) {
     guard !timers.isEmpty else { return }
+    if loop.wasIgnoredByItsThread { return IdleLoops.ended(loop, timers: timers) }
     let names = timers.prefix(8).map(\.reportName).joined(separator: ", ")
     report(
       .timersDetached, "\(loop) ended with \(timers.count) timer(s) that will never fire: \(names)", loop: loop.name,
       details: ["timers": "\(timers.count)"])
+  }
+
+  /// - Parameters:
+  ///   - late: nanoseconds between the two frames that were served.
+  ///   - own: nanoseconds that the link's own target took.
+  static func framesDropped(by link: TrackedDisplayLink, _ dropped: Int, late: Int64, own: Int64) {
+    guard let loop = link.home else { return }
+    let statistics = loop.withLock { loop.core.state.pointee.statistics }
+    let others = [statistics?.slowest, statistics?.slowestOfLastPass].compactMap(\.self)
+    let name = link.name.isEmpty ? "a display link" : "display link \"\(link.name)\""
+    let culprits = others + [(description: "its own target", nanoseconds: own)]
+    // A busy machine, a stopped process: nothing that the program could mend.
+    let worthNaming: Int64 = 10
+    guard let culprit = culprits.max(by: { $0.nanoseconds < $1.nanoseconds }), culprit.nanoseconds > late / worthNaming
+    else { return }
+    var details = [
+      "frames": "\(dropped)", "culprit": culprit.description,
+      "culpritSeconds": "\(Instants.seconds(culprit.nanoseconds))",
+    ]
+    if !link.name.isEmpty { details["displayLink"] = link.name }
+    report(
+      .framesDropped,
+      "\(name) dropped \(dropped) \(dropped == 1 ? "frame" : "frames"): \(culprit.description) ran for "
+        + milliseconds(culprit.nanoseconds), loop: loop.identity.name, details: details, weight: Int64(dropped))
   }
 
   static func check(atOnce: Bool) {
@@ -60,6 +85,17 @@ extension Diagnostics {
     for loop in LoopRegistry.shared.known {
       loop.checkOwner()
       Starvation.look(at: loop)
+      IdleLoops.look(at: loop)
     }
+  }
+}
+
+extension TrackedRunLoop {
+  /// Whether its thread ended without running it. Nobody else may run the loop of a thread.
+  fileprivate var wasIgnoredByItsThread: Bool {
+    kind == .thread
+      && core.withLock {
+        core.state.pointee.statistics.passes == 0 && !core.state.pointee.activations.isStoppedForGood
+      }
   }
 }

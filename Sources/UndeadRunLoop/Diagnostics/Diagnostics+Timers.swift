@@ -147,6 +147,14 @@ extension Diagnostics {
     state.withLock { $0.births[HiddenReference(timer)] }
   }
 
+  /// Where the timer at an address was made, empty if that is not known. It is not looked at.
+  static func creation(of address: UInt) -> [UInt] {
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return [] }
+    let timer = HiddenReference<TrackedTimer>(Unmanaged.fromOpaque(pointer))
+    let known = state.withLock { $0.births[timer]?.creation } ?? []
+    return known.isEmpty ? Instrument.allocation(at: address) : known
+  }
+
   private static func traces(_ birth: Birth?, of timer: TrackedTimer) -> [RunLoopDiagnostic.Trace] {
     traces(birth, at: HiddenReference(timer).address)
   }

@@ -13,6 +13,10 @@ public struct RunLoopDiagnostic: Sendable, Codable, CustomStringConvertible {
     case invalidatedOffThread
     /// Timers wait for a mode that the loop does not run.
     case modeStarved
+    /// Timers are due in a loop that nobody runs, or whose thread ended without running it.
+    case loopNeverRun
+    /// A display link left out frames because a callback took too long.
+    case framesDropped
     /// A timer fired late, and which callback kept it waiting.
     case lateFire
     /// A callback blocks its loop, with the backtrace of the thread while it does.

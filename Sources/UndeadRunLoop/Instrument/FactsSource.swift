@@ -164,6 +164,9 @@ struct FactsSource {
 
   private mutating func tellDiagnostics() {
     Diagnostics.reportForgottenTimers(atOnce: false, patience: Self.patience)
+    for loop in LoopRegistry.shared.known(within: Self.patience) ?? [] {
+      IdleLoops.look(at: loop, patience: Self.patience)
+    }
     guard let log = Diagnostics.state.withLock(within: Self.patience, { $0.log }) else {
       busy.append("the diagnostics of run loops")
       return

@@ -116,7 +116,54 @@ final class UnretainedTarget: TimerTarget {
   override var address: UInt { hidden.address }
 }
 
+/// A type as the target: it never dies.
+final class TypeTarget: TimerTarget {
+  private let type: Any.Type
+  private let method: (TrackedTimer) throws -> Void
+
+  init(_ type: Any.Type, _ selector: String, _ method: @escaping (TrackedTimer) throws -> Void) {
+    self.type = type
+    self.method = method
+    super.init(selector: selector)
+  }
+
+  override func call(_ timer: TrackedTimer) throws -> Outcome {
+    try method(timer)
+    return .called
+  }
+  override var holding: TargetHolding { .strong }
+  override var typeName: String { Diagnostics.typeName(type) + ".Type" }
+  override var living: AnyObject? { self }
+  override var address: UInt { UInt(bitPattern: ObjectIdentifier(type)) }
+}
+
 extension TrackedTimer {
+  /// A timer that calls an action of a type, which never dies; add it to a loop to start it.
+  ///
+  /// What `userInfo` holds, such as a block and all that it captures, is kept until the timer is invalidated: that the
+  /// target is a type does not change that, and does not end the timer.
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public convenience init<Target>(
+    timeInterval interval: Double, target type: Target.Type, selector: String = "", userInfo: (any Sendable)? = nil,
+    repeats: Bool = false, action: @escaping @Sendable (Target.Type, TrackedTimer) throws -> Void
+  ) throws(RunLoopError) {
+    self.init(
+      interval: try Instants.interval(interval), repeats: repeats,
+      action: .target(TypeTarget(type, selector) { timer in try action(type, timer) }))
+    if userInfo != nil { makeExtras().setUserInfo(userInfo) }
+  }
+
+  /// The block that the timer of a type calls, if its `userInfo` is one.
+  var blockInUserInfo: Callback? {
+    guard case .target(let target) = action, target is TypeTarget else { return nil }
+    switch userInfo {
+    case let block as @Sendable () -> Void: return { _ in block() }
+    case let block as @Sendable (TrackedTimer) -> Void: return block
+    case let block as @Sendable (TrackedTimer) throws -> Void: return block
+    default: return nil
+    }
+  }
+
   /// The target as reports see it, nil if the timer calls a block. The caller has exclusive access to the timer.
   var describedTarget: TimerTarget? {
     if let target { return StrongTarget(target, extras.load()?.selector ?? "") { _, _ in } }

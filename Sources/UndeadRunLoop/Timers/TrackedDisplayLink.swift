@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The loop holds the link and the link holds its target strongly until it is invalidated, as with `CADisplayLink`: use a
 /// ``WeakProxy`` as the target where the owner should be free to die. A link is in one loop, in any number of modes.
-/// Frames that could not be served in time are skipped, never bunched.
+/// Frames that could not be served in time are skipped, never bunched, and counted: ``droppedFrames``.
 ///
 /// All members are safe to call from any thread.
 public final class TrackedDisplayLink: Sendable {
@@ -19,8 +19,18 @@ public final class TrackedDisplayLink: Sendable {
     var preferred = 0
     var name = ""
     var frameCount = 0
+    var dropped = 0
+    /// A frame of a source that cannot be predicted, on its way to the loop. Those that come meanwhile replace it.
+    var waiting: Int64?
+    /// Changes when the modes do: what is on its way in the old ones is for nobody.
+    var journey = 0
     var timestamp: Int64 = 0
     var targetTimestamp: Int64 = 0
+
+    mutating func noteOtherModes() {
+      waiting = nil
+      journey &+= 1
+    }
   }
 
   // The target is called on the loop's thread only.
@@ -55,11 +65,26 @@ public final class TrackedDisplayLink: Sendable {
   /// - Returns: false if the link was invalidated or is in another loop, or the loop's thread has ended.
   @discardableResult
   public func add(to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) -> Bool {
+    // What is asked of the source is asked without the lock: it may use the link.
+    let made = guarded.withLock({ $0.state.target != nil && $0.state.loop == nil }) ? makeTimer() : nil
     let timer = guarded.withLock { guarded -> TrackedTimer? in
-      guard guarded.state.target != nil, guarded.state.loop.map({ $0.isSame(as: loop) }) ?? true else { return nil }
-      if guarded.state.loop == nil { begin(on: loop, &guarded.state) }
-      if !guarded.state.modes.contains(mode) { guarded.state.modes.append(mode) }
+      guard guarded.state.target != nil else { return nil }
+      if let home = guarded.state.loop {
+        guard home.isSame(as: loop) else { return nil }
+      } else {
+        guard let made else { return nil }
+        made.name = guarded.state.name
+        guarded.state.loop = KnownLoop(loop)
+        guarded.state.timer = made
+      }
+      if !guarded.state.modes.contains(mode) {
+        guarded.state.modes.append(mode)
+        guarded.state.noteOtherModes()
+      }
       return guarded.state.timer
+    }
+    if let made {
+      if timer === made { listen() } else { made.invalidate() }
     }
     guard let timer else { return false }
     guard case .success = loop.add(timer, forMode: mode) else {
@@ -75,6 +100,7 @@ public final class TrackedDisplayLink: Sendable {
     let (timer, isOut) = guarded.withLock { guarded -> (TrackedTimer?, Bool) in
       guard guarded.state.loop?.isSame(as: loop) == true else { return (nil, false) }
       guarded.state.modes.removeAll { $0 == mode }
+      guarded.state.noteOtherModes()
       return (guarded.state.timer, guarded.state.modes.isEmpty)
     }
     if let timer { loop.remove(timer, forMode: mode) }
@@ -129,7 +155,7 @@ public final class TrackedDisplayLink: Sendable {
   public var frameInterval: Int { frameStep.load(ordering: .relaxed) }
 
   private func frameInterval(for preferred: Int) -> Int {
-    let rate = source.framesPerSecond
+    let rate = rate
     if preferred == 0 || preferred >= rate { return 1 }
     let divisors = (1...rate).filter { rate % $0 == 0 }
     return divisors.min { abs(rate / $0 - preferred) < abs(rate / $1 - preferred) } ?? 1
@@ -142,19 +168,33 @@ public final class TrackedDisplayLink: Sendable {
   public var targetTimestamp: Double { Instants.seconds(guarded.withLock { $0.state.targetTimestamp }) }
 
   /// Seconds between two frames of the source.
-  public var duration: Double { 1 / Double(source.framesPerSecond) }
+  public var duration: Double { 1 / Double(rate) }
 
-  private func begin(on loop: TrackedRunLoop, _ state: inout State) {
+  /// How many frames that the target wanted were left out, because a callback of the loop took too long or its modes did
+  /// not run, since the link was made.
+  public var droppedFrames: Int { guarded.withLock { $0.state.dropped } }
+
+  /// Of the source, which need not be well-behaved.
+  private var rate: Int { max(1, source.framesPerSecond) }
+
+  private func makeTimer() -> TrackedTimer {
     // The loop holds the timer, its block holds the link, and the link holds the target.
     let timer = TrackedTimer(
-      interval: Int64(1e9) / Int64(source.framesPerSecond), repeats: true,
+      interval: Int64(1e9) / Int64(rate), repeats: true,
       action: .block { [self] timer in frame(due: timer.withHome { _ in timer.due }) })
-    timer.name = state.name
     timer.makeExtras().displayLink = Unmanaged.passUnretained(self)
     timer.makeExtras().onEnd { [weak self] reason in if reason == .loopEnded { self?.leave() } }
-    state.loop = KnownLoop(loop)
-    state.timer = timer
-    state.listener = source.add { [weak self] timestamp in self?.frameBegan(timestamp) }
+    return timer
+  }
+
+  private func listen() {
+    let listener = source.add { [weak self] timestamp in self?.frameBegan(timestamp) }
+    let isWanted = guarded.withLock { guarded in
+      guard guarded.state.loop != nil, guarded.state.listener == nil else { return false }
+      guarded.state.listener = listener
+      return true
+    }
+    if !isWanted { source.remove(listener) }
   }
 
   private func leave() {
@@ -164,6 +204,7 @@ public final class TrackedDisplayLink: Sendable {
         guarded.state.loop = nil
         guarded.state.listener = nil
         guarded.state.modes = []
+        guarded.state.noteOtherModes()
       }
       return (guarded.state.timer, guarded.state.listener)
     }
@@ -173,45 +214,85 @@ public final class TrackedDisplayLink: Sendable {
 
   /// A source that cannot be predicted has a frame: it is served on the loop's thread, in the link's modes.
   private func frameBegan(_ timestamp: Int64) {
-    let (loop, modes) = guarded.withLock { guarded -> (KnownLoop?, [TrackedRunLoop.Mode]) in
-      guarded.state.frameCount += 1
-      return (guarded.state.loop, guarded.state.modes)
+    let interval = frameInterval
+    let journey = guarded.withLock { guarded -> (KnownLoop, [TrackedRunLoop.Mode], Int)? in
+      defer { guarded.state.frameCount += 1 }
+      guard let loop = guarded.state.loop, guarded.state.frameCount % interval == 0 else { return nil }
+      defer { guarded.state.waiting = timestamp }
+      if guarded.state.waiting != nil {
+        if !guarded.state.isPaused { guarded.state.dropped += 1 }
+        return nil
+      }
+      return (loop, guarded.state.modes, guarded.state.journey)
     }
-    guard let loop, (guarded.withLock { $0.state.frameCount } - 1) % frameInterval == 0 else { return }
-    loop.enqueue(.block({ [self] in call(timestamp) }, nil), modes: modes.map(\.index))
+    guard let (loop, modes, number) = journey else { return }
+    loop.enqueue(.block({ [self] in arrive(number) }, nil), modes: modes.map(\.index))
+  }
+
+  private func arrive(_ number: Int) {
+    let timestamp = guarded.withLock { guarded -> Int64? in
+      guard guarded.state.journey == number else { return nil }
+      defer { guarded.state.waiting = nil }
+      return guarded.state.waiting
+    }
+    if let timestamp { call(timestamp) }
   }
 
   private func frame(due: Int64) {
+    let clock = guarded.withLock { $0.state.loop?.identity.clock }
+    let begin = clock?.now ?? due
     call(due)
-    reschedule()
+    let end = clock?.now ?? due
+    let next = reschedule()
+    if let next { noteDropped(between: due, and: next, own: Instants.subtract(end, begin)) }
   }
 
   private func call(_ timestamp: Int64) {
-    let step = Int64(frameInterval) * (1_000_000_000 / Int64(source.framesPerSecond))
+    let step = Int64(frameInterval) * (1_000_000_000 / Int64(rate))
+    let next = nextFrame(after: timestamp, default: Instants.add(timestamp, step))
     let target = guarded.withLock { guarded -> (TimerTarget, TrackedTimer)? in
       guard !guarded.state.isPaused, let target = guarded.state.target, let timer = guarded.state.timer else {
         return nil
       }
       guarded.state.timestamp = timestamp
-      guarded.state.targetTimestamp = nextFrame(after: timestamp, default: timestamp + step)
+      guarded.state.targetTimestamp = next
       return (target, timer)
     }
     guard let (target, timer) = target else { return }
     if (try? target.call(timer)) == .targetGone { Diagnostics.firingForDeadTarget(timer, target.typeName) }
   }
 
-  /// Moves the timer to the next frame that the target wants.
-  private func reschedule() {
+  /// Moves the timer to the next frame that the target wants. Returns when that begins, nil if it is not known.
+  @discardableResult
+  private func reschedule() -> Int64? {
     let (timer, loop, isPaused, last) = guarded.withLock {
       ($0.state.timer, $0.state.loop, $0.state.isPaused, $0.state.timestamp)
     }
-    guard let timer, let loop else { return }
+    guard let timer, let loop else { return nil }
     let due = isPaused ? .max : nextFrame(after: max(loop.identity.clock.now, last), default: .max)
     // A paused link stays paused when the clock is set.
     timer.withHome { core in
       if isPaused { core?.reschedule(timer, due: due, now: .min) } else { core?.reschedule(timer, onGrid: due) }
     }
+    return due == .max ? nil : due
   }
+
+  /// Counts the frames that the target wanted between two that it is called for.
+  ///
+  /// - Parameter own: nanoseconds that the target itself took for the first of them.
+  private func noteDropped(between served: Int64, and next: Int64, own: Int64) {
+    let step = Double(frameInterval) * 1e9 / Double(rate)
+    let steps = (Double(Instants.subtract(next, served)) / step).rounded()
+    guard steps >= 2, steps < Double(Int32.max) else { return }
+    let dropped = Int(steps) - 1
+    guarded.withLock { $0.state.dropped += dropped }
+    if Diagnostics.isOn {
+      Diagnostics.framesDropped(by: self, dropped, late: Instants.subtract(next, served), own: own)
+    }
+  }
+
+  /// The loop that the link is in.
+  var home: KnownLoop? { guarded.withLock { $0.state.loop } }
 
   private func nextFrame(after instant: Int64, default unknown: Int64) -> Int64 {
     var next = instant

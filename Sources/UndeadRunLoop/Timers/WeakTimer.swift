@@ -59,12 +59,31 @@ public final class WeakTimer: Sendable {
     }
     timer.endsWithTarget = true
     engine = .loop(timer)
-    handle.timer = self
-    timer.makeExtras().onEnd { [unowned timer] reason in
-      // It cannot go to another loop.
-      if reason == .loopEnded { timer.invalidate() }
-      handle.letGo()
+    handle.take(self, timer)
+  }
+
+  /// A timer on a run loop that calls a block with what it carries; ``schedule()`` starts it.
+  ///
+  /// It has no target to end with: the block is kept, with what it captures, until the timer ends.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - userInfo: for the block to read from the timer.
+  ///   - loop: keeps the timer while it is scheduled.
+  ///   - mode: the mode in which the block runs.
+  /// - Throws: `RunLoopError.invalidInterval`.
+  public init(
+    timeInterval interval: Double, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,
+    mode: TrackedRunLoop.Mode = .default, block: @escaping @Sendable (WeakTimer) -> Void
+  ) throws(RunLoopError) {
+    let handle = Handle(start: (loop, mode))
+    self.handle = handle
+    self.userInfo = userInfo
+    let timer = try TrackedTimer(timeInterval: interval, repeats: repeats) { _ in
+      if let timer = handle.timer { block(timer) }
     }
+    engine = .loop(timer)
+    handle.take(self, timer)
   }
 
   deinit { invalidate() }
@@ -105,6 +124,20 @@ public final class WeakTimer: Sendable {
     let timer = try WeakTimer(
       timeInterval: interval, target: target, userInfo: userInfo, repeats: repeats, loop: loop, mode: mode,
       action: action)
+    timer.schedule()
+    return timer
+  }
+
+  /// A timer on a run loop that calls a block with what it carries, started.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  @discardableResult
+  public static func scheduledTimer(
+    timeInterval interval: Double, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,
+    mode: TrackedRunLoop.Mode = .default, block: @escaping @Sendable (WeakTimer) -> Void
+  ) throws(RunLoopError) -> WeakTimer {
+    let timer = try WeakTimer(
+      timeInterval: interval, userInfo: userInfo, repeats: repeats, loop: loop, mode: mode, block: block)
     timer.schedule()
     return timer
   }
@@ -178,6 +211,16 @@ extension WeakTimer {
     private let state: Locked<(start: Start?, kept: WeakTimer?)>
 
     init(start: Start? = nil) { state = Locked((start, nil)) }
+
+    /// The timer, and what it runs by.
+    func take(_ timer: WeakTimer, _ engine: TrackedTimer) {
+      self.timer = timer
+      engine.makeExtras().onEnd { [self, unowned engine] reason in
+        // It cannot go to another loop.
+        if reason == .loopEnded { engine.invalidate() }
+        letGo()
+      }
+    }
 
     /// Keeps the timer from now on. Returns where it is to be started, nil if that was done.
     func keep(_ timer: WeakTimer) -> Start? {
