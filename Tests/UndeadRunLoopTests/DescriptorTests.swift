@@ -51,7 +51,8 @@ private final class Events: Sendable {
   private let events = Events()
 
   private func source(
-    _ name: String, _ descriptor: Int32, _ conditions: TrackedRunLoopSource.Conditions, mode: TrackedRunLoop.Mode = .default,
+    _ name: String, _ descriptor: Int32, _ conditions: TrackedRunLoopSource.Conditions,
+    mode: TrackedRunLoop.Mode = .default,
     _ action: @escaping @Sendable () -> Void = {}
   ) throws -> TrackedRunLoopSource {
     let source = TrackedRunLoopSource(descriptor: descriptor, conditions: conditions) { [events] _, seen in

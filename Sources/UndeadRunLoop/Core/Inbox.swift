@@ -22,7 +22,7 @@ struct Inbox {
     var spare: UnsafeMutablePointer<Entry>
   }
 
-  private let lock = LoopLock()
+  let lock = LoopLock()
   private let state: UnsafeMutablePointer<State>
   /// Whether it is worthwhile to take the lock.
   private let isOpen: UnsafeMutablePointer<Atomic<Bool>>

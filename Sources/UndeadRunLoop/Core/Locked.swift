@@ -1,7 +1,7 @@
 /// A value behind a lock.
 struct Locked<Value>: ~Copyable, @unchecked Sendable {
   // Unchecked: the value is only reached through the lock. Whoever takes a reference out of it has to know why it may.
-  private let lock = LoopLock()
+  let lock = LoopLock()
   private let value: UnsafeMutablePointer<Value>
 
   init(_ initial: consuming Value) {

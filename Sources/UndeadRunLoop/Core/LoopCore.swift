@@ -80,18 +80,29 @@ struct LoopStatistics {
 
 /// The pool of loop states.
 enum LoopStatePool {
-  private static let free = Locked<[LoopCore]>([])
+  private struct States {
+    var free: [LoopCore] = []
+    var all: [LoopCore] = []
+  }
+  private static let states = Locked(States())
+
+  /// Every state that there ever was.
+  static var all: [LoopCore] { states.withLock { $0.all } }
+  static var lockForForks: LoopLock { states.lock }
 
   static func take() -> LoopCore {
-    if let reused = free.withLock({ $0.popLast() }) { return reused }
+    Forking.prepare()
+    if let reused = states.withLock({ $0.free.popLast() }) { return reused }
     let state = UnsafeMutablePointer<LoopState>.allocate(capacity: 1)
     state.initialize(to: LoopState())
     let header = UnsafeMutablePointer<LoopHeader>.allocate(capacity: 1)
     header.initialize(to: LoopHeader(state: state))
-    return LoopCore(header)
+    let core = LoopCore(header)
+    states.withLock { $0.all.append(core) }
+    return core
   }
 
-  static func give(_ core: LoopCore) { free.withLock { $0.append(core) } }
+  static func give(_ core: LoopCore) { states.withLock { $0.free.append(core) } }
 }
 
 /// A pointer to a loop's state, and the operations on it.
@@ -113,6 +124,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
 
   @inline(__always) var bits: UInt { UInt(bitPattern: header) }
   @inline(__always) var inbox: Inbox { header.pointee.inbox }
+  var lockForForks: LoopLock { header.pointee.lock }
 
   /// Takes the lock, and the timers that other threads have scheduled: whoever holds the lock sees all timers.
   @inline(__always)

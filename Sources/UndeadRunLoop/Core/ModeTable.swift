@@ -14,6 +14,8 @@ enum ModeTable {
     return Locked(Names(names: names, index: ["default": defaultMode, "common": commonMode, "tracking": trackingMode]))
   }()
 
+  static var lockForForks: LoopLock { table.lock }
+
   static func intern(_ name: String) -> Int32 {
     table.withLock { table in
       if let known = table.index[name] { return known }

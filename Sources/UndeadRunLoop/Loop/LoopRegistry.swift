@@ -9,6 +9,7 @@ final class LoopRegistry: Sendable {
   private let loops = Locked<[KnownLoop]>([])
 
   static let shared = LoopRegistry()
+  var lockForForks: LoopLock { loops.lock }
 
   func add(_ loop: TrackedRunLoop) {
     Instrument.prepare()
