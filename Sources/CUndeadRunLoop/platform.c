@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -178,6 +179,13 @@ void undead_loop_drain(int wake) {
 }
 
 void undead_loop_close(int descriptor) { close(descriptor); }
+
+uint64_t undead_loop_file(int descriptor) {
+  struct stat file;
+  if (fstat(descriptor, &file) != 0) return 0;
+  uint64_t number = (uint64_t)file.st_dev << 48 ^ (uint64_t)file.st_ino;
+  return number == 0 ? 1 : number;
+}
 
 bool undead_loop_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 

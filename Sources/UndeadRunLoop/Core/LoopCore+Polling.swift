@@ -31,7 +31,9 @@ extension LoopCore {
   func syncPolled(descriptor: Int32, isChecked: Bool = false) {
     guard openPoller(), state.pointee.polled.mode >= 0 else { return }
     let wanted = state.pointee.sources.interest(in: descriptor, state.pointee.polled.mode)
-    if !isChecked, wanted == state.pointee.polled.conditions(of: descriptor) { return }
+    let present = state.pointee.polled.conditions(of: descriptor)
+    if !isChecked, wanted == present { return }
+    if present == 0, dropClosed(descriptor) { return syncPolled(descriptor: descriptor) }
     switch state.pointee.polled.set(descriptor, wanted, on: state.pointee.poller.poll) {
     case .exchanged, .failed(errno: EBADF):
       dropSources(state.pointee.sources.numbers(waitingFor: descriptor), of: descriptor)
@@ -54,7 +56,8 @@ extension LoopCore {
   func insert(_ source: TrackedRunLoopSource, descriptor: Int32?, modes: [Int32]) -> Int32 {
     let polled = descriptor.map { descriptor in
       SourceTable.Polled(
-        descriptor: descriptor, conditions: source.polledConditions | UNDEAD_LOOP_HANGUP, since: undead_loop_waits())
+        descriptor: descriptor, conditions: source.polledConditions | UNDEAD_LOOP_HANGUP,
+        file: undead_loop_file(descriptor), since: undead_loop_waits())
     }
     let former = polled.map { state.pointee.sources.numbers(waitingFor: $0.descriptor) } ?? []
     source.number = state.pointee.sources.insert(source, polled: polled, modes: modes)
@@ -107,10 +110,18 @@ extension LoopCore {
     for descriptor in state.pointee.sources.takeDescriptorsToCheck(atMost: atMost) {
       if state.pointee.polled.conditions(of: descriptor) != 0 {
         syncPolled(descriptor: descriptor, isChecked: true)
-      } else if !undead_loop_is_open(descriptor) {
-        dropSources(state.pointee.sources.numbers(waitingFor: descriptor), of: descriptor)
+      } else {
+        _ = dropClosed(descriptor)
       }
     }
+  }
+
+  /// Drops the sources of a descriptor that is not polled if the number stands for another file than theirs. False if there
+  /// are none: the kernel tells of descriptors that are polled.
+  private func dropClosed(_ descriptor: Int32) -> Bool {
+    let others = state.pointee.sources.numbers(waitingFor: descriptor, otherThan: undead_loop_file(descriptor))
+    dropSources(others, of: descriptor)
+    return !others.isEmpty
   }
 
   /// Takes out sources whose descriptor was closed under them; the loop ends them.

@@ -1,3 +1,5 @@
+import CUndeadRunLoop
+
 /// The sources of a loop: what is in which mode, what was signalled, and who waits for which descriptor.
 struct SourceTable: ~Copyable {
   struct Record {
@@ -10,6 +12,8 @@ struct SourceTable: ~Copyable {
   struct Polled {
     var descriptor: Int32
     var conditions: UInt32
+    /// The file that it stood for when it was added.
+    var file: UInt64
     /// How many waits there had been when it was added.
     var since: UInt32
   }
@@ -149,6 +153,11 @@ struct SourceTable: ~Copyable {
     } ?? []
   }
 
+  /// Numbers of the sources that wait for a descriptor, and that had it from another file than `file`.
+  func numbers(waitingFor descriptor: Int32, otherThan file: UInt64) -> [UInt64] {
+    numbers(waitingFor: descriptor).filter { records[$0]?.polled?.file != file }
+  }
+
   /// Numbers of the sources that wait for a descriptor.
   func numbers(waitingFor descriptor: Int32) -> [UInt64] { waiters[descriptor] ?? [] }
 
@@ -165,6 +174,7 @@ struct SourceTable: ~Copyable {
     guard let old = records[number]?.polled?.descriptor, old != descriptor else { return }
     forget(number, waitingFor: old)
     records[number]?.polled?.descriptor = descriptor
+    records[number]?.polled?.file = undead_loop_file(descriptor)
     waiters[descriptor, default: []].append(number)
   }
 
