@@ -50,13 +50,13 @@ import Testing
 
   @Test func numberingStartsAnewInTime() throws {
     let test = TestLoop()
-    test.loop.core.state.pointee.sequence = DueKey.sequenceLimit - 50
+    test.loop.core.state.pointee.timers.sequence = DueKey.sequenceLimit - 50
     for index in 0..<100 { try test.after(1, "\(index)") }
     let tolerant = try test.every(1, "tolerant")
     tolerant.tolerance = 0.25
     test.run(seconds: 1)
     #expect(test.log == (0..<100).map { "\($0)@1.0" } + ["tolerant@1.0"])
-    #expect(test.loop.core.state.pointee.renumberings == 1)
+    #expect(test.loop.core.state.pointee.timers.renumberings == 1)
     test.run(seconds: 1.3)
     #expect(test.log.suffix(1) == ["tolerant@2.25"])
   }

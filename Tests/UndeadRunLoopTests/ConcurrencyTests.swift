@@ -42,7 +42,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
       }
     }
     #expect(scheduled.count == 4 * rounds)
-    #expect(eventually { loop.core.withLock { loop.core.state.pointee.slots.used } == 0 })
+    #expect(eventually { loop.core.withLock { loop.core.state.pointee.timers.count } == 0 })
     #expect(fired.count <= scheduled.count)
     #expect(fired.count > 0)
   }

@@ -97,7 +97,7 @@ import Testing
       test.run(mode, seconds: 0.002)
     }
     #expect(test.log.count == 1000)
-    #expect(test.loop.core.state.pointee.sets.count < 10)
+    #expect(test.loop.core.state.pointee.timers.setCount < 10)
   }
 
   @Test func timersKeepTheirDateWhenTheyMoveBetweenModes() throws {

@@ -106,8 +106,10 @@ import Testing
     let test = TestLoop()
     let timer = try test.every(1, "tick")
     timer.withHome { _ in
-      timer.fireCount = UInt64(UInt32.max)
-      timer.missedCount = UInt64(UInt32.max)
+      timer.withTally {
+        $0.fires = UInt64(UInt32.max)
+        $0.missed = UInt64(UInt32.max)
+      }
     }
     test.clock.advance(by: .milliseconds(2500))
     test.run(seconds: 0.6)

@@ -42,7 +42,8 @@ extension TrackedTimer {
   func invoke(_ action: borrowing Action, _ target: AnyObject?) {
     do {
       switch action {
-      case .block(let block): try call(block, target)
+      case .block(let block): try block(self)
+      case .method(let method): if let target { try call(method, target) }
       case .target(let target): try call(target)
       case .none: break
       }
@@ -57,7 +58,8 @@ extension TrackedTimer {
   func invoke(last action: consuming Action, _ target: consuming AnyObject?) {
     do {
       switch consume action {
-      case .block(let block): try callLast(block, target)
+      case .block(let block): try callLast(block)
+      case .method(let method): if let target { try callLast(method, target) }
       case .target(let target): try callLast(target)
       case .none: break
       }
@@ -69,8 +71,14 @@ extension TrackedTimer {
   // Functions of their own, because the timer must have ended when the caller lets go of what was called.
 
   @inline(never)
-  private func callLast(_ block: Callback, _ target: AnyObject?) throws {
-    try call(block, target)
+  private func callLast(_ block: Callback) throws {
+    try block(self)
+    status.store(Status.invalid, ordering: .releasing)
+  }
+
+  @inline(never)
+  private func callLast(_ method: TimerTarget.Method, _ target: AnyObject) throws {
+    try call(method, target)
     status.store(Status.invalid, ordering: .releasing)
   }
 
@@ -81,11 +89,11 @@ extension TrackedTimer {
   }
 
   @inline(__always)
-  private func call(_ block: Callback, _ target: AnyObject?) throws {
-    if targetIsProxy, let target, TimerTarget.living(target) == nil {
+  private func call(_ method: TimerTarget.Method, _ target: AnyObject) throws {
+    if targetIsProxy, TimerTarget.living(target) == nil {
       targetIsGone(StrongTarget(target, "") { _, _ in }, .targetGone)
     } else {
-      try block(self)
+      try method(target, self)
     }
   }
 
@@ -139,13 +147,4 @@ extension TrackedTimer {
   /// Whether there is something to take.
   @inline(__always)
   var hasWork: Bool { if case .none = action { false } else { true } }
-
-  /// Counts a fire. The caller holds the loop's lock.
-  @inline(__always)
-  func noteFire(lateness: Int64) {
-    fireCount &+= 1
-    let microseconds = UInt32(clamping: lateness / 1000)
-    latestMicroseconds = microseconds
-    if microseconds > worstMicroseconds { worstMicroseconds = microseconds }
-  }
 }

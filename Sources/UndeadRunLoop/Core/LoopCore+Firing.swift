@@ -13,18 +13,11 @@ extension LoopCore {
     var spent = Spent()
     var time = instant
     lock()
-    returnDeferred()
-    serve(mode)
-    var limit = state.pointee.sequence << DueKey.slotBits
-    let numbering = state.pointee.renumberings
-    while let reference = takeDue(at: instant, limit: limit) {
+    state.pointee.timers.collect(mode: mode, at: instant)
+    while let reference = state.pointee.timers.next(mode: mode) {
       reference._withUnsafeGuaranteedRef { fire($0, &time, &spent) }
       fired &+= 1
-      if state.pointee.servedMode != mode { serve(mode) }
-      // After a renumbering everything scheduled so far counts as part of this pass.
-      if state.pointee.renumberings != numbering { limit = state.pointee.sequence << DueKey.slotBits }
     }
-    returnDeferred()
     state.pointee.statistics.fires &+= fired
     unlock()
     spent.release()
@@ -81,63 +74,6 @@ extension LoopCore {
     }
   }
 
-  /// Takes the first due timer out of the queue. The caller holds the lock and has called `serve`.
-  @inline(__always)
-  private func takeDue(at instant: Int64, limit: UInt64) -> Unmanaged<TrackedTimer>? {
-    while true {
-      var best = DueEntry(due: instant, key: .max)
-      var bestSet = -1
-      var isSoft = false
-      for index in 0..<state.pointee.servedSets.count {
-        let set = state.pointee.servedSets[index]
-        if state.pointee.sets[set].timers == 0 { continue }
-        state.pointee.sets[set].exact.clean(state.pointee.slots)
-        if state.pointee.sets[set].exact.isTop(before: best) {
-          best = state.pointee.sets[set].exact.first
-          bestSet = set
-          isSoft = false
-        }
-        if state.pointee.sets[set].soft.count == 0 { continue }
-        state.pointee.sets[set].soft.clean(state.pointee.slots)
-        if state.pointee.sets[set].soft.isTop(before: best) {
-          best = state.pointee.sets[set].soft.first
-          bestSet = set
-          isSoft = true
-        }
-      }
-      if bestSet < 0 { return nil }
-      if isSoft { state.pointee.sets[bestSet].soft.popTop() } else { state.pointee.sets[bestSet].exact.popTop() }
-      if best.key >= limit {
-        state.pointee.deferred.append(best)
-        continue
-      }
-      let slot = Int32(DueKey.slot(best.key))
-      state.pointee.slots[slot].key = 0
-      if isSoft { state.pointee.sets[bestSet].hard.noteDead(state.pointee.slots) }
-      let reference = state.pointee.slots[slot].timer.unsafelyUnwrapped
-      reference._withUnsafeGuaranteedRef { timer in
-        timer.flags.remove(.queued)
-        timer.flags.insert(.firing)
-      }
-      return reference
-    }
-  }
-
-  /// Puts the entries that waited for the next pass back. The caller holds the lock.
-  private func returnDeferred() {
-    if state.pointee.deferred.isEmpty { return }
-    let entries = state.pointee.deferred
-    state.pointee.deferred = []
-    for entry in entries {
-      let slot = Int32(DueKey.slot(entry.key))
-      // A timer that was removed meanwhile counted its entry as dead, but the entry was not in the heap.
-      let set = Int(state.pointee.slots[slot].modeSet)
-      if !state.pointee.slots.isLive(entry.key) { continue }
-      let isSoft = state.pointee.slots[slot].timer?._withUnsafeGuaranteedRef { $0.leeway != 0 } ?? false
-      if isSoft { state.pointee.sets[set].soft.push(entry) } else { state.pointee.sets[set].exact.push(entry) }
-    }
-  }
-
   /// After a callback: the timer's next date, or its end. The caller holds the lock.
   ///
   /// - Parameters:
@@ -153,7 +89,7 @@ extension LoopCore {
       } else if let time {
         advance(timer, past: time)
       }
-      if timer.slot >= 0 { return push(timer, set: state.pointee.slots[timer.slot].modeSet) }
+      if timer.slot >= 0 { return push(timer) }
     }
     timer.flags.remove(.rescheduled)
     let ends = !timer.flags.contains(.repeats) || !isValid
@@ -192,92 +128,37 @@ extension LoopCore {
     let early = Instants.subtract(timer.overdueSince, timer.due) / timer.period
     timer.due = Instants.add(next, skipped &* timer.period)
     let missed = skipped &- early
-    timer.missedCount &+= UInt64(missed)
+    timer.noteMissed(missed)
     state.pointee.statistics.missed &+= Int(missed)
-  }
-
-  /// When the loop must wake for a timer of `mode`: as late as tolerances allow. The caller holds the lock.
-  func nextWake(mode: Int32) -> Int64 {
-    // A callback of the pass that is under way may ask, in a run of its own.
-    returnDeferred()
-    serve(mode)
-    var wake = Int64.max
-    for index in state.pointee.servedSets.indices {
-      let set = state.pointee.servedSets[index]
-      state.pointee.sets[set].exact.clean(state.pointee.slots)
-      state.pointee.sets[set].hard.clean(state.pointee.slots)
-      if let top = state.pointee.sets[set].exact.top { wake = min(wake, top.due) }
-      if let top = state.pointee.sets[set].hard.top { wake = min(wake, top.due) }
-    }
-    return wake
   }
 
   /// When to wake for timers of `mode` of which the first wants to at `instant`: not before the gap since the last wake-up has
   /// passed, unless there is a timer that would lose ticks by it, or the clock is not real. The caller holds the lock.
   func postponed(_ instant: Int64, mode: Int32) -> Int64 {
-    guard instant != .max, !hasUrgentTimers(in: mode) else { return instant }
+    guard instant != .max, !state.pointee.timers.hasUrgent(in: mode) else { return instant }
     let wanted = state.pointee.sleep.minimumGap
     let gap = state.pointee.clockIsMonotonic ? wanted : state.pointee.clock.gap(wanted)
     return gap > 0 ? max(instant, Instants.add(state.pointee.sleep.lastWake, gap)) : instant
   }
 
-  /// Whether a timer of `mode` has an interval that is not many times the gap. The caller holds the lock.
-  private func hasUrgentTimers(in mode: Int32) -> Bool {
-    serve(mode)
-    return state.pointee.servedSets.contains { state.pointee.sets[$0].urgent > 0 }
-  }
-
-  /// The earliest date of a timer of `mode`, or nil. The caller holds the lock.
-  func nextDue(mode: Int32) -> Int64? {
-    returnDeferred()
-    serve(mode)
-    var due: Int64?
-    for index in state.pointee.servedSets.indices {
-      let set = state.pointee.servedSets[index]
-      state.pointee.sets[set].exact.clean(state.pointee.slots)
-      state.pointee.sets[set].soft.clean(state.pointee.slots)
-      for top in [state.pointee.sets[set].exact.top, state.pointee.sets[set].soft.top].compactMap({ $0 }) {
-        due = min(due ?? .max, top.due)
-      }
-    }
-    return due
-  }
-
   /// The clock was set back: repeating timers keep their phase, with the next tick at most one interval away.
   func rephase(now: Int64) {
     withLock {
-      for slot in 0..<state.pointee.slots.upperBound {
-        let slot = Int32(slot)
-        guard let reference = state.pointee.slots[slot].timer else { continue }
-        reference._withUnsafeGuaranteedRef { timer in
-          guard timer.flags.contains(.repeats), timer.flags.contains(.queued) else { return }
-          // One that was paused or postponed stays so.
-          if timer.flags.contains(.dated) { return }
-          let ahead = Instants.subtract(timer.due, now)
-          guard ahead > timer.period else { return }
-          reschedule(timer, onGrid: Instants.add(now, (ahead - 1) % timer.period + 1))
-        }
+      for timer in state.pointee.timers.all {
+        // One that was paused or postponed stays so.
+        guard timer.flags.contains([.repeats, .queued]), !timer.flags.contains(.dated) else { continue }
+        let ahead = Instants.subtract(timer.due, now)
+        guard ahead > timer.period else { continue }
+        reschedule(timer, onGrid: Instants.add(now, (ahead - 1) % timer.period + 1))
       }
     }
   }
 
   /// Takes all timers out of the loop, as when its thread ends. The caller holds the lock and releases what is returned.
   func removeAllTimers() -> [TrackedTimer] {
-    var removed: [TrackedTimer] = []
-    for slot in 0..<state.pointee.slots.upperBound {
-      guard let reference = state.pointee.slots[Int32(slot)].timer else { continue }
-      let timer = reference.takeUnretainedValue()
-      removed.append(timer)
-      removeEntirely(timer)?.release()
-    }
-    for set in state.pointee.sets.indices {
-      state.pointee.sets[set].exact.deallocate()
-      state.pointee.sets[set].soft.deallocate()
-      state.pointee.sets[set].hard.deallocate()
-      state.pointee.sets[set].timers = 0
-      state.pointee.sets[set].urgent = 0
-    }
-    state.pointee.deferred = []
+    let removed = state.pointee.timers.all
+    for timer in removed { removeEntirely(timer)?.release() }
+    state.pointee.timers.releaseMemory()
     return removed
   }
 }

@@ -15,21 +15,8 @@ struct LoopState: ~Copyable {
   var clockIsMonotonic = true
   var poller = Poller()
 
-  var slots = SlotTable()
-  /// Numbers every scheduling; it goes on when the state is reused, so old keys never fit again.
-  var sequence: UInt64 = 1
-  /// How often the numbering started anew.
-  var renumberings = 0
-
-  var sets = InPlaceList<ModeSet>()
-  /// The set that the last timer with a single mode was added to.
-  var lastSingle: (mode: Int32, set: Int32) = (ModeTable.defaultMode, 0)
+  var timers = TimerQueue()
   var commonModes: [Int32] = [ModeTable.defaultMode, ModeTable.trackingMode]
-  /// Indices of the sets that contain `servedMode`; recomputed when a set or the mode changes.
-  var servedSets = InPlaceList<Int>()
-  var servedMode: Int32 = -1
-  /// Entries that became due during the pass that is under way: they wait for the next one.
-  var deferred: [DueEntry] = []
 
   /// Address of the thread that runs the loop or that it belongs to, 0 if it is nobody's.
   var owner: UInt = 0
@@ -53,9 +40,6 @@ struct LoopState: ~Copyable {
   var observers = ObserverTable()
 
   var statistics = LoopStatistics()
-
-  /// Timers with a shorter interval, in nanoseconds, would feel the gap between two wake-ups.
-  static let urgentPeriod: Int64 = 1_200_000
 }
 
 /// What a stale handle may still find: it never changes, and is never freed.
@@ -174,15 +158,10 @@ struct LoopCore: @unchecked Sendable, Equatable {
 // MARK: - Sets of modes
 
 extension LoopCore {
-  /// Makes the first two sets. The caller holds the lock.
+  /// Makes the queue of timers, and the common modes, what a new loop has. The caller holds the lock.
   func prepareSets() {
-    state.pointee.sets.removeAll()
-    state.pointee.sets.append(ModeSet(modes: [ModeTable.defaultMode]))
-    state.pointee.sets.append(
-      ModeSet(modes: [ModeTable.defaultMode, ModeTable.commonMode, ModeTable.trackingMode]))
-    state.pointee.lastSingle = (ModeTable.defaultMode, 0)
     state.pointee.commonModes = [ModeTable.defaultMode, ModeTable.trackingMode]
-    state.pointee.servedMode = -1
+    state.pointee.timers.prepare([[ModeTable.defaultMode], expand(ModeTable.commonMode)])
   }
 
   /// The modes that adding to `mode` means. The caller holds the lock.
@@ -190,65 +169,11 @@ extension LoopCore {
     mode == ModeTable.commonMode ? (state.pointee.commonModes + [mode]).sorted() : [mode]
   }
 
-  /// The index of the set with exactly these modes, made if need be. The caller holds the lock.
-  func modeSet(_ modes: [Int32]) -> Int32 {
-    if let known = state.pointee.sets.firstIndex(where: { $0.modes == modes }) { return Int32(known) }
-    state.pointee.servedMode = -1
-    state.pointee.lastSingle = (-1, 0)
-    let predefined = 2
-    if let unused = state.pointee.sets.indices.dropFirst(predefined).first(where: { state.pointee.sets[$0].timers == 0 }
-    ) {
-      state.pointee.sets[unused].exact.deallocate()
-      state.pointee.sets[unused].soft.deallocate()
-      state.pointee.sets[unused].hard.deallocate()
-      state.pointee.sets[unused] = ModeSet(modes: modes)
-      return Int32(unused)
-    }
-    state.pointee.sets.append(ModeSet(modes: modes))
-    return Int32(state.pointee.sets.count - 1)
-  }
-
-  /// The set for a timer that is only in `mode`. The caller holds the lock.
-  @inline(__always)
-  func modeSet(single mode: Int32) -> Int32 {
-    if state.pointee.lastSingle.mode == mode { return state.pointee.lastSingle.set }
-    let set = modeSet(expand(mode))
-    state.pointee.lastSingle = (mode, set)
-    return set
-  }
-
-  /// Makes `servedSets` those that `mode` serves. The caller holds the lock.
-  @inline(__always)
-  func serve(_ mode: Int32) {
-    if state.pointee.servedMode == mode { return }
-    state.pointee.servedMode = mode
-    state.pointee.servedSets.removeAll()
-    for index in state.pointee.sets.indices where state.pointee.sets[index].contains(mode) {
-      state.pointee.servedSets.append(index)
-    }
-  }
-
-  /// Whether a run in `mode` would have a timer to wait for. The caller holds the lock.
-  func hasTimers(in mode: Int32) -> Bool {
-    state.pointee.sets.contains { $0.timers > 0 && $0.contains(mode) }
-  }
-
   /// Makes `mode` common: whatever is in the common modes is in it too. The caller holds the lock.
   func addCommonMode(_ mode: Int32) {
     guard mode != ModeTable.commonMode, !state.pointee.commonModes.contains(mode) else { return }
     state.pointee.commonModes.append(mode)
-    state.pointee.lastSingle = (-1, 0)
-    for index in state.pointee.sets.indices {
-      let modes = state.pointee.sets[index].modes
-      guard modes.contains(ModeTable.commonMode), !modes.contains(mode) else { continue }
-      let widened = (modes + [mode]).sorted()
-      if let other = state.pointee.sets.firstIndex(where: { $0.modes == widened }) {
-        moveTimers(from: Int32(index), to: Int32(other))
-      } else {
-        state.pointee.sets[index].modes = widened
-      }
-    }
-    state.pointee.servedMode = -1
+    state.pointee.timers.addCommonMode(mode)
     state.pointee.sources.widen(by: mode)
     state.pointee.observers.widen(by: mode)
     if state.pointee.polled.mode == mode {
@@ -256,13 +181,5 @@ extension LoopCore {
       syncPolled(mode)
     }
     state.pointee.sleep.noteWork()
-  }
-
-  private func moveTimers(from: Int32, to: Int32) {
-    for slot in 0..<state.pointee.slots.upperBound {
-      let slot = Int32(slot)
-      guard state.pointee.slots[slot].modeSet == from, let timer = state.pointee.slots[slot].timer else { continue }
-      timer._withUnsafeGuaranteedRef { move($0, to: to) }
-    }
   }
 }

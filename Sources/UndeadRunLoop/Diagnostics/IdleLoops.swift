@@ -49,12 +49,11 @@ enum IdleLoops {
   /// The caller holds the loop's lock.
   private static func overdue(_ core: LoopCore, now: Int64, before instant: Int64) -> Finding {
     var finding = Finding()
-    for slot in 0..<core.state.pointee.slots.upperBound {
-      guard let timer = core.state.pointee.slots[Int32(slot)].timer else { continue }
-      timer._withUnsafeGuaranteedRef { timer in
-        guard timer.flags.contains(.queued), timer.due < instant, timer.fireCount == 0 else { return }
-        finding.add(timer, overdue: Instants.subtract(now, timer.due))
+    core.state.pointee.timers.visit { timer in
+      if timer.flags.contains(.queued), timer.overdueSince < instant, timer.fireCount == 0 {
+        finding.add(timer, overdue: Instants.subtract(now, timer.overdueSince))
       }
+      return true
     }
     return finding
   }

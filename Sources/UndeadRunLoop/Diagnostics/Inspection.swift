@@ -119,7 +119,7 @@ extension TrackedRunLoop {
   public func inspection() -> RunLoopInspection.Loop {
     let now = clock.now
     let (snapshots, loop) = core.withLock {
-      (core.timers.map { TimerSnapshot($0, of: core, now: now) }, core.inspectionWithoutTimers())
+      (core.state.pointee.timers.all.map { TimerSnapshot($0, of: core, now: now) }, core.inspectionWithoutTimers())
     }
     // Outside of the lock: looking at a weak target may end its life, and with it run its `deinit`.
     return loop.completed(
@@ -142,11 +142,6 @@ extension RunLoopInspection.Loop {
 }
 
 extension LoopCore {
-  /// The modes of a timer of this loop. The caller holds the lock.
-  func modes(of timer: TrackedTimer) -> [Int32] {
-    state.pointee.sets[Int(state.pointee.slots[timer.slot].modeSet)].modes
-  }
-
   /// The caller holds the lock.
   func inspectionWithoutTimers() -> RunLoopInspection.Loop {
     let statistics = state.pointee.statistics
@@ -169,10 +164,7 @@ extension LoopCore {
         contents[index] = entry
       }
     }
-    for index in state.pointee.sets.indices {
-      let timers = state.pointee.sets[index].timers
-      if timers > 0 { count(state.pointee.sets[index].modes) { $0.timers += timers } }
-    }
+    for (modes, timers) in state.pointee.timers.population { count(modes) { $0.timers += timers } }
     for record in state.pointee.sources.all { count(record.modes) { $0.sources += 1 } }
     for record in state.pointee.observers.all { count(record.modes) { $0.observers += 1 } }
     return contents.values.sorted { $0.name < $1.name }
@@ -195,7 +187,7 @@ struct TimerSnapshot {
   /// The caller holds the lock of the loop that the timer is in.
   init(_ timer: TrackedTimer, of core: LoopCore, now: Int64) {
     self.timer = timer
-    modes = core.modes(of: timer)
+    modes = core.state.pointee.timers.modes(of: timer)
     dueIn = Instants.subtract(timer.due, now)
     tolerance = timer.leeway
     interval = timer.flags.contains(.repeats) ? timer.period : 0

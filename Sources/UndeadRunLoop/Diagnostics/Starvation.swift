@@ -39,35 +39,26 @@ enum Starvation {
   private static func find(_ core: LoopCore, running mode: Int32, now: Int64) -> [Finding] {
     let limit = Diagnostics.limits.modeStarved.load(ordering: .relaxed)
     var findings: [Finding] = []
-    for index in core.state.pointee.sets.indices {
-      let set = core.state.pointee.sets[index]
-      if set.contains(mode) {
-        core.state.pointee.sets[index].starvationReported = false
-        continue
-      }
-      guard set.timers > 0, !set.starvationReported else { continue }
-      let due = overdue(core, inSet: Int32(index), before: Instants.subtract(now, limit)) {
-        Finding($0, modes: set.modes, now: now)
-      }
-      if !due.isEmpty { core.state.pointee.sets[index].starvationReported = true }
+    core.state.pointee.timers.visitStarving(in: mode) { modes, visit in
+      let due = overdue(visit, modes: modes, by: limit, now: now)
       findings += due
+      return !due.isEmpty
     }
     return findings
   }
 
-  /// What `describe` makes of the queued timers of a set that were due before `instant`, of at most a few. The caller
-  /// holds the lock.
+  /// The queued timers of a set that have been due for more than `limit`, or a few of them.
   private static func overdue(
-    _ core: LoopCore, inSet set: Int32, before instant: Int64, _ describe: (TrackedTimer) -> Finding
+    _ visit: TimerQueue.Visit, modes: [Int32], by limit: Int64, now: Int64
   ) -> [Finding] {
     let enoughToTell = 16
+    let instant = Instants.subtract(now, limit)
     var found: [Finding] = []
-    for slot in 0..<core.state.pointee.slots.upperBound where found.count < enoughToTell {
-      let slot = core.state.pointee.slots[Int32(slot)]
-      guard slot.modeSet == set, let timer = slot.timer else { continue }
-      timer._withUnsafeGuaranteedRef { timer in
-        if timer.flags.contains(.queued), timer.overdueSince < instant { found.append(describe(timer)) }
+    visit { timer in
+      if timer.flags.contains(.queued), timer.overdueSince < instant {
+        found.append(Finding(timer, modes: modes, now: now))
       }
+      return found.count < enoughToTell
     }
     return found
   }

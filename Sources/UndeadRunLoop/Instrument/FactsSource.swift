@@ -82,16 +82,14 @@ struct FactsSource {
     let place = Place(loop)
     // First those that a report would want to name.
     for isWorthNaming in [true, false] {
-      for slot in 0..<state.pointee.slots.upperBound {
-        guard let reference = state.pointee.slots[Int32(slot)].timer else { continue }
-        reference._withUnsafeGuaranteedRef { timer in
-          guard timer.isWorthNaming == isWorthNaming else { return }
-          tell(timer, in: place, modes: loop.core.modes(of: timer))
-          if descriptionsLeft > 0 {
-            descriptionsLeft -= 1
-            describe(&self, timer)
-          }
+      state.pointee.timers.visit { timer in
+        guard timer.isWorthNaming == isWorthNaming else { return true }
+        tell(timer, in: place, modes: state.pointee.timers.modes(of: timer))
+        if descriptionsLeft > 0 {
+          descriptionsLeft -= 1
+          describe(&self, timer)
         }
+        return true
       }
     }
     for record in state.pointee.sources.all {

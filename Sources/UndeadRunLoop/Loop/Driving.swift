@@ -70,7 +70,7 @@ extension TrackedRunLoop {
     let hasWork =
       state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
       || state.pointee.sources.hasSignalled(in: mode)
-    var next = hasWork ? Int64.min : core.nextWake(mode: mode)
+    var next = hasWork ? Int64.min : core.state.pointee.timers.nextWake(mode: mode)
     if next != .min { next = core.postponed(next, mode: mode) }
     // From here on, whoever adds something earlier writes to the wake descriptor.
     if next == .min { state.pointee.sleep.end() } else { state.pointee.sleep.begin(until: next) }

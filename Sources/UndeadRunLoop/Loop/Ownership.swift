@@ -9,7 +9,9 @@ extension TrackedRunLoop {
 extension KnownLoop {
   /// Reports a loop that runs although its owner is gone.
   func checkOwner() {
-    let seen = withLock { (isRunning: !core.state.pointee.activations.isEmpty, timers: core.state.pointee.slots.used) }
+    let seen = withLock {
+      (isRunning: !core.state.pointee.activations.isEmpty, timers: core.state.pointee.timers.count)
+    }
     guard let seen, seen.isRunning, let orphaned = identity.takeOrphaned() else { return }
     let name = identity.name
     Diagnostics.report(

@@ -97,7 +97,7 @@ extension TrackedRunLoop {
   public func cancelPerforms(target: AnyObject, name: String? = nil) -> Int {
     let address = UInt(bitPattern: ObjectIdentifier(target))
     let matching = core.withLock {
-      core.timers.filter { timer in
+      core.state.pointee.timers.all.filter { timer in
         guard timer.flags.contains(.performer), let found = timer.describedTarget else { return false }
         return found.address == address && (name == nil || found.selector == name)
       }
@@ -106,14 +106,5 @@ extension TrackedRunLoop {
     // Released without the lock.
     let ordered = core.withLock { core.state.pointee.work.removePerformers(target: address, name: name) }
     return matching.count + ordered.count
-  }
-}
-
-extension LoopCore {
-  /// The timers of the loop, in no order. The caller holds the lock.
-  var timers: [TrackedTimer] {
-    (0..<state.pointee.slots.upperBound).compactMap {
-      state.pointee.slots[Int32($0)].timer?.takeUnretainedValue()
-    }
   }
 }

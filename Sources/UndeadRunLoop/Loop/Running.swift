@@ -69,7 +69,9 @@ extension TrackedRunLoop {
   @discardableResult
   public func limitDate(forMode mode: Mode) -> Date? {
     guard run(mode: mode, deadline: .min, returnAfterSource: false) != .finished else { return nil }
-    let next = core.withLock { isEmpty(mode.index) ? nil : core.nextDue(mode: mode.index) ?? .max }
+    let next = core.withLock {
+      isEmpty(mode.index) ? nil : core.state.pointee.timers.nextDue(mode: mode.index) ?? .max
+    }
     return next.map { $0 == .max ? .distantFuture : clock.date(at: $0) }
   }
 
@@ -163,7 +165,7 @@ extension TrackedRunLoop {
   /// Whether a run in `mode` would have nothing to wait for. Observers are not content. The caller holds the lock.
   private func isEmpty(_ mode: Int32) -> Bool {
     let isCommon = core.state.pointee.commonModes.contains(mode)
-    return !core.hasTimers(in: mode) && !(core.state.pointee.isAnchored && isCommon)
+    return !core.state.pointee.timers.hasTimers(in: mode) && !(core.state.pointee.isAnchored && isCommon)
       && !core.state.pointee.sources.hasSources(in: mode)
       && !core.state.pointee.work.hasWork(mode: mode, commonModes: core.state.pointee.commonModes)
       && !(core.state.pointee.poller.servesMainQueue && isCommon)
@@ -209,7 +211,7 @@ extension TrackedRunLoop {
       !state.pointee.activations.isStopped && !state.pointee.sleep.takeOnePass()
       && !state.pointee.sources.hasSignalled(in: mode)
       && !state.pointee.work.hasWork(mode: mode, commonModes: state.pointee.commonModes)
-    var until = core.postponed(core.nextWake(mode: mode), mode: mode)
+    var until = core.postponed(core.state.pointee.timers.nextWake(mode: mode), mode: mode)
     // A thread that schedules much would have to wake the loop again and again.
     if state.pointee.wasHandedTimers, state.pointee.clockIsMonotonic {
       until = min(until, state.pointee.sleep.earliestWake)

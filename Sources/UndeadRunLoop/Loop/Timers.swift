@@ -40,7 +40,7 @@ extension TrackedRunLoop {
   public func contains(_ timer: TrackedTimer, forMode mode: Mode) -> Bool {
     timer.withHome { home in
       guard let home, home.bits == core.bits, timer.slot >= 0 else { return false }
-      return core.state.pointee.sets[Int(core.state.pointee.slots[timer.slot].modeSet)].contains(mode.index)
+      return core.state.pointee.timers.modes(of: timer).contains(mode.index)
     }
   }
 

@@ -73,16 +73,16 @@ extension TrackedTimer {
       // What it captures belongs to a thread that only a loop knows.
       if core == nil, flags.contains(.confined) { return .nothing }
       if let core, !core.mayCall(self, on: thread) {
-        let modes = slot >= 0 ? core.modes(of: self) : []
+        let modes = slot >= 0 ? core.state.pointee.timers.modes(of: self) : []
         // Under this hold: the timer may be in another loop a moment later.
         core.append(
           .block({ [self] in fire() }, nil),
           modes: modes.contains(ModeTable.commonMode) ? modes : modes + [ModeTable.commonMode])
         return .nothing
       }
-      core?.unqueue(self)
+      core?.state.pointee.timers.unqueue(self)
       flags.insert(.firing)
-      fireCount &+= 1
+      noteFireByHand()
       return .call
     }
     guard plan == .call else { return }

@@ -13,9 +13,21 @@ public enum TargetHolding: String, Sendable, Codable, CaseIterable {
 
 /// The target of a timer with its action. Subclasses differ in how they hold the target; the field is always called
 /// `target`, because that is the name that a report prints.
+@usableFromInline
 class TimerTarget {
   /// What is called with the target, which is of the class that it was made with.
   typealias Method = (AnyObject, TrackedTimer) throws -> Void
+
+  /// An action that is to be called with nothing but the target that it was made for.
+  ///
+  /// A reference is passed in the same way whatever its class: no closure around the action is needed, which would cost an
+  /// allocation for each timer.
+  @inlinable
+  static func erase<Target: AnyObject>(
+    _ action: @escaping (Target, TrackedTimer) throws -> Void
+  ) -> (AnyObject, TrackedTimer) throws -> Void {
+    unsafeBitCast(action, to: ((AnyObject, TrackedTimer) throws -> Void).self)
+  }
 
   enum Outcome { case called, targetGone, freedTarget }
 

@@ -20,13 +20,15 @@ public final class TrackedTimer: Sendable {
   enum Action {
     case none
     case block(Callback)
+    /// Called with `target`, which the timer holds strongly.
+    case method(TimerTarget.Method)
     /// A target that is not held strongly.
     case target(TimerTarget)
   }
 
   enum Status {
-    static let valid: UInt32 = 0
-    static let invalid: UInt32 = 1
+    static let valid: UInt8 = 0
+    static let invalid: UInt8 = 1
   }
 
   struct Flags: OptionSet {
@@ -61,6 +63,8 @@ public final class TrackedTimer: Sendable {
     static let backdated = Flags(rawValue: 8192)
     /// The library's own: it ends with its loop, and on any thread, and there is nothing to tell of that.
     static let quiet = Flags(rawValue: 16384)
+    /// It was called at least once.
+    static let hasFired = Flags(rawValue: 32768)
   }
 
   // The variables below are guarded by `home`: by the lock of the loop that it names, or by being `Home.locked`.
@@ -70,17 +74,14 @@ public final class TrackedTimer: Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) var action: Action
   @exclusivity(unchecked) nonisolated(unsafe) var target: AnyObject?
   @exclusivity(unchecked) nonisolated(unsafe) var due: Int64
-  @exclusivity(unchecked) nonisolated(unsafe) var leeway: Int64 = 0
+  /// What is counted, nil for a timer that fires once and has no tolerance.
+  @exclusivity(unchecked) nonisolated(unsafe) var tally: UnsafeMutablePointer<TimerTally>?
   @exclusivity(unchecked) nonisolated(unsafe) var slot: Int32 = -1
-  @exclusivity(unchecked) nonisolated(unsafe) var fireCount: UInt64 = 0
-  @exclusivity(unchecked) nonisolated(unsafe) var missedCount: UInt64 = 0
-  @exclusivity(unchecked) nonisolated(unsafe) var latestMicroseconds: UInt32 = 0
-  @exclusivity(unchecked) nonisolated(unsafe) var worstMicroseconds: UInt32 = 0
   @exclusivity(unchecked) nonisolated(unsafe) var flags: Flags
+  let status = Atomic<UInt8>(Status.valid)
   /// A proxy may be held strongly and yet have nobody to forward to. Remembered, because the question takes long.
   let targetIsProxy: Bool
   let period: Int64
-  let status = Atomic<UInt32>(Status.valid)
   /// The address of the state of the loop that the timer is in, or one of `Home`.
   let home = Atomic<UInt>(Home.none)
   let extras = TimerExtrasReference()
@@ -104,11 +105,13 @@ public final class TrackedTimer: Sendable {
     targetIsProxy = isProxy
     self.action = consume action
     self.target = consume target
+    if flags.contains(.repeats) { withTally { _ in } }
     if Diagnostics.isOn { Diagnostics.timerCreated(self) }
   }
 
   deinit {
     if Diagnostics.isOn { Diagnostics.timerDestroyed(self) }
+    tally?.deallocate()
   }
 }
 
@@ -186,30 +189,23 @@ extension TrackedTimer {
     if holding == .strong {
       try self.init(
         timeInterval: interval, repeats: repeats, confined: confined, strong: target, selector: selector,
-        userInfo: userInfo
-      ) { timer in try action(target, timer) }
+        userInfo: userInfo, method: TimerTarget.erase(action))
     } else {
       try self.init(
         timeInterval: interval, repeats: repeats, confined: confined, other: target, holding: holding,
-        selector: selector, userInfo: userInfo
-      ) { target, timer in
-        // The timer calls it with the target that it was given, here.
-        try action(unsafeDowncast(target, to: Target.self), timer)
-      }
+        selector: selector, userInfo: userInfo, method: TimerTarget.erase(action))
     }
   }
 
-  /// - Parameters:
-  ///   - target: held for reports, which name this field, beside the block that calls it.
-  ///   - block: calls the target.
+  /// - Parameter method: called with the target.
   @usableFromInline
   convenience init(
     timeInterval interval: Double, repeats: Bool, confined: Bool, strong target: consuming AnyObject, selector: String,
-    userInfo: (any Sendable)?, block: consuming @escaping (TrackedTimer) throws -> Void
+    userInfo: (any Sendable)?, method: consuming @escaping (AnyObject, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
     let isProxy = ProxyTypes.isProxy(target)
     self.init(
-      interval: try Instants.interval(interval), repeats: repeats, confined: confined, action: .block(consume block),
+      interval: try Instants.interval(interval), repeats: repeats, confined: confined, action: .method(consume method),
       target: consume target, isProxy: isProxy)
     if userInfo != nil { makeExtras().setUserInfo(userInfo) }
     if !selector.isEmpty { makeExtras().selector = selector }

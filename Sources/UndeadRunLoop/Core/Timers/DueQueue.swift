@@ -1,0 +1,187 @@
+/// Entries by date and key, with lazy deletion: an entry is dead when its slot no longer carries its key.
+///
+/// Timers with one interval come in ascending order, as most timeouts do: they go through one of a few runs, first in, first
+/// out, and never cost a logarithm. What fits into no run goes into a heap. At the beginning of a pass everything that is due
+/// becomes ready, in order: that is what the pass calls, and nothing that callbacks schedule meanwhile.
+struct DueQueue {
+  /// One more than these is for what the heap gives up at once.
+  private static let laneLimit = 4
+  /// Below this many dead entries compaction is not worth its constant cost.
+  private static let compactionThreshold = 512
+
+  private var lanes = InlineArray<5, DueRun>(repeating: DueRun())
+  private var usedLanes = 1
+  private var heap = DueHeap()
+  private var ready = DueRun()
+  /// Entries that are not ready.
+  private var waiting = 0
+  /// Dead entries among all.
+  private var dead = 0
+
+  @inline(__always)
+  var count: Int { waiting &+ ready.count }
+
+  @inline(__always)
+  mutating func push(_ entry: DueEntry) {
+    waiting &+= 1
+    // The fullest lane that takes it, so that lanes of short intervals stay open for these. Empty ones come last.
+    var best = -1
+    var last = DueEntry.earliest
+    for lane in 0..<usedLanes where !(entry < lanes[lane].last) && (best < 0 || last < lanes[lane].last) {
+      best = lane
+      last = lanes[lane].last
+    }
+    if best >= 0 { lanes[best].append(entry) } else { pushElsewhere(entry) }
+  }
+
+  @inline(never)
+  private mutating func pushElsewhere(_ entry: DueEntry) {
+    if usedLanes < Self.laneLimit {
+      lanes[usedLanes].append(entry)
+      usedLanes += 1
+    } else {
+      heap.push(entry)
+    }
+  }
+
+  /// The first live entry, nil if there is none. Drops dead ones that come before it.
+  mutating func first(_ slots: borrowing SlotTable) -> DueEntry? {
+    while true {
+      let waiting = firstWaiting()
+      let isReady = ready.count > 0 && !(waiting.map { $0.entry < ready.first } ?? false)
+      guard let entry = isReady ? ready.first : waiting?.entry else { return nil }
+      if dead == 0 || slots.isLive(entry.key) { return entry }
+      dead &-= 1
+      if isReady { ready.removeFirst() } else if let waiting { removeFirst(waiting.place) }
+    }
+  }
+
+  /// Makes everything ready that is due at `instant`.
+  mutating func collect(upTo instant: Int64, _ slots: borrowing SlotTable) {
+    guard waiting > 0, let first = firstWaiting()?.entry, first.due <= instant else { return }
+    // A pass inside of a pass: what is left of the other one is sorted in, unless all the rest comes later.
+    if ready.count > 0, first < ready.last { putBack() }
+    if heap.count > 0, lanes[Self.laneLimit].count == 0 { heap.moveMany(upTo: instant, to: &lanes[Self.laneLimit]) }
+    let limit = DueEntry(due: instant, key: .max)
+    while let (place, bound) = nextStretch(before: limit) { makeReady(place, before: bound, slots) }
+  }
+
+  @inline(__always)
+  mutating func removeFirstReady() { ready.removeFirst() }
+
+  /// The first ready entry, nil if there is none. Drops dead ones that come before it.
+  @inline(__always)
+  mutating func firstReady(_ slots: borrowing SlotTable) -> DueEntry? {
+    while ready.count > 0 {
+      let entry = ready.first
+      if slots.isLive(entry.key) { return entry }
+      ready.removeFirst()
+      dead &-= 1
+    }
+    return nil
+  }
+
+  /// What becomes the first ready entry some fires later, nil if there is none.
+  @inline(__always)
+  func ready(ahead distance: Int) -> DueEntry? { ready.ahead(distance) }
+
+  /// Counts one more dead entry, and compacts when most are dead: amortised O(1) for each deletion.
+  @inline(__always)
+  mutating func noteDead(_ slots: borrowing SlotTable) {
+    dead &+= 1
+    if dead > Self.compactionThreshold, dead &* 2 > count { compact(slots) }
+  }
+
+  @inline(never)
+  mutating func compact(_ slots: borrowing SlotTable) {
+    dead = 0
+    ready.keepLive(slots)
+    heap.keepLive(slots)
+    waiting = heap.count
+    for lane in lanes.indices {
+      lanes[lane].keepLive(slots)
+      waiting += lanes[lane].count
+    }
+  }
+
+  /// Replaces every entry by what `transform` makes of it, which leaves their order as it is.
+  mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
+    ready.rewrite(transform)
+    heap.rewrite(transform)
+    for lane in lanes.indices { lanes[lane].rewrite(transform) }
+  }
+
+  mutating func deallocate() {
+    ready.deallocate()
+    heap.deallocate()
+    for lane in lanes.indices { lanes[lane].deallocate() }
+    self = DueQueue()
+  }
+
+  // MARK: Lanes and heap
+
+  /// The heap, in the place of a lane.
+  private static let heapPlace = 5
+
+  private func firstWaiting() -> (place: Int, entry: DueEntry)? {
+    var first: (place: Int, entry: DueEntry)?
+    for lane in lanes.indices where lanes[lane].count > 0 {
+      if first.map({ lanes[lane].first < $0.entry }) ?? true { first = (lane, lanes[lane].first) }
+    }
+    if heap.count > 0, first.map({ heap.first < $0.entry }) ?? true { first = (Self.heapPlace, heap.first) }
+    return first
+  }
+
+  /// Where the first entry before `limit` stands, and up to where those that follow it there come first, too.
+  private func nextStretch(before limit: DueEntry) -> (place: Int, bound: DueEntry)? {
+    var (place, best, bound) = (-1, limit, limit)
+    func look(_ entry: DueEntry, at index: Int) {
+      if entry < best {
+        (place, bound, best) = (index, best, entry)
+      } else if entry < bound {
+        bound = entry
+      }
+    }
+    for lane in lanes.indices where lanes[lane].count > 0 { look(lanes[lane].first, at: lane) }
+    if heap.count > 0 { look(heap.first, at: Self.heapPlace) }
+    return place < 0 ? nil : (place, bound)
+  }
+
+  /// Moves the entries of a lane, or of the heap, that come before `bound`.
+  private mutating func makeReady(_ place: Int, before bound: DueEntry, _ slots: borrowing SlotTable) {
+    if place == Self.heapPlace {
+      repeat {
+        keep(heap.first, slots)
+        heap.popTop()
+        waiting &-= 1
+      } while heap.count > 0 && heap.first < bound
+    } else {
+      var (gone, ready) = (0, self.ready)
+      let taken = lanes[place].take(before: bound) { entry in
+        if slots.isLive(entry.key) { ready.append(entry) } else { gone &+= 1 }
+      }
+      self.ready = ready
+      waiting &-= taken
+      dead &-= gone
+    }
+  }
+
+  @inline(__always)
+  private mutating func keep(_ entry: DueEntry, _ slots: borrowing SlotTable) {
+    if slots.isLive(entry.key) { ready.append(entry) } else { dead &-= 1 }
+  }
+
+  private mutating func removeFirst(_ place: Int) {
+    waiting &-= 1
+    if place == Self.heapPlace { heap.popTop() } else { lanes[place].removeFirst() }
+  }
+
+  /// Lets what is ready wait again.
+  private mutating func putBack() {
+    waiting &+= ready.count
+    while ready.count > 0 {
+      heap.push(ready.first)
+      ready.removeFirst()
+    }
+  }
+}
