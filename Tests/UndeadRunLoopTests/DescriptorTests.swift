@@ -1,3 +1,4 @@
+import CUndeadRunLoop
 import Glibc
 import Synchronization
 import Testing
@@ -219,6 +220,44 @@ private final class Events: Sendable {
     #expect(Glibc.poll(&poll, 1, 10_000) == 1)
     loop.runPending()
     #expect(events.take() == ["performed"])
+  }
+
+  @Test func closingBeforeEndingKeepsNothing() throws {
+    let kept = Connection()
+    _ = try source("kept", kept.near, .readable) { receive(1, from: kept.near) }
+    for _ in 0..<1000 {
+      let pipe = Pipe()
+      let number = dup(pipe.reading)
+      let source = TrackedRunLoopSource(descriptor: number, conditions: .readable) { _, _ in }
+      try loop.add(source, forMode: .default)
+      loop.run(for: .zero)
+      close(number)
+      source.invalidate()
+    }
+    #expect(loop.core.withLock { loop.core.state.pointee.polled.lostCount } < 100)
+    send(1, to: kept.far)
+    #expect(pass() == ["kept r"])
+  }
+
+  /// The number of this test's own process: others run beside it.
+  @Test func loopsGiveTheirDescriptorsBack() async {
+    await #expect(processExitsWith: .success) {
+      func openDescriptors() -> Int { (0..<4000).count { undead_loop_is_open($0) } }
+      let before = openDescriptors()
+      do {
+        let loops = (0..<100).map { _ in TrackedRunLoop() }
+        for loop in loops {
+          loop.perform {}
+          loop.run(for: .zero)
+          #expect(loop.pollDescriptor >= 0)
+        }
+        #expect(openDescriptors() >= before + 200)
+      }
+      #expect(openDescriptors() < before + 50)
+      let loop = TrackedRunLoop()
+      _ = try loop.schedule(after: 0) { _ in }
+      #expect(loop.run(for: .seconds(10)) == .finished)
+    }
   }
 
   // MARK: - Changes while events are dealt with

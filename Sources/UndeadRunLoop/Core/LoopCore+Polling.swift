@@ -39,6 +39,7 @@ extension LoopCore {
       dropSources(state.pointee.sources.numbers(waitingFor: descriptor), of: descriptor)
     case .done, .failed: break
     }
+    if state.pointee.polled.hasManyLost { forgetLostDescriptors() }
   }
 
   /// Polls Dispatch's main queue in the common modes.
@@ -140,10 +141,12 @@ extension LoopCore {
     }
   }
 
-  /// Makes the kernel forget registrations that cannot be taken back one by one.
+  /// Makes the kernel forget registrations that cannot be taken back one by one. A loop that sleeps by the former poll, which
+  /// lives until then, has to look at the new one.
   func forgetLostDescriptors() {
     state.pointee.poller.reopen()
     repoll()
+    state.pointee.sleep.noteWork()
   }
 
   // MARK: - Forked children

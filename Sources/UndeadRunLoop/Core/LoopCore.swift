@@ -1,4 +1,5 @@
 import CUndeadRunLoop
+import Synchronization
 
 /// The state of one loop. It lives in memory that is reused but never freed: a timer keeps a plain pointer to it, so
 /// that scheduling costs no reference counting, and a stale pointer still finds a lock and a table to look itself up in.
@@ -45,6 +46,8 @@ struct LoopState: ~Copyable {
 /// What a stale handle may still find: it never changes, and is never freed.
 struct LoopHeader {
   let lock = LoopLock()
+  /// How many threads are about to write to the wake descriptor, which must not be closed then. Only raised under the lock.
+  let wakers: UnsafeMutablePointer<Atomic<Int>>
   let inbox = Inbox()
   let state: UnsafeMutablePointer<LoopState>
 }
@@ -80,13 +83,20 @@ enum LoopStatePool {
     let state = UnsafeMutablePointer<LoopState>.allocate(capacity: 1)
     state.initialize(to: LoopState())
     let header = UnsafeMutablePointer<LoopHeader>.allocate(capacity: 1)
-    header.initialize(to: LoopHeader(state: state))
+    let wakers = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
+    wakers.initialize(to: Atomic(0))
+    header.initialize(to: LoopHeader(wakers: wakers, state: state))
     let core = LoopCore(header)
     states.withLock { $0.all.append(core) }
     return core
   }
 
-  static func give(_ core: LoopCore) { states.withLock { $0.free.append(core) } }
+  static func give(_ core: LoopCore) {
+    // Some keep their descriptors: loops that come and go are the usual case.
+    let keeping = 16
+    core.letGoOfPoller(entirely: states.withLock { $0.free.count } >= keeping)
+    states.withLock { $0.free.append(core) }
+  }
 }
 
 /// A pointer to a loop's state, and the operations on it.
@@ -128,12 +138,24 @@ struct LoopCore: @unchecked Sendable, Equatable {
 
   @inline(never)
   private func unlockAndWake() {
-    let isAsked = state.pointee.sleep.takeWake()
+    guard state.pointee.sleep.takeWake() else { return header.pointee.lock.unlock() }
     if state.pointee.poller.isInherited { openPoller() }
     let descriptor = state.pointee.poller.wake
+    header.pointee.wakers.pointee.add(1, ordering: .relaxed)
     header.pointee.lock.unlock()
     // Without the lock, which the loop wants as soon as it is awake.
-    if isAsked { undead_loop_wake(descriptor) }
+    undead_loop_wake(descriptor)
+    header.pointee.wakers.pointee.subtract(1, ordering: .releasing)
+  }
+
+  /// The loop is gone. Its descriptors stay open if they are to serve the next, or if somebody is about to write to one.
+  func letGoOfPoller(entirely: Bool) {
+    withLock {
+      state.pointee.poller.unpublish()
+      guard entirely, header.pointee.wakers.pointee.load(ordering: .acquiring) == 0 else { return }
+      state.pointee.poller.close()
+      state.pointee.polled.forgetAll()
+    }
   }
 
   @inline(__always)

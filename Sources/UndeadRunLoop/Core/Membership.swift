@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Which loop an item is in: a source, an observer. The life of every item is the same: in no loop, in one, in none again,
@@ -33,13 +32,14 @@ struct Membership: ~Copyable {
 
   /// Makes the item one of `core`'s. The caller holds that lock.
   borrowing func claim(for core: LoopCore) -> Claim {
+    var backOff = BackOff()
     while true {
       let claim = word.compareExchange(expected: Word.none, desired: core.bits, ordering: .acquiringAndReleasing)
       if claim.exchanged { return .claimed }
       switch claim.original {
       case core.bits: return .alreadyHere
       case Word.over, Word.overLocked: return .over
-      case Word.locked: sched_yield()
+      case Word.locked: backOff.wait()
       default: return .elsewhere(claim.original)
       }
     }
@@ -53,8 +53,9 @@ struct Membership: ~Copyable {
 
   /// Calls `body` with exclusive access to the item, and with the loop that it is in. `body` takes no other lock.
   borrowing func withHome<Result>(_ body: (LoopCore?) -> Result) -> Result {
+    var backOff = BackOff()
     while true {
-      if let result = access(restoring: nil, body) { return result }
+      if let result = access(restoring: nil, &backOff, body) { return result }
       // An item that has ended is never entered anywhere.
       if word.compareExchange(expected: Word.over, desired: Word.overLocked, ordering: .acquiringAndReleasing).exchanged
       {
@@ -66,19 +67,22 @@ struct Membership: ~Copyable {
 
   /// Ends the item: calls `body`, which takes it out of the loop that it is in. Nil if it has ended already.
   borrowing func end<Result>(_ body: (LoopCore?) -> Result) -> Result? {
+    var backOff = BackOff()
     while !isOver {
-      if let result = access(restoring: Word.over, body) { return result }
+      if let result = access(restoring: Word.over, &backOff, body) { return result }
     }
     return nil
   }
 
   /// One attempt. `after` is what the word becomes, nil for what it was.
-  private borrowing func access<Result>(restoring after: UInt?, _ body: (LoopCore?) -> Result) -> Result? {
+  private borrowing func access<Result>(
+    restoring after: UInt?, _ backOff: inout BackOff, _ body: (LoopCore?) -> Result
+  ) -> Result? {
     let bits = word.load(ordering: .acquiring)
     switch bits {
     case Word.over: return nil
     case Word.locked, Word.overLocked:
-      sched_yield()
+      backOff.wait()
       return nil
     case Word.none:
       guard word.compareExchange(expected: bits, desired: Word.locked, ordering: .acquiringAndReleasing).exchanged

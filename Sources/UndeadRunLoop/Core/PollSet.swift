@@ -32,6 +32,14 @@ struct PollSet: ~Copyable {
 
   var descriptors: [Int32] { Array(registrations.keys) }
 
+  /// It is worthwhile to open the poll anew, only to get rid of lost registrations.
+  var hasManyLost: Bool {
+    let few = 64
+    return lostCount > max(few, registrations.count)
+  }
+
+  var lostCount: Int { lost.count }
+
   func isLost(_ token: UInt64) -> Bool { lost.contains(token) }
 
   /// The descriptor whose registration has this token, and whether it was looked at since `wait`.

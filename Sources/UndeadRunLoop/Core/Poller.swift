@@ -1,8 +1,8 @@
 import CUndeadRunLoop
 import Glibc
 
-/// The descriptors by which a loop sleeps and is woken. They are opened at the first sleep, and stay with the loop's
-/// state when that is reused: a stale handle may still write to the wake descriptor.
+/// The descriptors by which a loop sleeps and is woken. They are opened at the first sleep, and stay with the loop's state
+/// when that is reused.
 struct Poller {
   /// Tokens of the descriptors that every loop may have; sources have greater ones.
   enum Token {
@@ -46,6 +46,22 @@ struct Poller {
     self.wake = wake
     process = undead_loop_process()
     return true
+  }
+
+  /// Closes all of them.
+  mutating func close() {
+    closeTimer()
+    stopWatchingClock()
+    unpublish()
+    for descriptor in [poll, wake] where descriptor >= 0 { undead_loop_close(descriptor) }
+    poll = -1
+    wake = -1
+  }
+
+  /// Nobody outside may poll the loop any more.
+  mutating func unpublish() {
+    if published >= 0 { undead_loop_close(published) }
+    published = -1
   }
 
   // MARK: - A new poll
