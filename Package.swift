@@ -8,6 +8,7 @@ let package = Package(
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
     .library(name: "UndeadHeap", targets: ["UndeadHeap"]),
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
+    .library(name: "UndeadRunLoopTesting", targets: ["UndeadRunLoopTesting"]),
     .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
     .library(name: "UndeadService", targets: ["UndeadService"]),
     .library(name: "UndeadMetrics", targets: ["UndeadMetrics"]),
@@ -55,6 +56,8 @@ let package = Package(
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport"]),
     .target(name: "CUndeadRunLoop"),
     .target(name: "UndeadRunLoop", dependencies: ["CUndeadInterface", "CUndeadRunLoop"]),
+    // A run loop in virtual time for the tests of whoever uses it; needs Swift Testing.
+    .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",
       dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
@@ -104,7 +107,9 @@ let package = Package(
         "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport",
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ]),
-    .testTarget(name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop"], exclude: ["README.md"]),
+    .testTarget(
+      name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting"], exclude: ["README.md"]),
+    .testTarget(name: "UndeadRunLoopTestingTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),
     .testTarget(

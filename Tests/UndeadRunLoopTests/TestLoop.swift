@@ -1,25 +1,15 @@
 import Synchronization
 import Testing
+import UndeadRunLoopTesting
 
 @testable import UndeadRunLoop
 
-/// A loop on a virtual clock, and a record of what happened at which time.
-final class TestLoop: Sendable {
-  let clock = VirtualClock()
-  let loop: TrackedRunLoop
-  private let entries = Locked<[String]>([])
+typealias TestLoop = UndeadRunLoopTesting.TestLoop
 
-  init() { loop = TrackedRunLoop(name: "test", clock: clock) }
-
+/// Shorter forms, in seconds.
+extension TestLoop {
   /// Seconds since the start, to the millisecond.
   var time: Double { (Double(clock.now) / 1e6).rounded() / 1000 }
-
-  func note(_ what: String) {
-    let time = time
-    entries.withLock { $0.append("\(what)@\(time)") }
-  }
-
-  var log: [String] { entries.withLock { $0 } }
 
   @discardableResult
   func run(_ mode: TrackedRunLoop.Mode = .default, seconds: Double) -> TrackedRunLoop.RunResult {

@@ -60,19 +60,24 @@ public final class TrackedDisplayLink: Sendable {
 
   deinit { invalidate() }
 
-  /// Adds the link to a mode of a loop.
+  /// Adds the link to a mode of a loop; ``TrackedRunLoop/insert(_:forMode:)`` tells why not.
   ///
   /// - Returns: false if the link was invalidated or is in another loop, or the loop's thread has ended.
   @discardableResult
   public func add(to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) -> Bool {
+    (try? enter(loop, forMode: mode)) != nil
+  }
+
+  /// Enters a mode of a loop; called by ``TrackedRunLoop/insert(_:forMode:)``.
+  public func enter(_ loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) throws(RunLoopError) -> Bool {
     // What is asked of the source is asked without the lock: it may use the link.
     let made = guarded.withLock({ $0.state.target != nil && $0.state.loop == nil }) ? makeTimer() : nil
-    let timer = guarded.withLock { guarded -> TrackedTimer? in
-      guard guarded.state.target != nil else { return nil }
+    let (timer, other) = guarded.withLock { guarded -> (TrackedTimer?, LoopIdentity?) in
+      guard guarded.state.target != nil else { return (nil, nil) }
       if let home = guarded.state.loop {
-        guard home.isSame(as: loop) else { return nil }
+        guard home.isSame(as: loop) else { return (nil, home.identity) }
       } else {
-        guard let made else { return nil }
+        guard let made else { return (nil, nil) }
         made.name = guarded.state.name
         guarded.state.loop = KnownLoop(loop)
         guarded.state.timer = made
@@ -81,18 +86,27 @@ public final class TrackedDisplayLink: Sendable {
         guarded.state.modes.append(mode)
         guarded.state.noteOtherModes()
       }
-      return guarded.state.timer
+      return (guarded.state.timer, nil)
     }
     if let made {
       if timer === made { listen() } else { made.invalidate() }
     }
-    guard let timer else { return false }
-    guard case .success = loop.add(timer, forMode: mode) else {
+    if let other { throw .belongsToAnotherLoop(item: reportName, loop: other.name) }
+    guard let timer else { throw .invalidated(item: reportName) }
+    let isNew: Bool
+    do {
+      isNew = try loop.add(timer, forMode: mode).get()
+    } catch {
       leave()
-      return false
+      throw error
     }
     reschedule()
-    return true
+    return isNew
+  }
+
+  private var reportName: String {
+    let name = name
+    return name.isEmpty ? "display link" : "display link \"\(name)\""
   }
 
   /// Takes the link out of a mode; out of its last one, it may be added to another loop.

@@ -1,0 +1,186 @@
+public import FoundationEssentials
+import Synchronization
+public import Testing
+public import UndeadRunLoop
+
+/// A run loop in virtual time: nothing sleeps, an hour of timers runs in milliseconds, and always in the same way.
+///
+/// ```swift
+/// @Test func aTokenIsRenewedBeforeItExpires() throws {
+///   let test = TestLoop()
+///   let renewer = try Renewer(on: test.loop, every: .seconds(3600)) { test.note("renewed") }
+///   test.advance(by: .seconds(2 * 3600))
+///   test.expectLog(["renewed@3600.0", "renewed@7200.0"])
+/// }
+/// ```
+///
+/// The loop runs on the thread that calls ``advance(by:mode:)``, ``runUntilIdle(mode:limit:)`` or ``run(mode:within:_:)``.
+/// Code that lives by a `Clock` is given ``taskClock``; it should run on the loop, as it does in `run`, because nobody can
+/// know whether a task that runs elsewhere still wants to do something before time goes on.
+public final class TestLoop: Sendable {
+  /// Something that happened, and when.
+  public struct Entry: Hashable, Sendable, CustomStringConvertible {
+    public let name: String
+    /// The virtual time since the loop was made.
+    public let time: Duration
+
+    /// `name@seconds`, to the millisecond.
+    public var description: String {
+      let milliseconds = (time / .milliseconds(1)).rounded()
+      return "\(name)@\(milliseconds / 1000)"
+    }
+  }
+
+  /// The loop.
+  public let loop: TrackedRunLoop
+  /// The clock that the loop lives by.
+  public let clock: VirtualClock
+  private let journal = Mutex<[Entry]>([])
+
+  /// - Parameters:
+  ///   - name: of the loop.
+  ///   - start: the date at which the clock stands, 1 January 2001 by default.
+  public init(name: String = "test", start: Date = Date(timeIntervalSinceReferenceDate: 0)) {
+    clock = VirtualClock(start: start)
+    loop = TrackedRunLoop(name: name, clock: clock)
+  }
+
+  /// The virtual time since the loop was made.
+  public var elapsed: Duration { .nanoseconds(clock.now) }
+
+  /// The virtual time of day.
+  public var date: Date { clock.date(at: clock.now) }
+
+  /// The loop's time for tasks: to be handed to code that takes an `any Clock<Duration>`.
+  public var taskClock: LoopClock { loop.taskClock }
+
+  // MARK: What happened
+
+  /// Remembers that something happened now.
+  public func note(_ name: String) {
+    let entry = Entry(name: name, time: elapsed)
+    journal.withLock { $0.append(entry) }
+  }
+
+  /// What was noted, in its order.
+  public var entries: [Entry] { journal.withLock { $0 } }
+
+  /// What was noted, as `name@seconds`.
+  public var log: [String] { entries.map(\.description) }
+
+  /// Forgets what was noted, and returns it.
+  @discardableResult
+  public func takeEntries() -> [Entry] {
+    journal.withLock { entries in
+      defer { entries = [] }
+      return entries
+    }
+  }
+
+  /// Expects that exactly this was noted since the last call, each as `name@seconds`, and forgets it.
+  public func expectLog(_ expected: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+    let log = takeEntries().map(\.description)
+    #expect(log == expected, sourceLocation: sourceLocation)
+  }
+
+  /// A repeating timer that notes its fires under a name.
+  @discardableResult
+  public func every(
+    _ interval: Duration, _ name: String, mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = try TrackedTimer(after: interval, repeats: true) { [weak self] _ in self?.note(name) }
+    return try start(timer, name, mode)
+  }
+
+  /// A timer that notes its fire under a name.
+  @discardableResult
+  public func after(
+    _ interval: Duration, _ name: String, mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    let timer = try TrackedTimer(after: interval) { [weak self] _ in self?.note(name) }
+    return try start(timer, name, mode)
+  }
+
+  private func start(
+    _ timer: TrackedTimer, _ name: String, _ mode: TrackedRunLoop.Mode
+  ) throws(RunLoopError) -> TrackedTimer {
+    timer.name = name
+    try loop.insert(timer, forMode: mode)
+    return timer
+  }
+
+  // MARK: Time
+
+  /// Lets time pass. What becomes due meanwhile fires at its own time, in its order, on the calling thread; what it adds for
+  /// the same instant is done, too.
+  public func advance(
+    by duration: Duration, mode: TrackedRunLoop.Mode = .default, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let deadline = clock.now + Int64(max(.zero, duration) / .nanoseconds(1))
+    while settle(mode, sourceLocation), clock.now < deadline {
+      go(to: min(nextInstant(mode) ?? .max, deadline), mode)
+    }
+  }
+
+  /// Lets time pass until a date; nothing if that has passed.
+  public func advance(
+    to date: Date, mode: TrackedRunLoop.Mode = .default, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    advance(by: .nanoseconds(clock.instant(at: date) - clock.now), mode: mode, sourceLocation: sourceLocation)
+  }
+
+  /// Lets time pass until time brings nothing any more: no timer is left in the mode, no task sleeps.
+  ///
+  /// - Parameter limit: how long at most; a repeating timer always brings something.
+  /// - Returns: whether the loop is idle.
+  @discardableResult
+  public func runUntilIdle(
+    mode: TrackedRunLoop.Mode = .default, limit: Duration = .seconds(86_400),
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Bool {
+    let deadline = clock.now + Int64(limit / .nanoseconds(1))
+    while settle(mode, sourceLocation) {
+      guard let next = nextInstant(mode) else { return true }
+      if next > deadline { return false }
+      go(to: next, mode)
+    }
+    return false
+  }
+
+  /// When time brings something next, be it for the loop or for a task that sleeps by the clock.
+  private func nextInstant(_ mode: TrackedRunLoop.Mode) -> Int64? {
+    let instants = [loop.nextInstant(mode: mode), clock.nextSleeper].compactMap { $0 }
+    return instants.min()
+  }
+
+  private func go(to instant: Int64, _ mode: TrackedRunLoop.Mode) {
+    // The loop moves the clock, unless it has nothing to wait for.
+    if loop.run(mode: mode, until: instant) == .finished, instant > clock.now {
+      clock.advance(by: .nanoseconds(instant - clock.now))
+    }
+  }
+
+  /// Does what is to be done at the present instant. False, and an issue, if that never ends.
+  private func settle(_ mode: TrackedRunLoop.Mode, _ sourceLocation: SourceLocation) -> Bool {
+    // One pass takes all that is there when it begins. What takes more passes than that never ends.
+    let passes = 10_000
+    for _ in 0..<passes {
+      if loop.nextInstant(mode: mode) != .min { return true }
+      loop.run(mode: mode, until: .min)
+    }
+    Issue.record(
+      "\(loop) does not come to rest at \(elapsed): what it does adds something to do at once, again and again",
+      sourceLocation: sourceLocation)
+    return false
+  }
+}
+
+extension TestLoop {
+  /// Does what is to be done, lets time pass when there is nothing, and waits for other threads when time brings nothing, until
+  /// a condition holds that a block on the loop makes true, or an issue was recorded.
+  func run(_ mode: TrackedRunLoop.Mode, until condition: () -> Bool, _ sourceLocation: SourceLocation) {
+    while settle(mode, sourceLocation), !condition() {
+      if let next = nextInstant(mode) { go(to: next, mode) } else { loop.run(mode: mode, for: nil) }
+    }
+  }
+}
