@@ -35,6 +35,8 @@ final class StressModel: StressWorld {
   private var commonModes: Set<String> = ["default", "tracking"]
   private var lastNumber = 0
   private var stops: [Bool] = []
+  /// The passes that are firing timers, one inside of the other: up to which date, and with which numbers.
+  private var passes: [(mode: String, instant: Int, limit: Int)] = []
 
   private func nextNumber() -> Int {
     lastNumber += 1
@@ -126,6 +128,8 @@ final class StressModel: StressWorld {
 
   private func fireDue(_ mode: String) {
     let (instant, limit) = (now, lastNumber)
+    passes.append((mode, instant, limit))
+    defer { passes.removeLast() }
     while true {
       let due = timers.indices.filter {
         timers[$0].modes.contains(mode) && !timers[$0].isFiring && timers[$0].due <= instant
@@ -135,6 +139,14 @@ final class StressModel: StressWorld {
       else { return }
       call(next, advances: true)
     }
+  }
+
+  /// When the loop wakes for a timer. It waits for nothing more when the pass that will fire it has begun.
+  private func latest(_ timer: Timer) -> Int {
+    let isReady = passes.contains {
+      timer.modes.contains($0.mode) && timer.due <= $0.instant && timer.number <= $0.limit
+    }
+    return isReady ? timer.due : timer.due + timer.tolerance
   }
 
   // MARK: - Work and sources
@@ -232,7 +244,7 @@ final class StressModel: StressWorld {
     if !handled, now < end, !stops[stops.count - 1], !sources.indices.contains(where: { isSignalled($0, in: mode) }),
       !work.contains(where: { runs($0.modes, in: mode) })
     {
-      let next = timers.filter { $0.modes.contains(mode) && !$0.isFiring }.map { $0.due + $0.tolerance }.min() ?? end
+      let next = timers.filter { $0.modes.contains(mode) && !$0.isFiring }.map(latest).min() ?? end
       now = max(now, min(next, end))
     }
     fireDue(mode)
