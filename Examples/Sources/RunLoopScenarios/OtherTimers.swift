@@ -171,7 +171,7 @@ private func makeTimer() throws -> TrackedTimer {
 }
 
 /// Polls for a condition for some seconds.
-private func waitUntil(_ condition: () -> Bool) -> Bool {
+func waitUntil(_ condition: () -> Bool) -> Bool {
   let end = Date(timeIntervalSinceNow: 20)
   while !condition() {
     if Date() > end { return false }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Undead
 import UndeadRunLoop
 
@@ -52,8 +53,9 @@ public struct RunLoopScenario: Sendable, CustomStringConvertible {
 
   public var description: String { "\(number) \(title)" }
 
-  /// Scenarios 1 to 25, in the order of the numbers.
-  public static let all = (strongTimers + weakTimers + otherTimers + misuse).sorted { $0.number < $1.number }
+  /// Scenarios 1 to 25 and 32 to 50, in the order of the numbers; those between are about other things than timers.
+  public static let all = (strongTimers + weakTimers + otherTimers + misuse + timersOfOthers + threadsAndFrames)
+    .sorted { $0.number < $1.number }
 }
 
 /// What a screen, session or request owns, and what should die with it. It is used by one thread at a time.
@@ -62,6 +64,8 @@ final class Owner: @unchecked Sendable {
   weak var weakTimer: TrackedTimer?
   var link: TrackedDisplayLink?
   var source: (any DispatchSourceTimer)?
+  var foundationTimer: Timer?
+  var isStopped = false
   var onEnd: (() -> Void)?
   var ticks = 0
 
@@ -81,12 +85,12 @@ func runShortly(_ loop: TrackedRunLoop) {
   loop.run(for: .milliseconds(20))
 }
 
-/// Opens a screen with an owner, closes it, runs the loop, and tells whether the owner lives on.
-func afterClosing(_ loop: TrackedRunLoop, _ makeOwner: () throws -> Owner) rethrows -> Bool {
+/// Opens a screen with an owner, closes it, runs the loop, if any, and tells whether the owner lives on.
+func afterClosing(_ loop: TrackedRunLoop?, _ makeOwner: () throws -> Owner) rethrows -> Bool {
   weak var owner: Owner?
   try withOwnerScope("screen", grace: grace) { scope in
     owner = scope.adopt(try makeOwner())
-    runShortly(loop)
+    if let loop { runShortly(loop) }
   }
   return owner != nil
 }

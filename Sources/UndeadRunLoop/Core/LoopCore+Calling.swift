@@ -123,7 +123,7 @@ extension TrackedTimer {
   /// The type of an object that is gone if the timer's block can do nothing without it. The timer is firing.
   fileprivate var deadOwnerOfBlock: String? {
     guard case .block(let block) = action, target == nil else {
-      return blockInUserInfo.flatMap(Instrument.ownerThatIsGone(of:))
+      return deadOwnerOfUserInfo
     }
     return Instrument.ownerThatIsGone(of: block)
   }

@@ -149,10 +149,24 @@ enum Diagnostics {
 
   static func typeName(of object: AnyObject) -> String {
     if let proxy = object as? any TargetNaming { return proxy.targetTypeName }
-    return String(reflecting: type(of: object))
+    return typeName(type(of: object))
   }
 
-  static func typeName(_ type: Any.Type) -> String { String(reflecting: type) }
+  static func typeName(_ type: Any.Type) -> String { withoutAddresses(String(reflecting: type)) }
+
+  /// Names of private types have an address in them: "App.(unknown context at $5604).Owner".
+  private static func withoutAddresses(_ name: String) -> String {
+    let marker = "(unknown context at $"
+    guard name.contains(marker) else { return name }
+    var rest = name[...]
+    var result = ""
+    while let start = rest.firstRange(of: marker) {
+      result += rest[..<start.lowerBound]
+      rest = rest[start.upperBound...].drop { $0 != ")" }.dropFirst()
+      if rest.first == "." { rest = rest.dropFirst() }
+    }
+    return result + rest
+  }
 
   static func milliseconds(_ nanoseconds: Int64) -> String {
     "\(nanoseconds / 100_000 / 10).\(nanoseconds / 100_000 % 10) ms"

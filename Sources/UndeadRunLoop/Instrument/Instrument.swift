@@ -59,9 +59,19 @@ enum Instrument {
       var block: TrackedTimer.Callback
     }
     // A closure is its code and its context. In a structure of its own it is stored as it is, without a thunk.
-    let context = withUnsafeBytes(of: Closure(block: block)) {
-      $0.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer?.self)
+    return withUnsafeBytes(of: Closure(block: block)) { ownerThatIsGone(ofClosure: $0) }
+  }
+
+  /// The same of a block without an argument.
+  static func ownerThatIsGone(of block: @escaping @Sendable () -> Void) -> String? {
+    struct Closure {
+      var block: @Sendable () -> Void
     }
+    return withUnsafeBytes(of: Closure(block: block)) { ownerThatIsGone(ofClosure: $0) }
+  }
+
+  private static func ownerThatIsGone(ofClosure bytes: UnsafeRawBufferPointer) -> String? {
+    let context = bytes.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer?.self)
     guard let context, let functions else { return nil }
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { type in
       guard functions.closure_knows_only_dead(context, type.baseAddress, type.count) else { return nil }

@@ -165,14 +165,15 @@ extension TrackedTimer {
     if userInfo != nil { makeExtras().setUserInfo(userInfo) }
   }
 
-  /// The block that the timer of a type calls, if its `userInfo` is one.
-  var blockInUserInfo: Callback? {
+  /// The type of an object that is gone if the timer of a type can do nothing without it: its `userInfo` is a block that
+  /// knows only such objects.
+  var deadOwnerOfUserInfo: String? {
     guard case .target(let target) = action, target is TypeTarget else { return nil }
-    switch userInfo {
-    case let block as @Sendable () -> Void: return { _ in block() }
-    case let block as @Sendable (TrackedTimer) -> Void: return block
-    case let block as @Sendable (TrackedTimer) throws -> Void: return block
-    default: return nil
+    return switch userInfo {
+    case let block as @Sendable () -> Void: Instrument.ownerThatIsGone(of: block)
+    case let block as @Sendable (TrackedTimer) -> Void: Instrument.ownerThatIsGone(of: block)
+    case let block as @Sendable (TrackedTimer) throws -> Void: Instrument.ownerThatIsGone(of: block)
+    default: nil
     }
   }
 
