@@ -107,15 +107,13 @@ final class StressWorker {
       // On the loop's thread nothing comes between the end and what follows it.
       stress.loops[index].perform(inModes: [.common]) { [handle = timer.timer] in
         handle.invalidate()
-        facts.isOver.store(true, ordering: .sequentiallyConsistent)
+        facts.noteEnd()
       }
     } else {
       timer.timer.invalidate()
       // A callback that was under way is over when the loop has done something else.
       try? stress.loops[index].perform(waitUntilDone: true) {}
-      if !facts.isFiredByHand.load(ordering: .sequentiallyConsistent) {
-        facts.isOver.store(true, ordering: .sequentiallyConsistent)
-      }
+      facts.noteEnd()
     }
   }
 

@@ -151,7 +151,7 @@ final class StressedTimer: Sendable {
     /// How many dates were set, and fires asked for.
     let allowed = Atomic(1)
     let isFiredByHand = Atomic(false)
-    let isOver = Atomic(false)
+    private let isOver = Atomic(false)
     private let fires = Atomic(0)
     private let isFiring = Atomic(false)
 
@@ -159,6 +159,13 @@ final class StressedTimer: Sendable {
       self.stress = stress
       period = repeats ? max(interval, 100_000) : nil
       earliest = Atomic(born + interval)
+    }
+
+    /// It was invalidated, and no callback is under way. One that was in no loop may be fired by hand on any thread.
+    func noteEnd() {
+      if !isFiredByHand.load(ordering: .sequentiallyConsistent) {
+        isOver.store(true, ordering: .sequentiallyConsistent)
+      }
     }
 
     func fired() {
