@@ -75,3 +75,83 @@ import Testing
     #expect(deaths.count == 1)
   }
 }
+
+/// Observers that change the loop's observers while these are called.
+@Suite(.timeLimit(.minutes(5))) struct ObserverChangeTests {
+  private let test = TestLoop()
+
+  private func observer(
+    _ name: String, order: Int = 0, repeats: Bool = true,
+    _ action: @escaping @Sendable (TrackedRunLoopObserver) -> Void = { _ in }
+  ) -> TrackedRunLoopObserver {
+    let observer = TrackedRunLoopObserver(activities: .entry, repeats: repeats, order: order) { [test] observer, _ in
+      test.note(name)
+      action(observer)
+    }
+    test.loop.add(observer, forMode: .default)
+    return observer
+  }
+
+  private func pass() -> [String] {
+    let before = test.log.count
+    test.loop.run(for: .zero)
+    return test.log[before...].map { String($0.prefix { $0 != "@" }) }
+  }
+
+  @Test func oneThatIsRemovedByOneBeforeItIsNotCalled() throws {
+    try test.after(1, "timer")
+    let second = observer("second", order: 2)
+    let first = observer("first", order: 1) { [test] _ in test.loop.remove(second, forMode: .default) }
+    #expect(pass() == ["first"])
+    first.invalidate()
+    #expect(second.isValid)
+    test.loop.add(second, forMode: .tracking)
+    #expect(pass().isEmpty)
+    test.loop.add(second, forMode: .default)
+    #expect(pass() == ["second"])
+  }
+
+  @Test func oneThatIsAddedMeanwhileWaitsForTheNextActivity() throws {
+    try test.after(1, "timer")
+    let added = TrackedRunLoopObserver(activities: .entry, order: 5) { [test] _, _ in test.note("added") }
+    let first = observer("first") { [test] _ in test.loop.add(added, forMode: .default) }
+    #expect(pass() == ["first"])
+    #expect(pass() == ["first", "added"])
+    first.invalidate()
+  }
+
+  @Test func oneThatEndsItselfLeavesTheOthersAlone() throws {
+    try test.after(1, "timer")
+    let observers = (0..<3).map { index in observer("\(index)", order: index) { if index == 1 { $0.invalidate() } } }
+    #expect(pass() == ["0", "1", "2"])
+    #expect(pass() == ["0", "2"])
+    #expect(observers.map(\.isValid) == [true, false, true])
+  }
+
+  @Test func oneThatIsCalledOnceHasEndedWhenItIs() throws {
+    try test.after(1, "timer")
+    let once = observer("once", repeats: false) { [test] observer in
+      test.note(observer.isValid ? "valid" : "ended")
+      // Not even by a run inside of it.
+      test.loop.run(for: .zero)
+    }
+    #expect(pass() == ["once", "ended"])
+    #expect(pass().isEmpty)
+    #expect(test.loop.add(once, forMode: .default) == .failure(.invalidated(item: "observer")))
+  }
+
+  @Test func itMayMoveToAnotherLoopWhileItIsCalled() throws {
+    let other = TestLoop()
+    try test.after(1, "timer")
+    try other.after(1, "timer")
+    let moving = observer("moving") { [test] observer in
+      test.loop.remove(observer, forMode: .default)
+      #expect(other.loop.add(observer, forMode: .default) == .success(true))
+      // It is still at work: it is not called again meanwhile.
+      other.loop.run(for: .zero)
+    }
+    #expect(pass() == ["moving"])
+    #expect(other.loop.contains(moving, forMode: .default) && !test.loop.contains(moving, forMode: .default))
+    moving.invalidate()
+  }
+}

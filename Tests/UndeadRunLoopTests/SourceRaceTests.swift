@@ -17,30 +17,38 @@ import Testing
     let loop = TrackedRunLoop(name: "claimed")
     let pipe = Pipe()
     pipe.send()
-    let current = Locked<[TrackedRunLoopSource]>([])
+    let current = Locked<TrackedRunLoopSource?>(nil)
     let isOver = Atomic(false)
     let ender = Completion()
     let thread = RunLoopThread(name: "ender")
     defer { thread.stop() }
     thread.loop.perform {
+      var count = 0
       while !isOver.load(ordering: .acquiring) {
-        for source in current.withLock({ $0 }) { source.invalidate() }
+        guard let source = current.withLock({ $0.take() }) else { continue }
+        count += 1
+        // Now a little sooner, now a little later.
+        for _ in 0..<count % 50 { _ = isOver.load(ordering: .acquiring) }
+        source.invalidate()
       }
       ender.finish()
     }
+    var round = 0
     untilTimeIsUp {
-      let sources = [
-        TrackedRunLoopSource { _ in }, TrackedRunLoopSource(signal: SIGCONT) { _ in },
-        TrackedRunLoopSource(descriptor: pipe.reading, conditions: .readable) { _, _ in },
-      ]
-      current.withLock { $0 = sources }
-      for source in sources { _ = try? loop.add(source, forMode: .common) }
-      while !sources.allSatisfy({ !$0.isValid }) { sched_yield() }
-      for source in sources { #expect(!loop.contains(source, forMode: .default)) }
+      round += 1
+      let source =
+        switch round % 3 {
+        case 0: TrackedRunLoopSource { _ in }
+        case 1: TrackedRunLoopSource(signal: SIGCONT) { _ in }
+        default: TrackedRunLoopSource(descriptor: pipe.reading, conditions: .readable) { _, _ in }
+        }
+      current.withLock { $0 = source }
+      _ = try? loop.add(source, forMode: .common)
+      while source.isValid { sched_yield() }
+      #expect(!loop.contains(source, forMode: .default))
     }
     isOver.store(true, ordering: .releasing)
     #expect(ender.wait())
-    current.withLock { $0 = [] }
     #expect(loop.core.withLock { loop.core.state.pointee.sources.isEmpty })
     // A dead source that is still polled would make this run busy, and last.
     #expect(loop.run(for: .seconds(100)) == .finished)
@@ -49,19 +57,34 @@ import Testing
   /// Each asks for the name of the loop that has the item, which that loop's lock guards.
   @Test func twoLoopsRefuseEachOthersItems() throws {
     let loops = (0..<2).map { TrackedRunLoop(name: "refusing \($0)") }
-    let sources = loops.map { _ in TrackedRunLoopSource { _ in } }
-    let observers = loops.map { _ in TrackedRunLoopObserver { _, _ in } }
-    for (loop, source) in zip(loops, sources) { try loop.add(source, forMode: .default) }
-    for (loop, observer) in zip(loops, observers) { loop.add(observer, forMode: .default) }
+    let anchors = loops.map { _ in TrackedRunLoopSource { _ in } }
+    let sources = loops.map { _ in TrackedRunLoopSource(signal: SIGCONT) { _ in } }
+    let observers = loops.map { _ in TrackedRunLoopObserver(activities: .entry) { _, _ in } }
+    for index in 0..<2 {
+      try loops[index].add(anchors[index], forMode: .common)
+      try loops[index].add(sources[index], forMode: .default)
+      loops[index].add(observers[index], forMode: .default)
+    }
     let refusals = Counter()
+    let running = Counter()
     concurrently(4) { index in
       let (own, other) = (index % 2, 1 - index % 2)
-      for _ in 0..<20_000 {
-        do { try loops[own].add(sources[other], forMode: .default) } catch { refusals.up() }
-        if case .failure = loops[own].add(observers[other], forMode: .default) { refusals.up() }
+      if index < 2 {
+        // Each change of the mode has the loop look at its source.
+        while refusals.count < 2 * 20_000 {
+          loops[own].run(mode: .default, for: .zero)
+          loops[own].run(mode: .tracking, for: .zero)
+          running.up()
+        }
+      } else {
+        for _ in 0..<10_000 {
+          do { try loops[own].add(sources[other], forMode: .tracking) } catch { refusals.up() }
+          if case .failure = loops[own].add(observers[other], forMode: .tracking) { refusals.up() }
+        }
       }
     }
-    #expect(refusals.count == 4 * 40_000)
+    #expect(refusals.count == 2 * 20_000 && running.count > 0)
+    for source in sources + anchors { source.invalidate() }
   }
 
   @Test func itemsMoveBetweenLoops() throws {
