@@ -189,4 +189,10 @@ uint64_t undead_loop_file(int descriptor) {
 
 bool undead_loop_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
-void undead_loop_set_timer_slack(long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0); }
+void undead_loop_set_timer_slack(long nanoseconds) {
+  // Once: a call for each sleep would be a system call more, and undo what the program chooses afterwards.
+  static _Thread_local long chosen;
+  if (chosen == nanoseconds) return;
+  chosen = nanoseconds;
+  prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0);
+}

@@ -10,7 +10,10 @@ struct LoopState: ~Copyable {
   var loop: Unmanaged<TrackedRunLoop>?
   /// What else is known of that loop.
   var identity: LoopIdentity?
+  /// The loop takes nothing any more.
   var isFinished = false
+  /// Its thread still runs jobs, or will hand them over.
+  var takesJobs = true
   var clock: any RunLoopClock = MonotonicClock.shared
   /// Lets the hot paths read the clock without a dynamic call.
   var clockIsMonotonic = true
@@ -19,7 +22,7 @@ struct LoopState: ~Copyable {
   var timers = TimerQueue()
   var commonModes: [Int32] = [ModeTable.defaultMode, ModeTable.trackingMode]
 
-  /// Address of the thread that runs the loop or that it belongs to, 0 if it is nobody's.
+  /// The number of the thread that runs the loop or that it belongs to, 0 if it is nobody's.
   var owner: UInt = 0
   /// The kernel's id of that thread.
   var threadID: Int32 = 0

@@ -81,6 +81,8 @@ struct WorkQueue {
   private var servedCommonModes = 0
   private(set) var nextNumber: UInt64 = 0
 
+  /// How many items wait, for whatever modes.
+  var count: Int { lanes.indices.reduce(0) { $0 + lanes[$1].items.count + lanes[$1].performers.count } }
   /// For how many items there is room.
   var capacity: Int { lanes.indices.reduce(0) { $0 + lanes[$1].items.capacity } }
   var laneCount: Int { lanes.count }

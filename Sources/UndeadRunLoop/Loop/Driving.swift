@@ -99,6 +99,7 @@ struct DrivingState {
   /// Resume the queues that found the loop running elsewhere.
   private var waiting: [() -> Void] = []
 
+  var isWaiting: Bool { !waiting.isEmpty }
   var isDriven: Bool { isPolledOutside || queues > 0 }
 
   mutating func wait(_ resume: @escaping () -> Void) { waiting.append(resume) }
@@ -174,10 +175,11 @@ extension TrackedRunLoop {
     core.withLock {
       let state = core.state
       state.pointee.driving.queues -= 1
-      guard !state.pointee.driving.isDriven else { return }
+      // A loop that runs may be asleep until its timer descriptor rings.
+      guard !state.pointee.driving.isDriven, state.pointee.activations.isEmpty else { return }
       state.pointee.poller.closeTimer()
       // Nobody has to be told any more.
-      if state.pointee.activations.isEmpty { state.pointee.sleep.end() }
+      state.pointee.sleep.end()
     }
   }
 }

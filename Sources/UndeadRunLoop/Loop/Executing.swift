@@ -1,14 +1,10 @@
-import CUndeadRunLoop
-import Dispatch
-
-// A loop as the thread of actors and tasks. Jobs run in the common modes, in the order in which they came.
+// A loop as the thread of actors and tasks. Jobs run in the common modes, in the order in which they came; when its thread
+// has ended, on a queue that stands in for it.
 extension TrackedRunLoop: SerialExecutor, TaskExecutor {
-  /// Runs a job of the concurrency runtime on the loop's thread. Called by the runtime.
+  /// Runs a job of the concurrency runtime on the loop's thread, or on a queue in its place if that has ended. Called by the
+  /// runtime.
   public func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    if core.enqueue(.job(job), mode: ModeTable.commonMode) { return }
-    // A task that is never resumed would never end, and leak. The loop is over, so a serial queue may stand in for it.
-    FinishedLoops.run(job, for: self)
+    take(UnownedJob(job))
   }
 
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
@@ -21,18 +17,5 @@ extension TrackedRunLoop: SerialExecutor, TaskExecutor {
   /// Stops the program if the caller does not run on the loop's thread.
   public func checkIsolated() {
     precondition(isCurrentThread, "Incorrect actor executor assumption: expected the thread of \(self)")
-  }
-}
-
-/// Runs what was meant for loops whose thread has ended.
-enum FinishedLoops {
-  private static let queue = DispatchQueue(label: "UndeadRunLoop.finished")
-
-  static func run(_ job: UnownedJob, for loop: TrackedRunLoop) {
-    queue.async {
-      loop.core.withLock { loop.core.state.pointee.owner = undead_loop_thread() }
-      job.runSynchronously(isolatedTo: loop.asUnownedSerialExecutor(), taskExecutor: loop.asUnownedTaskExecutor())
-      loop.core.withLock { loop.core.state.pointee.owner = 0 }
-    }
   }
 }

@@ -1,9 +1,13 @@
+import Dispatch
+
 /// What is known of a loop beside its state. Checks and diagnostics, which run on threads of their own, hold on to this and
 /// never to the loop: theirs could be the last reference to it, and end it where it must not end.
 final class LoopIdentity: Sendable {
   let clock: any RunLoopClock
   private let label: Locked<String>
   private let ownership = Locked(Ownership(nil))
+  /// Stands in for the loop's thread when that has ended.
+  private let ended = Locked<DispatchQueue?>(nil)
 
   // The owner is only ever asked whether it is there, which is safe from any thread.
   struct Ownership: @unchecked Sendable {
@@ -25,6 +29,17 @@ final class LoopIdentity: Sendable {
   var name: String {
     get { label.withLock { $0 } }
     set { label.withLock { $0 = newValue } }
+  }
+
+  /// The queue in place of the loop's thread, made when it is first needed. It is serial, and no other loop's: a job may wait
+  /// for one of another loop.
+  var standIn: DispatchQueue {
+    ended.withLock { queue in
+      if let queue { return queue }
+      let made = DispatchQueue(label: "UndeadRunLoop.ended")
+      queue = made
+      return made
+    }
   }
 
   /// The object that the loop was made for.

@@ -40,6 +40,7 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.loop = Unmanaged.passUnretained(self)
       state.pointee.identity = identity
       state.pointee.isFinished = false
+      state.pointee.takesJobs = true
       state.pointee.clock = clock
       state.pointee.clockIsMonotonic = clock is MonotonicClock
       state.pointee.statistics = LoopStatistics()
@@ -57,7 +58,7 @@ public final class TrackedRunLoop: Sendable {
   }
 
   deinit {
-    finish()
+    finishForGood()
     LoopRegistry.shared.remove(self)
     clock.removeJumpObserver(self)
     core.withLock {
@@ -114,6 +115,8 @@ public final class TrackedRunLoop: Sendable {
   /// Whether the calling thread may touch what belongs to the loop: it runs the loop, or the loop is its own.
   public var isCurrentThread: Bool {
     let owner = core.withLock { core.state.pointee.owner }
+    // Nobody has run or asked for the main loop yet.
+    if owner == 0, kind == .main { return MainThread.isCurrent }
     return owner == undead_loop_thread()
   }
 
@@ -135,43 +138,6 @@ public final class TrackedRunLoop: Sendable {
       let gap = min(max(0, Instants.nanoseconds(newValue)), 1_000_000_000)
       core.withLock { core.state.pointee.sleep.minimumGap = gap }
     }
-  }
-
-  /// What a loop leaves behind when it ends.
-  private struct Left {
-    var timers: [TrackedTimer]
-    var work: [WorkQueue.Item]
-    var sources: [SourceTable.Record]
-    var observers: [ObserverTable.Record]
-  }
-
-  /// The loop's thread ends, or its last owner lets go of it: waiters are released, timers are detached and reported.
-  func finish() {
-    let left = core.withLock { () -> Left? in
-      if core.state.pointee.isFinished { return nil }
-      core.closeInbox()
-      core.state.pointee.isFinished = true
-      core.state.pointee.owner = 0
-      let sources = core.removeAllSources()
-      let observers = core.state.pointee.observers.removeAll()
-      for record in observers { record.observer.membership.leave() }
-      core.state.pointee.poller.closeTimer()
-      core.state.pointee.poller.stopWatchingClock()
-      return Left(
-        timers: core.removeAllTimers(), work: core.state.pointee.work.removeAll(), sources: sources,
-        observers: observers)
-    }
-    guard let left else { return }
-    for item in left.work {
-      switch item {
-      case .block(_, let completion), .call(_, let completion): completion?.abandon()
-      case .job(let job): FinishedLoops.run(job, for: self)
-      case .release: break
-      }
-    }
-    for record in left.sources { record.closeSignal() }
-    let lost = left.timers.filter { $0.loopEnded() }
-    if Diagnostics.isOn { Diagnostics.loopEnded(self, timers: lost) }
   }
 }
 
