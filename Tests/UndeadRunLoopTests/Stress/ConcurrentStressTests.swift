@@ -24,7 +24,7 @@ import UndeadRunLoop
   /// Ends what is left, on a thread of its own: it may hang, too.
   private func endsInTime(_ stress: StressedThreads) -> Bool {
     let isTidy = Guarded(false)
-    onThread {
+    startThread {
       stress.tidyUp()
       isTidy.withLock { $0 = true }
     }

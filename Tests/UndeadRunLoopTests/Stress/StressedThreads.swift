@@ -47,7 +47,7 @@ final class StressedThreads: Sendable {
 
   func start() {
     for worker in 0..<Self.workers {
-      onThread { [self] in
+      startThread { [self] in
         StressWorker(self, worker).work()
         working.subtract(1, ordering: .sequentiallyConsistent)
       }
@@ -229,7 +229,7 @@ final class Guarded<Value>: @unchecked Sendable {
 }
 
 /// Runs `body` on a thread of its own, for which nobody waits.
-func onThread(_ body: @escaping @Sendable () -> Void) {
+func startThread(_ body: @escaping @Sendable () -> Void) {
   final class Box: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
