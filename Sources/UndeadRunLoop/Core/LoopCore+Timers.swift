@@ -1,5 +1,4 @@
 import CUndeadRunLoop
-import Glibc
 
 // Adding, removing and moving timers.
 
@@ -7,10 +6,11 @@ extension TrackedTimer {
   /// Runs `body` with exclusive access to the timer, and with the loop that it is in.
   @inline(__always)
   func withHome<Result>(_ body: (LoopCore?) -> Result) -> Result {
+    var backOff = BackOff()
     while true {
       let bits = home.load(ordering: .acquiring)
       if bits == Home.locked {
-        sched_yield()
+        backOff.wait()
       } else if let core = LoopCore(bits: bits) {
         core.lock()
         defer { core.unlock() }
@@ -42,12 +42,14 @@ extension LoopCore {
     lock()
     defer { unlock() }
     if state.pointee.isFinished { return .refused(.finished) }
+    var backOff = BackOff()
     while true {
       let claim = timer.home.compareExchange(
         expected: TrackedTimer.Home.none, desired: bits, ordering: .sequentiallyConsistent)
       if claim.exchanged { break }
       if claim.original == bits { return addToAnotherMode(timer, mode: mode) }
       if claim.original != TrackedTimer.Home.locked { return .refused(.otherLoop(claim.original)) }
+      backOff.wait()
     }
     if timer.status.load(ordering: .sequentiallyConsistent) != TrackedTimer.Status.valid {
       timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
