@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -37,6 +38,10 @@ uintptr_t undead_loop_thread(void) {
 }
 
 int32_t undead_loop_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
+
+int undead_loop_set_niceness(int niceness) {
+  return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), niceness) == 0 ? 0 : errno;
+}
 
 void undead_loop_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
 

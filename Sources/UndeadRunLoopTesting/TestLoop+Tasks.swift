@@ -19,7 +19,8 @@ public enum TestLoopError: Error, Hashable, Sendable, CustomStringConvertible {
 extension TestLoop {
   /// Runs a task on the loop, in virtual time, until it ends: what sleeps by ``taskClock`` wakes at once, and in its order.
   ///
-  /// The calling thread waits and runs the loop. In an `async` test the other form is chosen, which uses a thread of its own.
+  /// The calling thread waits and runs the loop. It is one of the few that Swift has for tasks: if `body` starts tasks that do
+  /// not run on the loop, make the test `async`, which chooses the other form, with a thread of its own.
   ///
   /// - Parameters:
   ///   - limit: how much real time the task may take.
@@ -45,12 +46,14 @@ extension TestLoop {
     try loop.insert(anchor, forMode: mode)
     defer { anchor.invalidate() }
     let isLate = Flag()
-    let alarm = DispatchWorkItem { [loop] in
+    // A queue of its own has a thread also when the threads of tasks all wait.
+    let queue = DispatchQueue(label: "UndeadRunLoopTesting.limit")
+    let alarm = try DispatchTimer(timeInterval: limit, queue: queue) { [loop] _ in
       isLate.set()
       loop.perform(inModes: [mode]) { loop.stop() }
     }
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit.dispatchInterval, execute: alarm)
-    defer { alarm.cancel() }
+    alarm.resume()
+    defer { alarm.invalidate() }
     run(mode, until: { outcome.value != nil || isLate.isSet }, sourceLocation)
     if let value = outcome.value { return try value.get() }
     task.cancel()
@@ -86,10 +89,4 @@ private final class Flag: Sendable {
   private let value = Atomic(false)
   var isSet: Bool { value.load(ordering: .acquiring) }
   func set() { value.store(true, ordering: .releasing) }
-}
-
-extension Duration {
-  var dispatchInterval: DispatchTimeInterval {
-    .nanoseconds(Int(clamping: Int64(exactly: (self / .nanoseconds(1)).rounded()) ?? .max))
-  }
 }

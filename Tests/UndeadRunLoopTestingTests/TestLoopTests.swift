@@ -105,10 +105,10 @@ import UndeadRunLoopTesting
     test.expectLog(["slept@3600.0"])
   }
 
-  @Test func manyTasksWakeInTheOrderOfTheirDates() throws {
+  @Test func manyTasksWakeInTheOrderOfTheirDates() async throws {
     let test = TestLoop()
     let clock: any Clock<Duration> = test.taskClock
-    try test.run {
+    try await test.run {
       await withTaskGroup { group in
         for seconds in [5, 3, 4, 1, 2] {
           group.addTask {
@@ -133,23 +133,23 @@ import UndeadRunLoopTesting
     #expect(test.elapsed == .seconds(10))
   }
 
-  @Test func errorsOfTheTaskComeThrough() {
+  @Test func errorsOfTheTaskComeThrough() async throws {
     let test = TestLoop()
-    #expect(throws: CancellationError.self) { try test.run { throw CancellationError() } }
+    await #expect(throws: CancellationError.self) { try await test.run { throw CancellationError() } }
   }
 
-  @Test func aTaskThatWaitsForWhatNeverComesIsTold() {
+  @Test func aTaskThatWaitsForWhatNeverComesIsTold() async throws {
     let test = TestLoop()
     let limit = Duration.milliseconds(20)
-    #expect(throws: TestLoopError.notFinished(within: limit)) {
-      try test.run(within: limit) { try await Task.sleep(for: .seconds(1000)) }
+    await #expect(throws: TestLoopError.notFinished(within: limit)) {
+      try await test.run(within: limit) { try await Task.sleep(for: .seconds(1000)) }
     }
   }
 
-  @Test func aTimeoutOfAStrangersCodeInVirtualTime() throws {
+  @Test func aTimeoutOfAStrangersCodeInVirtualTime() async throws {
     let test = TestLoop()
     let clock = test.taskClock
-    let result: Int? = try test.run {
+    let result: Int? = try await test.run {
       try await withTimeout(.seconds(5), clock: clock) {
         try await clock.sleep(for: .seconds(1000))
         return 1

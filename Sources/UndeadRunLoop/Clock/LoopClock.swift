@@ -20,8 +20,18 @@ public struct LoopClock: Clock {
 
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
 
+    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+
+    public static func - (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: .zero - duration) }
+
+    public static func - (later: Instant, earlier: Instant) -> Duration { earlier.duration(to: later) }
+
+    public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
+
+    public static func -= (instant: inout Instant, duration: Duration) { instant = instant - duration }
+
     /// Never early: a started nanosecond counts.
-    fileprivate var nanoseconds: Int64 { Instants.nanoseconds(roundingUp: offset) }
+    var nanoseconds: Int64 { Instants.nanoseconds(roundingUp: offset) }
   }
 
   private enum Base: Sendable {

@@ -8,8 +8,15 @@ public final class RunLoopThread: Sendable {
   /// What the thread holds: not the `RunLoopThread`, so that dropping that ends the thread.
   private final class Life: Sendable {
     let loop: TrackedRunLoop
+    let settings: Settings
+    /// Somebody waits to hear whether the thread has what was asked for.
+    let started = Completion()
+    let refusal = Locked<RunLoopError?>(nil)
 
-    init(_ loop: TrackedRunLoop) { self.loop = loop }
+    init(_ loop: TrackedRunLoop, _ settings: Settings) {
+      self.loop = loop
+      self.settings = settings
+    }
   }
 
   private let life: Life
@@ -22,11 +29,33 @@ public final class RunLoopThread: Sendable {
   /// - Parameters:
   ///   - name: of the loop, and, cut to 15 bytes, of the thread; "thread" and a number if it is empty.
   ///   - clock: the clock the loop's timers live by.
-  public init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
-    let life = Life(TrackedRunLoop(name: name, clock: clock, kind: .thread))
-    self.life = life
-    life.loop.core.withLock { life.loop.core.state.pointee.isAnchored = true }
-    Self.start(life)
+  public convenience init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
+    self.init(name, clock, Settings())
+    if let error = Self.start(life) {
+      Diagnostics.report(.threadFailed, "no thread for \(loop): \(error)", loop: loop.name)
+    }
+  }
+
+  /// Starts the thread with a priority and a stack of its own, and waits until it has them.
+  ///
+  /// - Parameters:
+  ///   - name: of the loop, and, cut to 15 bytes, of the thread; "thread" and a number if it is empty.
+  ///   - clock: the clock the loop's timers live by.
+  ///   - settings: the priority and the stack.
+  /// - Throws: `RunLoopError.invalidStackSize`, `.priorityRefused`, or `.threadFailed`.
+  public convenience init(
+    name: String = "", clock: any RunLoopClock = MonotonicClock.shared, settings: Settings
+  ) throws(RunLoopError) {
+    try settings.check()
+    self.init(name, clock, settings)
+    if let error = Self.start(life) { throw error }
+    _ = life.started.wait()
+    if let refusal = life.refusal.withLock({ $0 }) { throw refusal }
+  }
+
+  private init(_ name: String, _ clock: any RunLoopClock, _ settings: Settings) {
+    life = Life(TrackedRunLoop(name: name, clock: clock, kind: .thread), settings)
+    life.loop.core.withLock { [life] in life.loop.core.state.pointee.isAnchored = true }
   }
 
   deinit { stop() }
@@ -41,10 +70,15 @@ public final class RunLoopThread: Sendable {
     }
   }
 
-  private static func start(_ life: Life) {
+  /// Returns why there is no thread.
+  private static func start(_ life: Life) -> RunLoopError? {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    if let size = life.settings.stackSize { pthread_attr_setstacksize(&attributes, size) }
     var thread = pthread_t()
     let error = pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { @Sendable argument in
         guard let argument else { return nil }
         RunLoopThread.main(Unmanaged<Life>.fromOpaque(argument).takeRetainedValue())
@@ -52,17 +86,20 @@ public final class RunLoopThread: Sendable {
       }, Unmanaged.passRetained(life).toOpaque())
     if error == 0 {
       pthread_detach(thread)
-    } else {
-      Unmanaged.passUnretained(life).release()
-      life.loop.finish()
-      Diagnostics.report(
-        .threadFailed, "no thread for \(life.loop): pthread_create failed with \(error)", loop: life.loop.name)
+      return nil
     }
+    Unmanaged.passUnretained(life).release()
+    life.loop.finish()
+    return .threadFailed(errno: error)
   }
 
   private static func main(_ life: Life) {
     undead_loop_set_thread_name(life.loop.name)
     life.loop.belongToThisThread()
+    let refusal = life.settings.takeEffect()
+    life.refusal.withLock { $0 = refusal }
+    life.started.finish()
+    if refusal != nil { return }
     let core = life.loop.core
     while !core.withLock({ core.state.pointee.activations.isStoppedForGood }) {
       if life.loop.run(mode: .default, deadline: .max, returnAfterSource: false) == .finished { break }
