@@ -31,7 +31,7 @@ final class StressWorker {
   private func act() {
     let index = random(0...stress.loops.count - 1)
     let loop = stress.loops[index]
-    let choice = random(0...25)
+    let choice = random(0...27)
     say("action \(choice) on \(loop)")
     switch choice {
     case 0...4: schedule(index, loop)
@@ -49,6 +49,8 @@ final class StressWorker {
     case 21: touchSource(loop)
     case 22: performLater(index, loop)
     case 23...24: stress.hop(index)
+    case 25: stress.sleep(index, for: random(0...2000), isCancelled: random(0...3) == 0)
+    case 26: observe(loop)
     default: look(loop)
     }
   }
@@ -163,6 +165,17 @@ final class StressWorker {
     case 0: _ = try? loop.add(source, forMode: mode())
     case 1: loop.remove(source, forMode: mode())
     default: source.signal()
+    }
+  }
+
+  private func observe(_ loop: TrackedRunLoop) {
+    let object = StressedObject(stress)
+    let observer = TrackedRunLoopObserver(repeats: random(0...1) == 0) { _, _ in object.touch() }
+    loop.add(observer, forMode: mode())
+    switch random(0...2) {
+    case 0: observer.invalidate()
+    case 1: loop.perform { observer.invalidate() }
+    default: stress.observers.withLock { $0.append(observer) }
     }
   }
 

@@ -18,6 +18,7 @@ final class StressedThreads: Sendable {
   let endsEarly: Bool
   let timers = Guarded<[StressedTimer]>([])
   let sources: [TrackedRunLoopSource]
+  let observers = Guarded<[TrackedRunLoopObserver]>([])
   let blocks = Guarded<[StressedBlock]>([])
   /// Objects that callbacks hold, of which none may be left.
   let held = Atomic(0)
@@ -67,12 +68,29 @@ final class StressedThreads: Sendable {
     }
   }
 
+  /// A task that sleeps by the loop's clock; it goes on also when its loop ends, or when it is cancelled.
+  func sleep(_ loop: Int, for microseconds: Int, isCancelled: Bool) {
+    hopsBegun.add(1, ordering: .sequentiallyConsistent)
+    let task = Task { [self] in
+      let begun = monotonic()
+      do {
+        try await loops[loop].sleep(for: .microseconds(microseconds))
+        if monotonic() - begun < Int64(microseconds) * 1000 { complain("a task slept too short") }
+      } catch {
+        if !isCancelled, !mayEnd(loop) { complain("a task did not sleep: \(error)") }
+      }
+      hopsEnded.add(1, ordering: .sequentiallyConsistent)
+    }
+    if isCancelled { task.cancel() }
+  }
+
   var hopsAreOver: Bool { hopsBegun.load(ordering: .acquiring) == hopsEnded.load(ordering: .acquiring) }
 
   /// Ends all that is left, and lets the loops do what they have accepted.
   func tidyUp() {
     for timer in timers.withLock({ $0 }) { timer.timer.invalidate() }
     for source in sources { source.invalidate() }
+    for observer in observers.withLock({ $0 }) { observer.invalidate() }
     for (index, loop) in loops.enumerated() {
       do {
         try loop.perform(waitUntilDone: true, modes: [.default]) {}
@@ -93,6 +111,7 @@ final class StressedThreads: Sendable {
 
   func end() {
     timers.withLock { $0 = [] }
+    observers.withLock { $0 = [] }
     driver.cancel()
     for thread in threads { thread.stop() }
   }
