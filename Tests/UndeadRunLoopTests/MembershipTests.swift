@@ -22,4 +22,26 @@ import Testing
     }
     #expect(valid.count == 0)
   }
+
+  @Test(arguments: [false, true]) func aTimerThatAnotherThreadIsAboutToEndDoesNotFire(repeats: Bool) throws {
+    let test = TestLoop()
+    let deaths = Counter()
+    let reasons = Log()
+    do {
+      let target = Witness { deaths.up() }
+      let timer = try TrackedTimer(timeInterval: 0.1, target: target, repeats: repeats) { target, _ in target.tick() }
+      timer.makeExtras().onEnd { reasons.add($0 == .invalidated ? 1 : 0) }
+      test.loop.add(timer, forMode: .default)
+      try test.after(0.1, "another")
+      // So far has the other thread come.
+      timer.status.store(TrackedTimer.Status.invalid, ordering: .sequentiallyConsistent)
+      timer.invalidate()
+      test.run(seconds: 1)
+      #expect(target.ticks.load(ordering: .relaxed) == 0)
+      #expect(test.log == ["another@0.1"])
+    }
+    #expect(deaths.count == 1)
+    #expect(reasons.entries == [1])
+    #expect(test.loop.inspection().timers.isEmpty)
+  }
 }

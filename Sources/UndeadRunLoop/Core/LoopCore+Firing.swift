@@ -15,8 +15,7 @@ extension LoopCore {
     lock()
     state.pointee.timers.collect(mode: mode, at: instant)
     while let reference = state.pointee.timers.next(mode: mode) {
-      reference._withUnsafeGuaranteedRef { fire($0, &time, &spent) }
-      fired &+= 1
+      if reference._withUnsafeGuaranteedRef({ fire($0, &time, &spent) }) { fired &+= 1 }
     }
     state.pointee.statistics.fires &+= fired
     unlock()
@@ -29,8 +28,13 @@ extension LoopCore {
   /// - Parameters:
   ///   - time: the present instant, which the call may change.
   ///   - spent: what was let go of before, and then, by this timer.
+  /// - Returns: whether it was called.
   @inline(__always)
-  private func fire(_ timer: TrackedTimer, _ time: inout Int64, _ spent: inout Spent) {
+  private func fire(_ timer: TrackedTimer, _ time: inout Int64, _ spent: inout Spent) -> Bool {
+    if timer.status.load(ordering: .relaxed) != TrackedTimer.Status.valid {
+      drop(timer, &spent)
+      return false
+    }
     let lateness = time &- timer.overdueSince
     timer.noteFire(lateness: lateness)
     if timer.flags.contains(.repeats) {
@@ -47,6 +51,18 @@ extension LoopCore {
     }
     lockAgain()
     settle(timer, advancingPast: time, &spent)
+    return true
+  }
+
+  /// Ends a timer that another thread is about to take out. This thread may have seen that it has ended: its own
+  /// `invalidate()` returns as soon as another one has begun.
+  @inline(never)
+  private func drop(_ timer: TrackedTimer, _ spent: inout Spent) {
+    unlock()
+    spent.release()
+    lockAgain()
+    settle(timer, advancingPast: nil, &spent)
+    spent.reason = .invalidated
   }
 
   /// What a timer no longer needs; released without the lock, before the next callback.
