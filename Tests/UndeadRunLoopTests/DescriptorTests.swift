@@ -142,6 +142,19 @@ private final class Events: Sendable {
     #expect(loop.run(for: .seconds(10)) == .finished)
   }
 
+  @Test func aRefusalSaysWhatIsTheMatter() throws {
+    let pair = Connection()
+    let reader = try source("reader", pair.near, .readable)
+    #expect(RunLoopError.unusableDescriptor(descriptor: 9, errno: EBADF).description.contains("it is closed"))
+    #expect(!RunLoopError.unusableDescriptor(descriptor: 9, errno: EMFILE).description.contains("it is closed"))
+    let own = TrackedRunLoopSource(descriptor: loop.pollDescriptor, conditions: .readable) { _, _ in }
+    #expect(throws: RunLoopError.self) { try loop.add(own, forMode: .default) }
+    // What was there is not touched by what was refused.
+    send(1, to: pair.far)
+    #expect(pass() == ["reader r"])
+    reader.invalidate()
+  }
+
   // MARK: - Numbers that are used again
 
   @Test func anotherFileUnderTheSameNumber() throws {

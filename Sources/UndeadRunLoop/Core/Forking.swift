@@ -27,7 +27,9 @@ enum Forking {
       take(core.lockForForks)
       take(core.inbox.lock)
     }
-    for lock in [LoopStatePool.lockForForks, LoopRegistry.shared.lockForForks, ModeTable.lockForForks] { take(lock) }
+    for lock in [
+      LoopStatePool.lockForForks, LoopRegistry.shared.lockForForks, ModeTable.lockForForks, Diagnostics.state.lock,
+    ] { take(lock) }
   }
 
   private static func giveLocksBack() {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a run loop or one of its timers refuses, with the input at fault.
 public enum RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A time interval that is negative, not a number, infinite, or longer than 292 years.
@@ -42,9 +44,11 @@ public enum RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooManyTimers(let limit):
       "A run loop holds at most \(limit) timers; invalidate some, or use a second loop."
     case .unusableDescriptor(let descriptor, let error):
-      "Descriptor \(descriptor) cannot be a source (errno \(error)): it is closed, or a kind of file that is always ready."
+      "Descriptor \(descriptor) cannot be a source (errno \(error)): \(Self.reason(error))."
     case .unusableSignal(let signal, let error):
-      "Signal \(signal) cannot be a source (errno \(error)): it does not exist or cannot be caught."
+      error == EINVAL
+        ? "Signal \(signal) cannot be a source (errno \(error)): it does not exist, cannot be caught, or tells of a fault."
+        : "Signal \(signal) cannot be a source (errno \(error)): \(Self.reason(error))."
     case .abandoned(let loop):
       "Run loop \"\(loop)\" ended before the work ran."
     case .invalidStackSize(let size, let smallest):
@@ -55,6 +59,17 @@ public enum RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
     case .threadFailed(let error):
       "No thread could be started (errno \(error)): end some threads, raise the limits of the process, or ask for a"
         + " smaller stack."
+    }
+  }
+
+  private static func reason(_ error: Int32) -> String {
+    switch error {
+    case EBADF: "it is closed"
+    case EPERM: "it is a kind of file that is always ready"
+    case EINVAL, ELOOP: "it is the loop's own, or polls the loop itself"
+    case EMFILE, ENFILE: "the process has no descriptors left; close some"
+    case ENOSPC: "the user's limit of polled descriptors is reached (/proc/sys/fs/epoll/max_user_watches)"
+    default: "the kernel refused it"
     }
   }
 }

@@ -4,6 +4,9 @@ import Synchronization
 /// Something that a run loop waits for: a descriptor, a signal, or a call of ``signal()``.
 ///
 /// All members are safe to call from any thread; handlers are called on the loop's thread.
+///
+/// A child that is forked may go on with the loop of the thread that forked: the loop gets descriptors of its own there, and
+/// what the child adds, ends or wakes is nothing to its parent. A signal that the child receives is told to the child only.
 public final class TrackedRunLoopSource: Sendable {
   /// What a descriptor is ready for.
   public struct Conditions: OptionSet, Hashable, Sendable {
@@ -48,11 +51,13 @@ public final class TrackedRunLoopSource: Sendable {
     self.init(kind: .custom(perform), order: order)
   }
 
-  /// A source that is ready when a descriptor is. The descriptor stays the caller's: invalidate the source, then close it.
+  /// A source that is ready when a descriptor is. The descriptor stays the caller's: invalidate the source, then close it. One
+  /// that is closed, or stands for another file, before that is noticed when the loop runs: the source is dropped and reported.
   ///
   /// - Parameters:
   ///   - descriptor: a socket, pipe, terminal, eventfd or the like; not a regular file, which is always ready.
-  ///   - conditions: what to wait for. A condition that is not dealt with is reported again.
+  ///   - conditions: what to wait for. A condition that is not dealt with is reported again, a hang-up until the source is
+  ///     invalidated. Of several sources of a descriptor the first is called first, the others if there is still something.
   ///   - handler: called with the conditions that hold.
   public convenience init(
     descriptor: Int32, conditions: Conditions,
@@ -61,7 +66,9 @@ public final class TrackedRunLoopSource: Sendable {
     self.init(kind: .descriptor(descriptor, conditions, handler))
   }
 
-  /// A source that is ready when the process receives a signal. While the source is in a loop, the signal does nothing else.
+  /// A source that is ready when the process receives a signal. While the source is in a loop, the signal does nothing else;
+  /// afterwards it does what it did before. Signals that tell of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`)
+  /// are refused: a handler that returns would have them raised again and again.
   ///
   /// - Parameters:
   ///   - signal: its number.

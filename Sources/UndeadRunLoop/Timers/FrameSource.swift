@@ -59,7 +59,11 @@ public final class ManualFrameSource: FrameSource {
     }
   }
 
-  public func remove(_ listener: Int) { listeners.withLock { _ = $0.all.removeValue(forKey: listener) } }
+  public func remove(_ listener: Int) {
+    // Let go of without the lock: it may be the last reference to what it captured.
+    let removed = listeners.withLock { $0.all.removeValue(forKey: listener) }
+    withExtendedLifetime(removed) {}
+  }
 
   /// How many links want to be told.
   var listenerCount: Int { listeners.withLock { $0.all.count } }
