@@ -86,7 +86,8 @@ import Testing
   @Test func aLoopThatEndsWakesItsSleepersWithAnError() async throws {
     let thread = RunLoopThread(name: "ending")
     let loop = thread.loop
-    let sleeper = Task { try await loop.sleep(for: .seconds(1000)) }
+    // On the loop's thread: those that Swift has for tasks may all be busy with other tests.
+    let sleeper = Task(executorPreference: loop) { try await loop.sleep(for: .seconds(1000)) }
     #expect(eventually { loop.inspection().modes.contains { $0.timers > 0 } })
     thread.stop()
     await #expect(throws: RunLoopError.loopFinished(loop: "ending")) { try await sleeper.value }
