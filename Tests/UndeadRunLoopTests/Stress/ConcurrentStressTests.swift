@@ -11,8 +11,7 @@ import UndeadRunLoop
       let stress = StressedThreads(seed: seed, endsEarly: endsEarly)
       stress.start()
       let hasHung =
-        hangs(stress, "the threads", { stress.working.load(ordering: .acquiring) == 0 })
-        || hangs(stress, "the end", { endsInTime(stress) })
+        hangs(stress, "the threads") { stress.working.load(ordering: .acquiring) == 0 } || hangsAtTheEnd(stress)
       for complaint in Set(stress.complaints.withLock { $0 }).sorted() { Issue.record("\(complaint)") }
       guard !hasHung, stress.complaints.withLock({ $0.isEmpty }) else {
         Issue.record("\(StressSeeds.howToRepeat(seed, "ConcurrentStressTests")), until the interleaving comes again")
@@ -22,20 +21,18 @@ import UndeadRunLoop
   }
 
   /// Ends what is left, on a thread of its own: it may hang, too.
-  private func endsInTime(_ stress: StressedThreads) -> Bool {
+  private func hangsAtTheEnd(_ stress: StressedThreads) -> Bool {
     let isTidy = Guarded(false)
     startThread {
       stress.tidyUp()
       isTidy.withLock { $0 = true }
     }
-    if hangs(stress, "the loops", { isTidy.withLock { $0 } && stress.hopsAreOver && stress.loopsAreEmpty }) {
-      return true
-    }
+    if hangs(stress, "the loops", { isTidy.withLock { $0 } }) { return true }
+    if hangs(stress, "tasks", { stress.hopsAreOver }) { return true }
+    if hangs(stress, "delayed blocks", { stress.loopsAreEmpty }) { return true }
     stress.end()
-    _ =
-      hangs(stress, "the loops' threads", { stress.areLoopsOver })
-      || hangs(stress, "the callbacks' objects", { stress.nothingIsHeld })
-    return true
+    return hangs(stress, "the loops' threads", { stress.areLoopsOver })
+      || hangs(stress, "what callbacks hold", { stress.nothingIsHeld })
   }
 
   private func hangs(_ stress: StressedThreads, _ what: String, _ isOver: () -> Bool) -> Bool {

@@ -14,6 +14,8 @@ final class StressedThreads: Sendable {
   private let threads: [RunLoopThread]
   private let driver: RunLoopDriver
   private let hoppers: [Hopper]
+  /// Where tasks begin: the threads of the concurrency runtime may all be kept by other tests.
+  private let tasks = RunLoopThread(name: "stress tasks")
   /// A thread's loop ends while the others go on with it.
   let endsEarly: Bool
   let timers = Guarded<[StressedTimer]>([])
@@ -62,7 +64,7 @@ final class StressedThreads: Sendable {
 
   func hop(_ loop: Int) {
     hopsBegun.add(1, ordering: .sequentiallyConsistent)
-    Task { [self] in
+    Task(executorPreference: tasks.loop) { [self] in
       if await !hoppers[loop].hop(), !mayEnd(loop) { complain("an actor of \(loops[loop]) ran elsewhere") }
       hopsEnded.add(1, ordering: .sequentiallyConsistent)
     }
@@ -71,7 +73,7 @@ final class StressedThreads: Sendable {
   /// A task that sleeps by the loop's clock; it goes on also when its loop ends, or when it is cancelled.
   func sleep(_ loop: Int, for microseconds: Int, isCancelled: Bool) {
     hopsBegun.add(1, ordering: .sequentiallyConsistent)
-    let task = Task { [self] in
+    let task = Task(executorPreference: tasks.loop) { [self] in
       let begun = monotonic()
       do {
         try await loops[loop].sleep(for: .microseconds(microseconds))
@@ -113,10 +115,10 @@ final class StressedThreads: Sendable {
     timers.withLock { $0 = [] }
     observers.withLock { $0 = [] }
     driver.cancel()
-    for thread in threads { thread.stop() }
+    for thread in threads + [tasks] { thread.stop() }
   }
 
-  var areLoopsOver: Bool { threads.allSatisfy { $0.loop.isFinished } }
+  var areLoopsOver: Bool { (threads + [tasks]).allSatisfy { $0.loop.isFinished } }
   var nothingIsHeld: Bool { held.load(ordering: .acquiring) == 0 }
 
   /// What hangs.
