@@ -51,7 +51,7 @@ extension TrackedRunLoop {
       if state.pointee.activations.isEmpty { state.pointee.wasHandedTimers = false }
       state.pointee.activations.push(mode: mode)
       state.pointee.sleep.end()
-      core.checkDescriptors()
+      if !state.pointee.sources.isEmpty { core.checkDescriptors() }
       return outer
     }
     if isForeign, !asDriver {
@@ -64,14 +64,15 @@ extension TrackedRunLoop {
 
   private func leave(_ outer: OuterActivation) {
     undead_loop_set_running(outer.running)
-    let isOutermost = core.withLock { () -> Bool in
-      core.state.pointee.activations.pop()
-      guard core.state.pointee.activations.isEmpty else { return false }
+    let isWaitedFor = core.withLock { () -> Bool in
+      let state = core.state
+      state.pointee.activations.pop()
+      guard state.pointee.activations.isEmpty else { return false }
       core.closeInbox()
-      if !outer.ownsThread { core.state.pointee.owner = 0 }
-      return true
+      if !outer.ownsThread { state.pointee.owner = 0 }
+      return state.pointee.poller.timer >= 0 || state.pointee.driving.isWaiting
     }
-    guard isOutermost else { return }
+    guard isWaitedFor else { return }
     // What a driver would have been told may have been told to this run.
     armForDriver()
     for resume in core.withLock({ core.state.pointee.driving.takeWaiting() }) { resume() }

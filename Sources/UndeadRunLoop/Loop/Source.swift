@@ -214,6 +214,7 @@ extension TrackedRunLoop {
 
   /// Calls the signalled sources of a mode. Returns whether there were any.
   func performSignalled(_ mode: Int32) -> Bool {
+    guard core.withLock({ core.state.pointee.sources.hasSignalled(in: mode) }) else { return false }
     var handled = false
     for (source, number) in core.withLock({ core.state.pointee.sources.signalled(in: mode) }) {
       let isDue = core.withLock { () -> Bool in
