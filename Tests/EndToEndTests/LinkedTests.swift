@@ -44,10 +44,10 @@ import UndeadTestSupport
       """
       cd \(quoted(directory.url.path)) && mkdir asks && mv *CUndeadInterface*find.c.o asks/find.o &&
       ar rcs libinstrument.a *.o && clang -fPIC -shared *.o -o libinstrument.so -ldl -lpthread &&
-      options="-O1 \(InstrumentSources.interfaceOptions.map(quoted).joined(separator: " ")) finds.c asks/find.o" &&
-      clang $options -o without &&
-      clang -DUSES $options libinstrument.a -ldl -lpthread -o archived &&
-      clang $options -Wl,--no-as-needed -L. -linstrument -Wl,-rpath,\(quoted(directory.url.path)) -o shared
+      link() { clang -O1 \(InstrumentSources.interfaceOptions.map(quoted).joined(separator: " ")) finds.c asks/find.o "$@"; } &&
+      link -o without &&
+      link -DUSES libinstrument.a -ldl -lpthread -o archived &&
+      link -Wl,--no-as-needed -L. -linstrument -Wl,-rpath,\(quoted(directory.url.path)) -o shared
       """)
     let preload = try BuildProducts.preloadLibrary()
     let expected = [
@@ -87,7 +87,7 @@ import UndeadTestSupport
       """
       cd \(quoted(directory.url.path)) &&
       for file in \(files); do
-        clang -O1 -c \(includes) $file -o $(echo $file | tr / _).o || exit
+        clang -O1 -fPIC -c \(includes) $file -o $(echo $file | tr / _).o || exit
       done
       """)
   }
