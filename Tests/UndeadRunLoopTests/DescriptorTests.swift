@@ -161,8 +161,8 @@ private final class Events: Sendable {
     let first = Connection()
     let second = Connection()
     let number = fcntl(first.near, F_DUPFD, 700)
-    let old = try source("old", number, .readable)
-    #expect(pass().isEmpty)
+    let old = try source("old", number, [.readable, .writable])
+    #expect(pass() == ["old w"])
     #expect(dup2(second.near, number) == number)
     // The source was of the other file; the new one is served at once.
     let new = try source("new", number, .readable)
@@ -171,6 +171,8 @@ private final class Events: Sendable {
     #expect(pass().allSatisfy { $0 == "new r" })
     #expect(!old.isValid)
     #expect(pass() == ["new r"])
+    // What only the old one wanted is not polled any more.
+    #expect(loop.core.withLock { loop.core.state.pointee.polled.conditions(of: number) } & UNDEAD_LOOP_WRITABLE == 0)
     new.invalidate()
     close(number)
     #expect(loop.run(for: .seconds(10)) == .finished)
@@ -186,6 +188,7 @@ private final class Events: Sendable {
     send(1, to: second.far)
     #expect(pass().isEmpty)
     #expect(!old.isValid)
+    #expect(loop.core.withLock { loop.core.state.pointee.polled.conditions(of: number) } == 0)
     close(number)
   }
 

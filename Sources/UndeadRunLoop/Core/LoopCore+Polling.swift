@@ -37,6 +37,8 @@ extension LoopCore {
     switch state.pointee.polled.set(descriptor, wanted, on: state.pointee.poller.poll) {
     case .exchanged, .failed(errno: EBADF):
       dropSources(state.pointee.sources.numbers(waitingFor: descriptor), of: descriptor)
+      // Nobody waits for the other file.
+      _ = state.pointee.polled.set(descriptor, 0, on: state.pointee.poller.poll)
     case .done, .failed: break
     }
     if state.pointee.polled.hasManyLost { forgetLostDescriptors() }
@@ -81,6 +83,8 @@ extension LoopCore {
     case .failed(let error): return error
     case .exchanged:
       dropSources(former, of: polled.descriptor)
+      // It may be polled for what only those wanted.
+      syncPolled(descriptor: polled.descriptor)
       return 0
     }
   }

@@ -154,6 +154,8 @@ struct LoopCore: @unchecked Sendable, Equatable {
   /// The loop is gone. Its descriptors stay open if they are to serve the next, or if somebody is about to write to one.
   func letGoOfPoller(entirely: Bool) {
     withLock {
+      // In a child the numbers may stand for files of the program's by now.
+      if state.pointee.poller.isInherited { openPoller() }
       state.pointee.poller.unpublish()
       guard entirely, header.pointee.wakers.pointee.load(ordering: .acquiring) == 0 else { return }
       state.pointee.poller.close()
