@@ -89,7 +89,17 @@ public final class TestLoop: Sendable {
     _ interval: Duration, _ name: String, mode: TrackedRunLoop.Mode = .default
   ) throws(RunLoopError) -> TrackedTimer {
     let timer = try TrackedTimer(after: interval, repeats: true) { [weak self] _ in self?.note(name) }
-    return try start(timer, name, mode)
+    try loop.insert(timer, forMode: mode)
+    return timer
+  }
+
+  /// The same, in seconds.
+  @_disfavoredOverload
+  @discardableResult
+  public func every(
+    _ seconds: Double, _ name: String, mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    try loop.schedule(every: seconds, mode: mode) { [weak self] _ in self?.note(name) }
   }
 
   /// A timer that notes its fire under a name.
@@ -98,15 +108,17 @@ public final class TestLoop: Sendable {
     _ interval: Duration, _ name: String, mode: TrackedRunLoop.Mode = .default
   ) throws(RunLoopError) -> TrackedTimer {
     let timer = try TrackedTimer(after: interval) { [weak self] _ in self?.note(name) }
-    return try start(timer, name, mode)
-  }
-
-  private func start(
-    _ timer: TrackedTimer, _ name: String, _ mode: TrackedRunLoop.Mode
-  ) throws(RunLoopError) -> TrackedTimer {
-    timer.name = name
     try loop.insert(timer, forMode: mode)
     return timer
+  }
+
+  /// The same, in seconds.
+  @_disfavoredOverload
+  @discardableResult
+  public func after(
+    _ seconds: Double, _ name: String, mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    try loop.schedule(after: seconds, mode: mode) { [weak self] _ in self?.note(name) }
   }
 
   // MARK: Time

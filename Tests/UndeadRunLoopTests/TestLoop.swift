@@ -15,16 +15,6 @@ extension TestLoop {
   func run(_ mode: TrackedRunLoop.Mode = .default, seconds: Double) -> TrackedRunLoop.RunResult {
     loop.run(mode: mode, for: .milliseconds(Int(seconds * 1000)))
   }
-
-  @discardableResult
-  func every(_ interval: Double, _ name: String, mode: TrackedRunLoop.Mode = .default) throws -> TrackedTimer {
-    try loop.schedule(every: interval, mode: mode) { [unowned self] _ in note(name) }
-  }
-
-  @discardableResult
-  func after(_ interval: Double, _ name: String, mode: TrackedRunLoop.Mode = .default) throws -> TrackedTimer {
-    try loop.schedule(after: interval, mode: mode) { [unowned self] _ in note(name) }
-  }
 }
 
 /// An object that tells when it dies.
