@@ -138,7 +138,7 @@ extension Witness: Ticking, Named {}
       let timer = try MainRunLoop.shared.timer(timeInterval: 1, repeats: true) { [weak owner] _ in owner?.tick() }
       return (owner, timer)
     }
-    guard case .block(let block) = timer.action else { throw RunLoopError.invalidDate }
+    guard let block = timer.action?.action else { throw RunLoopError.invalidDate }
     withExtendedLifetime(owner) { #expect(Instrument.ownerThatIsGone(of: block) == nil) }
     weak let watched = owner
     _ = consume owner

@@ -17,7 +17,7 @@ extension LoopCore {
   /// Calls a one-shot timer that is marked as firing, which ends it. The caller does not hold the lock.
   @inline(__always)
   func call(
-    _ timer: TrackedTimer, last action: consuming TrackedTimer.Action, _ target: consuming AnyObject?, lateness: Int64
+    _ timer: TrackedTimer, last action: consuming TrackedTimer.Kept?, _ target: consuming AnyObject?, lateness: Int64
   ) {
     if Diagnostics.isOn {
       observing(timer, lateness: lateness) { timer.invoke(action, target) }
@@ -38,67 +38,45 @@ extension LoopCore {
 }
 
 extension TrackedTimer {
-  /// Calls an action of this timer, whatever it does.
-  func invoke(_ action: borrowing Action, _ target: AnyObject?) {
-    do {
-      switch action {
-      case .block(let block): try block(self)
-      case .method(let method): if let target { try call(method, target) }
-      case .target(let target): try call(target)
-      case .none: break
-      }
-    } catch {
-      failed(error)
-    }
+  /// Calls what this timer calls: `action` and `target` are its own.
+  func invoke(_ action: Kept?, _ target: AnyObject?) {
+    do { try call(action, target) } catch { failed(error) }
   }
 
-  /// Calls the action of a one-shot timer, ends the timer, and lets go of the action: it is moved, because copying it
-  /// would cost a retain and a release.
+  /// Calls what a one-shot timer calls, ends the timer, and lets go of it.
   @inline(__always)
-  func invoke(last action: consuming Action, _ target: consuming AnyObject?) {
-    do {
-      switch consume action {
-      case .block(let block): try callLast(block)
-      case .method(let method): if let target { try callLast(method, target) }
-      case .target(let target): try callLast(target)
-      case .none: break
-      }
-    } catch {
-      failed(error)
-    }
+  func invoke(last action: consuming Kept?, _ target: consuming AnyObject?) {
+    do { try callLast(action, target) } catch { failed(error) }
   }
 
-  // Functions of their own, because the timer must have ended when the caller lets go of what was called.
-
+  /// A function of its own, because the timer must have ended when the caller lets go of what was called.
   @inline(never)
-  private func callLast(_ block: Callback) throws {
-    try block(self)
-    status.store(Status.invalid, ordering: .releasing)
-  }
-
-  @inline(never)
-  private func callLast(_ method: TimerTarget.Method, _ target: AnyObject) throws {
-    try call(method, target)
-    status.store(Status.invalid, ordering: .releasing)
-  }
-
-  @inline(never)
-  private func callLast(_ target: TimerTarget) throws {
-    try call(target)
+  private func callLast(_ action: Kept?, _ target: AnyObject?) throws {
+    try call(action, target)
     status.store(Status.invalid, ordering: .releasing)
   }
 
   @inline(__always)
-  private func call(_ method: TimerTarget.Method, _ target: AnyObject) throws {
-    if targetIsProxy, TimerTarget.living(target) == nil {
+  private func call(_ action: Kept?, _ target: AnyObject?) throws {
+    switch kind {
+    case .block: if let action { try action.action(self) }
+    case .method: if let action, let target { try TimerTarget.call(kept: action, target, self) }
+    case .proxyMethod: if let action, let target { try callProxy(action, target) }
+    case .held: if let target { try call(held: unsafeDowncast(target, to: TimerTarget.self)) }
+    case .idle: break
+    }
+  }
+
+  private func callProxy(_ action: Kept, _ target: AnyObject) throws {
+    if TimerTarget.living(target) == nil {
       targetIsGone(StrongTarget(target, "") { _, _ in }, .targetGone)
     } else {
-      try method(target, self)
+      try TimerTarget.call(kept: action, target, self)
     }
   }
 
   @inline(__always)
-  private func call(_ target: TimerTarget) throws {
+  private func call(held target: TimerTarget) throws {
     let outcome = try target.call(self)
     if outcome != .called { targetIsGone(target, outcome) }
   }
@@ -122,7 +100,7 @@ extension TrackedTimer {
 
   /// The type of an object that is gone if the timer's block can do nothing without it. The timer is firing.
   fileprivate var deadOwnerOfBlock: String? {
-    guard case .block(let block) = action, target == nil else {
+    guard kind == .block, let block = action?.action else {
       return deadOwnerOfUserInfo
     }
     return Instrument.ownerThatIsGone(of: block)
@@ -130,8 +108,8 @@ extension TrackedTimer {
 
   /// The action, which leaves the timer. The caller has exclusive access to the timer.
   @inline(__always)
-  func takeAction() -> Action {
-    var taken = Action.none
+  func takeAction() -> Kept? {
+    var taken: Kept?
     swap(&taken, &action)
     return taken
   }
@@ -146,5 +124,5 @@ extension TrackedTimer {
 
   /// Whether there is something to take.
   @inline(__always)
-  var hasWork: Bool { if case .none = action { false } else { true } }
+  var hasWork: Bool { action != nil || target != nil }
 }

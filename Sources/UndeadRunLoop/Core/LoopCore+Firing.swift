@@ -68,7 +68,7 @@ extension LoopCore {
   /// What a timer no longer needs; released without the lock, before the next callback.
   struct Spent {
     var timer: Unmanaged<TrackedTimer>?
-    var action = TrackedTimer.Action.none
+    var action: TrackedTimer.Kept?
     var target: AnyObject?
     var extras: TimerExtras?
     var reason = TimerEnd.invalidated
@@ -82,7 +82,7 @@ extension LoopCore {
 
     @inline(__always)
     mutating func release() {
-      action = .none
+      action = nil
       target = nil
       if let ended = extras.take() { ended.end(reason) }
       timer?.release()

@@ -10,7 +10,7 @@ struct WorkQueue {
     case call(() -> Void, Completion?)
     case job(UnownedJob)
     /// What a timer did, and with which target.
-    case release(TrackedTimer.Action, AnyObject?)
+    case release(TrackedTimer.Kept?, AnyObject?)
   }
 
   /// By what a performer can be taken back.

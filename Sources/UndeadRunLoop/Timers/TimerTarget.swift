@@ -11,6 +11,20 @@ public enum TargetHolding: String, Sendable, Codable, CaseIterable {
   case unretained
 }
 
+@usableFromInline
+@frozen
+struct MethodOf<Target: AnyObject> {
+  @usableFromInline let call: (Target, TrackedTimer) throws -> Void
+  @inlinable init(call: @escaping (Target, TrackedTimer) throws -> Void) { self.call = call }
+}
+
+@usableFromInline
+@frozen
+struct AnyMethod {
+  @usableFromInline let call: (AnyObject, TrackedTimer) throws -> Void
+  @inlinable init(call: @escaping (AnyObject, TrackedTimer) throws -> Void) { self.call = call }
+}
+
 /// The target of a timer with its action. Subclasses differ in how they hold the target; the field is always called
 /// `target`, because that is the name that a report prints.
 @usableFromInline
@@ -21,12 +35,23 @@ class TimerTarget {
   /// An action that is to be called with nothing but the target that it was made for.
   ///
   /// A reference is passed in the same way whatever its class: no closure around the action is needed, which would cost an
-  /// allocation for each timer.
+  /// allocation for each timer. The structs keep the compiler from making one to convert between ways of calling.
   @inlinable
   static func erase<Target: AnyObject>(
     _ action: @escaping (Target, TrackedTimer) throws -> Void
   ) -> (AnyObject, TrackedTimer) throws -> Void {
-    unsafeBitCast(action, to: ((AnyObject, TrackedTimer) throws -> Void).self)
+    unsafeBitCast(MethodOf(call: action), to: AnyMethod.self).call
+  }
+
+  /// A method as what a timer keeps, which only `call(kept:_:_:)` may call.
+  @inline(__always)
+  static func kept(_ method: consuming @escaping Method) -> TrackedTimer.Kept {
+    unsafeBitCast(AnyMethod(call: method), to: TrackedTimer.Kept.self)
+  }
+
+  @inline(__always)
+  static func call(kept: TrackedTimer.Kept, _ target: AnyObject, _ timer: TrackedTimer) throws {
+    try unsafeBitCast(kept, to: AnyMethod.self).call(target, timer)
   }
 
   enum Outcome { case called, targetGone, freedTarget }
@@ -168,7 +193,7 @@ extension TrackedTimer {
   /// The type of an object that is gone if the timer of a type can do nothing without it: its `userInfo` is a block that
   /// knows only such objects.
   var deadOwnerOfUserInfo: String? {
-    guard case .target(let target) = action, target is TypeTarget else { return nil }
+    guard kind == .held, target is TypeTarget else { return nil }
     return switch userInfo {
     case let block as @Sendable () -> Void: Instrument.ownerThatIsGone(of: block)
     case let block as @Sendable (TrackedTimer) -> Void: Instrument.ownerThatIsGone(of: block)
@@ -179,8 +204,14 @@ extension TrackedTimer {
 
   /// The target as reports see it, nil if the timer calls a block. The caller has exclusive access to the timer.
   var describedTarget: TimerTarget? {
-    if let target { return StrongTarget(target, extras.load()?.selector ?? "") { _, _ in } }
-    return if case .target(let target) = action { target } else { nil }
+    guard let target else { return nil }
+    return heldTarget(target) ?? StrongTarget(target, extras.load()?.selector ?? "") { _, _ in }
+  }
+
+  /// What holds the target, nil if the timer does that itself.
+  @inline(__always)
+  func heldTarget(_ target: AnyObject) -> TimerTarget? {
+    kind == .held ? unsafeDowncast(target, to: TimerTarget.self) : nil
   }
 }
 

@@ -17,13 +17,31 @@ public final class TrackedTimer: Sendable {
   /// What a timer calls.
   typealias Callback = (TrackedTimer) throws -> Void
 
+  /// A block, or a method in its place. A struct, because the compiler wraps functions that pass through generic code, also
+  /// that of `Optional`, in others, and a method must stay what it is.
+  struct Kept { let action: Callback }
+
+  /// What a timer is made with. It is kept as what `kind` says, which takes less.
   enum Action {
     case none
     case block(Callback)
-    /// Called with `target`, which the timer holds strongly.
+    /// Called with a target that the timer holds strongly.
     case method(TimerTarget.Method)
     /// A target that is not held strongly.
     case target(TimerTarget)
+  }
+
+  enum Kind: UInt8 {
+    /// It does nothing.
+    case idle
+    /// `action` is called.
+    case block
+    /// `action` is a method, called with `target`.
+    case method
+    /// The same, where the target is a proxy, which may have nobody to forward to. Remembered, because the question takes long.
+    case proxyMethod
+    /// `target` knows what to call: a `TimerTarget`.
+    case held
   }
 
   enum Status {
@@ -71,7 +89,7 @@ public final class TrackedTimer: Sendable {
   // `action` and `target` are the exception: a timer that is firing reads them without the lock, and nobody else changes
   // them then.
   // Exclusivity is what the lock is for; checking it at run time would double the price of a fire.
-  @exclusivity(unchecked) nonisolated(unsafe) var action: Action
+  @exclusivity(unchecked) nonisolated(unsafe) var action: Kept?
   @exclusivity(unchecked) nonisolated(unsafe) var target: AnyObject?
   @exclusivity(unchecked) nonisolated(unsafe) var due: Int64
   /// What is counted, nil for a timer that fires once and has no tolerance.
@@ -79,8 +97,7 @@ public final class TrackedTimer: Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) var slot: Int32 = -1
   @exclusivity(unchecked) nonisolated(unsafe) var flags: Flags
   let status = Atomic<UInt8>(Status.valid)
-  /// A proxy may be held strongly and yet have nobody to forward to. Remembered, because the question takes long.
-  let targetIsProxy: Bool
+  let kind: Kind
   let period: Int64
   /// The address of the state of the loop that the timer is in, or one of `Home`.
   let home = Atomic<UInt>(Home.none)
@@ -102,9 +119,22 @@ public final class TrackedTimer: Sendable {
     self.due = due
     self.period = period
     self.flags = flags
-    targetIsProxy = isProxy
-    self.action = consume action
-    self.target = consume target
+    switch consume action {
+    case .none:
+      kind = .idle
+      self.target = nil
+    case .block(let block):
+      kind = .block
+      self.action = Kept(action: block)
+      self.target = nil
+    case .method(let method):
+      kind = isProxy ? .proxyMethod : .method
+      self.action = TimerTarget.kept(method)
+      self.target = consume target
+    case .target(let held):
+      kind = .held
+      self.target = held
+    }
     if flags.contains(.repeats) { withTally { _ in } }
     if Diagnostics.isOn { Diagnostics.timerCreated(self) }
   }

@@ -21,20 +21,48 @@ struct DispatchPeer: Peer {
     return now() - begin
   }
 
+  func scheduleAndCancel(delays: [Int64], order: [Int]) -> Int64? {
+    var sources: [any DispatchSourceTimer] = []
+    sources.reserveCapacity(delays.count)
+    let begin = now()
+    for delay in delays { sources.append(timer(.now() + .nanoseconds(Int(delay))) {}) }
+    for index in order { sources[index].cancel() }
+    queue.sync {}
+    return now() - begin
+  }
+
   func scheduleAndCancelFromAnotherThread(_ count: Int) -> Int64? { nil }
 
+  /// With timers, which ours are: what `asyncAfter` schedules can be neither cancelled nor moved.
   func scheduleAndFire(_ count: Int) -> Int64 {
     let fired = Fired()
     let done = DispatchSemaphore(value: 0)
+    var sources: [any DispatchSourceTimer] = []
+    sources.reserveCapacity(count)
     let begin = now()
     for _ in 0..<count {
-      queue.asyncAfter(deadline: .now()) {
-        fired.count += 1
-        if fired.count == count { done.signal() }
-      }
+      sources.append(
+        timer(.now()) {
+          fired.count += 1
+          if fired.count == count { done.signal() }
+        })
     }
     done.wait()
     return now() - begin
+  }
+
+  func scheduleAndFireAfterFarTimer(_ count: Int) -> Int64? {
+    let far = timer(.now() + .seconds(100_000)) {}
+    defer { far.cancel() }
+    return scheduleAndFire(count)
+  }
+
+  private func timer(_ deadline: DispatchTime, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    let source = DispatchSource.makeTimerSource(queue: queue)
+    source.schedule(deadline: deadline)
+    source.setEventHandler(handler: handler)
+    source.activate()
+    return source
   }
 
   func repeating(_ count: Int, interval: Int64, seconds: Int, log: LatenessLog) -> Int? {

@@ -40,6 +40,12 @@ func residentBytes() -> Int {
   return read == 2 ? resident * Int(getpagesize()) : 0
 }
 
+/// Gives memory that was freed back to the system, which would be used again. The module of the C library lacks this.
+func giveBackFreeMemory() {
+  guard let trim = dlsym(nil, "malloc_trim") else { return }
+  _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> Int32).self)(0)
+}
+
 /// Sorted samples in nanoseconds.
 struct Samples {
   private let sorted: [Int64]

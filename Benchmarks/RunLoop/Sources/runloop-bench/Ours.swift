@@ -31,6 +31,23 @@ struct OursWithTargets: Peer {
 
   func scheduleAndCancelFromAnotherThread(_ count: Int) -> Int64? { nil }
 
+  func scheduleAndFireAfterFarTimer(_ count: Int) -> Int64? { afterFarTimer { scheduleAndFire(count) } }
+
+  func scheduleAndFire(delays: [Int64]) -> Int64? {
+    let loop = TrackedRunLoop.current
+    let target = Target()
+    var begin = now()
+    for delay in delays {
+      let timer = try? TrackedTimer(timeInterval: Double(delay) / 1e9, target: target) { target, _ in target.tick() }
+      if let timer { loop.add(timer, forMode: .default) }
+    }
+    let scheduling = now() - begin
+    while now() < begin + (delays.max() ?? 0) {}
+    begin = now()
+    while target.fired.count < delays.count { loop.run(for: .zero) }
+    return scheduling + now() - begin
+  }
+
   func scheduleAndFire(_ count: Int) -> Int64 {
     let loop = TrackedRunLoop.current
     let target = Target()
@@ -52,6 +69,20 @@ struct Ours: Peer {
   let name = "UndeadRunLoop"
 
   func scheduleAndCancel(_ count: Int) -> Int64 { Self.scheduleAndCancel(count, on: .current) }
+
+  func scheduleAndCancel(delays: [Int64], order: [Int]) -> Int64? {
+    let loop = TrackedRunLoop.current
+    var timers: [TrackedTimer] = []
+    timers.reserveCapacity(delays.count)
+    let begin = now()
+    for delay in delays {
+      if let timer = try? loop.schedule(after: Double(delay) / 1e9, { _ in }) { timers.append(timer) }
+    }
+    for index in order { timers[index].invalidate() }
+    return now() - begin
+  }
+
+  func scheduleAndFireAfterFarTimer(_ count: Int) -> Int64? { afterFarTimer { scheduleAndFire(count) } }
 
   func scheduleAndCancelFromAnotherThread(_ count: Int) -> Int64? {
     let thread = RunLoopThread(name: "bench")
@@ -132,6 +163,13 @@ struct Ours: Peer {
     for timer in timers { timer.invalidate() }
     return timers.reduce(0) { $0 + $1.missedFirings }
   }
+}
+
+/// What `body` returns while a timer waits that is due much later than all others.
+private func afterFarTimer(_ body: () -> Int64) -> Int64? {
+  let far = try? TrackedRunLoop.current.schedule(after: 100_000) { _ in }
+  defer { far?.invalidate() }
+  return body()
 }
 
 extension TrackedRunLoop {

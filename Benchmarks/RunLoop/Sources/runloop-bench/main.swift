@@ -41,9 +41,25 @@ private let randomDelays: [Int64] = {
   }
 }()
 
+/// The indices of all timers in random order, the same in every run.
+private let randomOrder: [Int] = randomDelays.indices.sorted { (randomDelays[$0], $0) < (randomDelays[$1], $1) }
+/// Dates in random order that do not come during a round.
+private let farDelays = randomDelays.shuffledLikeEveryRun().map { $0 * 10_000 + 1_000_000_000_000 }
+
+extension Array {
+  /// The second half, then the first, each backwards: an order of its own, and the same in every run.
+  fileprivate func shuffledLikeEveryRun() -> [Element] {
+    self[(count / 2)...].reversed() + self[..<(count / 2)].reversed()
+  }
+}
+
 private func throughput() {
   print("\(count) timers, best of \(rounds) rounds (and how many times faster ours is); +t: from another thread")
-  let columns = ["schedule+cancel", "schedule+cancel +t", "schedule+fire", "schedule+fire +t", "random dates"]
+  print("random cancel: random dates, cancelled in random order; far first: one timer waits that is due much later")
+  let columns = [
+    "schedule+cancel", "schedule+cancel +t", "random cancel", "schedule+fire", "schedule+fire +t", "far first",
+    "random dates",
+  ]
   print("\(column("")) \(columns.map(column).joined(separator: " "))")
   var reference: [Double?] = []
   let peers: [any Peer] = [ours, OursWithTargets()] + peers.dropFirst()
@@ -53,8 +69,10 @@ private func throughput() {
     let measured: [() -> Int64?] = [
       { peer.scheduleAndCancel(count) },
       { peer.scheduleAndCancelFromAnotherThread(count) },
+      { peer.scheduleAndCancel(delays: farDelays, order: randomOrder) },
       { peer.scheduleAndFire(count) },
       { peer.scheduleAndFireFromAnotherThread(count) },
+      { peer.scheduleAndFireAfterFarTimer(count) },
       { peer.scheduleAndFire(delays: randomDelays) },
     ]
     let rates = zip(columns, measured).map { column, body in
@@ -136,17 +154,33 @@ private func idle() {
       + "\(microseconds) us of CPU time")
 }
 
+/// Resident bytes of each of a million live timers.
 private func memory() {
+  let loop = TrackedRunLoop.current
+  func far(_ index: Int) -> Double { 1000 + Double(index) * 1e-6 }
+  bytes("a block that captures nothing") { try? loop.schedule(after: far($0)) { _ in } }
+  bytes("a block with a context of 32 bytes") { index in
+    try? loop.schedule(after: far(index)) { _ in precondition(index >= 0) }
+  }
+  bytes("random dates") { index in try? loop.schedule(after: far(randomOrder[index % count])) { _ in } }
+  bytes("that repeat") { try? loop.schedule(every: far($0)) { _ in } }
+  let target = Fired()
+  bytes("with a target") { index in
+    let timer = try? TrackedTimer(timeInterval: far(index), target: target) { target, _ in target.count &+= 1 }
+    if let timer { loop.add(timer, forMode: .default) }
+    return timer
+  }
+}
+
+private func bytes(_ what: String, _ make: (Int) -> TrackedTimer?) {
   let million = 1_000_000
   var timers: [TrackedTimer] = []
   timers.reserveCapacity(million)
+  giveBackFreeMemory()
   let before = residentBytes()
-  for index in 0..<million {
-    if let timer = try? TrackedRunLoop.current.schedule(after: 1000 + Double(index) * 1e-6, { _ in _ = index }) {
-      timers.append(timer)
-    }
-  }
-  print("1 M live timers: \((residentBytes() - before) / million) bytes each, 8 of them for the handle that was kept")
+  for index in 0..<million { if let timer = make(index) { timers.append(timer) } }
+  let each = (residentBytes() - before) / million
+  print("1 M live timers, \(what): \(each) bytes each, 8 of them for the handle that was kept")
   for timer in timers { timer.invalidate() }
 }
 

@@ -58,7 +58,15 @@ struct DueQueue {
 
   /// Makes everything ready that is due at `instant`.
   mutating func collect(upTo instant: Int64, _ slots: borrowing SlotTable) {
-    guard waiting > 0, let first = firstWaiting()?.entry, first.due <= instant else { return }
+    if waiting == 0 { return }
+    if usedLanes == 1, waiting == lanes[0].count, lanes[0].first.due > instant { return }
+    collectWaiting(upTo: instant, slots)
+    if waiting == 0 { usedLanes = 1 }
+  }
+
+  @inline(never)
+  private mutating func collectWaiting(upTo instant: Int64, _ slots: borrowing SlotTable) {
+    guard let first = firstWaiting()?.entry, first.due <= instant else { return }
     // A pass inside of a pass: what is left of the other one is sorted in, unless all the rest comes later.
     if ready.count > 0, first < ready.last { putBack() }
     if heap.count > 0, lanes[Self.laneLimit].count == 0 { heap.moveMany(upTo: instant, to: &lanes[Self.laneLimit]) }
@@ -155,14 +163,16 @@ struct DueQueue {
         heap.popTop()
         waiting &-= 1
       } while heap.count > 0 && heap.first < bound
+    } else if ready.count == 0, lanes[place].last < bound {
+      // All of it, as it is: its dead entries go when it is their turn.
+      waiting &-= lanes[place].count
+      swap(&ready, &lanes[place])
     } else {
-      var (gone, ready) = (0, self.ready)
-      let taken = lanes[place].take(before: bound) { entry in
-        if slots.isLive(entry.key) { ready.append(entry) } else { gone &+= 1 }
-      }
-      self.ready = ready
-      waiting &-= taken
-      dead &-= gone
+      repeat {
+        keep(lanes[place].first, slots)
+        lanes[place].removeFirst()
+        waiting &-= 1
+      } while lanes[place].count > 0 && lanes[place].first < bound
     }
   }
 

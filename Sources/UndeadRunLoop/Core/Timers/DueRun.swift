@@ -33,20 +33,6 @@ struct DueRun {
     if head == end { forget() }
   }
 
-  /// Takes the entries that come before `bound` and gives them to `body`. Returns how many there were.
-  @inline(__always)
-  mutating func take(before bound: DueEntry, _ body: (DueEntry) -> Void) -> Int {
-    guard let base else { return 0 }
-    let start = head
-    while head < end, base[head] < bound {
-      body(base[head])
-      head &+= 1
-    }
-    let taken = head &- start
-    if head == end { forget() }
-    return taken
-  }
-
   mutating func keepLive(_ slots: borrowing SlotTable) {
     guard let base else { return }
     var kept = 0
