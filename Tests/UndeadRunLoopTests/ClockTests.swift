@@ -25,6 +25,13 @@ import Testing
     #expect(timer.missedFirings == 99)
   }
 
+  @Test func aClockAtTheEndOfTimeStillEndsRuns() throws {
+    let test = TestLoop()
+    try test.every(0.001, "tick")
+    test.clock.set(to: .distantFuture)
+    #expect(test.loop.run(for: .zero) == .timedOut)
+  }
+
   @Test func datesOfAVirtualClock() throws {
     let start = Date(timeIntervalSince1970: 1_000_000)
     let clock = VirtualClock(start: start)

@@ -95,7 +95,8 @@ public final class VirtualClock: RunLoopClock {
 
   private func move(_ change: (Int64) -> Int64) {
     let woken = state.withLock { state in
-      state.now = change(state.now)
+      // A moment that never comes is not now: a run that is to end now would never end.
+      state.now = min(change(state.now), Instants.never - 1)
       return state.takeDue()
     }
     for sleep in woken { sleep.finish() }
