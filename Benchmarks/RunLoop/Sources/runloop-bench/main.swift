@@ -156,29 +156,33 @@ private func idle() {
 
 /// Resident bytes of each of a million live timers.
 private func memory() {
-  let loop = TrackedRunLoop.current
   func far(_ index: Int) -> Double { 1000 + Double(index) * 1e-6 }
-  bytes("a block that captures nothing") { try? loop.schedule(after: far($0)) { _ in } }
-  bytes("a block with a context of 32 bytes") { index in
+  bytes("a block that captures nothing") { loop, index in try? loop.schedule(after: far(index)) { _ in } }
+  bytes("a block with a context of 32 bytes") { loop, index in
     try? loop.schedule(after: far(index)) { _ in precondition(index >= 0) }
   }
-  bytes("random dates") { index in try? loop.schedule(after: far(randomOrder[index % count])) { _ in } }
-  bytes("that repeat") { try? loop.schedule(every: far($0)) { _ in } }
+  bytes("random dates") { loop, index in try? loop.schedule(after: far(randomOrder[index % count])) { _ in } }
+  bytes("that repeat") { loop, index in try? loop.schedule(every: far(index)) { _ in } }
   let target = Fired()
-  bytes("with a target") { index in
+  bytes("with a target") { loop, index in
     let timer = try? TrackedTimer(timeInterval: far(index), target: target) { target, _ in target.count &+= 1 }
     if let timer { loop.add(timer, forMode: .default) }
     return timer
   }
 }
 
-private func bytes(_ what: String, _ make: (Int) -> TrackedTimer?) {
+/// Each kind has a loop of its own that stays: the tables of an earlier one would be used again.
+nonisolated(unsafe) private var loopsOfMemory: [TrackedRunLoop] = []
+
+private func bytes(_ what: String, _ make: (TrackedRunLoop, Int) -> TrackedTimer?) {
+  let loop = TrackedRunLoop()
+  loopsOfMemory.append(loop)
   let million = 1_000_000
   var timers: [TrackedTimer] = []
   timers.reserveCapacity(million)
   giveBackFreeMemory()
   let before = residentBytes()
-  for index in 0..<million { if let timer = make(index) { timers.append(timer) } }
+  for index in 0..<million { if let timer = make(loop, index) { timers.append(timer) } }
   let each = (residentBytes() - before) / million
   print("1 M live timers, \(what): \(each) bytes each, 8 of them for the handle that was kept")
   for timer in timers { timer.invalidate() }
