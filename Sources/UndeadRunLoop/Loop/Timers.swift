@@ -33,7 +33,8 @@ extension TrackedRunLoop {
     }
   }
 
-  /// Takes a timer out of one mode; out of its last one, it may be added to another loop. It stays valid.
+  /// Takes a timer out of one mode; out of its last one, it may be added to another loop, in its own callback only once that
+  /// has returned. It stays valid.
   public func remove(_ timer: TrackedTimer, forMode mode: Mode) { core.remove(timer, mode: mode.index)?.release() }
 
   /// Whether a timer is in a mode of this loop.
