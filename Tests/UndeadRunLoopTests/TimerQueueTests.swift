@@ -207,6 +207,25 @@ enum DueDates: CaseIterable {
     #expect(queue.count == 0)
   }
 
+  @Test func aQueueThatWasLargeGivesItsMemoryBack() {
+    var queue = TimerQueue()
+    queue.prepare([[0]])
+    let timers = (0..<150_000).map { TrackedTimer(due: Int64($0 % 1000), period: 1000, flags: [], action: .none) }
+    for timer in timers {
+      queue.insert(timer, Unmanaged.passRetained(timer), set: 0)
+      queue.queue(timer)
+    }
+    #expect(queue.capacity >= timers.count)
+    for timer in timers { queue.remove(timer).release() }
+    #expect(queue.capacity == 0 && queue.nextWake(mode: 0) == .max && queue.nextDue(mode: 0) == nil)
+    queue.insert(timers[7], Unmanaged.passRetained(timers[7]), set: 0)
+    queue.queue(timers[7])
+    queue.collect(mode: 0, at: 7)
+    #expect(queue.next(mode: 0)?.takeUnretainedValue() === timers[7] && queue.next(mode: 0) == nil)
+    queue.remove(timers[7]).release()
+    queue.releaseMemory()
+  }
+
   @Test(arguments: DueDates.allCases)
   func deadEntriesDoNotPileUp(dates: DueDates) {
     var random = SeededGenerator(seed: 3)

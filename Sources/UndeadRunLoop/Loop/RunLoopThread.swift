@@ -61,7 +61,8 @@ public final class RunLoopThread: Sendable {
   deinit { stop() }
 
   /// Ends the thread after what it is doing now, also the nested runs of its loop; timers that are left are detached and
-  /// reported. May be called twice.
+  /// reported. May be called twice. A callback that runs the loop until a condition holds must ask for the result, too: a
+  /// run that begins after the stop returns `.finished` at once.
   public func stop() {
     let core = life.loop.core
     core.withLock {

@@ -10,6 +10,8 @@ struct DueEntry {
 
   /// Comes before all others.
   static let earliest = DueEntry(due: .min, key: 0)
+  /// Comes after all others.
+  static let latest = DueEntry(due: .max, key: .max)
 
   @inline(__always)
   init(due: Int64, key: UInt64) {

@@ -27,6 +27,21 @@ struct DueHeap {
     base[index] = entry
   }
 
+  mutating func push(_ more: Slice<UnsafeMutableBufferPointer<DueEntry>>) {
+    // Ordering all anew takes some two steps for each entry, pushing one as many as there are levels at worst.
+    let isCheapToOrder = more.count > count / 2
+    if !isCheapToOrder {
+      for entry in more { push(entry) }
+      return
+    }
+    while capacity < count + more.count { grow() }
+    for entry in more {
+      entries.unsafelyUnwrapped[count] = entry
+      count &+= 1
+    }
+    restoreOrder()
+  }
+
   @inline(__always)
   mutating func popTop() {
     count &-= 1

@@ -1,16 +1,20 @@
 /// Entries by date and key, with lazy deletion: an entry is dead when its slot no longer carries its key.
 ///
 /// Timers with one interval come in ascending order, as most timeouts do: they go through one of a few runs, first in, first
-/// out, and never cost a logarithm. What fits into no run goes into a heap. At the beginning of a pass everything that is due
-/// becomes ready, in order: that is what the pass calls, and nothing that callbacks schedule meanwhile.
+/// out, and never cost a logarithm. What fits into no run is kept aside until the first of it is due or dead, and goes into a
+/// heap then. At the beginning of a pass everything that is due becomes ready, in order: that is what the pass calls, and
+/// nothing that callbacks schedule meanwhile.
 struct DueQueue {
   /// One more than these is for what the heap gives up at once.
   private static let laneLimit = 4
   /// Below this many dead entries compaction is not worth its constant cost.
   private static let compactionThreshold = 512
+  /// So many that are due at once are sorted.
+  private static let sortingThreshold = 256
 
   private var lanes = InlineArray<5, DueRun>(repeating: DueRun())
   private var usedLanes = 1
+  private var stage = DueStage()
   private var heap = DueHeap()
   private var ready = DueRun()
   /// Entries that are not ready.
@@ -40,7 +44,7 @@ struct DueQueue {
       lanes[usedLanes].append(entry)
       usedLanes += 1
     } else {
-      heap.push(entry)
+      stage.push(entry)
     }
   }
 
@@ -51,6 +55,10 @@ struct DueQueue {
       let isReady = ready.count > 0 && !(waiting.map { $0.entry < ready.first } ?? false)
       guard let entry = isReady ? ready.first : waiting?.entry else { return nil }
       if dead == 0 || slots.isLive(entry.key) { return entry }
+      if !isReady, waiting?.place == Self.stagePlace {
+        unstage(upTo: .min, slots)
+        continue
+      }
       dead &-= 1
       if isReady { ready.removeFirst() } else if let waiting { removeFirst(waiting.place) }
     }
@@ -69,6 +77,7 @@ struct DueQueue {
     guard let first = firstWaiting()?.entry, first.due <= instant else { return }
     // A pass inside of a pass: what is left of the other one is sorted in, unless all the rest comes later.
     if ready.count > 0, first < ready.last { putBack() }
+    if stage.first.due <= instant, stage.count > 0 { unstage(upTo: instant, slots) }
     if heap.count > 0, lanes[Self.laneLimit].count == 0 { heap.moveMany(upTo: instant, to: &lanes[Self.laneLimit]) }
     let limit = DueEntry(due: instant, key: .max)
     while let (place, bound) = nextStretch(before: limit) { makeReady(place, before: bound, slots) }
@@ -104,8 +113,9 @@ struct DueQueue {
   mutating func compact(_ slots: borrowing SlotTable) {
     dead = 0
     ready.keepLive(slots)
+    stage.keepLive(slots)
     heap.keepLive(slots)
-    waiting = heap.count
+    waiting = stage.count + heap.count
     for lane in lanes.indices {
       lanes[lane].keepLive(slots)
       waiting += lanes[lane].count
@@ -115,12 +125,14 @@ struct DueQueue {
   /// Replaces every entry by what `transform` makes of it, which leaves their order as it is.
   mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
     ready.rewrite(transform)
+    stage.rewrite(transform)
     heap.rewrite(transform)
     for lane in lanes.indices { lanes[lane].rewrite(transform) }
   }
 
   mutating func deallocate() {
     ready.deallocate()
+    stage.deallocate()
     heap.deallocate()
     for lane in lanes.indices { lanes[lane].deallocate() }
     self = DueQueue()
@@ -130,6 +142,8 @@ struct DueQueue {
 
   /// The heap, in the place of a lane.
   private static let heapPlace = 5
+  /// What is kept aside, likewise.
+  private static let stagePlace = 6
 
   private func firstWaiting() -> (place: Int, entry: DueEntry)? {
     var first: (place: Int, entry: DueEntry)?
@@ -137,6 +151,7 @@ struct DueQueue {
       if first.map({ lanes[lane].first < $0.entry }) ?? true { first = (lane, lanes[lane].first) }
     }
     if heap.count > 0, first.map({ heap.first < $0.entry }) ?? true { first = (Self.heapPlace, heap.first) }
+    if stage.count > 0, first.map({ stage.first < $0.entry }) ?? true { first = (Self.stagePlace, stage.first) }
     return first
   }
 
@@ -174,6 +189,25 @@ struct DueQueue {
         waiting &-= 1
       } while lanes[place].count > 0 && lanes[place].first < bound
     }
+  }
+
+  /// Puts what was kept aside into the heap; many that are due at `instant` into a lane, sorted.
+  @inline(never)
+  private mutating func unstage(upTo instant: Int64, _ slots: borrowing SlotTable) {
+    if dead > 0 {
+      let former = stage.count
+      stage.keepLive(slots)
+      dead &-= former - stage.count
+      waiting &-= former - stage.count
+    }
+    let due = lanes[Self.laneLimit].count == 0 ? stage.partition(upTo: instant) : 0
+    let isWorthSorting = due >= Self.sortingThreshold
+    let entries = stage.entries
+    if isWorthSorting {
+      lanes[Self.laneLimit].fill(due) { _ = $0.update(fromContentsOf: entries[..<due]) }
+    }
+    heap.push(entries[(isWorthSorting ? due : 0)...])
+    stage.removeAll()
   }
 
   @inline(__always)

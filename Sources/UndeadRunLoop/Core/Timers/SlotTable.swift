@@ -93,6 +93,21 @@ struct SlotTable: ~Copyable {
     used &-= 1
   }
 
+  /// Whether an empty table keeps more memory than it is worth.
+  @inline(__always)
+  var isEmptyAndLarge: Bool { used == 0 && capacity > Self.keptCapacity }
+
+  private static let keptCapacity = 1 << 17
+
+  /// Gives up the memory of a table that nobody uses.
+  mutating func deallocate() {
+    assert(used == 0)
+    base?.deallocate()
+    base = nil
+    capacity = 0
+    firstFree = Self.noSlot
+  }
+
   @inline(never)
   private mutating func grow() -> Bool {
     let larger = min(max(64, capacity * 2), DueKey.slotCapacity)

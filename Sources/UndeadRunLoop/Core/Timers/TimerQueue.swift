@@ -47,8 +47,19 @@ struct TimerQueue: ~Copyable {
     count(timer, inSet: slots.set(timer.slot), -1)
     slots.free(timer.slot)
     timer.slot = -1
+    if slots.isEmptyAndLarge { shrink() }
     return reference
   }
+
+  /// Without timers every entry is dead.
+  @inline(never)
+  private mutating func shrink() {
+    releaseMemory()
+    slots.deallocate()
+  }
+
+  /// How many slots there is memory for.
+  var capacity: Int { Int(slots.upperBound) }
 
   /// Queues a timer that is not queued, behind those with the same date.
   @inline(__always)
