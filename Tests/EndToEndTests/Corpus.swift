@@ -50,6 +50,19 @@ struct BuiltProgram: Sendable {
   let judge: Judge
 }
 
+/// Tests that want one program share its build: another would take the place of the file that somebody runs.
+private actor Builds {
+  static let shared = Builds()
+
+  private var tasks: [String: Task<Void, any Error>] = [:]
+
+  func once(_ name: String, _ build: @escaping @Sendable () async throws -> Void) async throws {
+    let task = tasks[name] ?? Task { try await build() }
+    tasks[name] = task
+    try await task.value
+  }
+}
+
 extension Program {
   /// Compiles the program, or finds it in the cache under the hash of its sources and flags.
   func build() async throws -> BuiltProgram {
@@ -59,11 +72,13 @@ extension Program {
     let plugin = expectation.plugin.map { folder.appendingPathComponent($0) }
     let library = expectation.library.first.map { folder.appendingPathComponent($0) }
     let sources = [source] + [plugin, library].compactMap(\.self)
-    var flags = configuration.flags + expectation.flags
+    let flags = configuration.flags + expectation.flags
     let digest = try Self.digest(of: sources, and: flags + expectation.library + [expectation.module, Self.compiler])
     let directory = BuildProducts.directory.appendingPathComponent("undead-corpus/\(name)-\(digest)")
     let executable = directory.appendingPathComponent(name)
-    if !FileManager.default.isExecutableFile(atPath: executable.path) {
+    try await Builds.shared.once(directory.path) { [flags] in
+      if FileManager.default.isExecutableFile(atPath: executable.path) { return }
+      var flags = flags
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       if let plugin { _ = try await compileLibrary(plugin, in: directory) }
       if let library {
