@@ -210,7 +210,7 @@ enum DueDates: CaseIterable {
   @Test func aQueueThatWasLargeGivesItsMemoryBack() {
     var queue = TimerQueue()
     queue.prepare([[0]])
-    let timers = (0..<150_000).map { TrackedTimer(due: Int64($0 % 1000), period: 1000, flags: [], action: .none) }
+    let timers = (0..<300_000).map { TrackedTimer(due: Int64($0 % 1000), period: 1000, flags: [], action: .none) }
     for timer in timers {
       queue.insert(timer, Unmanaged.passRetained(timer), set: 0)
       queue.queue(timer)

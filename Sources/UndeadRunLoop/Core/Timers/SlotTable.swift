@@ -97,7 +97,7 @@ struct SlotTable: ~Copyable {
   @inline(__always)
   var isEmptyAndLarge: Bool { used == 0 && capacity > Self.keptCapacity }
 
-  private static let keptCapacity = 1 << 17
+  private static let keptCapacity = 1 << 18
 
   /// Gives up the memory of a table that nobody uses.
   mutating func deallocate() {
