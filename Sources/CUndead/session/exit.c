@@ -5,6 +5,7 @@
 #include "session/interpose.h"
 #include "session/interrupted.h"
 #include "session/limits.h"
+#include "session/sandbox.h"
 #include "session/session.h"
 #include "session/settings.h"
 #include "session/state_file.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -69,11 +71,12 @@ static void finish_check(undead_check *check) {
   check_under_way = NULL;
 }
 
-static void check_at_exit(void) {
+// The check, begun; NULL if it cannot be.
+static undead_check *begin_check(void) {
   undead_check *check = undead_check_claim();
   if (!check) {
     undead_state_set_stage(UNDEAD_STAGE_FAILED, "an earlier search for leaks did not come to an end");
-    return;
+    return NULL;
   }
   const undead_settings *settings = undead_settings_get();
   undead_text_copy(check->trigger, sizeof(check->trigger), "exit");
@@ -82,11 +85,22 @@ static void check_at_exit(void) {
   check->options.suspects = settings->suspects;
   check->with_heap = settings->heap;
   describe_caller(&check->options);
+  if (undead_check_start(check)) return check_under_way = check;
+  undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  return NULL;
+}
+
+static void check_at_exit(void) {
   undead_lifted_limits lifted;
   undead_limits_lift(&lifted);
-  check_under_way = check;
-  if (undead_check_start(check)) finish_check(check);
-  else undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  // The handler of a signal may call exit(): it finds a check that is under way, or none.
+  bool may_block = !undead_sandbox_is_unknown();
+  sigset_t all, before;
+  sigfillset(&all);
+  if (may_block) pthread_sigmask(SIG_SETMASK, &all, &before);
+  undead_check *check = begin_check();
+  if (may_block) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (check) finish_check(check);
   undead_limits_restore(&lifted);
 }
 
@@ -114,8 +128,12 @@ static void check_once(void) {
 // In a handler of a signal that came during the check, which calls exit(): what it interrupted will never go on.
 static void check_on_behalf_of_interrupted(void) {
   if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) return;
-  if (check_under_way) finish_check(check_under_way);
-  set_stage(CHECKED);
+  if (check_under_way) {
+    finish_check(check_under_way);
+    set_stage(CHECKED);
+  } else {
+    check_once();
+  }
 }
 
 static void at_exit(void *unused) {
