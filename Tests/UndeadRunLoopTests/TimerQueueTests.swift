@@ -2,22 +2,6 @@ import Testing
 
 @testable import UndeadRunLoop
 
-/// A generator whose numbers a test can have again.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    // SplitMix64
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 /// How the dates of a test follow one another.
 enum DueDates: CaseIterable {
   case ascending, equal, descending, random, mostlyAscending, fewIntervals, farFirst

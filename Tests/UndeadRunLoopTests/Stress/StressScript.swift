@@ -26,26 +26,11 @@ protocol StressWorld: AnyObject {
   func advance(_ duration: Int)
 }
 
-/// Random numbers that are the same on every machine (splitmix64).
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 /// Does what its seed says, before and in callbacks, and notes what it sees: two worlds that call back at the same times and
 /// in the same order, and answer alike, leave the same log.
 final class StressScript {
   private let world: any StressWorld
-  private var numbers: SeededNumbers
+  private var numbers: SeededGenerator
   private var actions = 300
   private var depth = 0
   private var timers = 0
@@ -58,7 +43,7 @@ final class StressScript {
 
   init(_ world: any StressWorld, seed: UInt64) {
     self.world = world
-    numbers = SeededNumbers(seed: seed)
+    numbers = SeededGenerator(seed: seed)
     world.script = self
   }
 

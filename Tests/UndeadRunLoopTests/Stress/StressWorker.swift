@@ -6,14 +6,14 @@ import UndeadRunLoop
 final class StressWorker {
   private let stress: StressedThreads
   private let worker: Int
-  private var numbers: SeededNumbers
+  private var numbers: SeededGenerator
 
   private static let modes: [TrackedRunLoop.Mode] = [.default, .common, .tracking, .init("stress")]
 
   init(_ stress: StressedThreads, _ worker: Int) {
     self.stress = stress
     self.worker = worker
-    numbers = SeededNumbers(seed: stress.seed &* 31 &+ UInt64(worker))
+    numbers = SeededGenerator(seed: stress.seed &* 31 &+ UInt64(worker))
   }
 
   func work() {
