@@ -142,6 +142,8 @@ extension Target {
       name: name, dependencies: layers,
       cSettings: [
         .headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+        // Assertions are for tests, not for each allocation.
+        .define("NDEBUG", .when(configuration: .release)),
       ])
   }
 }

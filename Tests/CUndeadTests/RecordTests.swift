@@ -13,6 +13,23 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
+  /// What is not asked at each allocation any more: modes, scopes, filters, what a child of a fork did not inherit.
+  @Test(arguments: ["-O0", "-O2"])
+  func hooksTakeTheShortWayWhereThatIsEnough(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/ways.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
+  /// Its lists of freed blocks are used without a call, unless somebody set how long they are.
+  @Test(arguments: ["-O0", "-O2"])
+  func glibcDoesNotNoticeThatItsCachesAreUsed(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/caches.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+    try Recorder.run(program, [], environment: ["UNDEAD_SAMPLE": "4KiB"]).expectSuccess()
+    let settings = ["GLIBC_TUNABLES": "glibc.malloc.tcache_count=3"]
+    try Recorder.run(program, ["not known"], environment: settings).expectSuccess()
+  }
+
   @Test(arguments: ["-O0", "-O2"])
   func eachBlockTellsItsGeneration(optimization: String) throws {
     let program = try Recorder.linkProgram("record/generations.c", optimization: optimization)
@@ -22,6 +39,7 @@ import Testing
     #expect(compared.errors.contains(", 0 differ"), "\(compared.errors)")
   }
 
+  /// Also where a function of the program stands at the place of the hook that was left.
   @Test(arguments: ["-O0", "-O2"])
   func signalHandlersMayJumpOutOfTheAllocator(optimization: String) throws {
     let program = try Recorder.linkProgram("record/jumps.c", optimization: optimization)
@@ -48,6 +66,19 @@ import Testing
     let program = try Recorder.linkProgram("record/\(name).c", optimization: "-O2")
     let settings = ["UNDEAD_SAMPLE": "256", "UNDEAD_STORE_BYTES": "64KiB"]
     try Recorder.run(program, [], environment: settings).expectSuccess()
+  }
+
+  /// Which blocks have their innermost calls only, and that these are theirs; and that nobody has who did not ask for it.
+  @Test(arguments: ["-O0", "-O2"], ["hybrid", "full"])
+  func whereEachBlockHasAnotherStackMostAreToldInPart(optimization: String, stacks: String) throws {
+    let program = try Recorder.linkProgram("record/partial.c", optimization: optimization)
+    try Recorder.run(program, [stacks], environment: ["UNDEAD_STACKS": stacks]).expectSuccess()
+  }
+
+  @Test(arguments: ["storm", "jumps", "endings", "stacks"])
+  func partialBacktracesBearWhatWholeOnesBear(name: String) throws {
+    let program = try Recorder.linkProgram("record/\(name).c", optimization: "-O2")
+    try Recorder.run(program, [], environment: ["UNDEAD_STACKS": "hybrid"]).expectSuccess()
   }
 
   /// The instrument is optimised in every build.

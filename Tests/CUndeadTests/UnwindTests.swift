@@ -12,15 +12,20 @@ import Testing
   }
 
   /// Checks that `program` runs as without the library, and that at least `atLeast` backtraces were compared.
-  private func compare(_ program: String, _ arguments: [String] = [], interval: Int = 1, atLeast: Int) throws {
+  private func compare(
+    _ program: String, _ arguments: [String] = [], interval: Int = 1, stacks: String = "full", atLeast: Int
+  ) throws {
     for (optimization, library) in try Self.libraries.get() {
       let outcome = try Recorder.run(
-        program, arguments, environment: ["LD_PRELOAD": library, "UNDEAD_COMPARE": String(interval)])
+        program, arguments,
+        environment: ["LD_PRELOAD": library, "UNDEAD_COMPARE": String(interval), "UNDEAD_STACKS": stacks])
       try outcome.expectSuccess()
       let summary = #/compared ([0-9]+) of [0-9]+ backtraces, ([0-9]+) differ/#
       let line = try #require(outcome.errors.firstMatch(of: summary))
       #expect(try #require(Int(line.1)) >= atLeast, "\(optimization)")
       #expect(line.2 == "0", "\(optimization): \(outcome.errors)")
+      let partial = outcome.errors.firstMatch(of: #/([0-9]+) of them are partial/#).flatMap { Int($0.1) } ?? 0
+      #expect(stacks == "hybrid" ? partial > atLeast / 10 : partial == 0, "\(optimization): \(outcome.errors)")
     }
   }
 
@@ -73,6 +78,14 @@ import Testing
     try compare(program, atLeast: 3_000)
   }
 
+  /// A partial backtrace is the beginning of the whole one.
+  @Test(arguments: [["-O"], ["-Onone", "-g"]])
+  func partialBacktraces(flags: [String]) throws {
+    let program = try Recorder.temporaryPath("trees")
+    try Recorder.run("swiftc", flags + [fixture("trees.swift"), "-o", program]).expectSuccess()
+    try compare(program, stacks: "hybrid", atLeast: 15_000)
+  }
+
   @Test(arguments: [["-O"], ["-Onone", "-g"]])
   func codersOfFoundation(flags: [String]) throws {
     let program = try Recorder.temporaryPath("json")
@@ -98,6 +111,12 @@ import Testing
 
   @Test func framesThatNothingCanUnwindAreRemembered() throws {
     let program = try Recorder.linkProgram("unwind/dead_ends.c", optimization: "-O2")
+    try Recorder.run(program, []).expectSuccess()
+  }
+
+  @Test(arguments: ["-O0", "-O2"])
+  func stacksThatComeAgainAreToldFromThoseThatDifferFarOut(optimization: String) throws {
+    let program = try Recorder.linkProgram("unwind/memo.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 

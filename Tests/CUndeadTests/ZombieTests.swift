@@ -176,6 +176,16 @@
       #expect(run.exit == 0 && run.findings.isEmpty)
     }
 
+    @Test(arguments: ["short-threads", "large", "signals", "fork-and-threads", "long-gone-thread"], ["1", "guard"])
+    func deathsOnManyThreadsAreCountedAndKeptInTheirOrder(_ way: String, _ zombies: String) throws {
+      let bytes = way == "signals" ? "64M" : "16M"
+      let settings = ["UNDEAD_ZOMBIES": zombies, "UNDEAD_ZOMBIE_BYTES": bytes, "UNDEAD_ZOMBIE_ALLOW": "App.*"]
+      let run = try Program.run(.release, way, settings: settings)
+      let expected = ["fork-and-threads": "done\n", "long-gone-thread": "true false true 0 0\n"]
+      #expect(run.text == expected[way, default: "true true 0 0\n"])
+      #expect(run.exit == 0 && run.findings.isEmpty)
+    }
+
     @Test(arguments: ["1", "guard"]) func eightThreadsSendToTheDead(_ zombies: String) throws {
       let settings = ["UNDEAD_ZOMBIES": zombies, "UNDEAD_ZOMBIE_POLICY": "report", "UNDEAD_ZOMBIE_BYTES": "512M"]
       let run = try Program.run(.release, "threads-and-zombies", settings: settings)

@@ -201,6 +201,7 @@ static void note_crash(undead_check *check, int signal) {
   undead_text_add(&text, undead_state_get()->step);
   undead_text_add(&text, ": objects or types of the program may be damaged");
   check->succeeded = false;
+  undead_symbols_forget();
   undead_snapshot_discard();
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/settings.h"
 #include "platform/environment.h"
+#include "record/mode.h"
 #include "session/text.h"
 #include <signal.h>
 #include <string.h>
@@ -30,7 +31,7 @@ const undead_settings *undead_settings_get(void) {
     undead_text_copy(settings.directory, sizeof(settings.directory), directory);
   settings.turned_off = is("UNDEAD", "0");
   settings.turned_on = is("UNDEAD", "1");
-  settings.backtraces = !is("UNDEAD_BACKTRACES", "0");
+  settings.backtraces = undead_record_stacks_wanted() != UNDEAD_STACKS_NONE;
   settings.suspects = !is("UNDEAD_SUSPECTS", "0");
   settings.heap = is("UNDEAD_HEAP", "1");
   settings.check_signals = !is("UNDEAD_CHECK_SIGNALS", "0");

@@ -94,6 +94,18 @@ uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint
   return added;
 }
 
+// Not the same as a whole one of the same frames.
+static uint32_t add_partial(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
+  uint64_t first = undead_hash(frames, count * sizeof(frames[0]), 3);
+  uint64_t second = undead_hash(frames, count * sizeof(frames[0]), 4);
+  uint32_t known = undead_index_find(&tables->stack_indices, first, second);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t added = add_stack(tables, frames, count);
+  remember(tables, &tables->stack_indices, first, second, added);
+  if (added != UNDEAD_NO_INDEX && !undead_vector_append(&tables->partial_stacks, &added, sizeof added)) tables->failed = true;
+  return added;
+}
+
 uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
   if (backtrace <= UNDEAD_BACKTRACE_NONE) return UNDEAD_NO_INDEX;
   uint32_t known = undead_index_find(&tables->stack_indices, backtrace, KEY_BACKTRACE);
@@ -102,7 +114,8 @@ uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
   uint32_t count = undead_backtrace_frames(backtrace, frames, FRAME_LIMIT);
   if (count == 0) return UNDEAD_NO_INDEX;
   // Scopes and generations have backtraces of their own, of the same frames.
-  uint32_t added = undead_table_stack(tables, frames, count);
+  uint32_t added = undead_backtrace_is_partial(backtrace) ? add_partial(tables, frames, count)
+                                                          : undead_table_stack(tables, frames, count);
   remember(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
   return added;
 }
@@ -116,7 +129,7 @@ bool undead_tables_failed(const undead_tables *tables) { return tables->failed |
 
 void undead_tables_free(undead_tables *tables) {
   undead_strings_free(&tables->strings);
-  undead_vector *vectors[] = {&tables->types, &tables->stacks, &tables->frames, &tables->modules};
+  undead_vector *vectors[] = {&tables->types, &tables->stacks, &tables->frames, &tables->modules, &tables->partial_stacks};
   for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) undead_vector_free(vectors[i]);
   undead_index_map *maps[] = {
       &tables->type_indices, &tables->stack_indices, &tables->module_indices, &tables->name_of_isa};

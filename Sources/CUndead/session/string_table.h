@@ -8,6 +8,9 @@
 typedef struct {
   undead_vector bytes;
   undead_index_map offsets;
+  undead_vector elements;  // offset of "[n]" by n, 0 for one that is not there: an array may have a million
+  uint32_t element_count;
+  bool sparse;             // some "[n]" are in `offsets`
   bool failed;             // no memory, or more than 4 GiB of texts
 } undead_string_table;
 

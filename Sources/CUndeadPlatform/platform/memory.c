@@ -111,6 +111,17 @@ void *undead_map_unused(size_t bytes) {
   return map(bytes, PROT_NONE, MAP_PRIVATE);
 }
 
+const void *undead_map_file(int descriptor, size_t bytes) {
+  int saved = errno;
+  undead_make_room(bytes);
+  void *memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  bool there = memory != MAP_FAILED && own(memory, bytes, false);
+  if (there) __atomic_add_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
+  else if (memory != MAP_FAILED) munmap(memory, bytes);
+  errno = saved;
+  return there ? memory : NULL;
+}
+
 bool undead_reserve_at(void *address, size_t bytes) {
   int saved = errno;
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;

@@ -6,6 +6,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +15,9 @@
 static undead_module *modules;
 static size_t module_count, module_capacity;
 static size_t last_hit;
+uint32_t undead_modules_generation;
+static bool listed;   // all images that were there
+static unsigned long long loads, unloads;   // of the loader, until then
 
 // Names of libraries that come with a toolchain wherever they lie, for programs deployed with copies of them.
 static const char *const toolchain_names[] = {
@@ -62,6 +67,8 @@ static bool is_toolchain(const char *path, bool is_swift) {
     || in_directory(path, "/usr/lib64/");
   return system && !is_swift;
 }
+
+bool undead_is_toolchain_path(const char *path) { return is_toolchain(path, false); }
 
 // Build ids are 20 bytes (SHA-1) as a rule; a longer one is cut to the size of the field.
 static void read_build_id(const struct dl_phdr_info *info, undead_module *module) {
@@ -158,11 +165,30 @@ static void complete(undead_module *module, bool is_program) {
   module->toolchain = is_toolchain(module->path, module->toolchain) && !is_program;
 }
 
+static int same_counts(struct dl_phdr_info *info, size_t size, void *counts_follow) {
+  const size_t known = offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs;
+  bool same = size >= known && info->dlpi_adds == loads && info->dlpi_subs == unloads;
+  if (size >= known && counts_follow) {
+    loads = info->dlpi_adds;
+    unloads = info->dlpi_subs;
+  }
+  return same ? 1 : 2;
+}
+
+bool undead_modules_are_current(void) {
+  return listed && !undead_files_are_given() && dl_iterate_phdr(same_counts, NULL) == 1;
+}
+
+void undead_modules_outdate(void) { listed = false; }
+
 void undead_modules_list(void) {
   int saved = errno;
   module_count = 0;
   last_hit = 0;
-  dl_iterate_phdr(add_module, NULL);
+  undead_modules_generation++;
+  // Before the list: what is loaded in between makes it an old one.
+  dl_iterate_phdr(same_counts, &loads);
+  listed = dl_iterate_phdr(add_module, NULL) == 0;
   for (size_t i = 0; i < module_count; i++) complete(&modules[i], i == 0);
   errno = saved;
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +23,11 @@ typedef struct {
   size_t by_address_count;
   uint32_t *by_name;         // open hash of indices + 1
   size_t by_name_size;       // power of two
+  uint32_t searches;         // for names, without that index
 } symbol_table;
+
+// To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
+enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16 };
 
 static symbol_table *tables;
 static size_t table_count, table_capacity;
@@ -100,18 +103,19 @@ static void open_file(symbol_table *table) {
   int descriptor = open(undead_file_at(module->low, path, room, sizeof room), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status;
-  void *file = MAP_FAILED;
+  const void *file = NULL;
+  // Not as memory of the program's, all of which the scan would read for references.
   if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-    file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    file = undead_map_file(descriptor, (size_t)status.st_size);
   close(descriptor);
-  if (file == MAP_FAILED) return;
+  if (!file) return;
   table->file = file;
   table->file_size = (size_t)status.st_size;
   size_t count = 0;
   const Elf64_Shdr *sections = is_loaded_file(table) ? section_headers(table, &count) : NULL;
   if (sections && (use_section(table, sections, count, SHT_SYMTAB) || use_section(table, sections, count, SHT_DYNSYM)))
     return;
-  munmap(file, table->file_size);
+  undead_unmap((void *)file, table->file_size);
   table->file = NULL;
   table->symbol_count = 0;
 }
@@ -174,17 +178,46 @@ static bool build_name_index(symbol_table *table) {
   return true;
 }
 
-uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size) {
-  symbol_table *table = module ? table_of(module) : NULL;
-  if (!table || !table->symbol_count || (!table->by_name && !build_name_index(table))) return 0;
+// The first symbols up to `count` that has its name at that place, `count` if there is none.
+static size_t first_with_text(const symbol_table *table, size_t place, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const Elf64_Sym *symbol = &table->symbols[i];
+    if (symbol->st_name == place && (is_named_place(table, symbol) || is_thread_local(table, symbol))) return i;
+  }
+  return count;
+}
+
+// The text may be the end of others, too. False if it is the end of many.
+static bool search_for(const symbol_table *table, const char *name, const Elf64_Sym **found) {
+  const char *at = table->strings, *end = at + table->strings_size;
+  size_t length = strlen(name) + 1, first = table->symbol_count;
+  for (int texts = 0; (at = memmem(at, (size_t)(end - at), name, length)); at++) {
+    if (++texts > FEW_TEXTS) return false;
+    first = first_with_text(table, (size_t)(at - table->strings), first);
+  }
+  *found = first < table->symbol_count ? &table->symbols[first] : NULL;
+  return true;
+}
+
+static const Elf64_Sym *find_name(symbol_table *table, const char *name) {
+  const Elf64_Sym *found = NULL;
+  bool searches = !table->by_name && table->symbol_count > FEW_SYMBOLS && table->searches++ < FEW_SEARCHES;
+  if (searches && search_for(table, name, &found)) return found;
+  if (!table->by_name && !build_name_index(table)) return NULL;
   size_t slot = hash_name(name) & (table->by_name_size - 1);
   for (; table->by_name[slot]; slot = (slot + 1) & (table->by_name_size - 1)) {
     const Elf64_Sym *symbol = &table->symbols[table->by_name[slot] - 1];
-    if (strcmp(table->strings + symbol->st_name, name)) continue;
-    if (size) *size = symbol->st_size;
-    return module->bias + symbol->st_value;
+    if (strcmp(table->strings + symbol->st_name, name) == 0) return symbol;
   }
-  return 0;
+  return NULL;
+}
+
+uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size) {
+  symbol_table *table = module ? table_of(module) : NULL;
+  const Elf64_Sym *symbol = table && table->symbol_count ? find_name(table, name) : NULL;
+  if (!symbol) return 0;
+  if (size) *size = symbol->st_size;
+  return module->bias + symbol->st_value;
 }
 
 // Sorts by the upper half, which holds addresses: eight bits a pass, least significant first.
@@ -258,18 +291,21 @@ bool undead_symbols_each_variable(const undead_module *module, undead_variable_v
   return true;
 }
 
-static void forget(void) {
+void undead_symbols_forget(void) {
   for (size_t i = 0; i < table_count; i++) {
     symbol_table *table = &tables[i];
-    if (table->file) munmap((void *)table->file, table->file_size);
+    if (table->file) undead_unmap((void *)table->file, table->file_size);
     if (table->by_address) undead_unmap(table->by_address, table->symbol_count * sizeof(uint64_t));
     if (table->by_name) undead_unmap(table->by_name, table->by_name_size * sizeof(uint32_t));
   }
   table_count = 0;
+  undead_modules_outdate();
 }
 
-// The tables point to the modules of the list before.
+// The tables point to the modules of the list before. To make them costs more than all else of a check, so they stay as
+// long as the list does.
 void undead_modules_refresh(void) {
-  forget();
+  if (undead_modules_are_current()) return;
+  undead_symbols_forget();
   undead_modules_list();
 }

@@ -4,6 +4,7 @@
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
+#include "record/way.h"
 #include "unwind/stack.h"
 #include <assert.h>
 
@@ -79,6 +80,7 @@ __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_
   while (low - below < BYTES_BELOW && undead_page_is_readable(below - PAGE_BYTES)) below -= PAGE_BYTES;
   add_words(to, below < low ? below : low, high & ~(uintptr_t)7, high);
   __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
+  undead_way_choose();
 }
 
 void undead_avoid_words(uintptr_t low, uintptr_t high) {
@@ -86,6 +88,7 @@ void undead_avoid_words(uintptr_t low, uintptr_t high) {
   if (!to) return;
   add_words(to, (low + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
   __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
+  undead_way_choose();
 }
 
 void undead_avoid_address(uintptr_t address) {
@@ -123,6 +126,7 @@ bool undead_avoid_block(void *block, size_t size) {
 
 void *undead_avoid_end(void) {
   __atomic_store_n(&undead_avoids_addresses, false, __ATOMIC_RELEASE);
+  undead_way_choose();
   address_table *in = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
   // Who adds or looks meanwhile may miss an address, or find one that is gone.
   uint32_t used = in ? __atomic_exchange_n(&count, 0, __ATOMIC_RELAXED) : 0;

@@ -13,6 +13,9 @@
 #include "record/allocator.h"
 #include "record/hook_frame.h"
 #include "record/new_block.h"
+#include "record/note_block.h"
+#include "record/thread_cache.h"
+#include "record/way.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "unwind/compare.h"
@@ -52,31 +55,11 @@ extern void *__libc_valloc(size_t size);
 extern void *__libc_pvalloc(size_t size);
 extern void __libc_free(void *block);
 
-// What malloc hands out lies in the lower half; of what it is given back by mistake only a part of the address counts.
-UNDEAD_INLINE undead_leaf *leaf_of(const void *block) {
-  uintptr_t index = (uintptr_t)block >> UNDEAD_LEAF_SHIFT & (UNDEAD_LEAF_COUNT - 1);
-  return __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
-}
-
-UNDEAD_INLINE void set_word(void *block, uint32_t word) {
-  undead_leaf *leaf = leaf_of(block);
-  if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
-  uintptr_t granule = (uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
-  uint8_t *touched = &leaf->touched[granule >> UNDEAD_TOUCH_SHIFT];
-  if (UNLIKELY(*touched != UNDEAD_TOUCHED_LATELY)) *touched = UNDEAD_TOUCHED_LATELY;
-  // The word belongs to whoever owns the block, so there is nobody to race with but a scan.
-  __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
-}
-
-UNDEAD_INLINE undead_frame caller_of(const hook_frame *frame) {
-  return (undead_frame){frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer};
-}
-
 static __attribute__((noinline)) uint32_t add_extras(uint32_t word, const hook_frame *frame) {
   if (undead_record_mode == UNDEAD_RECORD_COMPARE) undead_compare(word, frame->return_address);
   if (undead_async_wanted && undead_record_mode >= UNDEAD_RECORD_BACKTRACES)
     word = undead_async_tag(word, caller_of(frame));
-  return (undead_open_scopes ? undead_scope_tag(word) : word) | undead_registry_own_bit;
+  return undead_open_scopes ? undead_scope_tag(word) : word;
 }
 
 // Registers a new block; false if recording is off or the thread is the tool's own.
@@ -91,8 +74,8 @@ UNDEAD_INLINE bool record(void *block, const hook_frame *frame) {
   if (LIKELY(mode >= UNDEAD_RECORD_BACKTRACES)) {
     word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   }
-  if (UNLIKELY(undead_record_extras)) word = add_extras(word, frame);
-  set_word(block, word);
+  if (UNLIKELY(undead_way & UNDEAD_WAY_EXTRAS)) word = add_extras(word, frame);
+  set_word(block, word | undead_registry_own_bit);
   return true;
 }
 
@@ -149,26 +132,7 @@ UNDEAD_INLINE bool is_off(void) { return LIKELY(undead_record_mode == UNDEAD_REC
 // Another allocator than glibc's. Not known yet which one, it is looked for.
 UNDEAD_INLINE bool makes_detour(void) { return UNLIKELY(undead_allocator_detour) && undead_allocator_is_other(); }
 
-// While backtraces are sampled a block costs a byte, and its size off the bytes to the next sample.
 UNDEAD_INLINE bool is_sampled(void) { return undead_record_mode == UNDEAD_RECORD_SAMPLED; }
-
-static __attribute__((noinline)) void take_sample(void *block, size_t usable, uint8_t *byte, const hook_frame *frame) {
-  undead_frame caller = caller_of(frame);
-  if (undead_sample_take((uintptr_t)block, usable, caller.pc, caller.sp, caller.bp)) *byte |= UNDEAD_SPARSE_SAMPLED;
-}
-
-UNDEAD_INLINE void record_sampled_bytes(void *block, size_t usable, const hook_frame *frame) {
-  undead_leaf *leaf = leaf_of(block);
-  if (UNLIKELY(undead_thread.ignored)) return;
-  if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
-  uint8_t *byte = undead_sparse_at(leaf, (uintptr_t)block);
-  __atomic_store_n(byte, undead_sparse_new | undead_sparse_place((uintptr_t)block), __ATOMIC_RELEASE);
-  if (UNLIKELY((undead_thread.sample_left -= (int64_t)usable) < 0)) take_sample(block, usable, byte, frame);
-}
-
-UNDEAD_INLINE void record_sampled(void *block, size_t size, const hook_frame *frame) {
-  record_sampled_bytes(block, sampled_size(block, size), frame);
-}
 
 UNDEAD_INLINE void forget_sampled(void *block) {
   undead_leaf *leaf = leaf_of(block);
@@ -178,7 +142,13 @@ UNDEAD_INLINE void forget_sampled(void *block) {
   else forget(block);
 }
 
-// These are jumped to, so that they see the hooks' own callers and save few registers.
+// A jump: what is jumped to sees the hook's own caller, and the hook saves no registers for it.
+#if __has_attribute(musttail)
+#define JUMP __attribute__((musttail)) return
+#else
+#define JUMP return
+#endif
+
 static __attribute__((noinline)) void *malloc_sampled(size_t size) {
   undead_hook_enter();
   void *block = __libc_malloc(size);
@@ -186,26 +156,53 @@ static __attribute__((noinline)) void *malloc_sampled(size_t size) {
     clear_start(block);
     record_sampled(block, size, HOOK_FRAME);
   }
+  if (UNLIKELY(!undead_cache.tried)) undead_cache_learn();
   undead_hook_leave();
   return block;
 }
 
-static __attribute__((noinline)) void free_sampled(void *block) {
-  undead_hook_enter();
-  forget_sampled(block);
-  __libc_free(block);
-  undead_hook_leave();
-}
-
-UNDEAD_HOOK void *malloc(size_t size) {
-  if (makes_detour()) return undead_detour_malloc(size, HOOK_FRAME);
-  if (is_off()) return __libc_malloc(size);
-  if (is_sampled()) return malloc_sampled(size);
+static __attribute__((noinline)) void *malloc_recorded(size_t size) {
   undead_hook_enter();
   bool cleared = calloc_instead(size);
   void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, 16, size);
   if (LIKELY(block) && LIKELY(begin(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
+  if (UNLIKELY(!undead_cache.tried)) undead_cache_learn();
+  undead_hook_leave();
+  return block;
+}
+
+static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
+  if (undead_way & UNDEAD_WAY_OFF) return __libc_malloc(size);
+  if (makes_detour()) return undead_detour_malloc(size, HOOK_FRAME);
+  if (is_off()) return __libc_malloc(size);
+  if (is_sampled()) JUMP malloc_sampled(size);
+  JUMP malloc_recorded(size);
+}
+
+// A hook that interrupted another one, and threads of the tool, take the long way.
+UNDEAD_INLINE bool is_outermost(void) { return LIKELY(!(undead_thread.in_hook | undead_thread.ignored)); }
+
+UNDEAD_HOOK void *malloc(size_t size) {
+  uint32_t way = undead_way;
+  if (UNLIKELY(!(way & UNDEAD_WAY_SHORT)) || UNLIKELY(size > LARGEST_CACHED_BLOCK) || UNLIKELY(!is_outermost()))
+    JUMP malloc_otherwise(size);
+  undead_hook_enter_first();
+  void *block = undead_cache_take(size);
+  if (UNLIKELY(!block)) block = __libc_malloc(size);
+  if (UNLIKELY(!block)) {
+  } else if (way & UNDEAD_WAY_SAMPLED) {
+    clear_start(block);
+    record_sampled(block, size, HOOK_FRAME);
+  } else {
+    uint32_t word = undead_backtrace_none;
+    if (way & UNDEAD_WAY_STACKS) {
+      const hook_frame *frame = HOOK_FRAME;
+      word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+    }
+    set_word(block, word | undead_registry_own_bit);
+    clear_new(block);
+  }
   undead_hook_leave();
   return block;
 }
@@ -219,8 +216,20 @@ static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame
   undead_hook_leave();
 }
 
-static __attribute__((noinline)) void free_recorded(void *block) {
-  if (UNLIKELY(undead_free_filter != NULL)) {
+// Nobody keeps dead blocks while backtraces are sampled (zombies/zombies.c).
+static __attribute__((noinline)) void free_sampled(void *block) {
+  undead_hook_enter();
+  forget_sampled(block);
+  __libc_free(block);
+  undead_hook_leave();
+}
+
+static __attribute__((noinline)) void free_otherwise(void *block) {
+  if (makes_detour()) {
+    undead_detour_free(block, HOOK_FRAME);
+  } else if (is_sampled()) {
+    JUMP free_sampled(block);
+  } else if (UNLIKELY(undead_free_filter != NULL)) {
     free_unless_kept(block, caller_of(HOOK_FRAME));
   } else if (is_off()) {
     forget(block);   // recording may have been on before
@@ -233,11 +242,19 @@ static __attribute__((noinline)) void free_recorded(void *block) {
   }
 }
 
-// Nobody keeps dead blocks while backtraces are sampled (zombies/zombies.c).
 UNDEAD_HOOK void free(void *block) {
-  if (makes_detour()) return undead_detour_free(block, HOOK_FRAME);
-  if (is_sampled()) return free_sampled(block);
-  free_recorded(block);
+  uint32_t way = undead_way;
+  if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook))
+    JUMP free_otherwise(block);
+  undead_hook_enter_first();
+  if (way & UNDEAD_WAY_SAMPLED) {
+    forget_sampled(block);
+  } else {
+    undead_leaf *leaf = leaf_of(block);
+    if (LIKELY(leaf)) __atomic_store_n(&leaf->word[(uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1)], 0, __ATOMIC_RELEASE);
+  }
+  if (UNLIKELY(!undead_cache_give(block))) __libc_free(block);
+  undead_hook_leave();
 }
 
 // In either way, for what is not as frequent as malloc.

@@ -3,6 +3,7 @@
 #include "record/sample.h"
 #include "record/sample_lock.h"
 #include "record/sparse.h"
+#include "record/way.h"
 
 static int32_t mode_of_program;
 
@@ -21,4 +22,5 @@ bool undead_record_in_copy(void) {
 
 void undead_record_tell_in_copy(void) {
   if (mode_of_program > UNDEAD_RECORD_OFF) undead_record_mode = mode_of_program;
+  undead_way_choose();
 }

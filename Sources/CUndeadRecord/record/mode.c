@@ -6,6 +6,7 @@
 #include "record/reach.h"
 #include "record/sample.h"
 #include "record/sparse.h"
+#include "record/way.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
 #include "unwind/store.h"
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
-bool undead_record_extras;
+bool undead_record_hybrid, undead_record_all_partial;
 uint32_t undead_record_depth = UNDEAD_DEPTH_DEFAULT;
 
 static bool is_zero(const char *text) {
@@ -34,6 +35,22 @@ static bool is_preload(void) {
   return &undead_is_preload && undead_is_preload;
 }
 
+undead_stacks undead_record_stacks_wanted(void) {
+  if (is_zero(undead_setting("UNDEAD_BACKTRACES"))) return UNDEAD_STACKS_NONE;
+  const char *wanted = undead_setting("UNDEAD_STACKS");
+  if (!wanted || !*wanted) return undead_setting("UNDEAD_SAMPLE") ? UNDEAD_STACKS_SAMPLED : UNDEAD_STACKS_FULL;
+  if (strcmp(wanted, "none") == 0) return UNDEAD_STACKS_NONE;
+  if (strcmp(wanted, "sampled") == 0) return UNDEAD_STACKS_SAMPLED;
+  return strcmp(wanted, "hybrid") == 0 ? UNDEAD_STACKS_HYBRID : UNDEAD_STACKS_FULL;
+}
+
+// Zombies are told with whole backtraces, and tests are found in them.
+static bool may_be_partial(void) {
+  const char *zombies = undead_setting("UNDEAD_ZOMBIES");
+  return undead_record_stacks_wanted() == UNDEAD_STACKS_HYBRID && (!zombies || !*zombies || is_zero(zombies)) &&
+         !undead_record_runs_tests();
+}
+
 // Assertions need the backtraces, and scopes, of all blocks.
 bool undead_record_samples(void) {
   if (!undead_record_runs_tests()) undead_sample_read_settings();
@@ -41,9 +58,15 @@ bool undead_record_samples(void) {
   return undead_sample_wanted();
 }
 
+static void choose_partial(void) {
+  undead_record_hybrid = may_be_partial();
+  undead_record_all_partial = undead_record_hybrid && undead_setting("UNDEAD_TEST_ALL_PARTIAL");
+}
+
 static undead_mode mode_with_backtraces(void) {
-  if (is_zero(undead_setting("UNDEAD_BACKTRACES"))) return UNDEAD_RECORD_BLOCKS;
+  if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
+  choose_partial();
   const char *compare = undead_setting("UNDEAD_COMPARE");
   return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
 }
@@ -63,23 +86,26 @@ int32_t undead_record_decide(void) {
   else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
-  if (decided == UNDEAD_RECORD_COMPARE) undead_record_extras = true;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return expected;
+  undead_way_choose();
   return decided;
 }
 
 void undead_record_start(undead_mode mode) {
   undead_record_decide();
+  if (mode == UNDEAD_RECORD_BACKTRACES) choose_partial();
   // Libraries may have come and gone unseen while recording was off.
   undead_backtrace_forget_images();
-  if (mode == UNDEAD_RECORD_COMPARE) undead_record_extras = true;
   if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;
+  undead_way_choose();   // nobody may free by words only when the first byte is written
   __atomic_store_n(&undead_record_mode, mode, __ATOMIC_RELEASE);
+  undead_way_choose();
 }
 
 void undead_record_stop(void) {
   __atomic_store_n(&undead_record_mode, UNDEAD_RECORD_OFF, __ATOMIC_RELEASE);
+  undead_way_choose();
 }
 
 void undead_record_limit_addresses(uint64_t limit) {

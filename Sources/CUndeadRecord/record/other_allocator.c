@@ -11,6 +11,7 @@
 #include "record/other_memory.h"
 #include "record/registry.h"
 #include "record/thread.h"
+#include "record/way.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -130,8 +131,8 @@ static void complete_functions(void) {
   if (!undead_next.posix_memalign) undead_next.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
 }
 
-// A copy of the recorder that is preloaded comes next where another one is linked into the program.
-static const undead_allocator *below_preloaded(void) {
+// A copy of the recorder comes next where one is preloaded and another one linked into the program or its libraries.
+static const undead_allocator *below_next_copy(void) {
   const undead_allocator *(*below)(void) = (const undead_allocator *(*)(void))dlsym(RTLD_NEXT, "undead_allocator_below");
   return below ? below() : NULL;
 }
@@ -140,18 +141,21 @@ __attribute__((visibility("default"))) const undead_allocator *undead_allocator_
   return undead_allocator_is_other() ? &undead_next : NULL;
 }
 
-static bool is_recorder(const void *function) {
-  Dl_info info;
-  if (!dladdr(function, &info) || !info.dli_fname) return false;
-  const char *file = strrchr(info.dli_fname, '/');
-  return strstr(file ? file : info.dli_fname, "UndeadPreload") != NULL;
+static int is_image_of_recorder(struct dl_phdr_info *info, size_t size, void *function) {
+  (void)size;
+  if (!undead_image_has(info, (uintptr_t)function)) return 0;
+  return undead_image_defines(info, "undead_allocator_below") ? 1 : -1;
 }
+
+// Any copy of the recorder, whatever the library is called: one of the program's own may have it in it. A failing dlsym
+// would allocate.
+static bool is_recorder(void *function) { return dl_iterate_phdr(is_image_of_recorder, function) == 1; }
 
 static int32_t find(void) {
   void *next = dlsym(RTLD_NEXT, "malloc");
   const void *base = base_of(next);
   if (!base || base == base_of(gnu_get_libc_version)) return NONE;
-  const undead_allocator *below = is_recorder(next) ? below_preloaded() : NULL;
+  const undead_allocator *below = is_recorder(next) ? below_next_copy() : NULL;
   if (!below && is_recorder(next)) return NONE;
   image_base = below ? base_of(below->malloc) : base;
   if (below) next = below->malloc;
@@ -177,6 +181,7 @@ bool undead_allocator_is_other(void) {
     int saved = errno;
     int32_t found = find();
     __atomic_store_n(&undead_allocator_detour, found, __ATOMIC_RELEASE);
+    undead_way_choose();
     errno = saved;
   }
   return undead_allocator_detour == OTHER;

@@ -173,5 +173,4 @@ void undead_registry_inherit(void) {
   if (undead_registry_own_bit) undead_registry_each(inherit, NULL);
   undead_sparse_inherit();
   undead_registry_own_bit = UNDEAD_WORD_OWN;
-  undead_record_extras = true;
 }

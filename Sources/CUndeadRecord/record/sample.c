@@ -52,7 +52,9 @@ bool undead_sample_wanted(void) { return base_mean != 0; }
 
 void undead_sample_read_settings(void) {
   if (undead_sample_wanted()) return;
-  uint64_t mean = undead_sample_parse(undead_setting("UNDEAD_SAMPLE"));
+  if (undead_record_stacks_wanted() != UNDEAD_STACKS_SAMPLED) return;
+  const char *text = undead_setting("UNDEAD_SAMPLE");
+  uint64_t mean = text ? undead_sample_parse(text) : UNDEAD_SAMPLE_DEFAULT;
   if (mean) undead_sample_set(mean, undead_sample_parse(undead_setting("UNDEAD_STORE_BYTES")));
 }
 

@@ -5,6 +5,7 @@
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
+#include "record/way.h"
 #include "unwind/store.h"
 #include <assert.h>
 #include <errno.h>
@@ -48,9 +49,8 @@ static void count_open_scope(void) {
     holder = 0;
   }
   if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE) == 0) undead_registry_age();
-  // Stays so: who closes the last one does not know of the next one.
-  undead_record_extras = true;
   __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_SEQ_CST);
+  undead_way_choose();
   __atomic_store_n(&opening_process, 0, __ATOMIC_RELEASE);
 }
 
@@ -66,6 +66,7 @@ uint32_t undead_scope_open(void) {
 }
 
 void undead_scope_close(uint32_t scope) {
+  // Which also chooses the way of the hooks anew.
   if (scope && __atomic_sub_fetch(&undead_open_scopes, 1, __ATOMIC_ACQ_REL) == 0) undead_avoid_no_longer();
 }
 

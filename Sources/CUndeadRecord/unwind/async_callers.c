@@ -7,8 +7,10 @@ bool undead_async_wanted;
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
+#include "record/way.h"
 #include "unwind/backtrace.h"
 #include "unwind/known_x86_64.h"
+#include "unwind/memo_x86_64.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
 #include <assert.h>
@@ -16,7 +18,8 @@ bool undead_async_wanted;
 #include <errno.h>
 #include <string.h>
 
-#define CALLER_LIMIT 24u   // a test lies near, behind them is the test library
+#define CALLER_LIMIT UNDEAD_ASYNC_CALLERS
+#define NO_SLOT 1u
 #define FRAME_LIMIT 128u
 
 // Head of each context (swift/ABI/Task.h, AsyncContext): the caller's context, and where the caller goes on.
@@ -32,7 +35,7 @@ void undead_async_begin(void) {
   current_task = (void *(*)(void))dlsym(RTLD_DEFAULT, "swift_task_getCurrent");
   dlerror();
   undead_async_wanted = current_task != NULL;
-  if (undead_async_wanted) undead_record_extras = true;
+  undead_way_choose();
 }
 
 // The first question of a thread may allocate.
@@ -46,45 +49,100 @@ static bool runs_task(void) {
   return runs;
 }
 
-// Below the saved rbp of an asynchronous function's frame lies its context.
-static const async_context *innermost_context(undead_frame frame) {
+// Below the saved rbp of an asynchronous function's frame lies its context. NO_SLOT if there is none.
+static uintptr_t find_context_slot(undead_frame frame) {
   undead_thread_state *thread = &undead_thread;
-  if (!undead_stack_covers(thread, frame.sp)) return NULL;
+  if (!undead_stack_covers(thread, frame.sp)) return NO_SLOT;
   for (uint32_t depth = 0; depth < FRAME_LIMIT; depth++) {
     undead_rule rule;
     const uintptr_t *bp_slot;
-    if (undead_pc_find(frame.pc, &rule) == UNDEAD_PC_NONE || !is_plain(rule)) return NULL;
-    if (!step(&frame, &bp_slot, rule, thread->stack_high)) return NULL;
-    if (rule & UNDEAD_RULE_ASYNC) return ((const async_context *const *)frame.sp)[-3];
+    if (undead_pc_find(frame.pc, &rule) == UNDEAD_PC_NONE || !is_plain(rule)) return NO_SLOT;
+    if (!step(&frame, &bp_slot, rule, thread->stack_high)) return NO_SLOT;
+    if (rule & UNDEAD_RULE_ASYNC) return frame.sp - 3 * sizeof(uintptr_t);
   }
-  return NULL;
+  return NO_SLOT;
 }
 
-static uint32_t read_callers(const async_context *context, uint32_t *callers) {
+// The same by the whole stack, if it is known as one: then its frames lie where they lay.
+static uintptr_t context_slot(undead_unwind_cache *cache, uint32_t backtrace, undead_frame frame) {
+  undead_memo *memo = cache ? cache->followed : NULL;
+  if (!memo || memo->id != backtrace || !undead_memo_holds(memo, frame.pc, frame.sp, frame.bp))
+    return find_context_slot(frame);
+  if (!memo->context_slot) memo->context_slot = find_context_slot(frame);
+  return memo->context_slot;
+}
+
+// Where the caller goes on, 0 if there is none.
+static uintptr_t caller_in(const async_context *context) {
+  return context && ((uintptr_t)context & 7) == 0 ? context->resume_parent : 0;
+}
+
+// Reads the callers anew, and keeps their addresses in `known` if there is one.
+static uint32_t read_callers(const async_context *context, uint32_t *callers, undead_known_callers *known) {
   uint32_t count = 0;
+  uintptr_t resume;
   // The contexts of waiting callers stay where they are until their callee is done.
-  while (context && ((uintptr_t)context & 7) == 0 && context->resume_parent && count < CALLER_LIMIT) {
+  while ((resume = count < CALLER_LIMIT ? caller_in(context) : 0)) {
     undead_rule rule;
     // Like a return address: it is looked up by what is before it.
-    uint32_t index = undead_pc_find(context->resume_parent + 1, &rule);
+    uint32_t index = undead_pc_find(resume + 1, &rule);
     if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ||
         undead_rule_kind(rule) == UNDEAD_RULE_END)
       break;
+    if (known) known->resume[count] = resume;
     callers[count++] = index | UNDEAD_ASYNC_BIT;
     context = context->parent;
   }
+  if (known) known->end = resume;
   return count;
 }
 
-uint32_t undead_async_tag(uint32_t backtrace, undead_frame frame) {
-  if (backtrace == UNDEAD_BACKTRACE_NONE || !runs_task()) return backtrace;
-  uint32_t callers[CALLER_LIMIT], count = read_callers(innermost_context(frame), callers);
+static uint32_t find_tag(uint32_t backtrace, const async_context *context, undead_known_callers *known) {
+  uint32_t callers[CALLER_LIMIT], count = read_callers(context, callers, known);
   const undead_trie_node *inner = undead_trie_at(backtrace);
   assert(inner->pc_index & UNDEAD_RUN_BIT);
   uint32_t outer = inner->parent;
   for (uint32_t index = count; index > 0 && outer; index--) outer = undead_store_child(outer, callers[index - 1]);
   uint32_t tagged = outer && count > 0 ? undead_store_child(outer, inner->pc_index) : 0;
+  if (known) known->count = count;
   return tagged ? tagged : backtrace;
+}
+
+// True if the callers are those that are known.
+static bool same_callers(const undead_known_callers *known, const async_context *context) {
+  for (uint32_t index = 0; index < known->count; index++) {
+    if (caller_in(context) != known->resume[index]) return false;
+    context = context->parent;
+  }
+  return known->count == CALLER_LIMIT || caller_in(context) == known->end;
+}
+
+static uint32_t tag(undead_unwind_cache *cache, uint32_t epoch, uint32_t backtrace, undead_frame frame) {
+  uintptr_t slot = context_slot(cache, backtrace, frame);
+  if (slot == NO_SLOT) return backtrace;
+  const async_context *context = *(const async_context *const *)slot;
+  undead_known_callers *known = cache ? &cache->callers[(backtrace ^ backtrace >> 7) % UNDEAD_KNOWN_CALLERS] : NULL;
+  if (!known) return find_tag(backtrace, context, NULL);
+  if (known->id == backtrace && known->epoch == epoch && same_callers(known, context)) return known->tagged;
+  known->id = 0;
+  known->tagged = find_tag(backtrace, context, known);
+  known->epoch = epoch;
+  known->id = backtrace;
+  return known->tagged;
+}
+
+uint32_t undead_async_tag(uint32_t backtrace, undead_frame frame) {
+  if (backtrace == UNDEAD_BACKTRACE_NONE || !runs_task()) return backtrace;
+  undead_unwind_cache *cache = undead_thread.unwind_cache;
+  uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
+  if (!cache || cache->state != epoch) return tag(NULL, epoch, backtrace, frame);
+  // A handler that captures meanwhile leaves the cache alone.
+  cache->state = epoch | UNDEAD_CACHE_BUSY;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t tagged = tag(cache, epoch, backtrace, frame);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  cache->state = epoch;
+  return tagged;
 }
 
 void undead_async_arrange(uint32_t *indices, uint32_t count) {

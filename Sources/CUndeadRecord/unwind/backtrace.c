@@ -195,6 +195,12 @@ uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   return found;
 }
 
+void undead_backtrace_prefetch(uint32_t id) {
+  if (undead_trie) __builtin_prefetch(undead_trie_at(id));
+}
+
+bool undead_backtrace_is_partial(uint32_t id) { return undead_record_hybrid && undead_store_is_partial(id); }
+
 uint32_t undead_backtrace_count(void) {
   return undead_trie ? undead_store_count() : 0;
 }
@@ -210,6 +216,11 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   return undead_backtrace_none;
 }
 
+bool undead_backtrace_is_partial(uint32_t id) {
+  (void)id;
+  return false;
+}
+
 void undead_backtrace_forget_images(void) {}
 void undead_backtrace_forget_runs(void) {}
 void undead_backtrace_abandoned(void) {}
@@ -221,6 +232,10 @@ void undead_backtrace_after_fork_in_child(void) {
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   (void)id, (void)frames, (void)max;
   return 0;
+}
+
+void undead_backtrace_prefetch(uint32_t id) {
+  (void)id;
 }
 
 uint32_t undead_backtrace_count(void) {

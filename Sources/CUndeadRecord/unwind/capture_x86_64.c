@@ -6,6 +6,8 @@
 #include "record/mode.h"
 #include "unwind/backtrace.h"
 #include "unwind/known_x86_64.h"
+#include "unwind/memo_x86_64.h"
+#include "unwind/partial_x86_64.h"
 #include "unwind/site_x86_64.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
@@ -27,6 +29,7 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   cache->known_nodes = 0;
   cache->check_count = 0;
   cache->cut = false;
+  undead_memo_forget(cache);
   memset(cache->pairs, 0, sizeof cache->pairs);
   memset(cache->sites, 0, sizeof cache->sites);
   memset(cache->pcs, 0, sizeof cache->pcs);
@@ -258,7 +261,8 @@ INLINE uint32_t extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, 
 
 // The node of a frame: it is mostly near to where the last capture met the chain, or one of few others. The frame comes
 // in three values, so that it can stay in registers.
-INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
+                          const undead_branch **by_branch) {
   const undead_frame frame = {pc, sp, bp};
   uint32_t last = cache->last;
   if (LIKELY(!cache->cut && last < cache->count)) {
@@ -271,55 +275,99 @@ INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uint
     const undead_branch *branch = branch_of(cache, &frame);
     if (is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
         cache->frames[branch->joined].stamp == branch->joined_stamp && holds(branch->checks, branch->check_count) &&
-        is_intact(cache, branch->joined))
+        is_intact(cache, branch->joined)) {
+      *by_branch = branch;
       return branch->node;
+    }
     uint32_t node = extend_by_one(cache, stack_high, frame, last);
     if (LIKELY(node)) return node;
   }
   return extend_chain(cache, stack_high, pc, sp, bp);
 }
 
-INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame start, bool from_loader) {
-  undead_frame frame = start;
+// The frames come in single values, so that they stay in registers: a copy of one that was just written waits for it.
+static __attribute__((noinline)) void consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
+                                               uintptr_t pc, uintptr_t sp, uintptr_t bp, const undead_branch *branch,
+                                               uint32_t id) {
+  undead_memo_stack stack = {.start = {pc, sp, bp}, .id = id, .joined = branch ? branch->joined : cache->last};
+  stack.outer_mask = branch ? branch->bp_mask : cache->frames[cache->last].bp_mask;
+  stack.own = branch ? branch->checks : NULL;
+  stack.own_count = branch ? branch->check_count : 0;
+  undead_memo_consider(cache, stack_high, set, &stack);
+}
+
+INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
+                        bool from_loader) {
+  undead_frame frame = {pc, sp, bp};
   const undead_known_site *site = match_site(cache, stack_high, &frame);
   if (UNLIKELY(!site)) {
-    undead_frame walked = start;
+    frame = (undead_frame){pc, sp, bp};
     uint32_t id;
-    site = undead_site_learn(cache, stack_high, &walked, from_loader, &id);
+    site = undead_site_learn(cache, stack_high, &frame, from_loader, &id);
     if (!site) return id;
-    frame = walked;
   }
   const uintptr_t *bp_slot;
   if (UNLIKELY(!step(&frame, &bp_slot, site->rule, stack_high))) return 0;
-  uint32_t node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp);
-  return LIKELY(node) ? know_child(cache, node, site->run | UNDEAD_RUN_BIT) : 0;
+  undead_memo **set = NULL;
+  if (cache->memo_rest == 0) {
+    set = undead_memo_set(cache, site->run, frame.pc, frame.sp);
+    uint32_t known = undead_memo_find(cache, set, pc, sp, bp);
+    if (known) return known;
+  } else {
+    cache->memo_rest--;
+  }
+  if (UNLIKELY(site->skip)) {
+    uint32_t partial = undead_partial_capture(cache, stack_high, site, frame);
+    if (LIKELY(partial)) return partial;
+  }
+  const undead_branch *branch = NULL;
+  uint32_t node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp, &branch);
+  uint32_t id = LIKELY(node) ? know_child(cache, node, site->run | UNDEAD_RUN_BIT) : 0;
+  if (UNLIKELY(undead_record_hybrid)) undead_partial_walked(cache, site);
+  if (set && id && !cache->cut) consider(cache, stack_high, set, pc, sp, bp, branch, id);
+  return id;
 }
 
 uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader) {
   uint32_t state = cache->state;
   cache->state = state | UNDEAD_CACHE_BUSY;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t id = capture(cache, stack_high, frame, from_loader);
+  uint32_t id = capture(cache, stack_high, frame.pc, frame.sp, frame.bp, from_loader);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = state;
   return id;
 }
 
-uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  undead_thread_state *thread = &undead_thread;
+// A stack that was not expected.
+static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
+                                                         uintptr_t bp) {
   undead_unwind_cache *cache = thread->unwind_cache;
-  undead_frame frame = {pc, sp, bp};
   uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
   // Equal only if the cache is not busy.
   if (LIKELY(cache && cache->state == epoch) && undead_stack_covers(thread, sp)) {
     cache->state = epoch | UNDEAD_CACHE_BUSY;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t id = capture(cache, thread->stack_high, frame, false);
+    uint32_t id = capture(cache, thread->stack_high, pc, sp, bp, false);
     bool whole = !cache->cut;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     cache->state = epoch;
     if (LIKELY(id && whole)) return id;
   }
-  return undead_capture_slow(thread, frame);
+  return undead_capture_slow(thread, (undead_frame){pc, sp, bp});
+}
+
+uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  undead_thread_state *thread = &undead_thread;
+  undead_unwind_cache *cache = thread->unwind_cache;
+  uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
+  if (LIKELY(cache && cache->state == epoch)) {
+    cache->state = epoch | UNDEAD_CACHE_BUSY;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t id = undead_memo_expected(cache, pc, sp, bp);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    cache->state = epoch;
+    if (LIKELY(id)) return id;
+  }
+  return capture_frames(thread, pc, sp, bp);
 }
 #endif

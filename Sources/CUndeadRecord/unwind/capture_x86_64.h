@@ -44,6 +44,44 @@ typedef struct {
   undead_check checks[UNDEAD_BRANCH_CHECKS];
 } undead_branch;
 
+// What many stacks have in common, and a whole stack without it (unwind/memo_x86_64.h): the words that led to its
+// frames, in whole blocks.
+typedef struct {
+  const undead_check *end;
+  uint32_t count;
+  undead_check checks[];
+} undead_memo_base;
+
+typedef struct undead_memo {
+  uintptr_t sp, pc, bp, bp_mask;   // at the start; the mask is 0 if no rule uses that rbp
+  const undead_check *end;
+  const undead_memo_base *base;    // NULL if it has no such part
+  uintptr_t context_slot;          // of the innermost asynchronous function; 0: not looked for, 1: there is none
+  struct undead_memo *next;        // what was captured after it the last time
+  uint32_t id;
+  undead_check checks[];
+} undead_memo;
+
+typedef struct {
+  undead_memo *memo;
+  uint32_t candidate;   // id of a stack that was captured: the second time it is kept
+} undead_memo_place;
+#define UNDEAD_MEMO_PLACES 1024u
+#define UNDEAD_MEMO_SETS 256u
+#define UNDEAD_MEMO_WAYS 2u
+
+// The asynchronous callers that a backtrace was captured with, and its id with them.
+#define UNDEAD_ASYNC_CALLERS 24u   // a test lies near, behind them is the test library
+typedef struct {
+  uint32_t id, epoch, tagged, count;
+  uintptr_t end;   // what ended the list: no caller, or one that is none; 0: nothing came
+  uintptr_t resume[UNDEAD_ASYNC_CALLERS];
+} undead_known_callers;
+#define UNDEAD_KNOWN_CALLERS 128u
+
+#define UNDEAD_MEMO_BYTES (256u << 10)
+#define UNDEAD_MEMO_BASES 8u
+
 // Small copies of what the store and the table of return addresses know, near to the thread.
 typedef struct {
   uintptr_t pc;
@@ -72,8 +110,17 @@ typedef struct {
   uintptr_t pc[UNDEAD_RUN_FRAMES];
   undead_rule rule;
   uint32_t run;
+  uint16_t skip;         // captures that may be partial (partial_x86_64.h)
+  uint16_t own_frames;   // of the program's code
 } undead_known_site;
 _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
+
+// How often a site's stacks were walked; kept when the site makes room for another one.
+typedef struct {
+  uint32_t run;
+  uint32_t walks;
+} undead_partial_site;
+#define UNDEAD_PARTIAL_SITES 256u
 
 #define UNDEAD_KNOWN_PCS 1024u
 #define UNDEAD_KNOWN_CHILDREN 2048u
@@ -96,8 +143,12 @@ typedef struct {
   uint32_t next_pair;        // counts pairs that were replaced
   bool cut;                  // frame 0 is not the outermost of the stack
   uint64_t stamps;
+  undead_memo *expected, *followed;   // what is tried first; what came before it
+  uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
+  uint32_t random;           // of partial_x86_64.c
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
+  undead_partial_site partial[UNDEAD_PARTIAL_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
   undead_branch branches[UNDEAD_BRANCHES];
@@ -108,6 +159,11 @@ typedef struct {
     uint32_t indices[UNDEAD_CACHED_FRAMES];
     uintptr_t addresses[UNDEAD_CACHED_FRAMES];
   };
+  const undead_memo_base *bases[UNDEAD_MEMO_BASES];
+  undead_memo_place memo_places[UNDEAD_MEMO_PLACES];            // by id
+  undead_memo *memo_sets[UNDEAD_MEMO_SETS][UNDEAD_MEMO_WAYS];   // by site and first frame outside of it
+  undead_known_callers callers[UNDEAD_KNOWN_CALLERS];
+  _Alignas(64) uint8_t memo_bytes[UNDEAD_MEMO_BYTES];
   _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/room_x86_64.h); the last, so that its end is far from here
 } undead_unwind_cache;
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/dwarf_reader.h"
+#include "record/mode.h"
 #include "unwind/guess_x86_64.h"
 #include "unwind/images.h"
 #include "unwind/rule_x86_64.h"
@@ -358,6 +359,7 @@ undead_rule undead_rule_compute(uintptr_t pc) {
   undead_image image;
   if (!undead_image_find(pc, &image)) return special(UNDEAD_RULE_UNKNOWN);
   undead_rule rule = compute_in_image(&image, pc);
+  if (undead_record_hybrid && undead_image_is_toolchain(&image)) rule |= UNDEAD_RULE_TOOLCHAIN;
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;
 }
 #endif

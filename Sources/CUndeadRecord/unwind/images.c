@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "unwind/images.h"
 #include <dlfcn.h>
+#include "platform/maps.h"
 #include <errno.h>
+#include <link.h>
 #include <sys/auxv.h>
 
 #define IMAGE_LIMIT 1024
@@ -42,8 +44,13 @@ bool undead_image_find(uintptr_t pc, undead_image *image) {
   seen_image found;
   if (!find(pc, &found)) return false;
   remember(&found);
-  *image = (undead_image){found.low, found.high, (const uint8_t *)found.eh_frame_hdr};
+  *image = (undead_image){found.low, found.high, (const uint8_t *)found.eh_frame_hdr, (const void *)found.link_map};
   return true;
+}
+
+bool undead_image_is_toolchain(const undead_image *image) {
+  const struct link_map *map = image->link_map;
+  return map && map->l_name && *map->l_name && undead_is_toolchain_path(map->l_name);
 }
 
 static void find_loader(void) {

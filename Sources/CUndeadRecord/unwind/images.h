@@ -9,10 +9,14 @@
 typedef struct {
   uintptr_t low, high;           // mapped range of the image
   const uint8_t *eh_frame_hdr;   // NULL if it has none
+  const void *link_map;
 } undead_image;
 
 // The image that contains `pc`; false if none does. Remembers it for undead_images_changed.
 bool undead_image_find(uintptr_t pc, undead_image *image);
+
+// True for a library of the toolchain or the system, by its name.
+bool undead_image_is_toolchain(const undead_image *image);
 
 // True for code of the dynamic loader: images come and go only while it allocates.
 bool undead_is_loader(uintptr_t pc);

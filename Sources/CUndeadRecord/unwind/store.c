@@ -18,8 +18,13 @@ uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 #define MOST_BYTES (1ull << 29)   // the ids have room for no more (record/registry.h)
 #define LEAST_BYTES (1ull << 16)
 static undead_reserve reserve;
-#define FIRST_WORD (UNDEAD_TRIE_RUNS + NODE_WORDS)
-static uint32_t next_word = FIRST_WORD;
+#define FIRST_WORD (UNDEAD_TRIE_PARTIAL + NODE_WORDS)
+_Static_assert(UNDEAD_TRIE_PARTIAL == UNDEAD_TRIE_RUNS + NODE_WORDS, "the roots lie one behind the other");
+// Each new node changes it: no cache line that the hooks read may be near.
+static struct {
+  _Alignas(64) uint32_t next_word;
+  uint8_t rest[60];
+} used = {.next_word = FIRST_WORD};
 
 // Under a limit of the address space most of it belongs to the program.
 static uint64_t share_of(uint64_t limit, uint64_t part) {
@@ -40,17 +45,17 @@ void undead_store_limit(uint64_t limit) { undead_reserve_trim(&reserve, share_of
 
 void undead_store_clear(void) {
   undead_reserve_clear(&reserve);
-  __atomic_store_n(&next_word, FIRST_WORD, __ATOMIC_RELEASE);
+  __atomic_store_n(&used.next_word, FIRST_WORD, __ATOMIC_RELEASE);
   __atomic_store_n(&undead_backtrace_none, UNDEAD_TRIE_ROOT, __ATOMIC_RELEASE);
 }
 
-uint32_t undead_store_count(void) { return __atomic_load_n(&next_word, __ATOMIC_ACQUIRE); }
+uint32_t undead_store_count(void) { return __atomic_load_n(&used.next_word, __ATOMIC_ACQUIRE); }
 
 static uint32_t take_words(uint32_t count) {
-  uint32_t first = __atomic_load_n(&next_word, __ATOMIC_RELAXED);
+  uint32_t first = __atomic_load_n(&used.next_word, __ATOMIC_RELAXED);
   do {
     if (!undead_reserve_grow(&reserve, ((size_t)first + count) * sizeof(uint32_t))) return 0;
-  } while (!__atomic_compare_exchange_n(&next_word, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange_n(&used.next_word, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   return first;
 }
 
@@ -113,6 +118,12 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
   return 0;
 }
 
+bool undead_store_is_partial(uint32_t id) {
+  if (!undead_trie || id >= undead_store_count()) return false;
+  while (id > UNDEAD_TRIE_PARTIAL) id = undead_trie_at(id)->parent;
+  return id == UNDEAD_TRIE_PARTIAL;
+}
+
 uint32_t undead_store_generation(uint32_t id) { return told_by_run(id, UNDEAD_GENERATION_BIT); }
 
 uint32_t undead_store_sample_mean(uint32_t id) { return told_by_run(id, UNDEAD_SAMPLE_BIT) * UNDEAD_SAMPLE_UNIT; }
@@ -165,7 +176,7 @@ uint32_t undead_store_add_sampled(const uint32_t *pc_indices, uint32_t count, ui
 
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   uint32_t found = 0;
-  for (; id > UNDEAD_TRIE_RUNS && found < max; id = undead_trie_at(id)->parent) {
+  for (; id > UNDEAD_TRIE_PARTIAL && found < max; id = undead_trie_at(id)->parent) {
     uint32_t pc_index = undead_trie_at(id)->pc_index;
     if (!(pc_index & UNDEAD_RUN_BIT)) {
       if (!(pc_index & UNDEAD_SCOPE_BIT)) pc_indices[found++] = pc_index;

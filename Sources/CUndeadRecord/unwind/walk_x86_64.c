@@ -99,17 +99,18 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
   return UNDEAD_WALK_DEEP;
 }
 
-undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp) {
+undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp, uintptr_t low,
+                                        uintptr_t high) {
   walk w = {.reader = {thread, 0}, .frame = frame};
   for (unsigned signals = 0; signals < MAX_SIGNALS;) {
     if (!w.frame.pc) return UNDEAD_FRAME_GONE;
     if (!look(&w)) return UNDEAD_FRAME_UNCERTAIN;
     undead_rule_special kind = undead_rule_kind(w.rule);
     if (kind == UNDEAD_RULE_STOP) return UNDEAD_FRAME_GONE;
-    uintptr_t inner = w.frame.sp;
+    uintptr_t inner = w.frame.sp, code = w.frame.pc - 1;
     bool jumps = kind == UNDEAD_RULE_SIGNAL || changes_stack(w.frame.pc);
     if (!step(&w)) return UNDEAD_FRAME_UNCERTAIN;
-    if (w.frame.sp == sp) return UNDEAD_FRAME_FOUND;
+    if (w.frame.sp == sp) return code >= low && code < high ? UNDEAD_FRAME_FOUND : UNDEAD_FRAME_GONE;
     // One frame covers the place. Frames only go up, but from one stack to another.
     if (jumps) signals++;
     else if (inner < sp && sp < w.frame.sp) return UNDEAD_FRAME_GONE;

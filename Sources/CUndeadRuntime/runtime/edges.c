@@ -116,8 +116,19 @@ static bool name_edge(const undead_scan_result *result, const undead_edge *edge,
   return boxed;
 }
 
+// What is kept of memory between two names holds for one result only; without a time none can be told from another.
+static void begin_result(const undead_scan_result *result) {
+  static const undead_scan_result *begun;
+  static uint64_t begun_time;
+  if (begun == result && begun_time == result->scan_nanoseconds && begun_time) return;
+  begun = result;
+  begun_time = result->scan_nanoseconds;
+  undead_forget_elements();
+}
+
 void undead_name_edge(const undead_scan_result *result, uint32_t index, undead_edge_name *name) {
   memset(name, 0, sizeof *name);
+  begin_result(result);
   if (index < result->edge_count && undead_runtime_find()) name_edge(result, &result->edges[index], name);
 }
 

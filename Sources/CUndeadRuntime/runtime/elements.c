@@ -54,13 +54,31 @@ static void set_unused(const element_query *query, bool unused) {
   if (unused) query->name->flags |= UNDEAD_EDGE_WEAK;
 }
 
+// The array that was asked for last: its elements are named one after the other, and may be a million.
+static struct {
+  uintptr_t address, count;
+  bool known, readable;
+} last_array;
+
+void undead_forget_elements(void) { last_array.known = false; }
+
+static bool count_array(const undead_node *node, uintptr_t *count) {
+  if (!last_array.known || last_array.address != node->address) {
+    last_array.readable = undead_copy_memory(node->address + ABI_ARRAY_COUNT, &last_array.count, sizeof(uintptr_t));
+    last_array.address = node->address;
+    last_array.known = true;
+  }
+  *count = last_array.count;
+  return last_array.readable;
+}
+
 static bool name_array_word(const element_query *query, uintptr_t isa) {
-  uintptr_t element = argument_of(isa, 0), count = 0;
+  uintptr_t element = argument_of(isa, 0), count;
   size_t first = aligned_for(ABI_ARRAY_ELEMENTS, element), size, stride;
   uint32_t flags;
   // Behind the last element is what the memory held before.
   if (undead_node_is_frozen(query->node) && undead_type_layout(element, &size, &stride, &flags)
-      && undead_copy_memory(query->node->address + ABI_ARRAY_COUNT, &count, sizeof count))
+      && count_array(query->node, &count))
     set_unused(query, query->edge->offset >= first && (query->edge->offset - first) / (stride ? stride : 1) >= count);
   return name_element(query, element, first, NULL);
 }

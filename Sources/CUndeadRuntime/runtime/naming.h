@@ -34,6 +34,8 @@ bool undead_name_in_field(undead_edge_name *name, undead_text *label, const unde
 // Elements that stand behind the stored properties of arrays, dictionaries, sets and managed buffers. As above.
 bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, undead_text *label,
                              const undead_edge *edge);
+// Whatever was read of collections is read anew.
+void undead_forget_elements(void);
 
 // Names of objects that are not Swift's: Core Foundation, libdispatch, blocks. False if it is none of these.
 bool undead_add_foreign_name(undead_text *text, const undead_node *node);

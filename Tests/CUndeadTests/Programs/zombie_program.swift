@@ -1,6 +1,7 @@
 // Uses dead objects in many ways; the first argument says in which. The preloaded library keeps and reports them.
 import Dispatch
 import Foundation
+import Synchronization
 
 class Animal {
   var legs = 4
@@ -243,9 +244,111 @@ func manage(_ way: String) {
     }
     let end = counters()
     print(end.zombies > 0, end.deaths >= 16_000, end.evicted_for_bytes > 0, end.missed)
+  default: manageThreads(way)
+  }
+}
+
+/// Lets a tree of objects die, and objects of many sizes.
+@inline(never) func churn(_ rounds: Int) {
+  for round in 0..<rounds {
+    let dog = Dog()
+    dog.friends = Array(repeating: round, count: round % 64)
+    keep(dead { Animal() })
+  }
+}
+/// On a thread of its own, which then ends.
+func onThread(_ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) -> pthread_t {
+  var thread = pthread_t()
+  pthread_create(&thread, nil, work, nil)
+  return thread
+}
+/// What the counters say belongs together; then all is freed.
+func settle(_ budget: UInt64) -> String {
+  let end = counters()
+  let gone = end.evicted_for_bytes + end.evicted_for_count + end.evicted_for_age
+  let isExact = end.kept == end.deaths - gone && end.kept_bytes <= budget && end.missed == 0
+  resize(0, 0)
+  let after = counters()
+  return "\(isExact) \(after.kept) \(after.kept_bytes)"
+}
+
+func manageThreads(_ way: String) {
+  switch way {
+  case "short-threads":
+    for _ in 0..<50 {
+      let threads = (0..<4).map { _ in
+        onThread { _ in
+          churn(1000)
+          return nil
+        }
+      }
+      for thread in threads { pthread_join(thread, nil) }
+    }
+    print(counters().evicted_for_bytes > 0, settle(16 << 20))
+  case "long-gone-thread":
+    // What a thread that has ended let die goes before what died later.
+    // Too large for the caches of threads, so that no other gets its address.
+    let thread = onThread { _ in
+      first = dead { Big.create(minimumCapacity: 5000) { _ in 0 } }
+      return nil
+    }
+    pthread_join(thread, nil)
+    let wasKept = isKept(first!)
+    for _ in 0..<200_000 { keep(dead { Animal() }) }
+    print(wasKept, isKept(first!), settle(16 << 20))
+  case "large":
+    // One object needs the room of most of the others, whichever thread they died on.
+    threads(8) { _ in churn(3000) }
+    let large = dead { Big.create(minimumCapacity: 10 << 20) { _ in 0 } }
+    print(isKept(large), settle(16 << 20))
+  case "fork-and-threads":
+    for _ in 0..<4 {
+      pthread_detach(
+        onThread { _ in
+          while true { churn(100) }
+        })
+    }
+    let fork = library("fork", as: (@convention(c) () -> Int32).self)
+    for _ in 0..<15 {
+      let child = fork()
+      if child == 0 {
+        alarm(20)
+        let mine = dead { Animal() }
+        churn(300)
+        let kept = isKept(mine)
+        resize(0, 0)
+        _exit(kept && counters().kept == 0 ? 7 : 8)
+      }
+      var status: Int32 = 0
+      waitpid(child, &status, 0)
+      if status != 7 << 8 { print("child: \(status)") }
+    }
+    print("done")
+    exit(0)
+  case "signals":
+    // A handler in which objects die, wherever it interrupts the deaths of others. Neither of them allocates.
+    living = (0..<400_000).map { _ in Unmanaged.passRetained(Animal()) }
+    signal(SIGPROF) { _ in letGo(3) }
+    var timer = itimerval(it_interval: timeval(tv_sec: 0, tv_usec: 500), it_value: timeval(tv_sec: 0, tv_usec: 500))
+    let before = counters().deaths
+    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
+    while next.load(ordering: .relaxed) < living.count { letGo(100) }
+    timer = itimerval()
+    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
+    print(counters().deaths - before > 390_000, settle(64 << 20))
   default: print("no such way: \(way)")
   }
 }
+nonisolated(unsafe) var first: Unmanaged<ManagedBuffer<Int, UInt8>>?
+nonisolated(unsafe) var living: [Unmanaged<Animal>] = []
+let next = Atomic(0)
+@inline(never) func letGo(_ count: Int) {
+  let start = next.wrappingAdd(count, ordering: .relaxed).oldValue
+  living.withUnsafeBufferPointer { living in
+    for index in min(start, living.count)..<min(start + count, living.count) { living[index].release() }
+  }
+}
+final class Big: ManagedBuffer<Int, UInt8> {}
 
 setvbuf(stdout, nil, Int32(_IONBF), 0)
 for way in CommandLine.arguments.dropFirst() { use(way) }

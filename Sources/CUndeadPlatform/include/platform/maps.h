@@ -51,8 +51,14 @@ typedef struct {
   bool toolchain;           // part of the Swift toolchain or of the system's C libraries, not of the program
 } undead_module;
 
-// Lists the loaded images again (dl_iterate_phdr), and forgets their symbols. The scan's thread only.
+// True for a library of the toolchain or of the system's C libraries, as far as its path tells.
+bool undead_is_toolchain_path(const char *path);
+
+// Lists the loaded images again (dl_iterate_phdr), and forgets their symbols, if some came or went. The scan's thread only.
 void undead_modules_refresh(void);
+extern uint32_t undead_modules_generation;   // counts the lists
+// Forgets all of it: a file that is read for symbols may have been damaged since.
+void undead_symbols_forget(void);
 size_t undead_module_count(void);
 const undead_module *undead_module_at(size_t index);
 const undead_module *undead_module_of(uintptr_t address);

@@ -9,6 +9,7 @@
 void *undead_map(size_t bytes);                  // zeroed, NULL if there is none; not committed until touched
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
 void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)
+const void *undead_map_file(int descriptor, size_t bytes);   // to be read; NULL if it cannot be
 bool undead_reserve_at(void *address, size_t bytes);   // likewise, at this place; false if something is there
 // Makes whole pages of own memory zero, and gives them back to the system.
 void undead_clear_memory(void *address, size_t bytes);

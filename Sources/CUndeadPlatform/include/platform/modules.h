@@ -1,5 +1,6 @@
 // What the list of loaded images tells those that read the images' files.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,3 +9,7 @@ const uint8_t *undead_build_id_note(const char *notes, size_t size, size_t *leng
 
 // Lists the loaded images again. Only undead_modules_refresh calls it: symbols refer to the list.
 void undead_modules_list(void);
+// True if it lists those that are loaded now.
+bool undead_modules_are_current(void);
+// The next undead_modules_refresh lists them whatever they are.
+void undead_modules_outdate(void);

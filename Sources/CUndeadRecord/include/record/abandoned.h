@@ -9,6 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 // True if the function whose frame pointer is `function` is still one of those that `at` was called from. In doubt true.
+// It must be one of those that see gate.h.
 // For threads that stand still, also from a process that shares the memory; async-signal-safe.
 bool undead_is_under_way(undead_thread_state *thread, uintptr_t function, undead_frame at);
 

@@ -5,6 +5,11 @@
 #include "record/thread.h"
 #include <stdbool.h>
 
+// Whoever enters hooks has its code in a section of its own, so that its frames are told from those of the program.
+#ifdef __clang__
+#pragma clang section text = "undead_code"
+#endif
+
 #pragma GCC visibility push(hidden)
 
 // The process whose threads wait; 0: the gate is open. A child of it that shares or copied its memory does not.
@@ -28,6 +33,12 @@ static inline __attribute__((always_inline)) void undead_hook_enter(void) {
   const uintptr_t *frame = __builtin_frame_address(0);
   if (__builtin_expect(undead_thread.in_hook != 0, 0)) undead_hook_enter_again(frame);
   else undead_thread.in_hook = (uintptr_t)frame;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+// The same where the thread is known to be in no hook.
+static inline __attribute__((always_inline)) void undead_hook_enter_first(void) {
+  undead_thread.in_hook = (uintptr_t)__builtin_frame_address(0);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 

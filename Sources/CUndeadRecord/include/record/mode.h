@@ -20,9 +20,12 @@ typedef enum {
 // Defined, as 1, by the preload library only: it records from the first allocation on.
 extern const int undead_is_preload __attribute__((weak));
 
+// Changed by the functions below only (record/way.h).
 extern volatile int32_t undead_record_mode;
-// Not 0 if more than that is done at an allocation: it is compared, or belongs to an asynchronous caller or to a scope.
-extern bool undead_record_extras;
+// Backtraces may be partial (unwind/partial_x86_64.h).
+extern bool undead_record_hybrid;
+// And are so wherever they may, for tests.
+extern bool undead_record_all_partial;
 extern uint32_t undead_record_depth;   // frames kept of each backtrace
 
 // False where the hooks are compiled out because a sanitizer owns the allocator.
@@ -30,6 +33,10 @@ extern const bool undead_hooks_available;
 
 // Reads the environment (without malloc) and sets the mode, unless it is decided already. Returns the mode to use now.
 int32_t undead_record_decide(void);
+
+typedef enum { UNDEAD_STACKS_NONE, UNDEAD_STACKS_SAMPLED, UNDEAD_STACKS_HYBRID, UNDEAD_STACKS_FULL } undead_stacks;
+// Which backtraces the environment asks for (Documentation/environment.md).
+undead_stacks undead_record_stacks_wanted(void);
 
 // True if recording with backtraces is to keep those of a sample only: it was set, or the environment says so.
 bool undead_record_samples(void);

@@ -18,6 +18,11 @@ bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walk
 // Writes the return addresses of a stored backtrace, innermost first; returns how many (at most `max`). Safe while
 // the world is stopped and from any process that shares or copied the memory.
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max);
+// Asks the processor for what a reader of the backtrace needs first.
+void undead_backtrace_prefetch(uint32_t id);
+
+// True if a stored backtrace has the innermost frames only (undead_record_hybrid).
+bool undead_backtrace_is_partial(uint32_t id);
 
 // Captures the calling thread's stack with libunwind (single, exact backtraces; not for the hot path).
 uint32_t undead_backtrace_libunwind(uintptr_t *frames, uint32_t max);

@@ -24,8 +24,10 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
 // What became of a function, known by the stack pointer after its return: UNCERTAIN if the stack cannot be unwound.
 typedef enum { UNDEAD_FRAME_FOUND, UNDEAD_FRAME_GONE, UNDEAD_FRAME_UNCERTAIN } undead_frame_fate;
 
-// Looks for the frame that ends at `sp` among those that `frame` was called from, itself not included.
-undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp);
+// Looks for the function that returns to `sp` among `frame`'s and those that it was called from. Only code from `low` up
+// to `high` is it: another function's frame may end at the same place after it is gone.
+undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp, uintptr_t low,
+                                        uintptr_t high);
 
 typedef enum {
   UNDEAD_STEP_LOST,          // the outermost frame, or one that cannot be unwound by the rules

@@ -1,0 +1,25 @@
+// Which way the hooks go, in one word: they look at it in place of all that it is made of.
+#pragma once
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum {
+  // Small blocks of glibc's malloc need no more than
+  UNDEAD_WAY_BLOCKS = 1,     // the word of a block without a backtrace,
+  UNDEAD_WAY_STACKS = 2,     // or that of its backtrace,
+  UNDEAD_WAY_SAMPLED = 4,    // or a byte and now and then a sample.
+  UNDEAD_WAY_FREE = 8,       // A block that is freed loses its word, and nobody keeps it.
+  UNDEAD_WAY_OFF = 16,       // Nothing is recorded.
+  UNDEAD_WAY_EXTRAS = 32,    // The backtrace is compared, or belongs to an asynchronous caller or to a scope.
+};
+#define UNDEAD_WAY_SHORT (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_STACKS | UNDEAD_WAY_SAMPLED)
+
+// 0: none of the above is certain, each flag is asked.
+extern volatile uint32_t undead_way;
+
+// To be called after each change of what the way depends on: mode, other allocator, free filter, addresses to be avoided,
+// open scopes, asynchronous callers. Any thread, any number at a time; async-signal-safe.
+void undead_way_choose(void);
+
+#pragma GCC visibility pop

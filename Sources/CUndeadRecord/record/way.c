@@ -1,0 +1,43 @@
+#include "record/way.h"
+#include "record/allocator.h"
+#include "record/avoid.h"
+#include "record/free_filter.h"
+#include "record/mode.h"
+#include "record/scopes.h"
+#include "record/sparse.h"
+#include "record/thread_cache.h"
+#include "unwind/async_callers.h"
+
+volatile uint32_t undead_way;
+
+static uint32_t way_of_mode(int32_t mode, bool extras) {
+  // The first call is to look at the lists of freed blocks.
+  if (!undead_cache.tried && mode != UNDEAD_RECORD_OFF) return 0;
+  switch (mode) {
+    case UNDEAD_RECORD_OFF: return UNDEAD_WAY_OFF;
+    case UNDEAD_RECORD_BLOCKS: return extras || undead_avoids_addresses ? 0 : UNDEAD_WAY_BLOCKS;
+    case UNDEAD_RECORD_BACKTRACES: return extras || undead_avoids_addresses ? 0 : UNDEAD_WAY_STACKS;
+    case UNDEAD_RECORD_SAMPLED: return UNDEAD_WAY_SAMPLED;
+    default: return 0;
+  }
+}
+
+static uint32_t choose(void) {
+  int32_t mode = undead_record_mode;
+  bool extras = __atomic_load_n(&undead_open_scopes, __ATOMIC_SEQ_CST) || undead_async_wanted || mode == UNDEAD_RECORD_COMPARE;
+  uint32_t way = extras ? UNDEAD_WAY_EXTRAS : 0;
+  if (undead_allocator_detour) return way;
+  way |= way_of_mode(mode, extras);
+  bool words = mode > UNDEAD_RECORD_OFF && mode != UNDEAD_RECORD_SAMPLED;
+  return words && !undead_free_filter && !undead_sparse_used ? way | UNDEAD_WAY_FREE : way;
+}
+
+void undead_way_choose(void) {
+  undead_cache_prepare();
+  // Who is the last to write looks again afterwards, and so knows of all changes.
+  for (uint32_t way = choose(), seen;; way = seen) {
+    __atomic_store_n(&undead_way, way, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if ((seen = choose()) == way) return;
+  }
+}

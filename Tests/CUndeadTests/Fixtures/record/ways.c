@@ -1,0 +1,162 @@
+// The hooks take their short way where that is enough, and only there; new blocks are cleared in all ways. Linked with the
+// sources of the instrument.
+#define _GNU_SOURCE
+#include "check.h"
+#include "record/avoid.h"
+#include "record/free_filter.h"
+#include "record/mode.h"
+#include "record/registry.h"
+#include "record/way.h"
+#include "undead_scopes.h"
+#include "unwind/store.h"
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t word(const void *block) {
+  uint32_t *slot = undead_registry_slot((uintptr_t)block);
+  return slot ? *slot : 0;
+}
+
+static bool is_known(const void *block) { return word(block) != 0; }
+
+static uint32_t word_of_new_block(void) {
+  void *block = malloc(40);
+  uint32_t found = word(block);
+  free(block);
+  CHECK(!is_known(block));
+  return found;
+}
+
+static void modes(void) {
+  CHECK(word_of_new_block() > undead_backtrace_none);
+  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  void *before = malloc(40);
+  undead_record_stop();
+  CHECK(undead_way == UNDEAD_WAY_OFF);
+  CHECK(word_of_new_block() == 0);
+  CHECK(is_known(before));
+  free(before);
+  CHECK(!is_known(before));
+  undead_record_start(UNDEAD_RECORD_BLOCKS);
+  CHECK(undead_way == (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_FREE));
+  CHECK(word_of_new_block() == undead_backtrace_none);
+  undead_record_start(UNDEAD_RECORD_COMPARE);
+  CHECK(undead_way == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
+  CHECK(word_of_new_block() > undead_backtrace_none);
+  undead_record_start(UNDEAD_RECORD_BACKTRACES);
+  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+}
+
+// While a scope is open each block belongs to one; afterwards the short way is taken again.
+static void scopes(void) {
+  uint32_t scope = undead_scope_open();
+  CHECK(undead_way == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE) || undead_way == UNDEAD_WAY_EXTRAS);
+  void *block = malloc(40);
+  CHECK(undead_scope_of_block(block) == UNDEAD_SCOPE_OUTSIDE);
+  undead_scope_close(scope);
+  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  void *after = malloc(40);
+  CHECK(undead_scope_of_block(after) == 0);
+  free(after);
+  free(block);
+}
+
+static void avoided(void) {
+  void *block = malloc(24);
+  uintptr_t words[] = {(uintptr_t)block};
+  free(block);
+  undead_avoid_words((uintptr_t)words, (uintptr_t)(words + 1));
+  CHECK((undead_way & UNDEAD_WAY_SHORT) == 0);
+  void *other = malloc(24);
+  CHECK((uintptr_t)other != words[0]);
+  undead_avoid_no_longer();
+  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  free(other);
+}
+
+static void *kept;
+static bool keep(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)pc, (void)sp, (void)bp;
+  return block == kept;
+}
+
+static void filtered(void) {
+  kept = malloc(40);
+  undead_free_filter = keep;
+  undead_way_choose();
+  free(kept);
+  CHECK(is_known(kept));
+  CHECK(word_of_new_block() != 0);
+  undead_free_filter = NULL;
+  undead_way_choose();
+  free(kept);
+  CHECK(!is_known(kept));
+}
+
+// Threads that change different things at the same time: in the end the way is that of all of them.
+static void *open_and_close(void *unused) {
+  for (int i = 0; i < 20000; i++) undead_scope_close(undead_scope_open());
+  return unused;
+}
+
+static void *change_filter(void *unused) {
+  for (int i = 0; i < 20000; i++) {
+    undead_free_filter = i & 1 ? NULL : keep;
+    undead_way_choose();
+    bool frees = undead_way & UNDEAD_WAY_FREE;
+    CHECK(frees == (i & 1));
+  }
+  return unused;
+}
+
+static void at_the_same_time(void) {
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, i ? open_and_close : change_filter, NULL);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+}
+
+static void cleared(void) {
+  for (size_t size = 1; size < 3000; size += size < 400 ? 1 : 97)
+    for (int round = 0; round < 3; round++) {
+      char *block = round < 2 ? malloc(size) : calloc(1, size);
+      size_t usable = malloc_usable_size(block);
+      for (size_t i = 0; i < usable; i++)
+        if (block[i]) {
+          CHECK(!"a new block is not cleared");
+          break;
+        }
+      memset(block, 0xFF, usable);
+      // What lies behind it is somebody else's.
+      void *next = malloc(size);
+      CHECK(((size_t *)block)[-1] >> 3 << 3 == ((usable + 8) & ~(size_t)7));
+      memset(next, 0xFF, malloc_usable_size(next));
+      free(block);
+      free(next);
+    }
+}
+
+// In a child of a process with several threads: what it allocates itself bears a mark, in the short way, too.
+static void own(void) {
+  void *inherited = malloc(40);
+  undead_registry_inherit();
+  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(!(word(inherited) & UNDEAD_WORD_OWN));
+  CHECK(word_of_new_block() & UNDEAD_WORD_OWN);
+  void *large = malloc(5000), *cleared = calloc(1, 40), *resized = realloc(NULL, 40);
+  CHECK(word(large) & word(cleared) & word(resized) & UNDEAD_WORD_OWN);
+  free(large), free(cleared), free(resized), free(inherited);
+}
+
+int main(void) {
+  modes();
+  scopes();
+  avoided();
+  filtered();
+  at_the_same_time();
+  cleared();
+  own();
+  return failures != 0;
+}
