@@ -2,11 +2,20 @@
 #pragma once
 #include "scan/heap.h"
 
+// Of so many granules which begin a listed block, and how many listed blocks lie before them: what tells the position lies in
+// one line of the cache.
+#define UNDEAD_INDEX_WORDS 7u
+#define UNDEAD_INDEX_GRANULES (UNDEAD_INDEX_WORDS * 64u)
+typedef struct {
+  uint64_t before;
+  uint64_t starts[UNDEAD_INDEX_WORDS];
+} undead_index_line;
+
 typedef struct {
   const char *entries;     // each starts with the address of a block
   size_t stride;
   uint32_t count;
-  uint32_t **first;        // for each leaf, for each page: the first entry that starts in it or later
+  undead_index_line **lines;   // for each leaf
 } undead_address_index;
 
 // False without memory.

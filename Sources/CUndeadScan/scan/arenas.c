@@ -39,8 +39,6 @@ typedef struct {
   undead_intervals *excluded;
 } list_walk;
 
-static uintptr_t word_at(uintptr_t address) { return undead_chunk_word(address); }
-
 static uintptr_t next_in_single_list(uintptr_t memory) {
   return layout.protected_links ? word_at(memory) ^ memory >> 12 : word_at(memory);
 }
@@ -82,7 +80,8 @@ static void walk_bin(list_walk *walk, uintptr_t bin) {
 
 // What has never been handed out, or was taken back, ends where the heap does: at a page.
 static void note_top(list_walk *walk, uintptr_t top) {
-  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_size(top)) % 4096 == 0) note(walk, top);
+  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_size(top)) % 4096 == 0 && note(walk, top))
+    undead_note_top(walk->free, top);
 }
 
 static bool is_empty_or_linked(uintptr_t bin) {

@@ -12,6 +12,8 @@ typedef struct {
   void *pools[64];      // all of them
   uint32_t pool_count;
   bool no_memory;
+  uint32_t top_count;   // of arenas
+  uintptr_t tops[64];   // the chunks at their ends, behind which there is none; any may be one if there are more
 } undead_free_chunks;
 
 // Learns where threads keep their caches of free chunks; on the scanning thread, with the world running.

@@ -9,6 +9,7 @@
 
 #define UNDEAD_LAYOUT_CACHE 1024u
 #define UNDEAD_KIND_CACHE 256u
+#define UNDEAD_PLAN_CACHE 512u
 #define UNDEAD_MOST_SKIPS 256u          // of an object whose existentials are looked into
 #define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
 
@@ -25,6 +26,20 @@ typedef struct {
   uintptr_t loose_low, loose_high;   // the same in front of it, of memory without a type; 0 if there is nothing
   undead_elements elements; // in use, if that is known for certain
 } undead_body;
+
+// What there is to look at in any object of a class (scan/plain.h). Bit k: of the word at 8 * k.
+typedef struct {
+  uintptr_t isa;
+  bool plain;               // the rest is known, and all that there is to know
+  bool counted;             // what begins like an object of it has to have a count, too (undead_block_layout)
+  bool zero_is_nothing;     // a word that is 0 names no block, whatever it may stand for
+  uint32_t word_count;      // that the type describes
+  const uint8_t *words;     // undead_evidence
+  bool has_weak;            // some of its words keep nothing alive
+  uint64_t references;      // words that are looked at as what a type says they are
+  uint64_t untyped;         // words that may be in disguise (undead_is_untyped)
+  uint64_t straddling;      // those of them that an address may begin in, and end in the next
+} undead_plan;
 
 typedef struct undead_bodies {
   const undead_heap *heap;
@@ -45,6 +60,7 @@ typedef struct undead_bodies {
     undead_kind kind;
   } kinds[UNDEAD_KIND_CACHE];     // of undead_classify
   uint32_t skips[UNDEAD_MOST_SKIPS];   // of the last body with existentials
+  undead_plan plans[UNDEAD_PLAN_CACHE];
 } undead_bodies;
 
 // `body` is valid until the next call.

@@ -37,10 +37,10 @@ uint32_t undead_collect_node(undead_storage *storage, undead_bodies *bodies, uin
 }
 
 static bool visit(void *context, uintptr_t block, uint32_t *word) {
+  (void)word;
   sweep *self = context;
   undead_scan_result *result = &self->storage->result;
-  if (*word & UNDEAD_WORD_MARK) return true;
-  size_t size = undead_block_size(block);
+  size_t size = undead_heap_block_size(self->bodies->heap, block);
   undead_kind kind = undead_body_kind(self->bodies, block, size);
   if (!self->swift_only) {
     result->live_blocks++;
@@ -61,12 +61,12 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
 
 void undead_collect_unreached(undead_storage *storage, undead_bodies *bodies) {
   sweep self = {.storage = storage, .bodies = bodies};
-  undead_heap_each(bodies->heap, visit, &self);
+  undead_heap_each_unmarked(bodies->heap, visit, &self);
   if (!self.full) return;
   self.swift_only = true;
   storage->result.node_count = 0;
   storage->result.dropped_nodes = 0;
-  undead_heap_each(bodies->heap, visit, &self);
+  undead_heap_each_unmarked(bodies->heap, visit, &self);
 }
 
 // The same block, listed for another reason.

@@ -7,8 +7,6 @@
 
 #define MOST_STACKS 1000000u
 
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
-
 // A node of a ring: next and previous.
 static bool is_linked(uintptr_t node) {
   if (node % 8 || !undead_is_readable(node, 16)) return false;

@@ -3,8 +3,11 @@
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/collect.h"
+#include "scan/plain.h"
 #include "scan/references.h"
 #include "scan/tally.h"
+
+enum { NODES_AHEAD = 8 };
 
 typedef struct {
   undead_storage *storage;
@@ -15,9 +18,17 @@ typedef struct {
   uint32_t link_count;
   uint32_t from;      // the node whose words are looked at, and the first of them
   uintptr_t low;
-  const undead_body *body;
+  const undead_body *body;   // NULL: of a plain object, and not needed yet
+  undead_body plain_body;
   uint32_t *owned;    // of each node: counted references from what leaked
 } edge_list;
+
+static const undead_body *body_of(edge_list *list) {
+  const undead_node *node = &list->storage->result.nodes[list->from];
+  if (list->body) return list->body;
+  undead_body_of(list->bodies, node->address, node->size, &list->plain_body);
+  return list->body = &list->plain_body;
+}
 
 static void add_edge(void *context, const undead_reference *reference) {
   edge_list *list = context;
@@ -43,8 +54,8 @@ static void add_edge(void *context, const undead_reference *reference) {
   }
   undead_kind kind = (undead_kind)result->nodes[to].kind;
   bool counted = block == reference->address
-    && (leaked ? undead_body_evidence(list->body, at) == UNDEAD_EVIDENCE_COUNTED
-               : undead_is_owning_word(list->bodies, list->body, at, kind));
+    && (leaked ? undead_body_evidence(body_of(list), at) == UNDEAD_EVIDENCE_COUNTED
+               : undead_is_owning_word(list->bodies, body_of(list), at, kind));
   if (leaked && counted) list->owned[to]++;
   result->edges[result->edge_count++] = (undead_edge){
     .from = list->from,
@@ -69,13 +80,35 @@ static void add_implied(edge_list *list, uint32_t from, uint32_t offset) {
 
 static void edges_of(edge_list *list, uint32_t from) {
   const undead_node *node = &list->storage->result.nodes[from];
+  const undead_plan *plan = list->link_count ? NULL : undead_plain_plan(list->bodies, node->address, node->size);
+  list->from = from;
+  if (plan && !plan->has_weak) {
+    list->low = node->address + ABI_OBJECT_HEADER;
+    list->body = NULL;
+    undead_walk_plain(list->heap, node->address, node->size, plan, add_edge, list);
+    return;
+  }
   undead_body body;
   undead_body_of(list->bodies, node->address, node->size, &body);
-  list->from = from;
   list->low = body.low;
   list->body = &body;
   if (list->link_count && body.isa) add_implied(list, from, (uint32_t)(body.low - node->address));
   undead_walk_body(list->heap, node->address, &body, true, add_edge, list);
+}
+
+// What the nodes behind this one refer to is seldom in the cache.
+static void look_ahead(const edge_list *list, uint32_t node) {
+  const undead_scan_result *result = &list->storage->result;
+  if (node >= result->node_count || result->nodes[node].size < 32) return;
+  for (uintptr_t at = result->nodes[node].address + 16; at < result->nodes[node].address + 32; at += 8) {
+    uintptr_t address = word_at(at) & UNDEAD_POINTER_MASK;
+    if (!undead_heap_may_hold(list->heap, address) || !list->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf) continue;
+    __builtin_prefetch(undead_heap_word(list->heap, address));
+    uint32_t to = undead_address_index_of(&list->index, address);
+    if (to == UINT32_MAX) continue;
+    __builtin_prefetch(&result->nodes[to]);
+    __builtin_prefetch(&list->owned[to]);
+  }
 }
 
 static bool is_async_memory(const edge_list *list, const undead_node *node) {
@@ -124,7 +157,10 @@ bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const 
   uint32_t count = storage->result.node_count;
   if (!(list.owned = undead_map((count + 1ull) * sizeof *list.owned))) return false;
   bool ok = undead_address_index_open(&list.index, storage->result.nodes, sizeof(undead_node), count);
-  for (uint32_t i = 0; ok && i < count; i++) edges_of(&list, i);
+  for (uint32_t i = 0; ok && i < count; i++) {
+    look_ahead(&list, i + NODES_AHEAD);
+    edges_of(&list, i);
+  }
   if (ok) note_counts(&list);
   if (ok) note_borrowed(&list);
   if (ok) undead_address_index_close(&list.index);

@@ -121,6 +121,8 @@ bool undead_findings_list(undead_analysis *analysis, undead_storage *storage, co
   const findings context = {analysis, storage, view, options}, *self = &context;
   undead_scan_result *result = &self->storage->result;
   undead_address_index index;
+  bool asked = analysis->suspects.found_count || analysis->closed.count || options->watched_count || options->loop_item_count;
+  if (!asked) return true;
   if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
   list_suspects(self, &index);
   list_closed(self, &index);

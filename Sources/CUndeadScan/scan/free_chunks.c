@@ -5,6 +5,7 @@
 #define LEAF_BITS_BYTES (UNDEAD_LEAF_GRANULES / 8)
 #define POOL_LEAVES 64u
 #define POOL_BYTES (POOL_LEAVES * LEAF_BITS_BYTES)
+#define MOST_TOPS (sizeof ((undead_free_chunks *)0)->tops / sizeof(uintptr_t))
 #define TABLE_BYTES (UNDEAD_LEAF_COUNT * sizeof(uint64_t *))
 
 bool undead_is_chunk(const undead_heap *heap, uintptr_t chunk) {
@@ -37,14 +38,26 @@ bool undead_note_free_chunk(undead_free_chunks *free, uintptr_t chunk) {
   return true;
 }
 
+void undead_note_top(undead_free_chunks *free, uintptr_t chunk) {
+  if (free->top_count < MOST_TOPS) free->tops[free->top_count] = chunk;
+  free->top_count++;
+}
+
+static bool may_be_top(const undead_free_chunks *free, uintptr_t chunk) {
+  if (free->top_count > MOST_TOPS) return true;
+  for (uint32_t i = 0; i < free->top_count; i++)
+    if (free->tops[i] == chunk) return true;
+  return false;
+}
+
 uintptr_t undead_free_chunk_end(const undead_free_chunks *free, uintptr_t address) {
   const uint64_t *bits = free->bits[address >> UNDEAD_LEAF_SHIFT];
   uintptr_t granule = address >> 4 & (UNDEAD_LEAF_GRANULES - 1);
   if (!bits || !(bits[granule / 64] >> granule % 64 & 1)) return 0;
-  uintptr_t chunk_end = address - CHUNK_HEADER + undead_chunk_size(address - CHUNK_HEADER);
-  // The header of the next chunk belongs to malloc, too. The last one of a heap has no next one: what follows its page
-  // may be somebody else's.
-  return chunk_end % 4096 ? chunk_end + CHUNK_HEADER : chunk_end;
+  uintptr_t chunk = address - CHUNK_HEADER, chunk_end = chunk + undead_chunk_size(chunk);
+  // The header of the next chunk belongs to malloc, too: its first word was the last one of this chunk's memory. Behind
+  // the last chunk of a heap, which ends with a page, may be what is somebody else's.
+  return chunk_end % 4096 == 0 && may_be_top(free, chunk) ? chunk_end : chunk_end + CHUNK_HEADER;
 }
 
 bool undead_free_chunks_in(const undead_free_chunks *free, uintptr_t page) {

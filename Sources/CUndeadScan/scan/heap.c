@@ -2,8 +2,11 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
-#include "platform/words.h"
+#include "record/allocator.h"
+#include "scan/words.h"
 #include <assert.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
 
 #define POINTER_GUARD 0x30   // tcbhead_t (sysdeps/x86_64/nptl/tls.h)
 #define GROUPS (UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT)
@@ -12,6 +15,13 @@
 #define LEAF_BYTES (1ull << UNDEAD_LEAF_SHIFT)
 #define PAGE_BYTES (1ull << UNDEAD_PAGE_SHIFT)
 #define COVER_BYTES ((UNDEAD_LEAF_PAGES + 1) * sizeof(uintptr_t))
+
+// The versions whose chunks were looked at (glibc/layout.h).
+static bool is_glibc_known(void) {
+  const char *version = gnu_get_libc_version();
+  int minor = version[0] == '2' && version[1] == '.' ? atoi(version + 2) : 0;
+  return minor >= 26 && minor <= 43 && !undead_allocator_is_other();
+}
 
 static bool grow_used(undead_heap *heap) {
   uint32_t capacity = heap->used_capacity ? heap->used_capacity * 4 : 4096;
@@ -52,7 +62,7 @@ static uintptr_t *add_cover(undead_heap *heap) {
 }
 
 static bool cover_pages(undead_heap *heap, uintptr_t block) {
-  uintptr_t end = block + undead_block_size(block);
+  uintptr_t end = block + undead_heap_block_size(heap, block);
   if (end > heap->high) heap->high = end;
   for (uintptr_t page = (block | (PAGE_BYTES - 1)) + 1; page < end; page += PAGE_BYTES) {
     undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
@@ -81,7 +91,8 @@ static bool index_leaf(undead_heap *heap, uint32_t index) {
 }
 
 bool undead_heap_open(undead_heap *heap) {
-  *heap = (undead_heap){.low = UINTPTR_MAX, .pointer_guard = word_at(undead_thread_pointer() + POINTER_GUARD)};
+  *heap = (undead_heap){.low = UINTPTR_MAX, .pointer_guard = word_at(undead_thread_pointer() + POINTER_GUARD),
+                        .glibc = is_glibc_known()};
   heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
   bool ok = heap->regions && list_leaves(heap);
   for (uint32_t i = 0; ok && i < heap->used_count; i++) ok = index_leaf(heap, heap->used[i]);
@@ -91,7 +102,7 @@ bool undead_heap_open(undead_heap *heap) {
 }
 
 bool undead_heap_open_starts(undead_heap *heap) {
-  *heap = (undead_heap){.high = UNDEAD_LEAF_COUNT << UNDEAD_LEAF_SHIFT};
+  *heap = (undead_heap){.high = UNDEAD_LEAF_COUNT << UNDEAD_LEAF_SHIFT, .glibc = is_glibc_known()};
   heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
   bool ok = heap->regions && list_leaves(heap);
   if (!ok) undead_heap_close(heap);
@@ -117,11 +128,11 @@ uintptr_t undead_heap_search(const undead_heap *heap, uintptr_t address) {
     while (granule > page && !words[granule]) granule--;
     if (words[granule]) {
       uintptr_t block = (address & ~(LEAF_BYTES - 1)) + (granule << 4);
-      return address < block + undead_block_size(block) ? block : 0;
+      return address < block + undead_heap_block_size(heap, block) ? block : 0;
     }
   }
   uintptr_t block = region->cover ? region->cover[(address >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)] : 0;
-  return block && address < block + undead_block_size(block) ? block : 0;
+  return block && address < block + undead_heap_block_size(heap, block) ? block : 0;
 }
 
 bool undead_heap_page(const undead_heap *heap, uintptr_t address) {
@@ -145,17 +156,34 @@ static inline void prefetch_group(const undead_leaf *leaf, uintptr_t base, uint6
   for (uintptr_t page = 0; page < GROUP_GRANULES << 4; page += PAGE_BYTES) __builtin_prefetch((const void *)(blocks + page));
 }
 
-void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {
+static inline __attribute__((always_inline)) void each(const undead_heap *heap, bool unmarked, undead_heap_visitor visit,
+                                                       void *context) {
   for (uint32_t i = 0; i < heap->used_count; i++) {
     undead_leaf *leaf = heap->regions[heap->used[i]].leaf;
     uintptr_t base = (uintptr_t)heap->used[i] << UNDEAD_LEAF_SHIFT;
     for (uint64_t group = 0; group < GROUPS; group++) {
       if (!leaf->touched[group]) continue;
       prefetch_group(leaf, base, group + GROUPS_AHEAD);
-      for (uint64_t granule = group * GROUP_GRANULES; granule < (group + 1) * GROUP_GRANULES; granule++)
-        if (leaf->word[granule] && !visit(context, base + (granule << 4), &leaf->word[granule])) return;
+      uint64_t end = (group + 1) * GROUP_GRANULES;
+      for (uint64_t first = group * GROUP_GRANULES; first < end; first += UNDEAD_WORDS_AT_ONCE) {
+        uint32_t *words = &leaf->word[first], found = unmarked ? undead_positive_words(words) : undead_used_words(words);
+        for (; found; found &= found - 1) {
+          uint64_t granule = first + (uint64_t)__builtin_ctz(found);
+          if (!visit(context, base + (granule << 4), &leaf->word[granule])) return;
+        }
+      }
     }
   }
+}
+
+void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {
+  each(heap, false, visit, context);
+}
+
+_Static_assert(UNDEAD_WORD_MARK == 1u << 31, "the sign");
+
+void undead_heap_each_unmarked(const undead_heap *heap, undead_heap_visitor visit, void *context) {
+  each(heap, true, visit, context);
 }
 
 void undead_heap_clear(const undead_heap *heap, uint32_t bits) {

@@ -1,5 +1,6 @@
 // From any word to the live block that it points into. Only valid while the world is stopped (or in a copy of it).
 #pragma once
+#include "platform/words.h"
 #include "record/registry.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ typedef struct {
   uintptr_t low, high;      // all blocks lie between
   uintptr_t pointer_guard;  // what the C library hides addresses in jump buffers with
   uint64_t areas[(1u << 16) / 64];   // bit k: blocks lie between k and k + 1 times 4 GiB
+  bool glibc;               // blocks are chunks of glibc's, or look like these
 } undead_heap;
 
 // Builds the index from the registry; needs the memory map. False without memory.
@@ -38,6 +40,16 @@ bool undead_heap_open(undead_heap *heap);
 // Only where blocks start: undead_heap_starts, undead_heap_word and undead_heap_each, and nothing else.
 bool undead_heap_open_starts(undead_heap *heap);
 void undead_heap_close(undead_heap *heap);
+
+// The same as undead_block_size, without a call for what malloc_usable_size() does with chunks in use that are no mappings of
+// their own (musable in malloc/malloc.c): it takes the word off that belongs to the next chunk.
+static inline size_t undead_heap_block_size(const undead_heap *heap, uintptr_t block) {
+  enum { MAPPED = 2, FLAGS = 7, IN_USE = 1 };
+  uintptr_t head = word_at(block - 8), size = (head & ~(uintptr_t)FLAGS) - 8;
+  if (!heap->glibc || head & MAPPED || size >= (1ull << 47) - block || !(word_at(block + size) & IN_USE))
+    return undead_block_size(block);
+  return size;
+}
 
 uintptr_t undead_heap_search(const undead_heap *heap, uintptr_t address);
 
@@ -80,5 +92,7 @@ bool undead_heap_page(const undead_heap *heap, uintptr_t address);
 // Calls `visit` for each live block in address order until it returns false. `word` may be changed.
 typedef bool (*undead_heap_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context);
+// The same for the blocks whose word has no UNDEAD_WORD_MARK.
+void undead_heap_each_unmarked(const undead_heap *heap, undead_heap_visitor visit, void *context);
 // Clears these bits of all words.
 void undead_heap_clear(const undead_heap *heap, uint32_t bits);

@@ -2,11 +2,14 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "record/registry.h"
+#include "record/sparse.h"
 #include "runtime/layout.h"
+#include "scan/words.h"
 
 // A hash table is touched all over, so it begins small: most programs have some thousand types.
 #define FIRST_TABLE_SLOTS 8192u
 #define RECENT_SLOTS 8192u
+#define AHEAD 4096u   // what the processor does not fetch by itself: the next page
 
 bool undead_isas_open(undead_isas *isas) {
   *isas = (undead_isas){.table_size = FIRST_TABLE_SLOTS};
@@ -53,20 +56,48 @@ static void add(undead_isas *isas, uintptr_t word) {
   isas->list[isas->count++] = word;
 }
 
-static bool visit(void *context, uintptr_t block, uint32_t *registered) {
-  (void)registered;
-  undead_isas *isas = context;
-  if (!undead_is_readable(block, sizeof(uintptr_t))) return true;
+// What lies next to the block that was looked at last is mostly in the same mapping.
+static inline bool is_readable(undead_isas *isas, uintptr_t block) {
+  if (block - isas->low < isas->high - isas->low && isas->high - block >= sizeof(uintptr_t)) return true;
+  const undead_mapping *mapping = undead_mapping_of(block);
+  isas->low = mapping && mapping->readable ? mapping->low : 0;
+  isas->high = isas->low ? mapping->high : 0;
+  return undead_is_readable(block, sizeof(uintptr_t));
+}
+
+static inline void look_at(undead_isas *isas, uintptr_t block) {
+  if (!is_readable(isas, block)) return;
   uintptr_t word = *(const volatile uintptr_t *)block;
+  if (word == isas->last) return;
   uintptr_t *recent = &isas->recent[hash(word) & (RECENT_SLOTS - 1)];
-  if (*recent == word || word & 7 || word < 4096 || word >> 47) return true;
+  isas->last = word;
+  if (*recent == word || word & 7 || word < 4096 || word >> 47) return;
   *recent = word;
   // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
-  if (undead_registry_knows(word)) return true;
-  add(isas, word);
+  if (!undead_registry_knows(word)) add(isas, word);
+}
+
+static bool visit(void *isas, uintptr_t block, uint32_t *registered) {
+  (void)registered;
+  look_at(isas, block);
   return true;
 }
 
+static void look_at_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
+  const uint64_t granules = 1ull << UNDEAD_TOUCH_SHIFT;
+  for (uint64_t group = 0; group < sizeof leaf->touched; group++) {
+    if (!leaf->touched[group]) continue;
+    for (uint64_t first = group * granules; first < (group + 1) * granules; first += UNDEAD_WORDS_AT_ONCE)
+      for (uint32_t used = undead_used_words(&leaf->word[first]); used; used &= used - 1) {
+        uintptr_t block = base + ((first + (uint64_t)__builtin_ctz(used)) << 4);
+        __builtin_prefetch((const void *)(block + AHEAD));
+        look_at(context, block);
+      }
+  }
+  if (undead_sparse_used && !undead_sparse_expanded) undead_sparse_visit(leaf, base, visit, context);
+}
+
 void undead_isas_collect(undead_isas *isas) {
-  if (undead_maps_refresh()) undead_registry_each(visit, isas);
+  isas->low = isas->high = 0;
+  if (undead_maps_refresh()) undead_registry_each_leaf(look_at_leaf, isas);
 }

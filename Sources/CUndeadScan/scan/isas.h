@@ -12,6 +12,8 @@ typedef struct {
   uintptr_t *table;      // hash of the same, at most half full
   uint32_t table_size;
   uintptr_t *recent;     // words that were looked at lately, whatever they are
+  uintptr_t last;        // the last of them
+  uintptr_t low, high;   // of readable memory, as it was when the map was read
 } undead_isas;
 
 bool undead_isas_open(undead_isas *isas);

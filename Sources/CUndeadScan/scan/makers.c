@@ -2,7 +2,6 @@
 #include "platform/maps.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
-#include "unwind/backtrace.h"
 #include <string.h>
 
 // Where the runtime has its functions: to look for a name in its table takes two milliseconds, and each scan asks.

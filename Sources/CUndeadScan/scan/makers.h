@@ -1,6 +1,7 @@
 // Who made a block: memory that begins with the address of a class need not be an object. Tables of types and their
 // instances begin so, too.
 #pragma once
+#include "unwind/backtrace.h"
 #include "world/images.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,3 +23,9 @@ void undead_makers_open(undead_makers *makers);
 // True if something else than the Swift runtime made the block with this backtrace, so that it is no object. False also
 // where nothing tells.
 bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace);
+
+// Backtraces that were not asked about lately are read from memory: to be called a while before.
+static inline void undead_makers_expect(const undead_makers *makers, uint32_t backtrace) {
+  uint32_t slot = (backtrace * 0x9E3779B1u) >> 22;
+  if (makers->cache[slot].backtrace != backtrace) undead_backtrace_prefetch(backtrace);
+}

@@ -1,6 +1,7 @@
 #include "scan/mark.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
+#include "scan/plain.h"
 #include "scan/references.h"
 #include <assert.h>
 
@@ -17,56 +18,80 @@ static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool b
   undead_worklist_push(&marker->doubted, block | (by_place ? UNDEAD_NAMED_BY_PLACE : 0));
 }
 
-static inline void mark_block(undead_marker *marker, uintptr_t block, uintptr_t from, uintptr_t offset,
-                              undead_evidence doubtful) {
-  uint32_t *word = undead_heap_word(marker->heap, block);
-  if (*word & (marker->bit | marker->except) || (marker->within && !(*word & marker->within))) return;
-  if (doubtful != UNDEAD_EVIDENCE_RAW) {
-    doubt(marker, block, word, from == 0 || doubtful == UNDEAD_EVIDENCE_PERHAPS);
+// Where a reference comes from, in one word: the block that it is in, or the place of a root and this bit; above them the
+// evidence, RAW if it is not doubtful.
+#define OF_ROOT (1ull << 63)
+#define EVIDENCE_SHIFT 60
+#define PLACE_MASK ((1ull << EVIDENCE_SHIFT) - 1)
+
+static inline uintptr_t origin_of(uintptr_t block, uintptr_t place, undead_evidence doubtful) {
+  return (block ? block : place | OF_ROOT) | (uintptr_t)doubtful << EVIDENCE_SHIFT;
+}
+static inline undead_evidence doubt_of(uintptr_t origin) { return (undead_evidence)(origin >> EVIDENCE_SHIFT & 7); }
+
+static bool is_cut(const undead_marker *marker, uintptr_t origin, uintptr_t block) {
+  uintptr_t place = origin & PLACE_MASK;
+  return origin & OF_ROOT ? marker->cut(marker, 0, place, block) : marker->cut(marker, place, 0, block);
+}
+
+static inline void mark_word(undead_marker *marker, uintptr_t block, uint32_t *word, uintptr_t origin) {
+  uint32_t before = *word;
+  if (before & (marker->bit | marker->except) || (marker->within && !(before & marker->within))) return;
+  if (doubt_of(origin) != UNDEAD_EVIDENCE_RAW) {
+    doubt(marker, block, word, origin & OF_ROOT || doubt_of(origin) == UNDEAD_EVIDENCE_PERHAPS);
     return;
   }
-  if (marker->cut && *word & UNDEAD_WORD_SPECIAL && marker->cut(marker, from, offset, block)) return;
-  *word |= marker->bit;
-  if (marker->only_threads) note_scope(marker->result, undead_scope_of_backtrace(*word & UNDEAD_WORD_BACKTRACE));
+  if (marker->cut && before & UNDEAD_WORD_SPECIAL && is_cut(marker, origin, block)) return;
+  *word = before | marker->bit;
+  if (marker->only_threads) note_scope(marker->result, undead_scope_of_backtrace(before & UNDEAD_WORD_BACKTRACE));
+  if (marker->bodies->makers) undead_makers_expect(marker->bodies->makers, before & UNDEAD_WORD_BACKTRACE);
   undead_worklist_push(&marker->waiting, block);
+}
+
+static void mark_block(undead_marker *marker, uintptr_t block, uintptr_t origin) {
+  mark_word(marker, block, undead_heap_word(marker->heap, block), origin);
 }
 
 // An address in the eight bytes of malloc's between two blocks: the end of one, which runs down from there, or the
 // place before the other, whose elements are counted from one.
-static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
-                        undead_evidence doubtful) {
+static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t origin) {
   if (marker->result) undead_avoid_address(address);
   if (!(address & 8)) return;
   uintptr_t end = address & ~(uintptr_t)7, before = undead_heap_block(marker->heap, end - 1);
-  if (before) mark_block(marker, before, from, offset, doubtful);
-  if (undead_heap_starts(marker->heap, end + 8)) mark_block(marker, end + 8, from, offset, doubtful);
+  if (before) mark_block(marker, before, origin);
+  if (undead_heap_starts(marker->heap, end + 8)) mark_block(marker, end + 8, origin);
 }
 
-static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
-                        undead_evidence doubtful) {
+// What does not name the start of a block, or is doubtful.
+static __attribute__((noinline)) void mark_other(undead_marker *marker, uintptr_t address, uintptr_t origin) {
   uintptr_t block = undead_heap_block(marker->heap, address);
-  if (block && doubtful != UNDEAD_EVIDENCE_RAW && undead_is_inside_task(marker->bodies, block, address)) return;
-  if (block) mark_block(marker, block, from, offset, doubtful);
-  else mark_beside(marker, address, from, offset, doubtful);
+  bool doubtful = doubt_of(origin) != UNDEAD_EVIDENCE_RAW;
+  if (block && doubtful && undead_is_inside_task(marker->bodies, block, address)) return;
+  if (block) mark_block(marker, block, origin);
+  else mark_beside(marker, address, origin);
+}
+
+static inline void mark(undead_marker *marker, uintptr_t address, uintptr_t origin) {
+  undead_leaf *leaf = marker->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf;
+  uint32_t *word = leaf ? &leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)] : NULL;
+  if (__builtin_expect(word && *word && doubt_of(origin) == UNDEAD_EVIDENCE_RAW, 1))
+    mark_word(marker, address & ~(uintptr_t)15, word, origin);
+  else mark_other(marker, address, origin);
 }
 
 static inline void mark_oldest(undead_marker *marker) {
   uint32_t at = marker->candidate_first++ & (UNDEAD_CANDIDATE_RING - 1);
-  mark(marker, marker->candidates[at].address, marker->candidates[at].from, marker->candidates[at].offset,
-       marker->candidates[at].doubtful);
+  mark(marker, marker->candidates[at].address, marker->candidates[at].origin);
 }
 
 // The registry's word of a candidate is seldom in the cache: ask for it now and look at it a few candidates later.
-static inline void consider(undead_marker *marker, uintptr_t address, uintptr_t from, uintptr_t offset,
-                            undead_evidence doubtful) {
+static inline void consider(undead_marker *marker, uintptr_t address, uintptr_t origin) {
   const undead_leaf *leaf = marker->heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf;
   if (leaf) __builtin_prefetch(&leaf->word[(address >> 4) & (UNDEAD_LEAF_GRANULES - 1)]);
   if (marker->candidate_end - marker->candidate_first == UNDEAD_CANDIDATE_RING) mark_oldest(marker);
   uint32_t at = marker->candidate_end++ & (UNDEAD_CANDIDATE_RING - 1);
   marker->candidates[at].address = address;
-  marker->candidates[at].from = from;
-  marker->candidates[at].offset = offset;
-  marker->candidates[at].doubtful = doubtful;
+  marker->candidates[at].origin = origin;
 }
 
 typedef struct {
@@ -78,20 +103,31 @@ static inline void visit(void *context, const undead_reference *reference) {
   const reference_source *source = context;
   bool weak = source->marker->weak && undead_is_weak_evidence(reference->evidence);
   undead_evidence doubtful = weak ? reference->evidence : UNDEAD_EVIDENCE_RAW;
-  consider(source->marker, reference->address, source->block, reference->at - source->block, doubtful);
+  consider(source->marker, reference->address, origin_of(source->block, reference->at, doubtful));
 }
 
-static void scan_block(undead_marker *marker, uintptr_t block) {
-  size_t size = undead_block_size(block);
+static void scan_plain(undead_marker *marker, uintptr_t block, size_t size, const undead_plan *plan) {
+  reference_source source = {marker, block};
+  undead_walk_plain(marker->heap, block, size, plan, visit, &source);
+}
+
+static void scan_other(undead_marker *marker, uintptr_t block, size_t size) {
   undead_body body;
   undead_body_of(marker->bodies, block, size, &body);
-  marker->blocks++;
-  marker->bytes += size;
   if (marker->note) *undead_heap_word(marker->heap, block) |= marker->note(marker, block, size, &body);
   // Types that are made while the program runs lie in blocks, too.
-  if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block, 0, UNDEAD_EVIDENCE_RAW);
+  if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block);
   reference_source source = {marker, block};
   undead_walk_body(marker->heap, block, &body, false, visit, &source);
+}
+
+static inline void scan_block(undead_marker *marker, uintptr_t block) {
+  size_t size = undead_heap_block_size(marker->heap, block);
+  marker->blocks++;
+  marker->bytes += size;
+  const undead_plan *plan = undead_plain_plan(marker->bodies, block, size);
+  if (plan) scan_plain(marker, block, size, plan);
+  else scan_other(marker, block, size);
 }
 
 static void ask_for(undead_marker *marker, uintptr_t block) {
@@ -160,7 +196,7 @@ static bool doubt_unmarked(void *context, uintptr_t block, uint32_t *word) {
 void undead_mark_doubt_all(undead_marker *marker) { undead_heap_each(marker->heap, doubt_unmarked, marker); }
 
 bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit) {
-  mark(marker, block, 0, 0, UNDEAD_EVIDENCE_RAW);
+  mark(marker, block, OF_ROOT);
   drain(marker, limit == UINT64_MAX ? limit : marker->blocks + limit);
   bool complete = !undead_worklist_has(&marker->waiting) && marker->block_first == marker->block_end
     && marker->candidate_first == marker->candidate_end;

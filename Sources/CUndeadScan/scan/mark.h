@@ -13,8 +13,8 @@
 
 typedef struct undead_marker undead_marker;
 
-// In a second pass: whether the reference at `offset` of `from` (0: a root at `offset`) to `to` is left out.
-typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t to);
+// In a second pass: whether the reference in the block `from` (0: in a root, at `place`) to `to` is left out.
+typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_t place, uintptr_t to);
 
 // What becomes of the blocks that only weak evidence names.
 typedef enum {
@@ -41,14 +41,13 @@ struct undead_marker {
   uint64_t doubtful_blocks;    // marked from doubtful roots; if there are none, `late` is not used
   undead_worklist *kept;       // NULL, or told the late blocks that the counts say others own (scan/counts.h)
   uint64_t blocks, bytes;      // marked so far
-  // Bits to set in the word of a marked block, or NULL.
+  // Bits to set in the word of a marked block, or NULL. Not asked about objects of plain classes (scan/plain.h).
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
   undead_worklist doubted;
   undead_worklist waiting;
   // First in, first out: what was asked of memory first arrives first.
   struct {
-    uintptr_t address, from, offset;   // as for `undead_cut`
-    undead_evidence doubtful;          // RAW: it is not
+    uintptr_t address, origin;   // `origin` as mark.c packs it
   } candidates[UNDEAD_CANDIDATE_RING];
   uintptr_t blocks_ahead[UNDEAD_BLOCK_RING];
   uint32_t candidate_first, candidate_end, block_first, block_end;   // counted on, modulo the ring's size

@@ -201,6 +201,11 @@ UNDEAD_WALK undead_walk_elements(const undead_heap *heap, const undead_body *bod
   const uint8_t *words = body->elements.words[which];
   size_t stride = range->stride, known = words ? stride / 8 : 0;
   uintptr_t high = range->high < body->high ? range->high : body->high;
+  if (stride == 8 && words && words[0] == UNDEAD_EVIDENCE_COUNTED && !body->elements.bitmap) {
+    for (uintptr_t at = range->low; at + 8 <= high; at += 8)
+      undead_walk_word(heap, at, UNDEAD_EVIDENCE_COUNTED, visit, context);
+    return;
+  }
   if (stride % 8 == 0) {
     const uint64_t *bitmap = body->elements.bitmap;
     size_t bucket = 0;

@@ -14,6 +14,7 @@
 #define FIRST_ROOTS (1u << 20)
 #define EXCLUDED_CAPACITY (1u << 18)
 #define PAGE 4096ull
+#define AHEAD 4096u   // what the processor does not fetch by itself: the next page
 
 static bool grow(undead_roots *roots) {
   undead_root *larger = undead_map(roots->capacity * 2ull * sizeof *larger);
@@ -61,7 +62,7 @@ static uintptr_t end_of_owned(undead_root_search *search, uintptr_t at, bool fir
   if (!end && first) block = undead_heap_resolve(search->heap, at);
   else if (!end && undead_heap_starts(search->heap, at)) block = at;
   // The last 8 bytes of a block lie in the next chunk, whose size follows them.
-  if (block) end = (block + undead_block_size(block) + 15) & ~(uintptr_t)15;
+  if (block) end = (block + undead_heap_block_size(search->heap, block) + 15) & ~(uintptr_t)15;
   if (end > search->owned_until) search->owned_until = end;
   return end > at ? end : 0;
 }
@@ -70,9 +71,11 @@ static uintptr_t end_of_owned(undead_root_search *search, uintptr_t at, bool fir
 static void add_between(undead_root_search *search, uintptr_t low, uintptr_t high) {
   uintptr_t from = low > search->owned_until ? low : search->owned_until, first = from;
   for (uintptr_t at = from; at < high;) {
+    __builtin_prefetch((const void *)(at + AHEAD));
     uintptr_t end = end_of_owned(search, at, at == first);
     if (!end && (at += 16) < high) continue;
-    undead_root_add(search, from, at < high ? at : high, UNDEAD_ROOT_GLOBAL, 0);
+    // Mostly there is nothing.
+    if (from < at) undead_root_add(search, from, at < high ? at : high, UNDEAD_ROOT_GLOBAL, 0);
     if (end) from = at = end;
   }
 }

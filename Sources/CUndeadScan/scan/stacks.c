@@ -9,8 +9,6 @@
 // A leaf function may use this much below its stack pointer (System V ABI, 3.2.2).
 #define RED_ZONE 128
 
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
-
 static bool is_caller(const undead_root_search *search, const undead_stopped_thread *thread) {
   return search->options->caller_tid == thread->tid && search->options->caller_sp;
 }

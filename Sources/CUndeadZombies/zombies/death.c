@@ -86,7 +86,9 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
 
 static inline __attribute__((always_inline)) void died(undead_swift_function function, uintptr_t object, size_t size,
                                                        size_t align_mask, const entry_frame *frame) {
-  undead_evicted evicted = {.count = 0};
+  undead_evicted evicted;
+  evicted.count = 0;
+  evicted.more = false;
   bool kept = false;
   // In a signal handler that interrupted this very function, objects go at once. So do immediates and null.
   if (LIKELY((intptr_t)object > 0) && LIKELY(undead_zombie_enter())) {

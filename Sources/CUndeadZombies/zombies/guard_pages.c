@@ -12,7 +12,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES, MOST_SLOTS = 1 << 18, SPARE_MAPPINGS = 8192, MAPPINGS_DEFAULT = 65530 };
+enum {
+  PAGE = 4096,
+  SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES,
+  MOST_SLOTS = 1 << 18,
+  SPARE_MAPPINGS = 8192,
+  MAPPINGS_DEFAULT = 65530,
+  GROUP_SLOTS = 32,           // slots that are opened together
+  FREE_SLOTS_KEPT = 2048,     // free ones that keep the memory of their fields for the next object
+};
+#define WHOLE_GROUP UINT32_MAX
 _Static_assert(SLOT_BYTES == 2 * PAGE, "a page for the header and one for the fields");
 // malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block, and takes
 // its header off. It is to say what it would have said of a block of malloc.
@@ -20,17 +29,16 @@ enum { CHUNK_IS_MAPPED = 2, CHUNK_HEADER = 16, CHUNK_OVERHEAD = 8, CHUNK_LEAST =
 
 typedef enum { SLOT_FREE, SLOT_LIVE, SLOT_DEAD } slot_state;
 
-typedef struct {
-  uint32_t next;     // in the list of free slots, from 1; 0: the last one
-  uint32_t state;    // slot_state
-} slot;
-
 uintptr_t undead_guard_low;
 size_t undead_guard_bytes;
 
 static undead_bounded_lock lock;
-static slot *slots;
-static uint32_t slot_count, slots_used, first_free;
+static uint8_t *states;             // slot_state of each slot
+// For each group of slots, those that are free; their fields are protected. Objects go without the lock, also in a signal
+// handler that interrupted whoever has it.
+static uint32_t *free_slots, free_count;
+static uint32_t group_count, groups_used;
+static uint32_t open_group, open_slots;   // free slots that can be used as they are: from where the next objects come
 static undead_guard_counters counters;
 
 static uintptr_t object_of(uint32_t index) {
@@ -58,11 +66,12 @@ bool undead_guard_prepare(void) {
   int saved = errno;
   uint32_t limit = mapping_limit();
   uint32_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;
-  slot_count = wanted < MOST_SLOTS ? wanted : MOST_SLOTS;
-  slots = undead_map(slot_count * sizeof *slots);
-  size_t bytes = (size_t)slot_count * SLOT_BYTES;
+  group_count = (wanted < MOST_SLOTS ? wanted : MOST_SLOTS) / GROUP_SLOTS;
+  states = undead_map((size_t)group_count * GROUP_SLOTS);
+  free_slots = undead_map(group_count * sizeof *free_slots);
+  size_t bytes = (size_t)group_count * GROUP_SLOTS * SLOT_BYTES;
   void *range = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  bool ok = slots && range != MAP_FAILED && undead_own_memory(range, bytes);
+  bool ok = states && free_slots && range != MAP_FAILED && undead_own_memory(range, bytes);
   if (ok) {
     // Huge pages would put the pages of 256 objects together.
     madvise(range, bytes, MADV_NOHUGEPAGE);
@@ -75,26 +84,75 @@ bool undead_guard_prepare(void) {
   return ok;
 }
 
-// 0-based; UINT32_MAX if there is none. One that was used before is taken first: its header still takes memory.
-static uint32_t take_slot(void) {
-  uint32_t index = UINT32_MAX;
-  if (!undead_lock_take(&lock)) return index;
-  if (first_free) {
-    index = first_free - 1;
-    first_free = slots[index].next;
-  } else if (slots_used < slot_count) {
-    index = slots_used++;
+// Opens slots of a group, as many as lie side by side at once. False if the kernel refuses.
+static bool open_pages(uint32_t group, uint32_t mask) {
+  while (mask) {
+    uint32_t first = (uint32_t)__builtin_ctz(mask), after = mask >> first;
+    uint32_t count = after == WHOLE_GROUP ? GROUP_SLOTS : (uint32_t)__builtin_ctz(~after);
+    char *pages = (char *)body_of(group * GROUP_SLOTS + first) - PAGE;
+    if (mprotect(pages, (size_t)count * SLOT_BYTES, PROT_READ | PROT_WRITE) != 0) return false;
+    mask &= count == GROUP_SLOTS ? 0 : ~(((1u << count) - 1) << first);
   }
-  if (index != UINT32_MAX) slots[index].state = SLOT_LIVE;
-  undead_lock_release(&lock);
-  return index;
+  return true;
 }
 
-static void put_slot(uint32_t index) {
-  if (!undead_lock_take(&lock)) return;
-  slots[index] = (slot){first_free, SLOT_FREE};
-  first_free = index + 1;
+// Mappings with advice of their own are never joined with their neighbours: to protect the fields of an object is then
+// a change of one mapping, and not three out of one and back, which takes thrice as long.
+static void set_apart(uint32_t group) {
+  for (uint32_t i = 0; i < GROUP_SLOTS; i++) madvise(body_of(group * GROUP_SLOTS + i), PAGE, MADV_RANDOM);
+}
+
+static void put_slots(uint32_t group, uint32_t mask) {
+  __atomic_fetch_add(&free_count, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
+  __atomic_fetch_or(&free_slots[group], mask, __ATOMIC_RELEASE);
+}
+
+// The next group that has many free slots, as good as in the order in which objects went. If there is none, one that
+// was never used, whose headers take no memory yet; at last the one that has most. `group_count`: there is none.
+static uint32_t next_group(void) {
+  enum { MANY = GROUP_SLOTS * 3 / 4 };
+  uint32_t best = group_count, at = open_group;
+  int most = 0;
+  bool may_be = free_count >= MANY || groups_used == group_count;
+  for (uint32_t i = 0; may_be && i < groups_used; i++) {
+    at = at + 1 < groups_used ? at + 1 : 0;
+    int free = __builtin_popcount(__atomic_load_n(&free_slots[at], __ATOMIC_RELAXED));
+    if (free >= MANY) return at;
+    if (free > most) most = free, best = at;
+  }
+  if (groups_used == group_count) return best;
+  set_apart(groups_used);
+  put_slots(groups_used, WHOLE_GROUP);
+  return groups_used++;
+}
+
+static bool open_more(void) {
+  uint32_t group = next_group();
+  if (group == group_count) return false;
+  uint32_t mask = __atomic_exchange_n(&free_slots[group], 0, __ATOMIC_ACQ_REL);
+  __atomic_fetch_sub(&free_count, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
+  if (!open_pages(group, mask)) {
+    put_slots(group, mask);
+    return false;
+  }
+  open_group = group;
+  open_slots = mask;
+  return mask != 0;
+}
+
+// 0-based; UINT32_MAX if there is none.
+static uint32_t take_slot(void) {
+  uint32_t index = UINT32_MAX;
+  int saved = errno;
+  if (!undead_lock_take(&lock)) return index;
+  if (open_slots || open_more()) {
+    index = open_group * GROUP_SLOTS + (uint32_t)__builtin_ctz(open_slots);
+    open_slots &= open_slots - 1;
+    __atomic_store_n(&states[index], SLOT_LIVE, __ATOMIC_RELEASE);
+  }
   undead_lock_release(&lock);
+  errno = saved;
+  return index;
 }
 
 static void register_block(uintptr_t block, uint32_t word) {
@@ -119,16 +177,7 @@ void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) 
   if (size <= ABI_OBJECT_HEADER || size - ABI_OBJECT_HEADER > PAGE || align_mask > 15) return not_guarded();
   uint32_t index = take_slot();
   if (index == UINT32_MAX) return not_guarded();
-  int saved = errno;
   uintptr_t object = object_of(index);
-  void *pages = (char *)body_of(index) - PAGE;
-  // The kernel refuses when the process has too many mappings.
-  if (mprotect(pages, SLOT_BYTES, PROT_READ | PROT_WRITE) != 0) {
-    errno = saved;
-    put_slot(index);
-    return not_guarded();
-  }
-  errno = saved;
   memset(body_of(index), 0, size - ABI_OBJECT_HEADER);
   ((uint64_t *)object)[-1] = (usable_size(size) + CHUNK_HEADER) | CHUNK_IS_MAPPED;
   register_block(object, backtrace);
@@ -141,7 +190,7 @@ void undead_guard_close(uintptr_t object) {
   int saved = errno;
   // A guard that the kernel refuses leaves the object as it is: dead, and readable.
   if (mprotect(body_of(index), PAGE, PROT_NONE) == 0) {
-    __atomic_store_n(&slots[index].state, SLOT_DEAD, __ATOMIC_RELEASE);
+    __atomic_store_n(&states[index], SLOT_DEAD, __ATOMIC_RELEASE);
     __atomic_add_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
   } else {
     __atomic_add_fetch(&counters.not_guarded, 1, __ATOMIC_RELAXED);
@@ -149,44 +198,74 @@ void undead_guard_close(uintptr_t object) {
   errno = saved;
 }
 
-void undead_guard_expose(uintptr_t object) {
+static bool open_body(uint32_t index) {
   int saved = errno;
-  mprotect(body_of(index_of(object)), PAGE, PROT_READ | PROT_WRITE);
+  bool opened = mprotect(body_of(index), PAGE, PROT_READ | PROT_WRITE) == 0;
   errno = saved;
+  return opened;
+}
+
+void undead_guard_expose(uintptr_t object) {
+  uint32_t index = index_of(object);
+  // With the lock, nobody gets the slot for another object meanwhile.
+  if (!undead_lock_take_in_hook(&lock)) return;
+  bool is_own = free_slots[index / GROUP_SLOTS] >> index % GROUP_SLOTS & 1 || states[index] == SLOT_DEAD;
+  if (is_own && open_body(index)) memset(body_of(index), 0, PAGE);
+  undead_lock_release_in_hook(&lock);
 }
 
 void undead_guard_open(uintptr_t object) {
-  uint32_t index = index_of(object), dead = SLOT_DEAD;
-  uint32_t *state = &slots[index].state;
-  if (!__atomic_compare_exchange_n(state, &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
-  undead_guard_expose(object);
+  uint32_t index = index_of(object);
+  uint8_t dead = SLOT_DEAD;
+  if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+  open_body(index);
   __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
 }
 
 void undead_guard_free(uintptr_t object) {
-  uint32_t *word = undead_registry_slot(object);
-  if (word) __atomic_store_n(word, 0, __ATOMIC_RELEASE);
-  undead_guard_open(object);
+  uint32_t index = index_of(object);
   int saved = errno;
-  // Gives the memory back, and nobody can use it until it is another object's. The header stays readable, so that late
-  // uses go the way of the others.
-  void *body = body_of(index_of(object));
-  madvise(body, PAGE, MADV_DONTNEED);
-  mprotect(body, PAGE, PROT_NONE);
+  void *body = body_of(index);
+  // Nobody can use the fields until they are to be another object's. The header stays readable, so that late uses go the
+  // way of the others.
+  uint8_t state = __atomic_exchange_n(&states[index], SLOT_FREE, __ATOMIC_ACQ_REL);
+  if (state == SLOT_FREE) return;
+  if (state == SLOT_LIVE) {
+    uint32_t *word = undead_registry_slot(object);
+    if (word) __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+    mprotect(body, PAGE, PROT_NONE);
+  } else {
+    __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
+  }
+  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) > FREE_SLOTS_KEPT) madvise(body, PAGE, MADV_DONTNEED);
   errno = saved;
-  put_slot(index_of(object));
+  put_slots(index / GROUP_SLOTS, 1u << index % GROUP_SLOTS);
 }
+
+// Memory that no object had yet is no object's.
+static bool was_used(uint32_t index) { return index / GROUP_SLOTS < __atomic_load_n(&groups_used, __ATOMIC_RELAXED); }
 
 uintptr_t undead_guard_object(uintptr_t address) {
   if (!undead_guard_holds(address)) return 0;
   uint32_t index = index_of(address);
-  bool dead = index < slots_used && __atomic_load_n(&slots[index].state, __ATOMIC_ACQUIRE) != SLOT_LIVE;
+  bool dead = was_used(index) && __atomic_load_n(&states[index], __ATOMIC_ACQUIRE) != SLOT_LIVE;
   return dead && address >= (uintptr_t)body_of(index) ? object_of(index) : 0;
 }
 
 bool undead_guard_is_open(uintptr_t address) {
   if (!undead_guard_holds(address)) return false;
-  return __atomic_load_n(&slots[index_of(address)].state, __ATOMIC_ACQUIRE) == SLOT_LIVE;
+  return __atomic_load_n(&states[index_of(address)], __ATOMIC_ACQUIRE) == SLOT_LIVE;
+}
+
+static bool locked_for_fork;
+void undead_guard_before_fork(void) {
+  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
+  if (locked_for_fork) undead_hook_hold();
+}
+void undead_guard_after_fork(void) {
+  if (!locked_for_fork) return;
+  undead_lock_release(&lock);
+  undead_hook_let_go();
 }
 
 void undead_guard_read_counters(undead_guard_counters *result) { *result = counters; }

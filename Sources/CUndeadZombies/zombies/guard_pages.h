@@ -35,4 +35,7 @@ typedef struct {
 } undead_guard_counters;
 void undead_guard_read_counters(undead_guard_counters *counters);
 
+void undead_guard_before_fork(void);
+void undead_guard_after_fork(void);
+
 #pragma GCC visibility pop

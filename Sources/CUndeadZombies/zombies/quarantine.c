@@ -1,36 +1,16 @@
 #define _GNU_SOURCE
 #include "zombies/quarantine.h"
-#include "platform/memory.h"
 #include "record/allocator.h"
 #include "runtime/abi.h"
 #include "zombies/functions.h"
 #include "zombies/guard_pages.h"
+#include "zombies/ring.h"
+#include "zombies/scribble.h"
+#include "zombies/state.h"
+#include "zombies/threads.h"
 #include <time.h>
 
-// A scribble: 28 bits of the number of the death, 10 bits of the word in the object, a margin for accesses beside it.
-#define SCRIBBLE_NUMBER_BITS 28
-#define SCRIBBLE_WORD_BITS 10
-#define SCRIBBLE_MARGIN_BITS 10
-#define SCRIBBLE_BYTES ((1u << SCRIBBLE_WORD_BITS) * 8)   // of an object, from its start
-_Static_assert(UNDEAD_SCRIBBLE_REACH * 2 == 1u << SCRIBBLE_MARGIN_BITS, "the margin reaches to both sides");
-
 enum { CHUNK_HEADER = 16, CHUNK_LEAST = 32, GRANULE = 16, NEAR = 8, FAR = 24 };
-
-// Deaths are numbered from 0; those in [oldest, next) are kept. Entries stand in pages that are used in turn, so that
-// none ever moves; those of objects that have gone for good still tell of them until their page is used again.
-enum { PAGE_SHIFT = 14, PAGE_ENTRIES = 1 << PAGE_SHIFT, PAGES = 4096 };
-static undead_bounded_lock lock;
-static undead_dead *pages[PAGES];        // by the number of the page, modulo PAGES
-static uint64_t first_page, next_page;   // numbers of the pages that there are
-static uint64_t oldest, next, kept_bytes;
-static undead_zombie_budget budget;
-static undead_zombie_counters counters;   // those of the quarantine
-
-static inline __attribute__((always_inline)) undead_dead *at(uint64_t number) {
-  return &pages[number >> PAGE_SHIFT & (PAGES - 1)][number & (PAGE_ENTRIES - 1)];
-}
-
-static uint64_t first_remembered(void) { return first_page << PAGE_SHIFT; }
 
 // What a dead object costs: its chunk of the allocator, the words of the registry for that, and its entry here.
 static inline __attribute__((always_inline)) uint64_t cost_of(const undead_dead *dead) {
@@ -40,70 +20,82 @@ static inline __attribute__((always_inline)) uint64_t cost_of(const undead_dead 
   return chunk + chunk / GRANULE * sizeof(uint32_t) + sizeof *dead;
 }
 
-// Makes room for the entry `next`: the oldest page if all of its objects have gone, and one page of others behind it.
-static bool add_page(void) {
-  undead_dead *page = NULL;
-  if (next_page - first_page == PAGES) return false;
-  if (oldest >> PAGE_SHIFT > first_page + 1) page = pages[first_page++ & (PAGES - 1)];
-  else page = undead_map(PAGE_ENTRIES * sizeof *page);
-  if (!page) return false;
-  pages[next_page++ & (PAGES - 1)] = page;
+static inline __attribute__((always_inline)) undead_lane *own_lane(void) {
+  uint32_t lanes = __atomic_load_n(&undead_ring.lanes, __ATOMIC_RELAXED);
+  return &undead_lanes[undead_zombie_self.place & (lanes - 1)];
+}
+
+typedef enum { BEGIN_RUN, MAKE_ROOM, TAKE_OLDEST, REPAY, GIVE_BACK } request;
+
+static bool do_in_ring(undead_lane *lane, request what) {
+  switch (what) {
+  case BEGIN_RUN: return undead_ring_begin_run(lane);
+  case MAKE_ROOM: return undead_ring_grant(lane) || undead_ring_take_oldest(lane);
+  case TAKE_OLDEST: return undead_ring_take_oldest(lane);
+  case REPAY:
+    undead_ring_settle(lane);
+    if (!undead_ring_is_over(&lane->reason)) return false;
+    return lane->going != lane->going_end || undead_ring_take_oldest(lane);
+  case GIVE_BACK: undead_ring_give_back(lane);
+  }
   return true;
 }
 
-static uint64_t scribble_for(uint64_t number, uint64_t offset) {
-  uint64_t low = (number & ((1u << SCRIBBLE_NUMBER_BITS) - 1)) << SCRIBBLE_WORD_BITS | offset / 8;
-  return UNDEAD_SCRIBBLE_TOP << 48 | low << SCRIBBLE_MARGIN_BITS | UNDEAD_SCRIBBLE_REACH;
+// Called with the lane's lock. False also if the ring's cannot be had.
+static __attribute__((noinline)) bool ask_ring(undead_lane *lane, request what) {
+  __atomic_store_n(&lane->waits, 1, __ATOMIC_RELEASE);
+  bool taken = undead_lock_take(&undead_ring_lock);
+  __atomic_store_n(&lane->waits, 0, __ATOMIC_RELEASE);
+  if (!taken) return false;
+  bool done = do_in_ring(lane, what);
+  undead_lock_release(&undead_ring_lock);
+  return done;
 }
 
-static void scribble(uintptr_t object, uint64_t size, uint64_t number) {
-  uint64_t end = size < SCRIBBLE_BYTES ? size & ~7ull : SCRIBBLE_BYTES, word = scribble_for(number, ABI_OBJECT_HEADER);
-  for (uint64_t offset = ABI_OBJECT_HEADER; offset < end; offset += 8, word += 1u << SCRIBBLE_MARGIN_BITS)
-    *(uint64_t *)(object + offset) = word;
-}
-
-// Makes the object what it was, so that the runtime can free it.
-static void restore(const undead_dead *dead) {
+// Makes the object what it was, so that it can be freed.
+static inline __attribute__((always_inline)) void restore(undead_lane *lane, const undead_dead *dead) {
   uint64_t *header = (uint64_t *)dead->object;
-  uint64_t refcount = __atomic_load_n(&header[1], __ATOMIC_RELAXED);
   if (dead->flags & UNDEAD_DEAD_REFCOUNT_REPLACED) {
+    uint64_t refcount = __atomic_load_n(&header[1], __ATOMIC_RELAXED);
     bool retained = refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK;
-    if (retained && !(refcount >> 63)) counters.held_when_evicted++;
+    if (retained && !(refcount >> 63)) lane->held_when_evicted++;
     header[1] = dead->refcount;
   }
   __atomic_store_n(&header[0], dead->class->original, __ATOMIC_RELEASE);
 }
 
-static void free_for_good(const undead_dead *dead) {
-  if (dead->flags & UNDEAD_DEAD_IS_FREED) {
-    undead_allocator_free((void *)dead->object);
-    return;
-  }
-  UNDEAD_CALL_REAL_DEALLOC(UNDEAD_SWIFT_DEALLOC_OBJECT, (void *)dead->object, dead->size, dead->align_mask);
-}
-
-// Takes the oldest out. It is freed by the caller, without the lock.
-static void take_oldest(undead_dead *dead) {
-  *dead = *at(oldest);
-  oldest++;
+// Frees the next one of those that the lane has on their way, or puts it on the list: what nobody else refers to needs
+// no runtime. False if there is none, or no room on the list.
+static bool free_next(undead_lane *lane, undead_evicted *evicted) {
+  uint64_t number = lane->going;
+  if (number == lane->going_end) return false;
+  undead_dead *dead = undead_entry(number);
+  bool is_simple = dead->flags & (UNDEAD_DEAD_REFCOUNT_REPLACED | UNDEAD_DEAD_IS_FREED);
+  if (!is_simple && evicted->count == UNDEAD_EVICTED_AT_ONCE) return false;
   // Those that come next are in nobody's cache by now.
-  if (oldest + FAR < next) {
-    __builtin_prefetch((const void *)at(oldest + NEAR)->object, 1);
-    __builtin_prefetch(at(oldest + FAR));
+  if (number + FAR < undead_ring.next) {
+    __builtin_prefetch((const void *)undead_entry(number + NEAR)->object, 1);
+    __builtin_prefetch(undead_entry(number + FAR), 1);
   }
-  kept_bytes -= cost_of(dead);
-  if (dead->flags & UNDEAD_DEAD_IS_GUARDED) undead_guard_open(dead->object);
-  restore(dead);
-}
-
-static bool is_over_budget(uint64_t now, uint64_t **reason) {
-  if (oldest == next) return false;
-  *reason = &counters.evicted_for_bytes;
-  if (kept_bytes > budget.bytes) return true;
-  *reason = &counters.evicted_for_count;
-  if (next - oldest > budget.count) return true;
-  *reason = &counters.evicted_for_age;
-  return budget.age_milliseconds && now - at(oldest)->death > budget.age_milliseconds * 1000000;
+  uintptr_t object = dead->object;
+  restore(lane, dead);
+  lane->bytes += (int64_t)cost_of(dead);
+  lane->count++;
+  lane->evicted[lane->reason]++;
+  bool is_guarded = dead->flags & UNDEAD_DEAD_IS_GUARDED;
+  dead->flags |= UNDEAD_DEAD_IS_GONE;
+  // Before it is freed: whoever finds the lane in a forked child does not free it again.
+  __atomic_store_n(&lane->going, number + 1, __ATOMIC_RELEASE);
+  if (!is_simple) {
+    evicted->list[evicted->count].object = object;
+    evicted->list[evicted->count].size = dead->size;
+    evicted->list[evicted->count++].align_mask = dead->align_mask;
+  } else if (is_guarded) {
+    undead_guard_free(object);
+  } else {
+    undead_allocator_free((void *)object);
+  }
+  return true;
 }
 
 static uint64_t now(void) {
@@ -112,34 +104,21 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-// One at a time, so that nobody waits long for the lock.
-static bool evict_one(uint64_t time) {
-  undead_dead dead;
-  uint64_t *reason;
-  if (!undead_lock_take_in_hook(&lock)) return false;
-  bool over = is_over_budget(time, &reason);
-  if (over) {
-    ++*reason;
-    take_oldest(&dead);
-  }
-  undead_lock_release_in_hook(&lock);
-  if (over) free_for_good(&dead);
-  return over;
-}
-
-// The header as a dead object's. Other threads see either the living or the dead class.
-static void bury(undead_dead *dead) {
-  uint64_t *header = (uint64_t *)dead->object;
-  uint64_t refcount = header[1];
+// The header as a dead object's is to be. Weak and unowned references ask the count. Without any it may look alive: a
+// release inside of the runtime then comes to the stub that stands in place of the destructor.
+static inline __attribute__((always_inline)) void note_refcount(undead_dead *dead) {
+  uint64_t refcount = ((const uint64_t *)dead->object)[1];
   bool side_table = refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP;
   uint64_t unowned = refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;
   dead->refcount = refcount;
-  // Weak and unowned references ask the count. Without any it may look alive: a release inside of the runtime then
-  // comes to the stub that stands in place of the destructor.
-  if (!side_table && unowned == 1) {
-    dead->flags |= UNDEAD_DEAD_REFCOUNT_REPLACED;
-    header[1] = ABI_REFCOUNT_NEW;
-  }
+  if (!side_table && unowned == 1) dead->flags |= UNDEAD_DEAD_REFCOUNT_REPLACED;
+}
+
+// Other threads see either the living or the dead class.
+static inline __attribute__((always_inline)) void bury(const undead_dead *dead, uint64_t number) {
+  uint64_t *header = (uint64_t *)dead->object;
+  if (dead->flags & UNDEAD_DEAD_IS_SCRIBBLED) undead_scribble(dead->object, dead->size, number);
+  if (dead->flags & UNDEAD_DEAD_REFCOUNT_REPLACED) header[1] = ABI_REFCOUNT_NEW;
   __atomic_store_n(&header[0], dead->class->zombie, __ATOMIC_RELEASE);
 }
 
@@ -157,153 +136,167 @@ static void write_entry(volatile undead_dead *entry, const undead_dead *dead) {
   entry->flags = dead->flags;
 }
 
-bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted) {
-  uint64_t *reason = NULL, cost = cost_of(dead);
-  dead->death = now();
-  if (!undead_lock_take(&lock)) {
-    __atomic_add_fetch(&counters.missed, 1, __ATOMIC_RELAXED);
-    return false;
+// True if the oldest object has been kept for long enough: only asked where there is one lane.
+static __attribute__((noinline)) bool is_too_old(undead_lane *lane, uint64_t time) {
+  uint64_t number = lane->going, age = undead_ring.budget.age_milliseconds * 1000000;
+  if (number != lane->going_end) return time - undead_entry(number)->death > age;
+  if (!undead_lock_take(&undead_ring_lock)) return false;
+  number = undead_ring.oldest;
+  bool any = number < undead_ring.next && undead_ring_filled(number);
+  bool is = any && time - undead_entry(number)->death > age;
+  undead_lock_release(&undead_ring_lock);
+  return is;
+}
+
+static undead_reason reason_of(const undead_lane *lane) {
+  bool is_size = (int64_t)undead_ring.bytes - lane->bytes > (int64_t)undead_ring.budget.bytes;
+  return is_size ? UNDEAD_FOR_BYTES : UNDEAD_FOR_COUNT;
+}
+
+static __attribute__((noinline)) void make_room(undead_lane *lane, uint64_t time, undead_evicted *evicted) {
+  while (lane->bytes < 0 || lane->count < 0) {
+    lane->reason = reason_of(lane);
+    if (!free_next(lane, evicted) && (evicted->count == UNDEAD_EVICTED_AT_ONCE || !ask_ring(lane, MAKE_ROOM))) break;
   }
-  bool fits = cost <= budget.bytes && budget.count > 0;
-  if (!fits || (next >> PAGE_SHIFT == next_page && !add_page())) {
-    counters.missed++;
-    undead_lock_release(&lock);
-    return false;
-  }
-  bury(dead);
-  if (dead->flags & UNDEAD_DEAD_IS_SCRIBBLED) scribble(dead->object, dead->size, next);
-  undead_dead *entry = at(next++);
-  write_entry(entry, dead);
-  __builtin_prefetch(entry + NEAR, 1);
-  kept_bytes += cost;
-  counters.deaths++;
-  if (is_over_budget(dead->death, &reason)) {
-    ++*reason;
-    take_oldest(&evicted->first);
-    evicted->count = is_over_budget(dead->death, &reason) ? 2 : 1;
-  }
-  undead_lock_release(&lock);
-  return true;
-}
-
-void undead_quarantine_free(const undead_evicted *evicted) {
-  if (!evicted->count) return;
-  free_for_good(&evicted->first);
-  // A large one may need the room of many.
-  if (evicted->count > 1) undead_quarantine_trim();
-}
-
-void undead_quarantine_trim(void) {
-  uint64_t time = now();
-  while (evict_one(time)) continue;
-}
-
-void undead_quarantine_set_budget(const undead_zombie_budget *wanted) {
-  if (!undead_lock_take_in_hook(&lock)) return;
-  budget = *wanted;
-  undead_lock_release_in_hook(&lock);
-  undead_quarantine_trim();
-}
-
-void undead_quarantine_empty(void) {
-  for (;;) {
-    undead_dead dead;
-    if (!undead_lock_take_in_hook(&lock)) return;
-    bool any = oldest != next;
-    if (any) {
-      counters.evicted_for_end++;
-      take_oldest(&dead);
-    }
-    undead_lock_release_in_hook(&lock);
-    if (!any) return;
-    free_for_good(&dead);
+  evicted->more = lane->bytes < 0 || lane->count < 0;
+  while (undead_ring.budget.age_milliseconds && is_too_old(lane, time)) {
+    if (lane->going == lane->going_end && !ask_ring(lane, TAKE_OLDEST)) break;
+    lane->reason = UNDEAD_FOR_AGE;
+    if (!free_next(lane, evicted)) break;
   }
 }
 
-static bool find_locked(uintptr_t object, undead_dead *dead) {
-  for (uint64_t number = next; number-- > oldest;) {
-    if (at(number)->object != object) continue;
-    *dead = *at(number);
-    return true;
-  }
+// With the lane's lock. What was asked of the budget is given back if there is no place.
+static bool find_place(undead_lane *lane, const undead_dead *dead, undead_evicted *evicted) {
+  int64_t cost = (int64_t)cost_of(dead);
+  if ((uint64_t)cost > undead_ring.budget.bytes || !undead_ring.budget.count) return false;
+  lane->bytes -= cost;
+  lane->count--;
+  if (lane->bytes < 0 || lane->count < 0 || undead_ring.budget.age_milliseconds) make_room(lane, dead->death, evicted);
+  if (lane->next != lane->end || ask_ring(lane, BEGIN_RUN)) return true;
+  lane->bytes += cost;
+  lane->count++;
   return false;
 }
 
-bool undead_quarantine_find_gone(uintptr_t object, undead_dead *dead) {
-  if (!object || !undead_lock_take_in_hook(&lock)) return false;
-  uint64_t first = first_remembered(), number = oldest;
-  while (number > first && at(number - 1)->object != object) number--;
-  bool found = number > first;
-  if (found) *dead = *at(number - 1);
-  undead_lock_release_in_hook(&lock);
-  return found;
-}
-
-bool undead_quarantine_find_newest(const undead_zombie_class *class, undead_dead *dead) {
-  if (!undead_lock_take_in_hook(&lock)) return false;
-  uint64_t number = next;
-  while (number > oldest && at(number - 1)->class != class) number--;
-  bool found = number > oldest;
-  if (found) *dead = *at(number - 1);
-  undead_lock_release_in_hook(&lock);
-  return found;
-}
-
-static bool find_number(uint64_t word, uint64_t *number) {
-  uint64_t low = word >> (SCRIBBLE_WORD_BITS + SCRIBBLE_MARGIN_BITS) & ((1u << SCRIBBLE_NUMBER_BITS) - 1);
-  uint64_t found = oldest + ((low - oldest) & ((1u << SCRIBBLE_NUMBER_BITS) - 1));
-  *number = found;
-  return found < next;
-}
-
-static bool is_scribble(uint64_t word) {
-  // Uses of a reference clear some or all of the top bits: tags of enums and bridged objects.
-  uint64_t top = word >> 48;
-  return (top & 0xFF) == (UNDEAD_SCRIBBLE_TOP & 0xFF) && (top & ~UNDEAD_SCRIBBLE_TOP) == 0;
-}
-
-// A dead object's own words tell its number, unless somebody has written to them: then all entries are looked through.
-bool undead_quarantine_find(uintptr_t object, undead_dead *dead) {
-  if (!undead_lock_take_in_hook(&lock)) return false;
-  uint64_t number;
-  bool found = false;
-  uintptr_t body = object + ABI_OBJECT_HEADER;
-  uint64_t word = (object & 7) == 0 && undead_page_is_readable(body) ? *(const uint64_t *)body : 0;
-  if (is_scribble(word) && find_number(word, &number) && at(number)->object == object) {
-    *dead = *at(number);
-    found = true;
+bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted) {
+  undead_lane *lane = own_lane();
+  dead->death = now();
+  bool locked = undead_lock_take(&lane->lock), kept = false;
+  if (locked) {
+    lane->waits = 0;   // left by a signal handler
+    kept = find_place(lane, dead, evicted);
+    if (kept) {
+      note_refcount(dead);
+      undead_dead *entry = undead_entry(lane->next);
+      write_entry(entry, dead);
+      __builtin_prefetch(entry + NEAR, 1);
+      lane->deaths++;
+      uint64_t number = lane->next;
+      __atomic_store_n(&lane->next, number + 1, __ATOMIC_RELEASE);
+      bury(dead, number);
+    }
+    undead_lock_release(&lane->lock);
   }
-  found = found || find_locked(object, dead);
-  undead_lock_release_in_hook(&lock);
-  return found;
+  if (!kept) undead_count(&undead_zombie_counts.missed);
+  return kept;
 }
 
-bool undead_quarantine_find_scribble(uint64_t word, undead_dead *dead, uint32_t *offset) {
-  uint64_t number;
-  if (!is_scribble(word) || !undead_lock_take_in_hook(&lock)) return false;
-  *offset = (uint32_t)(word >> SCRIBBLE_MARGIN_BITS & ((1u << SCRIBBLE_WORD_BITS) - 1)) * 8;
-  bool found = find_number(word, &number);
-  if (found) {
-    *dead = *at(number);
-    found = dead->flags & UNDEAD_DEAD_IS_SCRIBBLED && *offset >= ABI_OBJECT_HEADER && *offset < dead->size;
+typedef enum { OVER, ALL } extent;
+
+// Frees what is over the budget, or all; as many at a time as fit on the list. False if there are no more.
+static bool evict_some(extent extent, undead_evicted *evicted) {
+  undead_lane *lane = own_lane();
+  undead_hook_enter();
+  bool any = false;
+  if (undead_lock_take(&lane->lock)) {
+    any = extent == ALL ? lane->going != lane->going_end || ask_ring(lane, TAKE_OLDEST) : ask_ring(lane, REPAY);
+    if (extent == ALL) lane->reason = UNDEAD_FOR_END;
+    any = any && free_next(lane, evicted);
+    undead_lock_release(&lane->lock);
   }
-  undead_lock_release_in_hook(&lock);
-  return found;
+  undead_hook_leave();
+  return any;
+}
+
+static void give_back_all(void) {
+  undead_hook_enter();
+  for (uint32_t i = 0; i < UNDEAD_LANES; i++) {
+    undead_lane *lane = &undead_lanes[i];
+    if (!undead_lock_take(&lane->lock)) continue;
+    ask_ring(lane, GIVE_BACK);
+    undead_lock_release(&lane->lock);
+  }
+  undead_hook_leave();
+}
+
+static void free_list(const undead_evicted *evicted) {
+  for (uint32_t i = 0; i < evicted->count; i++)
+    UNDEAD_CALL_REAL_DEALLOC(UNDEAD_SWIFT_DEALLOC_OBJECT, (void *)evicted->list[i].object, evicted->list[i].size,
+                             evicted->list[i].align_mask);
+}
+
+static void evict(extent extent) {
+  for (;;) {
+    undead_evicted evicted = {.count = 0};
+    bool any = evict_some(extent, &evicted);
+    free_list(&evicted);
+    if (!any) return;
+  }
+}
+
+void undead_quarantine_free(const undead_evicted *evicted) {
+  if (__builtin_expect(!evicted->count && !evicted->more, 1)) return;
+  free_list(evicted);
+  // A large one may need the room of many, and what other lanes keep for themselves.
+  if (!evicted->more) return;
+  give_back_all();
+  evict(OVER);
+}
+
+void undead_quarantine_set_budget(const undead_zombie_budget *wanted) {
+  if (!undead_lock_take_in_hook(&undead_ring_lock)) return;
+  undead_ring_set_budget(wanted);
+  undead_lock_release_in_hook(&undead_ring_lock);
+  give_back_all();
+  evict(OVER);
+}
+
+void undead_quarantine_empty(void) {
+  give_back_all();
+  evict(ALL);
 }
 
 void undead_quarantine_read_counters(undead_zombie_counters *result) {
-  *result = counters;
-  result->kept = next - oldest;
-  result->kept_bytes = kept_bytes;
+  uint64_t evicted[UNDEAD_REASONS] = {0};
+  *result = (undead_zombie_counters){.kept_bytes = undead_ring.bytes};
+  for (uint32_t i = 0; i < UNDEAD_LANES; i++) {
+    const undead_lane *lane = &undead_lanes[i];
+    result->deaths += lane->deaths;
+    result->held_when_evicted += lane->held_when_evicted;
+    result->kept_bytes -= (uint64_t)lane->bytes;
+    for (int k = 0; k < UNDEAD_REASONS; k++) evicted[k] += lane->evicted[k];
+  }
+  result->evicted_for_bytes = evicted[UNDEAD_FOR_BYTES];
+  result->evicted_for_count = evicted[UNDEAD_FOR_COUNT];
+  result->evicted_for_age = evicted[UNDEAD_FOR_AGE];
+  result->evicted_for_end = evicted[UNDEAD_FOR_END];
+  result->kept = result->deaths - evicted[0] - evicted[1] - evicted[2] - evicted[3];
 }
 
-static bool locked_for_fork;
+// The lanes first: their threads wait for the ring, and nobody who has the ring waits for a lane.
+static uint64_t lanes_for_fork;
+static bool ring_for_fork;
 void undead_quarantine_before_fork(void) {
-  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
-  if (locked_for_fork) undead_hook_hold();
+  lanes_for_fork = 0;
+  for (uint32_t i = 0; i < UNDEAD_LANES; i++)
+    if (undead_lock_take_for(&undead_lanes[i].lock, UNDEAD_LOCK_HELD)) lanes_for_fork |= 1ull << i;
+  ring_for_fork = undead_lock_take_for(&undead_ring_lock, UNDEAD_LOCK_HELD);
+  undead_hook_hold();
 }
 void undead_quarantine_after_fork(void) {
-  if (!locked_for_fork) return;
-  undead_lock_release(&lock);
+  if (ring_for_fork) undead_lock_release(&undead_ring_lock);
+  for (uint32_t i = 0; i < UNDEAD_LANES; i++)
+    if (lanes_for_fork >> i & 1) undead_lock_release(&undead_lanes[i].lock);
   undead_hook_let_go();
 }

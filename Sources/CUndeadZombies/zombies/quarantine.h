@@ -29,19 +29,20 @@ enum {
   UNDEAD_DEAD_IS_GUARDED = 2,     // on guard pages
   UNDEAD_DEAD_IS_SCRIBBLED = 4,
   UNDEAD_DEAD_IS_FREED = 8,       // the runtime has done its part: only the memory is left
+  UNDEAD_DEAD_IS_GONE = 16,       // has left the quarantine
 };
-
-// What stands in a dead object's words: tells the object and the offset, and is no address. So far from the word that
-// it was made for, in bytes, an access may be.
-#define UNDEAD_SCRIBBLE_TOP 0x5A5Aull
-#define UNDEAD_SCRIBBLE_REACH 512u
 
 void undead_quarantine_set_budget(const undead_zombie_budget *budget);
 
-// What went for good when another object came.
+// What has to go through the runtime for good when another object came: somebody refers to it.
+enum { UNDEAD_EVICTED_AT_ONCE = 4 };
 typedef struct {
-  uint32_t count;   // 0, 1, or 2: this one, and more are to go
-  undead_dead first;
+  uint32_t count;
+  bool more;        // than fit here
+  struct {
+    uintptr_t object;
+    uint64_t size, align_mask;
+  } list[UNDEAD_EVICTED_AT_ONCE];
 } undead_evicted;
 
 // Takes an object, of which its refcount and the time are found here. Its header and body are changed. False if it
@@ -51,8 +52,7 @@ bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted);
 // Frees what had to make room.
 void undead_quarantine_free(const undead_evicted *evicted);
 
-// Frees what is over the budget, or everything.
-void undead_quarantine_trim(void);
+// Frees everything.
 void undead_quarantine_empty(void);
 
 // Copies what is known of a dead object. False if it is not in the quarantine. Async-signal-safe; at most some

@@ -1,6 +1,6 @@
 // Threads that freed or used objects, by a number that stays valid when they have ended.
 #pragma once
-#include "record/abandoned.h"
+#include "record/gate.h"
 #include <stdbool.h>
 #include <stdint.h>
 

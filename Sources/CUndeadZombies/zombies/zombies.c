@@ -2,6 +2,7 @@
 #include "zombies/zombies.h"
 #include "undead_sniffer.h"
 #include "record/mode.h"
+#include "record/way.h"
 #include "runtime/layout.h"
 #include "zombies/death.h"
 #include "zombies/fault.h"
@@ -123,6 +124,7 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(true, undead_zombies.guard);
   undead_free_filter = replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all;
+  undead_way_choose();
   return true;
 }
 
@@ -144,6 +146,7 @@ void undead_zombies_stop(void) {
     if (replaces_functions) undead_swift_functions_watch(false, false);
     // Living objects on guard pages are still to be told.
     undead_free_filter = undead_guard_bytes ? undead_zombie_filter_guarded : NULL;
+    undead_way_choose();
     undead_zombies.active = false;
     reason = "the sniffer was stopped";
     undead_quarantine_empty();
@@ -247,10 +250,12 @@ void undead_zombies_before_fork(void) {
   if (!undead_zombies.active) return;
   undead_zombie_classes_before_fork();
   undead_quarantine_before_fork();
+  undead_guard_before_fork();
 }
 
 void undead_zombies_after_fork_in_parent(void) {
   if (!undead_zombies.active) return;
+  undead_guard_after_fork();
   undead_quarantine_after_fork();
   undead_zombie_classes_after_fork();
 }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// What a sample of allocations says of all of them, with 95 % intervals.
 public struct SampleEstimate: Codable, Sendable, Hashable {

@@ -1,5 +1,10 @@
-import Foundation
 import UndeadReport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What is in the memory of many hosts.
 ///

@@ -1,5 +1,10 @@
-import Foundation
 import UndeadReport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What a watch found, as JSON: the same bytes for the same findings.
 public enum GrowthJSON {

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// What a watch found, as text.
 public enum GrowthText {
@@ -87,7 +91,11 @@ public enum GrowthText {
   static func trimmed(_ number: Double, digits: Int) -> String {
     let scale = pow(10, Double(digits))
     let rounded = (number * scale).rounded() / scale
-    return rounded == rounded.rounded() ? grouped(Int(rounded)) : String(format: "%.\(digits)f", rounded)
+    guard rounded != rounded.rounded() else { return grouped(Int(rounded)) }
+    // Foundation's formatting would bring its tables of all languages into the process.
+    let (whole, part) = Int((abs(rounded) * scale).rounded()).quotientAndRemainder(dividingBy: Int(scale))
+    let decimals = String(part)
+    return (rounded < 0 ? "-" : "") + "\(whole)." + String(repeating: "0", count: digits - decimals.count) + decimals
   }
 
   /// "9.4 KB"; 1 KB is 1024 bytes.

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// How fast a number grows, with the interval that it certainly lies in.
 public struct Trend: Sendable, Equatable {
