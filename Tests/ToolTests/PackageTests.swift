@@ -57,9 +57,26 @@ import UndeadTestSupport
     #expect(clean.report.leaks.isEmpty && clean.report.summary.complete)
     #expect(clean.report.knownLeaks.count == 1)
 
+    try expectSymbolizer(asked: false, for: "CleanCases")
+    try expectSymbolizer(asked: true, for: "LeakyCases")
+
     let failing = try test(["--skip-build"], environment: ["LEAKY_FAIL": "1"])
     #expect(failing.output.status == 1)
     expectLeaks(failing.report)
+  }
+
+  /// Files and lines are looked for only where something is told with them.
+  private func expectSymbolizer(asked: Bool, for filter: String) throws {
+    let trace = sandbox.path("asked-for-\(filter)")
+    let symbolizer = try sandbox.write("#!/bin/sh\ntouch \(trace)\n", to: "symbolizer-for-\(filter)", mode: 0o755)
+    let output = try sandbox.command(
+      [
+        sandbox.path("bin/undead"), "test", "--", "--package-path", sandbox.path("package"), "--scratch-path",
+        try Self.scratch.get(), "--skip-build", "--filter", filter,
+      ], environment: ["UNDEAD_SYMBOLIZER": symbolizer])
+    #expect(output.status == (asked ? 23 : 0), "\(output.error)")
+    #expect(FileManager.default.fileExists(atPath: trace) == asked)
+    if !asked { #expect(output.error.contains("1 known")) }
   }
 
   @Test func inParallelACrashCostsItsOwnProcessOnly() throws {

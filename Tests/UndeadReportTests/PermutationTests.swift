@@ -150,6 +150,22 @@ import Testing
     Self.check(heap.built, &random, times: 10)
   }
 
+  /// Calls of one line from several places of the code: the same one is told whenever a snapshot is shown.
+  @Test func placesOfOneLine() {
+    var heap = SyntheticHeap()
+    let places = (0..<8).map { SyntheticHeap.Function.app("App.make()", "/app/main.swift", 100 + $0) }
+    for place in places { _ = heap.object("App.A", at: [place]) }
+    var snapshot = heap.built
+    for (address, found) in snapshot.symbols.frames {
+      snapshot.symbols[address] = found.map {
+        Frame(symbol: $0.symbol, file: $0.file, line: 7, module: $0.module, offset: $0.offset)
+      }
+    }
+    let reports = (0..<30).map { _ in LeakReport(analyzing: [ReportInput(snapshot)]) }
+    #expect(reports[0].leaks.map(\.count) == [8])
+    #expect(reports.allSatisfy { $0 == reports[0] })
+  }
+
   @Test func suspects() {
     var random = SeededGenerator(seed: 10)
     Self.check(Scenario.suspects().built, &random, times: 10)

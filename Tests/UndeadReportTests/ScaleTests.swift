@@ -64,4 +64,61 @@ import Testing
     #expect(report.leaks.map(\.kind) == [.unreferenced])
     #expect(report.leaks.first?.objectCount == 200_000)
   }
+
+  /// A long way round, and one that is shorter: distances far beyond what the search's queue has places for.
+  @Test(arguments: [(200, 150), (5000, 4000)])
+  func theShortestWayOfALongRing(count: Int, skipped: Int) {
+    var snapshot = Self.ring(count, doubly: false)
+    var edge = snapshot.edges[0]
+    (edge.to, edge.offset) = (UInt32(skipped), 24)
+    snapshot.edges.insert(edge, at: 1)
+    let report = LeakReport(analyzing: [ReportInput(snapshot)])
+    #expect(report.leaks.first?.cycle?.count == count - skipped + 1)
+    #expect(report.leaks.first?.objectCount == count)
+  }
+
+  /// Classes are small first, then by what they look like; their members keep their order.
+  @Test func classesOfLooks() {
+    var random = SeededGenerator(seed: 11)
+    let snapshot = PermutationTests.heap(&random, nodes: 400, edges: 500).built
+    let names = NodeNames(snapshot)
+    var frames = FrameNames(snapshot, symbols: snapshot.symbols)
+    let graph = LeakGraph(snapshot)
+    let looks = NodeLooks(graph, CanonicalKeys(snapshot, graph, names, &frames))
+    let nodes = snapshot.nodes.indices.filter { $0 % 3 != 0 }
+    let expected = Dictionary(grouping: nodes) { looks[$0] }
+      .sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.map(\.value)
+    let classes = looks.classes(of: nodes)
+    let found = classes.ranges.map { range in range.map { Int(classes.nodes[Int($0)]) } }
+    #expect(found == expected)
+    #expect(looks.classes(of: []).ranges.isEmpty)
+  }
+
+  /// More functions than are kept at hand: each object was made by another one.
+  @Test func manyFunctionsThatAllocate() {
+    var heap = SyntheticHeap()
+    let main = SyntheticHeap.Function.app("App.main()")
+    let initializer = SyntheticHeap.Function.app("App.Item.__allocating_init()")
+    for round in 0..<2 {
+      for number in 0..<1500 {
+        _ = heap.object("App.Item", size: UInt64(32 + round), at: [initializer, .app("App.make\(number)()"), main])
+      }
+    }
+    let snapshot = heap.built
+    #expect(LeakReport(analyzing: [ReportInput(snapshot)]).leaks.map(\.count) == Array(repeating: 2, count: 1500))
+    #expect(snapshot.lookupAddresses == Set(snapshot.frames.map { $0 - 1 }).sorted())
+    #expect(snapshot.lookupAddresses.count == 1502)
+  }
+
+  /// What was read is given back behind the reader, who must not need it again.
+  @Test func aBigFileIsReadAsItsBytes() throws {
+    let snapshot = Self.ring(150_000, doubly: true)
+    let data = snapshot.encoded()
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).undead").path
+    try data.write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let read = try Snapshot(contentsOfFile: path)
+    #expect(read.nodes == snapshot.nodes && read.edges == snapshot.edges)
+    #expect(read.encoded() == data)
+  }
 }

@@ -40,6 +40,14 @@ extension Witness: Ticking, Named {}
     #expect(!RunLoopDiagnostics.isEnabled)
   }
 
+  @Test func aFireIsCountedOnce() throws {
+    let test = TestLoop()
+    let timer = try TrackedTimer(timeInterval: 0.1, repeats: false) { _ in }
+    test.loop.add(timer, forMode: .default)
+    diagnosed { _ in test.run(seconds: 1) }
+    #expect(timer.firings == 1)
+  }
+
   @Test func firingForADeadTarget() throws {
     try diagnosed { sink in
       let test = TestLoop()

@@ -4,7 +4,9 @@
 /// Two blocks of one type that other functions allocated have other keys, and so have two closures of one function.
 struct CanonicalKeys {
   private let nodes: [StableHash]
-  private let edges: [StableHash]
+  /// Keys of references, and which of them each one has: there may be millions, but of few kinds.
+  private let kinds: [StableHash]
+  private let kindOfEdge: [Int32]
 
   init(_ snapshot: Snapshot, _ graph: LeakGraph, _ names: NodeNames, _ frames: inout FrameNames) {
     nodes = snapshot.nodes.indices.map { node in
@@ -15,16 +17,34 @@ struct CanonicalKeys {
       if record.explanation != Snapshot.none { key.mix(frames.siteHash(record.explanation)) }
       return key
     }
-    edges = snapshot.edges.enumerated().map { position, edge in
-      var key = names.labelHash(of: position)
-      if edge.function != 0 { key.mix(frames.closureHash(at: edge.function)) }
-      return key
+    (kinds, kindOfEdge) = Self.readKinds(snapshot, names, &frames)
+  }
+
+  private static func readKinds(
+    _ snapshot: Snapshot, _ names: NodeNames, _ frames: inout FrameNames
+  ) -> ([StableHash], [Int32]) {
+    struct Kind: Hashable {
+      var label: Int32
+      var function: UInt64
     }
+    var (kinds, kindOfEdge) = names.labelHashes
+    var known: [Kind: Int32] = [:]
+    for (position, edge) in snapshot.edges.enumerated() where edge.function != 0 {
+      let kind = Kind(label: kindOfEdge[position], function: edge.function)
+      if known[kind] == nil {
+        var key = kinds[Int(kind.label)]
+        key.mix(frames.closureHash(at: edge.function))
+        known[kind] = Int32(kinds.count)
+        kinds.append(key)
+      }
+      kindOfEdge[position] = known[kind] ?? kind.label
+    }
+    return (kinds, kindOfEdge)
   }
 
   /// Key of a block: its type, and the function that allocated it.
   func key(ofNode node: Int) -> StableHash { nodes[node] }
 
   /// Key of a reference: its field, and the function of a closure.
-  func key(ofEdge edge: Int) -> StableHash { edges[edge] }
+  func key(ofEdge edge: Int) -> StableHash { kinds[Int(kindOfEdge[edge])] }
 }

@@ -7,29 +7,11 @@ struct CycleFinder {
   private let names: NodeNames
   private let keys: CanonicalKeys
 
-  /// State of a node in the search under way; valid if `search` is the number of that search.
-  private struct Visit {
-    var search: Int32 = -1
-    var isDone = false
-    var cost: Int32 = 0
-    var hash = StableHash()
-    var edge: Int32 = -1
-  }
-  /// By node; made when the first component needs a search.
-  private var visits: [Visit] = []
+  /// Made when the first component needs a search.
+  private var search: CycleSearch?
   private let looks: NodeLooks
-  private var search: Int32 = 0
-  private var visited = 0
 
-  /// What a cycle costs, then what tells equal ones apart in the same way in every run.
-  private struct Score: Comparable {
-    var cost: Int32
-    var hash: StableHash
-
-    static func < (a: Score, b: Score) -> Bool { (a.cost, a.hash.value) < (b.cost, b.hash.value) }
-  }
-
-  private typealias Candidate = (score: Score, edges: [Int])
+  private typealias Candidate = (score: CycleSearch.Score, edges: [Int])
 
   init(_ graph: LeakGraph, _ components: Components, _ names: NodeNames, _ keys: CanonicalKeys, _ looks: NodeLooks) {
     self.graph = graph
@@ -92,32 +74,36 @@ struct CycleFinder {
   private static let smallSearch = 100_000
 
   private mutating func bestCycle(of nodes: ArraySlice<Int32>, in component: Int) -> [Int] {
-    if visits.isEmpty { visits = [Visit](repeating: Visit(), count: graph.nodeCount) }
+    let search = search ?? CycleSearch(graph, components, names, keys)
+    self.search = search
     let starts = startNodes(nodes)
     let edgeCount = nodes.reduce(0) { $0 + graph.edges(of: Int($1)).count }
     var best: Candidate?
     if starts.count * edgeCount <= Self.smallSearch {
-      for start in starts { take(start, component, below: best?.score.cost ?? .max, &best) }
+      for start in starts { take(start, component, below: best?.score.cost ?? .max, &best, search) }
       return best?.edges ?? []
     }
-    let budget = visited + Self.smallSearch + 4 * edgeCount
-    for look in looks.classes(of: starts) {
+    let budget = search.visited + Self.smallSearch + 4 * edgeCount
+    let classes = looks.classes(of: starts)
+    for look in classes.ranges {
       // A class counts as a whole or not at all, or else the order of its nodes would decide.
       let before = best
       let limit = best?.score.cost ?? .max
-      for start in look {
-        take(start, component, below: limit, &best)
-        if visited > budget, look.count > 1 { return (before ?? best)?.edges ?? [] }
+      for position in look {
+        take(Int(classes.nodes[Int(position)]), component, below: limit, &best, search)
+        if search.visited > budget, look.count > 1 { return (before ?? best)?.edges ?? [] }
       }
-      if visited > budget, best != nil { break }
+      if search.visited > budget, best != nil { break }
     }
     return best?.edges ?? []
   }
 
-  private mutating func take(_ start: Int, _ component: Int, below limit: Int32, _ best: inout Candidate?) {
-    guard let found = shortestCycle(through: start, in: component, below: limit) else { return }
+  private func take(
+    _ start: Int, _ component: Int, below limit: Int32, _ best: inout Candidate?, _ search: CycleSearch
+  ) {
+    guard let found = search.shortestCycle(through: start, in: component, below: limit) else { return }
     let rotated = rotate(found.edges)
-    let score = Score(cost: found.cost, hash: look(of: rotated))
+    let score = CycleSearch.Score(cost: found.cost, hash: look(of: rotated))
     if best.map({ score < $0.score }) ?? true { best = (score, rotated) }
   }
 
@@ -126,79 +112,6 @@ struct CycleFinder {
     var starts = nodes.map(Int.init).filter { names.role(of: $0) == .program }
     if starts.isEmpty { starts = nodes.map(Int.init).filter { names.role(of: $0).isVisible } }
     return starts.isEmpty ? nodes.map(Int.init) : starts
-  }
-
-  private static func cost(of role: NodeRole) -> Int32 {
-    switch role {
-    case .program, .storage, .context, .box: 2
-    case .toolchain, .task: 4
-    case .memory: 6
-    }
-  }
-
-  private static let costOfUnnamedField: Int32 = 4
-
-  /// Dijkstra's algorithm from a node back to itself, inside its component; nil if every way costs more than `limit`.
-  private mutating func shortestCycle(
-    through start: Int, in component: Int, below limit: Int32
-  ) -> (cost: Int32, edges: [Int])? {
-    search += 1
-    var queue: [[Int32]] = [[Int32(start)]]
-    visits[start] = Visit(search: search, cost: 0)
-    var best: (score: Score, edge: Int)?
-    var cost = 0
-    while cost < queue.count, Int32(cost) < (best?.score.cost ?? limit), Int32(cost) <= limit {
-      for entry in queue[cost] {
-        let node = Int(entry)
-        guard !visits[node].isDone, Int(visits[node].cost) == cost else { continue }
-        visits[node].isDone = true
-        for edge in graph.edges(of: node) where graph.follows(edge) {
-          visited += 1
-          let end = graph.end(of: edge)
-          guard isInside(edge, component) else { continue }
-          let score = self.score(from: node, edge: edge)
-          guard score.cost <= limit else { continue }
-          if end == start {
-            if best.map({ score < $0.score }) ?? true { best = (score, edge) }
-          } else {
-            reach(end, by: edge, score, &queue)
-          }
-        }
-      }
-      queue[cost] = []
-      cost += 1
-    }
-    return best.map { ($0.score.cost, path(endingWith: $0.edge, start: start)) }
-  }
-
-  private func score(from node: Int, edge: Int) -> Score {
-    let end = graph.end(of: edge)
-    var cost = visits[node].cost + Self.cost(of: names.role(of: end))
-    if !names.hasLabel(edge) { cost += Self.costOfUnnamedField }
-    var hash = visits[node].hash
-    hash.mix(keys.key(ofEdge: edge))
-    hash.mix(keys.key(ofNode: end))
-    return Score(cost: cost, hash: hash)
-  }
-
-  private mutating func reach(_ node: Int, by edge: Int, _ score: Score, _ queue: inout [[Int32]]) {
-    let visit = visits[node]
-    if visit.search == search {
-      guard !visit.isDone, score < Score(cost: visit.cost, hash: visit.hash) else { return }
-    }
-    visits[node] = Visit(search: search, cost: score.cost, hash: score.hash, edge: Int32(edge))
-    while queue.count <= Int(score.cost) { queue.append([]) }
-    queue[Int(score.cost)].append(Int32(node))
-  }
-
-  private func path(endingWith last: Int, start: Int) -> [Int] {
-    var edges = [last]
-    var node = graph.source(of: last)
-    while node != start {
-      edges.append(Int(visits[node].edge))
-      node = graph.source(of: Int(visits[node].edge))
-    }
-    return edges.reversed()
   }
 
   // MARK: Order

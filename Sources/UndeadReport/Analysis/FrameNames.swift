@@ -4,7 +4,12 @@ package struct FrameNames {
   private let symbols: SymbolTable
   private let modules: [Snapshot.Module]
   private var resolved: [UInt64: [Frame]] = [:]
-  private var siteHashes: [Snapshot.Index: StableHash] = [:]
+  /// By stack; `unknown` where nobody asked yet. A tree of a million objects may have a million stacks.
+  private var siteHashes: [StableHash] = []
+  private var sites: [CodeSite] = []
+  private var siteNumbers: [UInt64: Int32] = [:]
+  /// The addresses that were asked for last, by their low bits: most stacks share theirs.
+  private var recent = [(address: UInt64, site: Int32)](repeating: (0, 0), count: 256)
   private var closureHashes: [UInt64: StableHash] = [:]
   /// Tells which function is a test; nil if findings are not grouped by tests.
   let tests: TestFinder?
@@ -21,8 +26,13 @@ package struct FrameNames {
 
   /// The frames of a stack, innermost first.
   package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
-    backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
+    var backtrace = backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
+    backtrace.isPartial = isPartial(stack)
+    return backtrace
   }
+
+  /// True if only the innermost frames of the stack were recorded.
+  func isPartial(_ stack: Snapshot.Index) -> Bool { snapshot.partialStacks.contains(stack) }
 
   /// Where a scope ended: without the calls of this package that ended it.
   mutating func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {
@@ -51,9 +61,12 @@ package struct FrameNames {
   ///
   /// Only the innermost one: what leaks in a function is one bug, however many callers the function has.
   mutating func siteHash(_ stack: Snapshot.Index) -> StableHash {
-    if let known = siteHashes[stack] { return known }
-    let hash = StableHash(site(stack).map { SymbolText.withoutThunks($0.symbol) } ?? "")
-    siteHashes[stack] = hash
+    guard Int(stack) < snapshot.stacks.count else { return StableHash("") }
+    if siteHashes.isEmpty { siteHashes = [StableHash](repeating: .unknown, count: snapshot.stacks.count) }
+    let known = siteHashes[Int(stack)]
+    if known != .unknown { return known }
+    let hash = site(stack) ?? StableHash("")
+    siteHashes[Int(stack)] = hash
     return hash
   }
 
@@ -66,10 +79,7 @@ package struct FrameNames {
   mutating func stackHash(_ stack: Snapshot.Index) -> StableHash {
     var hash = StableHash()
     for address in snapshot.addresses(ofStack: stack) where address != 0 {
-      for frame in frames(at: address - 1) {
-        hash.mix(StableHash(frame.symbol))
-        hash.mix(UInt64(truncatingIfNeeded: frame.line ?? 0))
-      }
+      for part in sites[site(at: address - 1)].lines { hash.mix(part) }
     }
     return hash
   }
@@ -86,19 +96,29 @@ package struct FrameNames {
     records = keyed.sorted { $0.key < $1.key }.map(\.record)
   }
 
-  private mutating func site(_ stack: Snapshot.Index) -> Frame? {
-    var (initializer, library): (Frame?, Frame?) = (nil, nil)
+  /// Hash of the function that made an allocation; nil if no frame says anything.
+  private mutating func site(_ stack: Snapshot.Index) -> StableHash? {
+    var (initializer, library): (StableHash?, StableHash?) = (nil, nil)
     for address in snapshot.addresses(ofStack: stack) where address != 0 {
-      for frame in frames(at: address - 1) {
-        if !frame.system {
-          guard SymbolText.isAllocatingInitializer(frame.symbol) else { return frame }
-          initializer = initializer ?? frame
-        } else if library == nil, !SymbolText.isRuntimeEntry(frame.symbol) {
-          library = frame
-        }
-      }
+      let number = site(at: address - 1)
+      if let program = sites[number].program { return program }
+      initializer = initializer ?? sites[number].initializer
+      library = library ?? sites[number].library
     }
     return initializer ?? library
+  }
+
+  /// Position in `sites` of what an address says.
+  private mutating func site(at address: UInt64) -> Int {
+    let slot = Int(truncatingIfNeeded: (address ^ (address >> 8)) & 255)
+    if recent[slot].address == address, address != 0 { return Int(recent[slot].site) }
+    let number = siteNumbers[address] ?? Int32(sites.count)
+    if Int(number) == sites.count {
+      sites.append(CodeSite(frames(at: address)))
+      siteNumbers[address] = number
+    }
+    recent[slot] = (address, number)
+    return Int(number)
   }
 
   /// Hash of the function of a closure, the same in every run; that of an empty text where there is none.
@@ -139,4 +159,35 @@ package struct FrameNames {
     guard low > 0, address < modules[low - 1].high else { return nil }
     return modules[low - 1]
   }
+}
+
+/// What the frames of one code address say of an allocation.
+private struct CodeSite {
+  /// Hashes of the innermost functions of each kind; no others are known once there is one of the program.
+  private(set) var program: StableHash?
+  private(set) var initializer: StableHash?
+  private(set) var library: StableHash?
+  /// Hash and line of each function, innermost first.
+  let lines: [UInt64]
+
+  init(_ frames: [Frame]) {
+    lines = frames.flatMap { [StableHash($0.symbol).value, UInt64(truncatingIfNeeded: $0.line ?? 0)] }
+    for frame in frames {
+      func hash() -> StableHash { StableHash(SymbolText.withoutThunks(frame.symbol)) }
+      if !frame.system {
+        guard SymbolText.isAllocatingInitializer(frame.symbol) else {
+          program = hash()
+          return
+        }
+        initializer = initializer ?? hash()
+      } else if library == nil, !SymbolText.isRuntimeEntry(frame.symbol) {
+        library = hash()
+      }
+    }
+  }
+}
+
+extension StableHash {
+  /// That of nothing: no text has it.
+  fileprivate static let unknown = StableHash()
 }

@@ -17,13 +17,17 @@ enum KnownLeaks {
         + "it holds no object of the program",
       matches: { !$0.holdsProgramObject && ($0.mentions("Foundation.Timer") || $0.mentions("CFRunLoopTimer")) }),
     Entry(
-      reason: "the compiler does not release every closure of asynchronous top-level code in debug builds; "
-        + "it holds no object of the program",
+      reason: reasonByFunction,
       matches: { !$0.holdsProgramObject && $0.isClosureOfAsyncMain }),
     Entry(
       reason: "allocated by the toolchain's libraries for themselves: no function of the program took part",
       matches: { !$0.holdsProgramObject && $0.isAllocatedByToolchainAlone }),
   ]
+
+  /// The one reason that depends on the innermost function of the program, which may have been inlined.
+  static let reasonByFunction =
+    "the compiler does not release every closure of asynchronous top-level code in debug builds; "
+    + "it holds no object of the program"
 
   /// Why the program cannot help a leak; nil if it can.
   static func reason(for facts: LeakFacts) -> String? {

@@ -3,7 +3,7 @@ struct LeakGraph {
   let nodeCount: Int
   /// References of node n are `[firstEdge[n], firstEdge[n + 1])` of the snapshot's edges.
   private let firstEdge: [Int32]
-  private let source: [Int32]
+  private let edges: [Snapshot.Edge]
   private let target: [Int32]
   /// Edges that lead from a leaked block to a leaked block and keep it alive.
   private let isFollowed: [Bool]
@@ -16,7 +16,7 @@ struct LeakGraph {
     for edge in snapshot.edges { first[Int(edge.from) + 1] += 1 }
     for node in 0..<nodeCount { first[node + 1] += first[node] }
     firstEdge = first
-    source = snapshot.edges.map { Int32(bitPattern: $0.from) }
+    edges = snapshot.edges
     target = snapshot.edges.map { Int32(bitPattern: $0.to) }
     // An implied reference (flag 2) is no pointer: it explains suspects, but keeps nothing alive.
     isFollowed = snapshot.edges.map { $0.flags & 7 == 0 && member[Int($0.from)] && member[Int($0.to)] }
@@ -33,7 +33,7 @@ struct LeakGraph {
   func follows(_ edge: Int) -> Bool { isFollowed[edge] }
 
   /// The node that holds a reference.
-  func source(of edge: Int) -> Int { Int(source[edge]) }
+  func source(of edge: Int) -> Int { Int(edges[edge].from) }
 
   /// Where a reference leads.
   func end(of edge: Int) -> Int { Int(target[edge]) }

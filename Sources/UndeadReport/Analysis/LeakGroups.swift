@@ -73,8 +73,11 @@ struct LeakGrouping {
     }
     for group in groups.indices {
       let keyed = counts[group].map { stack, count in
-        let isUnknown = frames.isSampled && stack == Snapshot.none
-        return (stack, key: (isUnknown ? 1 : -count, counts[group].count == 1 ? StableHash() : frames.stackHash(stack)))
+        // Those that tell all of their callers come first.
+        let isUnknown = frames.isSampled && stack == Snapshot.none || frames.isPartial(stack)
+        let hash = counts[group].count == 1 ? StableHash() : frames.stackHash(stack)
+        // Calls of one line may be many places of the code: the same one comes first whenever a snapshot is shown.
+        return (stack, key: (isUnknown ? 1 : -count, hash, stack))
       }
       groups[group].stacks = keyed.sorted { $0.key < $1.key }.map(\.0)
     }

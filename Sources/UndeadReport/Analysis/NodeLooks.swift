@@ -36,9 +36,23 @@ struct NodeLooks {
   }
 
   /// Nodes that look the same, the fewest first: what is rare tells the most.
-  func classes(of nodes: [Int]) -> [[Int]] {
-    var members: [UInt64: [Int]] = [:]
-    for node in nodes { members[looks[node], default: []].append(node) }
-    return members.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.map(\.value)
+  struct Classes {
+    /// The nodes of a class one after the other, in the order in which they were given.
+    fileprivate(set) var nodes: [Int32]
+    fileprivate(set) var ranges: [Range<Int32>]
+  }
+
+  /// Puts nodes, which must be ascending, into classes.
+  func classes(of nodes: [Int]) -> Classes {
+    // No collection for each class: in a graph of a million blocks no two may look the same.
+    let sorted = nodes.map { (look: looks[$0], node: Int32($0)) }.sorted { $0 < $1 }
+    var ranges: [Range<Int32>] = []
+    var start = 0
+    for end in 1..<(sorted.count + 1) where end == sorted.count || sorted[end].look != sorted[start].look {
+      ranges.append(Int32(start)..<Int32(end))
+      start = end
+    }
+    ranges.sort { ($0.count, $0.lowerBound) < ($1.count, $1.lowerBound) }
+    return Classes(nodes: sorted.map(\.node), ranges: ranges)
   }
 }

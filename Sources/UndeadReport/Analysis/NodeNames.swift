@@ -84,12 +84,17 @@ package struct NodeNames {
     var labels: [LabelFacts] = []
     var known: [StringID: Int32] = [:]
     var element: Int32?
+    var last: (id: StringID, label: Int32)?
     func add(_ text: String) -> Int32 {
       labels.append(LabelFacts(text))
       return Int32(labels.count - 1)
     }
     let labelOfEdge = snapshot.edges.map { edge in
-      if let label = known[edge.label] { return label }
+      if let last, last.id == edge.label { return last.label }
+      if let label = known[edge.label] {
+        last = (edge.label, label)
+        return label
+      }
       // The elements of an array have a label each, and may be a million.
       if snapshot.strings.isElement(edge.label) {
         let label = element ?? add("[]")
@@ -157,6 +162,9 @@ package struct NodeNames {
 
   /// Hash of the field of a reference, the same for all elements of a collection.
   func labelHash(of edge: Int) -> StableHash { labels[Int(labelOfEdge[edge])].hash }
+
+  /// The hashes of all fields, and which of them each reference has.
+  var labelHashes: (hashes: [StableHash], ofEdge: [Int32]) { (labels.map(\.hash), labelOfEdge) }
 
   /// Name of the field of a reference; empty where none is known.
   func label(of edge: Int) -> String { Self.label(snapshot.strings[snapshot.edges[edge].label]) }

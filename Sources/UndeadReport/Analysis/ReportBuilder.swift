@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What a report is made of: the snapshot of a process, and names for its code addresses.
 public struct ReportInput: Sendable {
@@ -160,6 +164,10 @@ extension LeakReport {
   /// Said of a look at a program that was not recorded.
   static let noBacktraces = "no backtraces: the program was not started under the tool"
 
+  /// Said of a program whose backtraces were kept in part.
+  static let partialBacktraces =
+    "not all backtraces are whole: of some blocks only the innermost calls were recorded; '--stacks full' records all"
+
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
     if snapshot.metadata("recorded") != nil, snapshot.stacks.isEmpty { notes.append(noBacktraces) }
@@ -171,6 +179,7 @@ extension LeakReport {
     }
     let stacks = snapshot.counter("droppedBacktraces")
     if stacks > 0 { notes.append("no backtrace for \(stacks) allocation\(stacks == 1 ? "" : "s"): the store was full") }
+    if !snapshot.partialStacks.isEmpty { notes.append(partialBacktraces) }
     let samples = snapshot.counter("droppedSamples")
     if samples > 0 {
       notes.append(

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Something that is not a leak but deserves a look, such as a late timer.
 public struct Diagnostic: Codable, Sendable, Hashable {

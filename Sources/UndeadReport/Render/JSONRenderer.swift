@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Writes and reads reports as JSON, the same bytes for the same report.
 public enum JSONRenderer {

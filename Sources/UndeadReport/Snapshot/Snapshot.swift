@@ -21,6 +21,8 @@ public struct Snapshot: Sendable, Equatable {
   /// Sorted by `from`, then by `offset`.
   package var edges: [Edge] = []
   package var stacks: [Stack] = []
+  /// Stacks that have the innermost frames only.
+  package var partialStacks: Set<Index> = []
   /// Return addresses.
   package var frames: [UInt64] = []
   package var paths: [Path] = []
@@ -110,7 +112,14 @@ extension Snapshot {
   /// Every code address that a report needs a name for, as it is looked up (return addresses minus 1), ascending.
   public var lookupAddresses: [UInt64] {
     var seen = Set<UInt64>()
-    for address in frames where address > 0 { seen.insert(address - 1) }
+    // Most stacks share their frames, and there may be a million stacks: a set is slow for what was just added.
+    var recent = [UInt64](repeating: 0, count: 1024)
+    for address in frames where address > 0 {
+      let slot = Int(truncatingIfNeeded: (address ^ (address >> 10)) & 1023)
+      guard recent[slot] != address else { continue }
+      recent[slot] = address
+      seen.insert(address - 1)
+    }
     for edge in edges where edge.function != 0 { seen.insert(edge.function) }
     return seen.sorted()
   }

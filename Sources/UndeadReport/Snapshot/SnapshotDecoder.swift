@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension Snapshot {
   /// Reads a snapshot from the bytes of a file, which need not be trusted.
@@ -24,11 +28,21 @@ extension Snapshot {
   ///
   /// - Throws: ``SnapshotError``; `unreadable` if the file cannot be read at all.
   public init(contentsOfFile path: String) throws(SnapshotError) {
+    if let file = FileMemory(path: path) {
+      let result = Result { () throws(SnapshotError) in
+        var decoder = try SnapshotDecoder(file.bytes, discarding: file)
+        return try decoder.decode()
+      }
+      self = try result.get()
+      return
+    }
     let data: Data
     do {
       data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
     } catch {
-      throw SnapshotError(.unreadable, byte: 0, "the file cannot be read: \(error.localizedDescription)")
+      let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+      let reason = code.map { FileProblem(path: path, code: $0).reason } ?? "\(error)"
+      throw SnapshotError(.unreadable, byte: 0, "the file cannot be read: \(reason)")
     }
     try self.init(decoding: data)
   }
@@ -40,15 +54,19 @@ struct SnapshotDecoder {
   private let sections: SnapshotSections
   private var snapshot = Snapshot()
   private var texts: [StringID: String] = [:]
+  private let file: FileMemory?
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(SnapshotError) {
+  /// - Parameter file: gives back what was read of `bytes`, which is its.
+  init(_ bytes: UnsafeRawBufferPointer, discarding file: FileMemory? = nil) throws(SnapshotError) {
     self.bytes = bytes
+    self.file = file
     sections = try SnapshotSections(bytes)
   }
 
   init(_ bytes: UnsafeRawBufferPointer, _ sections: SnapshotSections) {
     self.bytes = bytes
     self.sections = sections
+    file = nil
   }
 
   typealias Entry = SnapshotSections.Entry
@@ -72,6 +90,7 @@ struct SnapshotDecoder {
     result.reserveCapacity(section.count)
     for number in 0..<section.count {
       result.append(try make(Entry(bytes: bytes, offset: section.offset + number * section.entrySize)))
+      if number % 65536 == 65535 { file?.discard(section.offset..<(section.offset + number * section.entrySize)) }
     }
     return result
   }
@@ -179,6 +198,10 @@ struct SnapshotDecoder {
       try checkRange(entry, 0, first: stack.first, count: stack.count, in: snapshot.frames.count, of: "FRAMES")
       return stack
     }
+    snapshot.partialStacks = Set(
+      try entries(.partialStacks) { (entry) throws(SnapshotError) in
+        try index(entry, 0, below: snapshot.stacks.count, of: "STACKS", allowNone: false)
+      })
     snapshot.nodes = try entries(.nodes) { (entry) throws(SnapshotError) in
       Snapshot.Node(
         address: entry.u64(0), size: entry.u64(8),

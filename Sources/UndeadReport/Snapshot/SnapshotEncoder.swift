@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension Snapshot {
   /// The snapshot as the bytes of a file that every reader of its version takes; the same bytes for the same value.
@@ -13,11 +17,15 @@ extension Snapshot {
   }
 }
 
-/// Writes the sections of a snapshot, then the header around them.
+/// Writes the sections of a snapshot behind the header and their directory.
+///
+/// Each entry is written once, to where it stays: a snapshot may have a million objects.
 private struct SnapshotEncoder {
+  private typealias Part = (kind: SnapshotFormat.Section, size: Int, write: (inout FileWriter) -> Void)
+
   private let snapshot: Snapshot
   private var strings: StringInterner
-  private var table: [(kind: SnapshotFormat.Section, bytes: [UInt8])] = []
+  private var table: [Part] = []
 
   init(_ snapshot: Snapshot) {
     self.snapshot = snapshot
@@ -29,20 +37,22 @@ private struct SnapshotEncoder {
     addGraph()
     addPaths()
     addTold()
-    addSymbols()
-    table += further
-    table.insert((.strings, strings.table.bytes), at: 0)
+    for section in snapshot.symbols.encoded(&strings) where !section.bytes.isEmpty { add(section.kind, section.bytes) }
+    for section in further { add(section.kind, section.bytes) }
+    let texts = strings.table.bytes
+    table.insert((.strings, texts.count, { $0.add(texts) }), at: 0)
     return assemble()
   }
 
-  private mutating func add<T>(_ kind: SnapshotFormat.Section, _ items: [T], _ write: (inout SnapshotWriter, T) -> Void)
-  {
+  private mutating func add(_ kind: SnapshotFormat.Section, _ bytes: [UInt8]) {
+    table.append((kind, bytes.count, { $0.add(bytes) }))
+  }
+
+  private mutating func add<T>(
+    _ kind: SnapshotFormat.Section, _ items: [T], _ write: @escaping (inout FileWriter, T) -> Void
+  ) {
     guard !items.isEmpty else { return }
-    var writer = SnapshotWriter()
-    writer.bytes.reserveCapacity(items.count * kind.entrySize)
-    for item in items { write(&writer, item) }
-    assert(writer.bytes.count == items.count * kind.entrySize)
-    table.append((kind, writer.bytes))
+    table.append((kind, items.count * kind.entrySize, { writer in for item in items { write(&writer, item) } }))
   }
 
   private mutating func addFacts() {
@@ -78,6 +88,7 @@ private struct SnapshotEncoder {
     }
     add(.stacks, snapshot.stacks) { $0.u32($1.first, $1.count) }
     add(.frames, snapshot.frames) { $0.u64($1) }
+    add(.partialStacks, snapshot.partialStacks.sorted()) { $0.u32($1) }
   }
 
   private mutating func addPaths() {
@@ -99,40 +110,76 @@ private struct SnapshotEncoder {
       $0.u64($1.address)
       $0.u32($1.node, $1.loop, $1.modes, $1.kind, $1.name, 0)
     }
-    if !snapshot.runLoops.isEmpty { table.append((.runLoops, snapshot.runLoops)) }
+    if !snapshot.runLoops.isEmpty { add(.runLoops, snapshot.runLoops) }
     // Texts and numbers: there is nothing in them that JSON could not say.
     if !snapshot.zombies.isEmpty, let json = try? JSONRenderer.encode(snapshot.zombies) {
-      table.append((.zombies, [UInt8](json)))
+      add(.zombies, [UInt8](json))
     }
-  }
-
-  private mutating func addSymbols() {
-    for section in snapshot.symbols.encoded(&strings) where !section.bytes.isEmpty { table.append(section) }
   }
 
   private func assemble() -> Data {
     let start = SnapshotFormat.headerSize + table.count * SnapshotFormat.sectionEntrySize
-    var directory = SnapshotWriter()
-    var body: [UInt8] = []
-    body.reserveCapacity(table.reduce(0) { $0 + $1.bytes.count + 8 })
-    for (kind, bytes) in table {
-      let entrySize = kind.entrySize
-      directory.u32(kind.rawValue, UInt32(entrySize))
-      directory.u64(UInt64(start + body.count), UInt64(bytes.count), UInt64(bytes.count / entrySize))
-      body += bytes
-      while body.count % 8 != 0 { body.append(0) }
+    let size = table.reduce(start) { $0 + ($1.size + 7) & ~7 }
+    var file = FileWriter(size: size)
+    file.add(SnapshotFormat.magic)
+    file.u32(Snapshot.formatVersion, UInt32(SnapshotFormat.headerSize))
+    file.u64(UInt64(size), 0)
+    file.u32(UInt32(table.count), snapshot.isComplete ? SnapshotFormat.completeFlag : 0)
+    file.u32(SnapshotFormat.byteOrderMark, SnapshotFormat.pointerSize)
+    file.u64(0, 0)
+    var offset = start
+    for part in table {
+      let entrySize = part.kind.entrySize
+      file.u32(part.kind.rawValue, UInt32(entrySize))
+      file.u64(UInt64(offset), UInt64(part.size), UInt64(part.size / entrySize))
+      offset += (part.size + 7) & ~7
     }
-    var header = SnapshotWriter()
-    header.bytes = SnapshotFormat.magic
-    header.u32(Snapshot.formatVersion, UInt32(SnapshotFormat.headerSize))
-    header.u64(UInt64(start + body.count), 0)
-    header.u32(UInt32(table.count), snapshot.isComplete ? SnapshotFormat.completeFlag : 0)
-    header.u32(SnapshotFormat.byteOrderMark, SnapshotFormat.pointerSize)
-    header.u64(0, 0)
-    var file = header.bytes + directory.bytes + body
-    let checksum = file.withUnsafeBytes { SnapshotFormat.checksum($0) }
-    withUnsafeBytes(of: checksum.littleEndian) { file.replaceSubrange(24..<32, with: $0) }
-    return Data(file)
+    for part in table {
+      part.write(&file)
+      file.pad()
+    }
+    return file.finish()
+  }
+}
+
+/// A file of a known size in memory.
+private struct FileWriter {
+  private let bytes: UnsafeMutableRawBufferPointer
+  private var count = 0
+
+  init(size: Int) {
+    bytes = .allocate(byteCount: size, alignment: 16)
+  }
+
+  mutating func u32(_ values: UInt32...) {
+    for value in values { put(value.littleEndian) }
+  }
+
+  mutating func u64(_ values: UInt64...) {
+    for value in values { put(value.littleEndian) }
+  }
+
+  private mutating func put<Number: FixedWidthInteger & BitwiseCopyable>(_ value: Number) {
+    bytes.storeBytes(of: value, toByteOffset: count, as: Number.self)
+    count += MemoryLayout<Number>.size
+  }
+
+  mutating func add(_ values: [UInt8]) {
+    UnsafeMutableRawBufferPointer(rebasing: bytes[count..<(count + values.count)]).copyBytes(from: values)
+    count += values.count
+  }
+
+  mutating func pad() {
+    while count % 8 != 0 { put(UInt8(0)) }
+  }
+
+  /// The file with its checksum.
+  func finish() -> Data {
+    precondition(count == bytes.count)
+    let checksum = SnapshotFormat.checksum(UnsafeRawBufferPointer(bytes))
+    bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 24, as: UInt64.self)
+    guard let start = bytes.baseAddress else { return Data() }
+    return Data(bytesNoCopy: start, count: bytes.count, deallocator: .custom { start, _ in start.deallocate() })
   }
 }
 

@@ -56,9 +56,11 @@ package struct StringInterner {
     self.table = table
     var start = 0
     for (position, byte) in table.bytes.enumerated() where byte == 0 {
+      defer { start = position + 1 }
+      // The elements of an array have a text each, and may be a million; nobody asks for these again.
+      if table.isElement(StringID(start)) { continue }
       let text = String(decoding: table.bytes[start..<position], as: UTF8.self)
       if known[text] == nil { known[text] = StringID(start) }
-      start = position + 1
     }
   }
 

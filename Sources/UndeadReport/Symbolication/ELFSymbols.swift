@@ -81,7 +81,7 @@ extension ELFFile {
   func functionNames(containing parts: [String]) -> [String] {
     var names: [String] = []
     eachSymbol(inSectionsOf: Self.sectionSymbols) { name, type, _, _ in
-      if type == 2, let name = file.text(at: name), parts.contains(where: name.contains) { names.append(name) }
+      if type == 2, file.text(at: name, holdsOneOf: parts), let name = file.text(at: name) { names.append(name) }
       return true
     }
     return names

@@ -62,6 +62,15 @@ package final class MappedFile {
     return String(decoding: UnsafeRawBufferPointer(start: first, count: length), as: UTF8.self)
   }
 
+  /// True if the zero-terminated text at `offset` holds one of `parts`.
+  package func text(at offset: UInt64, holdsOneOf parts: [String]) -> Bool {
+    guard let start = Int(exactly: offset), start < bytes.count, let first = bytes.baseAddress?.advanced(by: start),
+      memchr(first, 0, bytes.count - start) != nil
+    else { return false }
+    let text = first.assumingMemoryBound(to: CChar.self)
+    return parts.contains { strstr(text, $0) != nil }
+  }
+
   /// `size` bytes from `offset` on, or nil if the file has fewer.
   package func slice(at offset: UInt64, size: UInt64) -> Slice<UnsafeRawBufferPointer>? {
     guard let start = Int(exactly: offset), let size = Int(exactly: size), start <= bytes.count,

@@ -23,6 +23,8 @@ public struct Symbolizer: Sendable {
 
   private let environment: @Sendable (String) -> String?
   private let files: @Sendable (String) -> String
+  /// False to name functions by the symbol tables alone: no other process is needed then.
+  package var asksTool = true
 
   /// Makes a symboliser.
   ///
@@ -49,7 +51,7 @@ public struct Symbolizer: Sendable {
   public func symbolize(_ addresses: [UInt64], modules: [Snapshot.Module]) -> Result {
     var result = Result()
     var images = Self.images(of: addresses, modules, files, &result)
-    let tool = images.contains { $0.file != nil } ? findTool(&result.notes) : nil
+    let tool = asksTool && images.contains { $0.file != nil } ? findTool(&result.notes) : nil
     if let tool {
       var failed = 0
       var asked = 0

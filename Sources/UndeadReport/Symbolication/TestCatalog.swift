@@ -23,7 +23,7 @@ public struct TestCatalog: Sendable, Equatable {
   mutating func add(_ symbol: String) {
     guard let text = Demangler.demangleSwift(symbol) else { return }
     if let function = Self.expandedTest(in: text) { functions.insert(function) }
-    if let start = text.firstRange(of: "__"), let end = text.firstRange(of: "__allTests()"),
+    if let start = text.firstPlainRange(of: "__"), let end = text.firstPlainRange(of: "__allTests()"),
       start.upperBound < end.lowerBound
     {
       modules.insert(String(text[start.upperBound..<end.lowerBound]))
@@ -34,14 +34,14 @@ public struct TestCatalog: Sendable, Equatable {
   ///
   /// The name that the macro makes holds the mangled place of its expansion.
   static func expandedTest(in text: String) -> String? {
-    guard let end = text.firstRange(of: "4TestfMp"),
-      let start = text[..<end.lowerBound].ranges(of: "$s").last
+    guard let end = text.firstPlainRange(of: "4TestfMp"),
+      let start = text[..<end.lowerBound].plainRanges(of: "$s").last
     else { return nil }
     let place = Demangler.demangleSwift("\(text[start.lowerBound..<end.upperBound])_")
-    guard let place, let of = place.firstRange(of: " of "), place.hasPrefix("peer macro @Test") else { return nil }
+    guard let place, let of = place.firstPlainRange(of: " of "), place.hasPrefix("peer macro @Test") else { return nil }
     let name = TestName.plain(String(place[of.upperBound...]))
     // A raw identifier may hold the word, too.
-    let divider = name.ranges(of: " in ").first { name[..<$0.lowerBound].count(where: { $0 == "`" }) % 2 == 0 }
+    let divider = name.plainRanges(of: " in ").first { name[..<$0.lowerBound].count(where: { $0 == "`" }) % 2 == 0 }
     guard let divider else { return nil }
     return "\(name[divider.upperBound...]).\(name[..<divider.lowerBound])"
   }
@@ -52,10 +52,12 @@ enum TestName {
   /// Without extensions, private discriminators and generic arguments: `(extension in A):A.(S in _1F)<T>.f` is `A.S.f`.
   static func plain(_ text: String) -> String {
     var name = text
-    while let start = name.firstRange(of: "(extension in "), let end = name[start.upperBound...].firstRange(of: "):") {
+    while let start = name.firstPlainRange(of: "(extension in "),
+      let end = name[start.upperBound...].firstPlainRange(of: "):")
+    {
       name.removeSubrange(start.lowerBound..<end.upperBound)
     }
-    while let end = name.firstRange(of: " in _"), let open = name[..<end.lowerBound].lastIndex(of: "("),
+    while let end = name.firstPlainRange(of: " in _"), let open = name[..<end.lowerBound].lastIndex(of: "("),
       let close = name[end.upperBound...].firstIndex(of: ")")
     {
       name.replaceSubrange(open...close, with: name[name.index(after: open)..<end.lowerBound])
@@ -64,5 +66,29 @@ enum TestName {
       name.removeSubrange(open...close)
     }
     return name
+  }
+}
+
+extension StringProtocol {
+  /// Like `firstRange(of:)` for ASCII, byte by byte: to compare characters takes ten times as long, for each symbol of a
+  /// program.
+  fileprivate func firstPlainRange(of part: String) -> Range<Index>? {
+    let part = Array(part.utf8)
+    var start = utf8.startIndex
+    while let first = utf8[start...].firstIndex(of: part[0]) {
+      if utf8[first...].starts(with: part) { return first..<utf8.index(first, offsetBy: part.count) }
+      start = utf8.index(after: first)
+    }
+    return nil
+  }
+
+  fileprivate func plainRanges(of part: String) -> [Range<Index>] {
+    var ranges: [Range<Index>] = []
+    var start = startIndex
+    while let range = self[start...].firstPlainRange(of: part) {
+      ranges.append(range)
+      start = range.upperBound
+    }
+    return ranges
   }
 }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension ZombieLog {
   /// Reads a log from the bytes of a file, which need not be trusted.

@@ -26,8 +26,9 @@ extension TrackedTimer {
   /// Counts a fire. The caller holds the loop's lock.
   @inline(__always)
   func noteFire(lateness: Int64) {
-    flags.insert(.hasFired)
+    // In this order: a new tally begins with the fires that the flag tells.
     if tally != nil || Diagnostics.isOn { noteTick(lateness: lateness) }
+    flags.insert(.hasFired)
   }
 
   @inline(never)

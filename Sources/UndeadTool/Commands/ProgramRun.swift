@@ -40,6 +40,7 @@ final class ProgramRun {
 
   private static func settings(_ options: RunCommand) -> [String: String] {
     let settings = options.report.settings.merging(options.zombies.settings) { $1 }
+      .merging(options.stacks.settings) { $1 }
       .merging(options.sample?.settings ?? [:]) { $1 }
     return options.kept.heap == nil ? settings : settings.merging(["UNDEAD_HEAP": "1"]) { $1 }
   }

@@ -22,6 +22,8 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
   @OptionGroup(title: "Memory") var memory: MemoryOptions
 
+  @OptionGroup var stacks: StackOptions
+
   @Option(
     help: ArgumentHelp(
       "Keep the backtraces of a sample of the allocations only, one for so many bytes on average (such as 512KiB): cheap "
@@ -51,6 +53,7 @@ struct RunCommand: ParsableCommand {
     guard command.first != "--" || command.count > 1, !command.isEmpty else {
       throw ValidationError("name a program to run, for example: undead run -- .build/debug/App")
     }
+    try stacks.check(report, sample: sample, zombies: zombies)
     guard sample == nil || !zombies.isOn else {
       throw ValidationError(
         "--sample and --zombies do not go together: zombies are told with the backtraces of all objects")
@@ -67,6 +70,8 @@ struct RunCommand: ParsableCommand {
   func run() throws {
     let wanted = command.first == "--" ? command.dropFirst() : command[...]
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
+    var report = report
+    report.noStacks = stacks.leavesOut(report)
     let renderer = try ReportPipeline(options: report, verdict: verdict)
     try kept.checkWritable()
     let program = try ProgramLookup.find(wanted.first ?? "", path: System.environment("PATH"))

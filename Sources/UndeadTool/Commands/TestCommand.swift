@@ -23,6 +23,7 @@ struct TestCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
+  @OptionGroup var stacks: StackOptions
 
   @Argument(
     parsing: .captureForPassthrough,
@@ -31,6 +32,11 @@ struct TestCommand: ParsableCommand {
 
   func validate() throws {
     if ["--help", "-h"].contains(arguments.first) { throw CleanExit.helpRequest(self) }
+    try stacks.check(report, sample: nil, zombies: zombies)
+    if let kind = stacks.stacks, kind == .hybrid || kind == .sampled {
+      throw ValidationError(
+        "--stacks \(kind.rawValue): leaks are told apart by tests, which are found in whole backtraces")
+    }
     if let first = arguments.first, first != "--" {
       throw ValidationError("'\(first)' is no option of 'undead test'; arguments of 'swift test' come after '--'")
     }
@@ -38,6 +44,8 @@ struct TestCommand: ParsableCommand {
 
   func run() throws {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardError
+    var report = report
+    report.noStacks = stacks.leavesOut(report)
     let pipeline = try ReportPipeline(options: report, verdict: verdict, groupsByTest: true)
     let run = try TestRun(
       swift: try Self.findSwift(), arguments: System.lastArguments(max(arguments.count - 1, 0)), options: self,

@@ -27,7 +27,7 @@ final class TestRun {
       instrument = SupervisedRun.Instrument(
         library: try .ofThisTool(),
         settings: options.report.settings.merging(options.zombies.settings) { $1 }
-          .merging(["UNDEAD_ONLY": "tests"]) { $1 }
+          .merging(options.stacks.settings) { $1 }.merging(["UNDEAD_ONLY": "tests"]) { $1 }
       ) { options.report.note("loading \($0) into the test programs of \(swift), session \($1)") }
     }
     run = try SupervisedRun(

@@ -24,6 +24,14 @@ struct UndeadCommand: ParsableCommand {
       RunCommand.self, TestCommand.self, SnapshotCommand.self, AttachCommand.self, HeapCommand.self, WatchCommand.self,
       MarkCommand.self, ReportCommand.self, DiffCommand.self, MergeCommand.self,
     ])
+
+  /// What the command line asks for.
+  static func command(for arguments: [String]) throws -> any ParsableCommand {
+    let verb = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+    // All that the parser prepares for every level takes as long as the rest of a short run. Only it words errors.
+    if let verb, let command = try? verb.parse(Array(arguments.dropFirst())) { return command }
+    return try parseAsRoot(arguments)
+  }
 }
 
 @main
@@ -32,9 +40,10 @@ enum Main {
     Guardian.serve(CommandLine.arguments)
     System.occupyClosedStandardStreams()
     do {
-      var command = try UndeadCommand.parseAsRoot(
-        ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
+      var command = try UndeadCommand.command(for: ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
       try command.run()
+    } catch let code as ExitCode {
+      exit(code.rawValue)
     } catch let error as ToolError {
       Message.say(error.message)
       exit(error.status)

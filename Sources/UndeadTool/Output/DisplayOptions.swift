@@ -39,7 +39,7 @@ struct DisplayOptions: ParsableArguments {
         + "each with a reason after '#'. Can be given several times.", valueName: "file"))
   var suppressions: [String] = []
 
-  @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster.")
+  @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
   var noStacks = false
 
   @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text report.", valueName: "frames"))

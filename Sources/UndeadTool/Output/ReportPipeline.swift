@@ -59,7 +59,10 @@ struct ReportPipeline {
     _ snapshots: [Snapshot], of process: LeakReport.Process? = nil, zombies: ZombieLogs = ZombieLogs(),
     notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
-    var (report, named) = analyze(snapshots, options, zombies: zombies.findings, progress: progress)
+    // Files and lines are shown with findings only, but other formats and files keep them of known leaks, too.
+    let isBrief = display.format == .text && further.isEmpty && save == nil && options.minCount == 1
+    var (report, named) = analyze(
+      snapshots, options, zombies: zombies.findings, isBrief: isBrief, progress: progress)
     if let process { report.process = process }
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
@@ -72,25 +75,43 @@ struct ReportPipeline {
   }
 
   /// Analyses snapshots and names their code; gives back the first one, which is the program's, with its symbols.
+  ///
+  /// - Parameter isBrief: true if code matters only where something was found.
   private func analyze(
-    _ snapshots: [Snapshot], _ options: ReportOptions, zombies: ZombieFindings = ZombieFindings(), progress: Progress
+    _ snapshots: [Snapshot], _ options: ReportOptions, zombies: ZombieFindings = ZombieFindings(),
+    isBrief: Bool = false, progress: Progress
   ) -> (report: LeakReport, first: Snapshot) {
     var snapshots = snapshots
     if !zombies.isEmpty {
       if snapshots.isEmpty { snapshots = [Snapshot()] }
       snapshots[0].zombies = zombies
     }
+    progress.show("reading debug information")
+    let tests = groupsByTest && snapshots.contains { $0.mayShowCode } ? TestCatalog(snapshots) : nil
+    if isBrief, snapshots.allSatisfy(\.isProbablyQuiet) {
+      var tables = symbolizer
+      tables.asksTool = false
+      let quiet = analyze(snapshots, options, tests, by: tables)
+      if quiet.report.isQuiet {
+        progress.clear()
+        return quiet
+      }
+    }
+    defer { progress.clear() }
+    return analyze(snapshots, options, tests, by: symbolizer)
+  }
+
+  private func analyze(
+    _ snapshots: [Snapshot], _ options: ReportOptions, _ tests: TestCatalog?, by symbolizer: Symbolizer
+  ) -> (report: LeakReport, first: Snapshot) {
     var notes: [String] = []
     var inputs: [ReportInput] = []
-    progress.show("reading debug information")
-    let tests = groupsByTest ? TestCatalog(snapshots) : nil
     for (snapshot, names) in zip(snapshots, symbolizer.symbolize(snapshots)) {
       for note in names.notes where !notes.contains(note) { notes.append(note) }
       var symbols = names.symbols
       symbols.tests = tests
       inputs.append(ReportInput(snapshot, symbols: symbols))
     }
-    progress.clear()
     var report = LeakReport(analyzing: inputs, options: options, tool: Self.tool)
     report.summary.notes += notes
     var first = snapshots.first ?? Snapshot()

@@ -21,6 +21,11 @@ enum SavedReport {
       return
     }
     if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
+    if Snapshot.isFile(file) {
+      self = .snapshot(
+        try Self.snapshot(file) { () throws(SnapshotError) in try Snapshot(contentsOfFile: file) }, file: file)
+      return
+    }
     guard let content = System.read(file) else {
       throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
     }
@@ -32,11 +37,18 @@ enum SavedReport {
         throw .misuse("cannot read '\(file)': \(error)")
       }
     } else {
-      do throws(SnapshotError) {
-        self = .snapshot(try Snapshot(decoding: content), file: file)
-      } catch {
-        throw .misuse("cannot read '\(file)': \(error)")
-      }
+      self = .snapshot(
+        try Self.snapshot(file) { () throws(SnapshotError) in try Snapshot(decoding: content) }, file: file)
+    }
+  }
+
+  private static func snapshot(
+    _ file: String, _ read: () throws(SnapshotError) -> Snapshot
+  ) throws(ToolError) -> Snapshot {
+    do throws(SnapshotError) {
+      return try read()
+    } catch {
+      throw .misuse("cannot read '\(file)': \(error)")
     }
   }
 }

@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// Which backtraces a program under the tool records: `--stacks`.
+struct StackOptions: ParsableArguments {
+  enum Stacks: String, ExpressibleByArgument, CaseIterable {
+    case full, hybrid, sampled, none
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "Backtraces to record: full (of all blocks, whole); hybrid (of all blocks, but mostly the innermost calls only "
+        + "where nearly each has another one); sampled (of a sample of the blocks, see --sample); or none (the same as "
+        + "--no-stacks). (default: full)", valueName: "full|hybrid|sampled|none"))
+  var stacks: Stacks?
+
+  /// Whether the report is to be without backtraces.
+  func leavesOut(_ report: DisplayOptions) -> Bool { stacks == Stacks.none || report.noStacks }
+
+  /// - Throws: `ValidationError` if other options ask for something else.
+  func check(_ report: DisplayOptions, sample: SampleSetting?, zombies: ZombieOptions) throws {
+    guard let stacks else { return }
+    if report.noStacks, stacks != .none {
+      throw ValidationError("--stacks \(stacks.rawValue) and --no-stacks: give only one of them")
+    }
+    if sample != nil, stacks != .sampled {
+      throw ValidationError("--sample is of '--stacks sampled'; it does not go with '--stacks \(stacks.rawValue)'")
+    }
+    if zombies.isOn, stacks == .hybrid || stacks == .sampled {
+      throw ValidationError(
+        "--stacks \(stacks.rawValue) and --zombies do not go together: zombies are told with the backtraces of all "
+          + "objects")
+    }
+  }
+
+  /// What the library in the program reads from its environment (`Documentation/environment.md`).
+  var settings: [String: String] {
+    // What was set outside, by its other name, must not win.
+    guard let stacks else { return [:] }
+    return ["UNDEAD_STACKS": stacks.rawValue, "UNDEAD_BACKTRACES": stacks == .none ? "0" : "1"]
+  }
+}
