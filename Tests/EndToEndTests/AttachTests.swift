@@ -132,7 +132,11 @@ import UndeadTestSupport
       start ./app busy
       number=1
       while UNDEAD_TEST_KILL_AT=$number $tool attach $program > /dev/null 2>&1; [ $? -gt 128 ]; do
-        grep -h '^State' /proc/$program/task/*/status 2> /dev/null | grep -q '[tT] (' && echo stopped $number
+        turn=0
+        while grep -h '^State' /proc/$program/task/*/status 2> /dev/null | grep -q '[tT] ('; do
+          turn=$((turn + 1)); [ $turn -lt 100 ] || { echo stopped $number; break; }
+          sleep 0.05
+        done
         number=$((number + \(Self.stride)))
       done
       [ $number -gt 100 ] || echo only $number

@@ -9,13 +9,13 @@ import UndeadTestSupport
     try await Tool.gate.pass {
       let directory = try TemporaryDirectory()
       try await compileInstrument(into: directory)
-      for configuration in Program.Configuration.allCases {
-        try await link(in: directory, configuration)
+      for (configuration, library) in Program.Configuration.allCases.flatMap({ [($0, "*.o"), ($0, "./libown.so")] }) {
+        try await link(in: directory, configuration, library)
         let file = directory.path("report.json")
         let outcome = try await runShell(
           "\(quoted(Tool.path)) run --format json --output \(quoted(file)) -- \(quoted(directory.path("facts")))")
         #expect(outcome.output == "added true\n")
-        #expect(outcome.ending == .exit(23), "\(configuration): \(outcome.errors)")
+        #expect(outcome.ending == .exit(23), "\(configuration), \(library): \(outcome.errors)")
         check(try JSONRenderer.parse(Data(contentsOf: URL(fileURLWithPath: file))))
       }
       try await checkHowTheTableIsFound(in: directory)
@@ -92,15 +92,20 @@ import UndeadTestSupport
       """)
   }
 
-  private func link(in directory: TemporaryDirectory, _ configuration: Program.Configuration) async throws {
+  /// `library`: the instrument's objects, or a library of the program's own with them in it. Then the preloaded one, which
+  /// comes before it, is in charge.
+  private func link(
+    in directory: TemporaryDirectory, _ configuration: Program.Configuration, _ library: String
+  ) async throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
     try await build(
       """
-      cd \(quoted(directory.url.path)) &&
+      cd \(quoted(directory.url.path)) && clang -shared *.o -o libown.so -ldl -lpthread &&
       swiftc \(configuration.flags.joined(separator: " ")) -module-name App \
         \(InstrumentSources.interfaceOptions.map(quoted).joined(separator: " ")) \
         -import-objc-header \(quoted(InstrumentSources.interface + "/undead_facts.h")) \
-        \(quoted(tests + "/Programs/Linked/facts.swift")) *.o -o facts
+        \(quoted(tests + "/Programs/Linked/facts.swift")) \(library) \
+        -Xlinker -rpath -Xlinker \(quoted(directory.url.path)) -o facts
       """)
   }
 

@@ -71,6 +71,20 @@ import UndeadReport
     }
   }
 
+  /// A weak reference of an object that lives holds nothing, however often its scope was looked at before.
+  @Test func whatOnlyWeakReferencesNameHasLeaked() async {
+    await #expect(processExitsWith: .success) {
+      let observer = Observer()
+      for number in 0..<6 {
+        let scope = AllocationScope("weak \(number)")
+        scope.run { (number % 2 == 0 ? observer : sharedObserver).leakWhatIsSeen() }
+        let report = try scope.check()
+        #expect(report.leaks.map(\.count) == [1])
+      }
+      withExtendedLifetime(observer) {}
+    }
+  }
+
   @Test func growthAndCounts() async {
     await #expect(processExitsWith: .success) {
       let nothing = try HeapGrowth.measure { _ = Node() }.get()
@@ -94,6 +108,20 @@ private final class Kept: @unchecked Sendable {
   static let shared = Kept()
   var nodes: [Node] = []
 }
+
+private final class Observer: Sendable {
+  nonisolated(unsafe) private weak var seen: Node?
+
+  @inline(never) @_optimize(none)
+  func leakWhatIsSeen() {
+    let first = Node()
+    first.next = Node()
+    first.next?.next = first
+    seen = first
+  }
+}
+
+private let sharedObserver = Observer()
 
 @inline(never) @_optimize(none)
 private func leakACycle() {

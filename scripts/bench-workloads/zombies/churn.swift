@@ -1,4 +1,5 @@
-// Objects that are made, used and freed in turn, or one object that is retained and released: `churn N` or `pairs N`.
+// Objects that are made, used and freed in turn, or one object that is retained and released: `churn N` or `pairs N`; `threads N` churns on four
+// threads at once.
 import Foundation
 
 class Node {
@@ -43,9 +44,13 @@ case "churn":
   var sum = 0
   for number in 0..<count { sum &+= work(number, depth: 8) }
   precondition(sum != 0)
+case "threads":
+  DispatchQueue.concurrentPerform(iterations: 4) { _ in
+    for number in 0..<count / 4 { _ = work(number, depth: 8) }
+  }
 case "pairs": pairs(count)
 default:
-  print("usage: churn churn|pairs N")
+  print("usage: churn churn|threads|pairs N")
   exit(64)
 }
 let nanoseconds = DispatchTime.now().uptimeNanoseconds - start
