@@ -1,5 +1,6 @@
 // The memory of a thread's alternate signal stack may be known to the kernel alone, and only the thread itself can ask.
 #define _GNU_SOURCE
+#include "platform/own_data.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

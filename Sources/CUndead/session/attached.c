@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "undead_attach.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/sample.h"

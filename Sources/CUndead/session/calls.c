@@ -2,6 +2,7 @@
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "record/avoid.h"
 #include "record/scopes.h"

@@ -1,5 +1,6 @@
 #include "session/census_file.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "runtime/layout.h"
 #include "scan/census.h"
 #include "session/snapshot.h"

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/check.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "platform/time_limit.h"
 #include "record/thread.h"
 #include "runtime/layout.h"

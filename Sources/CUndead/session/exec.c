@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/exec.h"
+#include "platform/own_data.h"
 #include "session/exit.h"
 #include "session/interpose.h"
 #include "session/limits.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/exit.h"
+#include "platform/own_data.h"
 #include "record/thread.h"
 #include "session/check.h"
 #include "session/interpose.h"

@@ -10,6 +10,7 @@
 #define FRAME_LIMIT 512u
 #define TRACE_LIMIT 16u
 
+// Not with the instrument's own variables: perhaps nobody else holds a context.
 static struct {
   undead_facts_source function;
   void *context;

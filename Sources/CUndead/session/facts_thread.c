@@ -2,6 +2,7 @@
 // thread, which is over before the scan begins or is left to itself.
 #define _GNU_SOURCE
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "session/calls.h"
 #include "session/facts.h"
 #include "session/guard.h"

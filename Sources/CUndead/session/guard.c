@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/guard.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/abandoned.h"
 #include "session/signal_functions.h"
 #include <pthread.h>
@@ -17,15 +18,6 @@ enum { CRASH_SIGNALS = sizeof(crash_signals) / sizeof(crash_signals[0]), STACK_B
 static volatile int32_t guarded_thread;
 static sigjmp_buf way_out;
 static struct sigaction program_actions[CRASH_SIGNALS];
-
-// Both get words of the stack: registers, and what glibc leaves in the unused part of a mask. Between two checks they
-// are addresses that the first one looked at, and must not be references for the second one.
-static void hide_from_scans(void) {
-  static bool hidden;
-  if (__atomic_exchange_n(&hidden, true, __ATOMIC_RELAXED)) return;
-  undead_own_memory(&way_out, sizeof(way_out));
-  undead_own_memory(&program_actions, sizeof(program_actions));
-}
 
 // Does what the program's own action would have done.
 static void forward(int number, siginfo_t *info, void *context) {
@@ -92,7 +84,6 @@ int undead_guarded(void (*work)(void *), void *context) {
   stack_t stack = {.ss_sp = room, .ss_size = STACK_BYTES}, before = {.ss_flags = SS_DISABLE};
   if (room) sigaltstack(&stack, &before);
   guarded_thread = 0;
-  hide_from_scans();
   take_over();
   int crash = sigsetjmp(way_out, 1);
   if (crash == 0) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "session/heap_sections.h"
 #include "session/settings.h"
 #include "session/text.h"

@@ -2,6 +2,7 @@
 #include "session/heap_sections.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/generations.h"
 #include "record/sample.h"
 #include "runtime/layout.h"

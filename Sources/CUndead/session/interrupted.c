@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/interrupted.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/system_calls.h"
 #include "record/abandoned.h"
 #include "record/thread.h"

@@ -2,6 +2,7 @@
 // those of the libraries, and the first at which all constructors have run.
 #define _GNU_SOURCE
 #include "session/exit.h"
+#include "platform/own_data.h"
 #include "session/session.h"
 #include <dlfcn.h>
 #include <stddef.h>

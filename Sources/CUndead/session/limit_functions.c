@@ -1,6 +1,7 @@
 // The functions by which a program sets and reads limits, interposed.
 #define _GNU_SOURCE
 #include "session/interpose.h"
+#include "platform/own_data.h"
 #include "session/limits.h"
 #include <errno.h>
 #include <stdbool.h>

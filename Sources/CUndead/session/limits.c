@@ -2,6 +2,7 @@
 #include "session/limits.h"
 #include "include/undead.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "record/mode.h"
 #include "session/session.h"

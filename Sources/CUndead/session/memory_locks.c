@@ -3,6 +3,7 @@
 #include "include/undead.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "session/interpose.h"
 #include "session/memory_locks.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/relay.h"
+#include "platform/own_data.h"
 #include "record/reach.h"
 #include "session/text.h"
 #include <assert.h>

@@ -3,6 +3,7 @@
 #include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/attached.h"
 #include "record/thread.h"
 #include "runtime/layout.h"

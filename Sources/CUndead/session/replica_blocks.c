@@ -4,6 +4,7 @@
 #include "platform/holes.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "session/replica.h"
 #include "session/text.h"
 #include "world/given.h"

@@ -1,4 +1,5 @@
 #include "undead_run_loops.h"
+#include "platform/own_data.h"
 #include <stddef.h>
 
 static undead_run_loop_runner runner;

@@ -1,4 +1,5 @@
 #include "session/samples.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"
 #include "session/state_file.h"

@@ -2,6 +2,7 @@
 // concerns the instrument, too.
 #define _GNU_SOURCE
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "platform/seccomp.h"
 #include "record/reach.h"

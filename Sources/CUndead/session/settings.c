@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "session/settings.h"
 #include "platform/environment.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "session/text.h"
 #include <signal.h>

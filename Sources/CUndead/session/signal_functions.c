@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/signal_functions.h"
+#include "platform/own_data.h"
 #include "session/interpose.h"
 #include "session/signals.h"
 #include "zombies/fault.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/signals.h"
+#include "platform/own_data.h"
 #include "session/check.h"
 #include "session/exit.h"
 #include "session/final_signal.h"

@@ -2,6 +2,7 @@
 #include "session/snapshot.h"
 #include "platform/index_map.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "scan/graph.h"
 #include "session/session.h"
 #include "session/settings.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/interpose.h"
+#include "platform/own_data.h"
 #include "session/limits.h"
 #include "session/relay.h"
 #include <spawn.h>

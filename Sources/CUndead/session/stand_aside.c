@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "undead.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "session/session.h"
 #include "session/settings.h"

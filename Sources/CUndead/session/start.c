@@ -4,6 +4,7 @@
 #include "undead_zombies.h"
 #include "platform/boundaries.h"
 #include "platform/environment.h"
+#include "platform/own_data.h"
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/reach.h"

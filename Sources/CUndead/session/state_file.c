@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "session/state_file.h"
+#include "platform/own_data.h"
 #include "session/text.h"
 #include "world/proc_ids.h"
 #include <fcntl.h>

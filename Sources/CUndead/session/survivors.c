@@ -1,5 +1,6 @@
 // Whether a test left anything behind, told from the records of blocks alone.
 #include "session/survivors.h"
+#include "platform/own_data.h"
 #include "undead_assertions.h"
 #include "record/registry.h"
 #include "record/scopes.h"

@@ -1,5 +1,6 @@
 // What layers above find of the instrument when they do not link it.
 #include "undead.h"
+#include "platform/own_data.h"
 #include "undead_backtraces.h"
 #include "undead_facts.h"
 #include "undead_objects.h"

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "platform/boundaries.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>

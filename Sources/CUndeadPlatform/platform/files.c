@@ -1,5 +1,6 @@
 #include "platform/files.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include <string.h>
 
 static const char *given;

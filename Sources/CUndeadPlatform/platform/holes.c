@@ -1,6 +1,7 @@
 #include "platform/holes.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include <fcntl.h>
 

@@ -1,6 +1,7 @@
 #include "platform/inheritance.h"
 #include "platform/maps_internal.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <errno.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "platform/holes.h"
 #include "platform/maps_internal.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

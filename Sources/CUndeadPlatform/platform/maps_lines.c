@@ -1,4 +1,5 @@
 #include "platform/maps_internal.h"
+#include "platform/own_data.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/modules.h"
+#include "platform/own_data.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

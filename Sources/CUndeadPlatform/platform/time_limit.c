@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "platform/time_limit.h"
 #include "platform/environment.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include <fcntl.h>
 #include <stdbool.h>

@@ -2,6 +2,7 @@
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/attached.h"
 #include "platform/imports.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/images_x86_64.h"
 #include "record/mode.h"

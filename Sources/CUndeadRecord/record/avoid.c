@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"

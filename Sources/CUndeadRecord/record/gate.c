@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/gate.h"
+#include "platform/own_data.h"
 #include "platform/time_limit.h"
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/generations.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/sparse.h"
 #include "unwind/backtrace.h"
 #include "unwind/store.h"

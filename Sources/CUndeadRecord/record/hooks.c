@@ -2,6 +2,7 @@
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
 #define _GNU_SOURCE
 #include "record/avoid.h"
+#include "platform/own_data.h"
 #include "record/free_filter.h"
 #include "record/gate.h"
 #include "record/mode.h"

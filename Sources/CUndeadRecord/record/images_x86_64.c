@@ -1,4 +1,5 @@
 #include "record/images_x86_64.h"
+#include "platform/own_data.h"
 
 uintptr_t undead_real_dlopen, undead_real_dlsym;
 

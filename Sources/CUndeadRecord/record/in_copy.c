@@ -1,4 +1,5 @@
 #include "record/attached.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"
 #include "record/sample_lock.h"

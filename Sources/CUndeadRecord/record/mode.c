@@ -2,6 +2,7 @@
 #include "record/mode.h"
 #include "platform/boundaries.h"
 #include "platform/environment.h"
+#include "platform/own_data.h"
 #include "record/gate.h"
 #include "record/reach.h"
 #include "record/sample.h"

@@ -2,6 +2,7 @@
 // it tells how many they have; nothing else is known.
 #define _GNU_SOURCE
 #include "platform/imports.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/free_filter.h"

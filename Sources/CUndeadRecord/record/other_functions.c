@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/other_functions.h"
 #include "platform/imports.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/gate.h"
 #include "record/other_memory.h"

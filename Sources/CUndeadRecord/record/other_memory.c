@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/other_memory.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/registry.h"
 #include <errno.h>
 #include <link.h>

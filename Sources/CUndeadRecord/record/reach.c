@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/reach.h"
 #include "platform/environment.h"
+#include "platform/own_data.h"
 #include "platform/seccomp.h"
 #include <string.h>
 #include <unistd.h>

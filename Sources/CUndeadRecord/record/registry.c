@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/registry.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/mode.h"
 #include "record/sparse.h"

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/sample.h"
 #include "platform/environment.h"
+#include "platform/own_data.h"
 #include "record/generations.h"
 #include "record/sample_governor.h"
 #include "record/sample_lock.h"

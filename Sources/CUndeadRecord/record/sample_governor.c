@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/sample_governor.h"
+#include "platform/own_data.h"
 #include "unwind/table_pages.h"
 #include <time.h>
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "record/sample_lock.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include <linux/futex.h>
 #include <signal.h>

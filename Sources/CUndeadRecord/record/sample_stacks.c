@@ -1,5 +1,6 @@
 #include "record/sample_stacks.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>

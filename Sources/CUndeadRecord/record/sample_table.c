@@ -1,5 +1,6 @@
 #include "record/sample_table.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <stddef.h>
 
 #define FIRST_SLOTS 256u

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "record/scopes.h"
+#include "platform/own_data.h"
 #include "undead_scopes.h"
 #include "record/avoid.h"
 #include "record/mode.h"

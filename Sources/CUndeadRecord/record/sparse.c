@@ -1,4 +1,5 @@
 #include "record/sparse.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "record/mode.h"
 #include "record/sample_table.h"

@@ -2,6 +2,7 @@
 // like that of new blocks: what an ended call left in the holes of a frame would be a reference as long as the frame lives.
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "platform/own_data.h"
 #include "record/thread.h"
 #include <dlfcn.h>
 #include <errno.h>

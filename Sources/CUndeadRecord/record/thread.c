@@ -1,4 +1,5 @@
 #include "record/thread.h"
+#include "platform/own_data.h"
 
 __thread undead_thread_state undead_thread __attribute__((tls_model("initial-exec")));
 

@@ -2,6 +2,7 @@
 #include "record/thread_cache.h"
 #include "platform/environment.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/thread.h"

@@ -1,4 +1,5 @@
 #include "record/way.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/free_filter.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "unwind/async_callers.h"
+#include "platform/own_data.h"
 
 bool undead_async_wanted;
 

@@ -1,4 +1,5 @@
 #include "unwind/backtrace.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "unwind/async_callers.h"

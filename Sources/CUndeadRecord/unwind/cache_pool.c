@@ -2,6 +2,7 @@
 #if defined(__x86_64__)
 #include "unwind/cache_pool.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include <assert.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 #include "platform/environment.h"
 #include "unwind/compare.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/mode.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"

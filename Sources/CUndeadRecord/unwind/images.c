@@ -2,6 +2,7 @@
 #include "unwind/images.h"
 #include <dlfcn.h>
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>

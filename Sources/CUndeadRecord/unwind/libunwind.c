@@ -1,6 +1,7 @@
 // libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
 #define _GNU_SOURCE
 #include "unwind/libunwind.h"
+#include "platform/own_data.h"
 #include "record/thread.h"
 #include "unwind/backtrace.h"
 #include <dlfcn.h>

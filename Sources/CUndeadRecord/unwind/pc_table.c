@@ -1,4 +1,5 @@
 #include "unwind/pc_table.h"
+#include "platform/own_data.h"
 #include "platform/reserve.h"
 
 undead_pc_entry *undead_pcs;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "unwind/store.h"
+#include "platform/own_data.h"
 #include "platform/reserve.h"
 #include <assert.h>
 #include <sys/resource.h>

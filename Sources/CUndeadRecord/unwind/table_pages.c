@@ -1,4 +1,5 @@
 #include "unwind/table_pages.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include <elf.h>
 #include <stdbool.h>

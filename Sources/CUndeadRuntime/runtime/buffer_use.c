@@ -1,5 +1,6 @@
 // How values lie in the buffers of opaque existentials. Reads metadata only: it is asked in the stopped world.
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/types.h"

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"

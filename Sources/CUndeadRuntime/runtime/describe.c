@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "undead_test_runtime.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/naming.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "runtime/abi.h"
+#include "platform/own_data.h"
 #include "runtime/memory_reader.h"
 #include "runtime/naming.h"
 

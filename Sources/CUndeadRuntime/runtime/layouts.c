@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/evidence.h"
 #include "runtime/memory_reader.h"

@@ -2,6 +2,7 @@
 #include "runtime/runtime.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "runtime/layout.h"
 #include "runtime/memory_reader.h"
 #include <assert.h>

@@ -1,5 +1,6 @@
 // Which part of the storage of a collection its elements use, and what they are: the rest holds what the memory held before.
 #include "runtime/abi.h"
+#include "platform/own_data.h"
 #include "runtime/evidence.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"

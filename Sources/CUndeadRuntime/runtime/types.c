@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "runtime/types.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"

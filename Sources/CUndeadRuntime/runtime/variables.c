@@ -3,6 +3,7 @@
 // others.
 #define _GNU_SOURCE
 #include "runtime/variables.h"
+#include "platform/own_data.h"
 #include "runtime/evidence.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"

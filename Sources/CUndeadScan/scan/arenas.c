@@ -1,6 +1,7 @@
 // Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
 #include "glibc/heap.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "scan/arenas_internal.h"

@@ -2,6 +2,7 @@
 // symbols, and no memory of the blocks.
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "scan/collect.h"
 #include "scan/graph.h"
 #include "unwind/backtrace.h"

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "scan/kernel_held.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "world/descriptors.h"
 #include "world/given.h"

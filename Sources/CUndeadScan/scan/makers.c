@@ -1,5 +1,6 @@
 #include "scan/makers.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "scan/mark.h"
+#include "platform/own_data.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
 #include "scan/plain.h"

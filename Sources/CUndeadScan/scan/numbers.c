@@ -1,5 +1,6 @@
 #include "scan/numbers.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "runtime/variables.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "scan/pages.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "world/given.h"
 #include <errno.h>

@@ -2,6 +2,7 @@
 #include "scan/roots.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/other_memory.h"
 #include "scan/kernel_held.h"
@@ -46,6 +47,8 @@ void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, 
 static void exclude_own(undead_root_search *search) {
   uintptr_t low, high;
   for (size_t i = 0; undead_owned_range(i, &low, &high); i++) undead_intervals_add(&search->excluded, low, high);
+  for (size_t i = 0; undead_own_variables(i, &low, &high); i++)
+    undead_intervals_add(&search->excluded, (low + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7);
 }
 
 // True if recorded blocks or free chunks lie in the page, or reach into it.

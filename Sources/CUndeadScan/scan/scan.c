@@ -2,6 +2,7 @@
 #include "platform/inheritance.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/time_limit.h"
 #include "record/registry.h"
 #include "record/sample.h"

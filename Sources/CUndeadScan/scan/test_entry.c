@@ -1,5 +1,6 @@
 #include "undead_test_scan.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "record/thread.h"
 #include "runtime/abi.h"
 #include "scan/body.h"

@@ -1,5 +1,6 @@
 #include "world/given.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "platform/words.h"
 #include "world/clock.h"

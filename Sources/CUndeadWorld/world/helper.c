@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "world/helper.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "world/clock.h"
 #include "world/clone_x86_64.h"
 #include "world/given.h"

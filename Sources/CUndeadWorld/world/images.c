@@ -2,6 +2,7 @@
 #include "world/images.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "world/given.h"
 #include <link.h>

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "world/in_place.h"
+#include "platform/own_data.h"
 #include "world/clone_x86_64.h"
 #include "world/sigaction_x86_64.h"
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "world/proc_ids.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include <fcntl.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "record/gate.h"
 #include "world/clock.h"
+#include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
 #include "world/world.h"
 #include <elf.h>

@@ -2,6 +2,7 @@
 // Only a fallback: calls of libc that the kernel does not start again (nanosleep, poll) do start again, but with their
 // whole timeout.
 #define _GNU_SOURCE
+#include "platform/own_data.h"
 #include "platform/system_calls.h"
 #include "platform/time_limit.h"
 #include "record/gate.h"

@@ -3,6 +3,7 @@
 #include "platform/environment.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/gate.h"
 #include "world/given.h"
 #include "world/images.h"

@@ -2,6 +2,7 @@
 // a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare
 // the isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
 #include "zombies/functions.h"
+#include "platform/own_data.h"
 #include "zombies/zombie_class.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "zombies/functions.h"
+#include "platform/own_data.h"
 #include "record/thread.h"
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/guard_pages.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"

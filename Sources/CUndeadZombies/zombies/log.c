@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "zombies/log.h"
+#include "platform/own_data.h"
 #include "zombies/log_modules.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 #include "zombies/log_modules.h"
 #include "platform/memory.h"
 #include "platform/modules.h"
+#include "platform/own_data.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

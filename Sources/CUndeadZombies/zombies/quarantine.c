@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "zombies/quarantine.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "runtime/abi.h"
 #include "zombies/functions.h"

@@ -1,5 +1,6 @@
 #include "zombies/ring.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <sched.h>
 
 enum {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/sites.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "zombies/log.h"
 #include "zombies/state.h"
 #include <unistd.h>

@@ -1,4 +1,5 @@
 #include "zombies/stubs_x86_64.h"
+#include "platform/own_data.h"
 #include <stddef.h>
 
 #if defined(__x86_64__)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "zombies/threads.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>

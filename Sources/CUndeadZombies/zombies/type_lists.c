@@ -1,4 +1,5 @@
 #include "zombies/type_lists.h"
+#include "platform/own_data.h"
 #include <stddef.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "zombies/waiting.h"
+#include "platform/own_data.h"
 #include "zombies/functions.h"
 #include "zombies/sites.h"
 #include "zombies/state.h"

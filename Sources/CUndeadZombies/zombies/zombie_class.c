@@ -1,5 +1,6 @@
 #include "zombies/zombie_class.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/words.h"
 #include "record/thread.h"
 #include "runtime/abi.h"

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "zombies/zombies.h"
+#include "platform/own_data.h"
 #include "undead_sniffer.h"
 #include "record/mode.h"
 #include "record/way.h"
