@@ -85,6 +85,18 @@ import UndeadReport
     }
   }
 
+  /// What a look names of one leak, such as the elements of its arrays, keeps none from being found by the next one.
+  @Test func aLookAtAllLeaksHidesNoneFromTheNextLook() async {
+    await #expect(processExitsWith: .success) {
+      let scopes = (0..<6).map { AllocationScope("list \($0)") }
+      for scope in scopes { scope.run { leakAList() } }
+      for scope in scopes {
+        let report = try scope.check()
+        #expect(report.leaks.map(\.count) == [1])
+      }
+    }
+  }
+
   @Test func growthAndCounts() async {
     await #expect(processExitsWith: .success) {
       let nothing = try HeapGrowth.measure { _ = Node() }.get()
@@ -102,6 +114,15 @@ import UndeadReport
 
 private final class Node {
   var next: Node?
+}
+
+private final class List {
+  var elements: [List] = []
+}
+
+@inline(never) @_optimize(none) private func leakAList() {
+  let list = List()
+  list.elements = [List(), list]
 }
 
 private final class Kept: @unchecked Sendable {

@@ -35,10 +35,8 @@ static uint32_t choose(void) {
 
 void undead_way_choose(void) {
   undead_cache_prepare();
-  // Who is the last to write looks again afterwards, and so knows of all changes.
-  for (uint32_t way = choose(), seen;; way = seen) {
-    __atomic_store_n(&undead_way, way, __ATOMIC_SEQ_CST);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if ((seen = choose()) == way) return;
-  }
+  // Whoever writes has looked at everything since the writer before: a change is made before it is looked at.
+  uint32_t before = __atomic_load_n(&undead_way, __ATOMIC_SEQ_CST), way;
+  do way = choose() | ((before & UNDEAD_WAY_COUNT) + UNDEAD_WAY_ONE);
+  while (!__atomic_compare_exchange_n(&undead_way, &before, way, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }

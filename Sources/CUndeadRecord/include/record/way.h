@@ -13,9 +13,12 @@ enum {
   UNDEAD_WAY_OFF = 16,       // Nothing is recorded.
   UNDEAD_WAY_EXTRAS = 32,    // The backtrace is compared, or belongs to an asynchronous caller or to a scope.
 };
+// Above them: how often it was chosen, so that nobody writes what was true before the choice of another thread.
+#define UNDEAD_WAY_ONE 64u
+#define UNDEAD_WAY_COUNT ~(UNDEAD_WAY_ONE - 1)
 #define UNDEAD_WAY_SHORT (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_STACKS | UNDEAD_WAY_SAMPLED)
 
-// 0: none of the above is certain, each flag is asked.
+// None of the above is set: each flag is asked.
 extern volatile uint32_t undead_way;
 
 // To be called after each change of what the way depends on: mode, other allocator, free filter, addresses to be avoided,

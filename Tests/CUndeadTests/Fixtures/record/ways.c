@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t way(void) { return undead_way & ~UNDEAD_WAY_COUNT; }
+
 static uint32_t word(const void *block) {
   uint32_t *slot = undead_registry_slot((uintptr_t)block);
   return slot ? *slot : 0;
@@ -31,32 +33,32 @@ static uint32_t word_of_new_block(void) {
 
 static void modes(void) {
   CHECK(word_of_new_block() > undead_backtrace_none);
-  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
   void *before = malloc(40);
   undead_record_stop();
-  CHECK(undead_way == UNDEAD_WAY_OFF);
+  CHECK(way() == UNDEAD_WAY_OFF);
   CHECK(word_of_new_block() == 0);
   CHECK(is_known(before));
   free(before);
   CHECK(!is_known(before));
   undead_record_start(UNDEAD_RECORD_BLOCKS);
-  CHECK(undead_way == (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_FREE));
   CHECK(word_of_new_block() == undead_backtrace_none);
   undead_record_start(UNDEAD_RECORD_COMPARE);
-  CHECK(undead_way == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
   CHECK(word_of_new_block() > undead_backtrace_none);
   undead_record_start(UNDEAD_RECORD_BACKTRACES);
-  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
 // While a scope is open each block belongs to one; afterwards the short way is taken again.
 static void scopes(void) {
   uint32_t scope = undead_scope_open();
-  CHECK(undead_way == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE) || undead_way == UNDEAD_WAY_EXTRAS);
+  CHECK(way() == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE) || way() == UNDEAD_WAY_EXTRAS);
   void *block = malloc(40);
   CHECK(undead_scope_of_block(block) == UNDEAD_SCOPE_OUTSIDE);
   undead_scope_close(scope);
-  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
   void *after = malloc(40);
   CHECK(undead_scope_of_block(after) == 0);
   free(after);
@@ -68,11 +70,11 @@ static void avoided(void) {
   uintptr_t words[] = {(uintptr_t)block};
   free(block);
   undead_avoid_words((uintptr_t)words, (uintptr_t)(words + 1));
-  CHECK((undead_way & UNDEAD_WAY_SHORT) == 0);
+  CHECK((way() & UNDEAD_WAY_SHORT) == 0);
   void *other = malloc(24);
   CHECK((uintptr_t)other != words[0]);
   undead_avoid_no_longer();
-  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
   free(other);
 }
 
@@ -105,7 +107,7 @@ static void *change_filter(void *unused) {
   for (int i = 0; i < 20000; i++) {
     undead_free_filter = i & 1 ? NULL : keep;
     undead_way_choose();
-    bool frees = undead_way & UNDEAD_WAY_FREE;
+    bool frees = way() & UNDEAD_WAY_FREE;
     CHECK(frees == (i & 1));
   }
   return unused;
@@ -115,7 +117,7 @@ static void at_the_same_time(void) {
   pthread_t threads[3];
   for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, i ? open_and_close : change_filter, NULL);
   for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
-  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
 static void cleared(void) {
@@ -142,7 +144,7 @@ static void cleared(void) {
 static void own(void) {
   void *inherited = malloc(40);
   undead_registry_inherit();
-  CHECK(undead_way == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
   CHECK(!(word(inherited) & UNDEAD_WORD_OWN));
   CHECK(word_of_new_block() & UNDEAD_WORD_OWN);
   void *large = malloc(5000), *cleared = calloc(1, 40), *resized = realloc(NULL, 40);
