@@ -90,8 +90,8 @@ import UndeadReport
     await #expect(processExitsWith: .success) {
       let scopes = (0..<6).map { AllocationScope("list \($0)") }
       for scope in scopes { scope.run { leakAList() } }
-      for scope in scopes {
-        let report = try scope.check()
+      for scope in [3,2,4,1,5,0].map({ scopes[$0] }) {
+        let report = try await scope.check()
         #expect(report.leaks.map(\.count) == [1])
       }
     }
@@ -122,7 +122,8 @@ private final class List {
 
 @inline(never) @_optimize(none) private func leakAList() {
   let list = List()
-  list.elements = [List(), list]
+  for _ in 0..<3 { list.elements.append(List()) }
+  list.elements[0].elements.append(list)
 }
 
 private final class Kept: @unchecked Sendable {
