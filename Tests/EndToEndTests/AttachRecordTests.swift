@@ -24,7 +24,8 @@ import UndeadTestSupport
   /// What the scripts have in common. The program's standard input is descriptor 7.
   private static let words = """
     start() {
-      mkfifo in; "$@" < in > out & program=$!
+      # The program opens them in this order, and `out` may be that of one before.
+      mkfifo in; : > out; "$@" < in > out & program=$!
       exec 7> in
       until grep -q ready out; do kill -0 $program || exit 90; sleep 0.01; done
     }
