@@ -76,34 +76,30 @@ void undead_table_module(undead_tables *tables, uintptr_t address) {
   remember(tables, &tables->module_indices, module->low, module->high, added);
 }
 
-static uint32_t add_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
+static uint32_t add_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count, bool partial) {
   undead_stack_entry entry = {(uint32_t)(tables->frames.size / sizeof(uint64_t)), count};
   if (!undead_vector_append(&tables->frames, frames, count * sizeof(uintptr_t))) tables->failed = true;
   for (uint32_t i = 0; i < count; i++) undead_table_module(tables, frames[i] - 1);
-  return add(tables, &tables->stacks, &entry, sizeof(entry));
+  uint32_t added = add(tables, &tables->stacks, &entry, sizeof(entry));
+  if (partial && added != UNDEAD_NO_INDEX && !undead_vector_append(&tables->partial_stacks, &added, sizeof added))
+    tables->failed = true;
+  return added;
+}
+
+// A partial one is not the same as a whole one of the same frames.
+static uint32_t stack_of(undead_tables *tables, const uintptr_t *frames, uint32_t count, bool partial) {
+  if (count == 0) return UNDEAD_NO_INDEX;
+  uint64_t first = undead_hash(frames, count * sizeof(frames[0]), partial ? 3 : 1);
+  uint64_t second = undead_hash(frames, count * sizeof(frames[0]), partial ? 4 : 2);
+  uint32_t known = undead_index_find(&tables->stack_indices, first, second);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t added = add_stack(tables, frames, count, partial);
+  remember(tables, &tables->stack_indices, first, second, added);
+  return added;
 }
 
 uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
-  if (count == 0) return UNDEAD_NO_INDEX;
-  uint64_t first = undead_hash(frames, count * sizeof(frames[0]), 1);
-  uint64_t second = undead_hash(frames, count * sizeof(frames[0]), 2);
-  uint32_t known = undead_index_find(&tables->stack_indices, first, second);
-  if (known != UNDEAD_NO_INDEX) return known;
-  uint32_t added = add_stack(tables, frames, count);
-  remember(tables, &tables->stack_indices, first, second, added);
-  return added;
-}
-
-// Not the same as a whole one of the same frames.
-static uint32_t add_partial(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
-  uint64_t first = undead_hash(frames, count * sizeof(frames[0]), 3);
-  uint64_t second = undead_hash(frames, count * sizeof(frames[0]), 4);
-  uint32_t known = undead_index_find(&tables->stack_indices, first, second);
-  if (known != UNDEAD_NO_INDEX) return known;
-  uint32_t added = add_stack(tables, frames, count);
-  remember(tables, &tables->stack_indices, first, second, added);
-  if (added != UNDEAD_NO_INDEX && !undead_vector_append(&tables->partial_stacks, &added, sizeof added)) tables->failed = true;
-  return added;
+  return stack_of(tables, frames, count, false);
 }
 
 uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
@@ -114,8 +110,7 @@ uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
   uint32_t count = undead_backtrace_frames(backtrace, frames, FRAME_LIMIT);
   if (count == 0) return UNDEAD_NO_INDEX;
   // Scopes and generations have backtraces of their own, of the same frames.
-  uint32_t added = undead_backtrace_is_partial(backtrace) ? add_partial(tables, frames, count)
-                                                          : undead_table_stack(tables, frames, count);
+  uint32_t added = stack_of(tables, frames, count, undead_backtrace_is_partial(backtrace));
   remember(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
   return added;
 }
