@@ -181,6 +181,16 @@ static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
   JUMP malloc_recorded(size);
 }
 
+// In the short way. What comes after the capture looks at `undead_way` again: to keep it costs a register, and a word more
+// of stack in each call.
+UNDEAD_INLINE uint32_t word_of_caller(uint32_t way, const hook_frame *frame) {
+  uint32_t word = undead_backtrace_none;
+  if (!(way & (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS))) return word;
+  if (way & UNDEAD_WAY_STACKS)
+    word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+  return UNLIKELY(undead_way & UNDEAD_WAY_EXTRAS) ? add_extras(word, frame) : word;
+}
+
 // A hook that interrupted another one, and threads of the tool, take the long way.
 UNDEAD_INLINE bool is_outermost(void) { return LIKELY(!(undead_thread.in_hook | undead_thread.ignored)); }
 
@@ -189,18 +199,16 @@ UNDEAD_HOOK void *malloc(size_t size) {
   if (UNLIKELY(!(way & UNDEAD_WAY_SHORT)) || UNLIKELY(size > LARGEST_CACHED_BLOCK) || UNLIKELY(!is_outermost()))
     JUMP malloc_otherwise(size);
   undead_hook_enter_first();
+  // The backtrace comes first: what is called for it would leave the block's address on the stack, where a check by this
+  // thread may take it for a reference.
+  uint32_t word = word_of_caller(way, HOOK_FRAME);
   void *block = undead_cache_take(size);
   if (UNLIKELY(!block)) block = __libc_malloc(size);
   if (UNLIKELY(!block)) {
-  } else if (way & UNDEAD_WAY_SAMPLED) {
+  } else if (undead_way & UNDEAD_WAY_SAMPLED) {
     clear_start(block);
     record_sampled(block, size, HOOK_FRAME);
   } else {
-    uint32_t word = undead_backtrace_none;
-    if (way & UNDEAD_WAY_STACKS) {
-      const hook_frame *frame = HOOK_FRAME;
-      word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
-    }
     set_word(block, word | undead_registry_own_bit);
     clear_new(block);
   }

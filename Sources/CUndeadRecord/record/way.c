@@ -11,24 +11,30 @@
 
 volatile uint32_t undead_way;
 
-static uint32_t way_of_mode(int32_t mode, bool extras) {
+static uint32_t way_of_mode(int32_t mode) {
   // The first call is to look at the lists of freed blocks.
   if (!undead_cache.tried && mode != UNDEAD_RECORD_OFF) return 0;
   switch (mode) {
     case UNDEAD_RECORD_OFF: return UNDEAD_WAY_OFF;
-    case UNDEAD_RECORD_BLOCKS: return extras || undead_avoids_addresses ? 0 : UNDEAD_WAY_BLOCKS;
-    case UNDEAD_RECORD_BACKTRACES: return extras || undead_avoids_addresses ? 0 : UNDEAD_WAY_STACKS;
+    case UNDEAD_RECORD_BLOCKS: return undead_avoids_addresses ? 0 : UNDEAD_WAY_BLOCKS;
+    case UNDEAD_RECORD_BACKTRACES: return undead_avoids_addresses ? 0 : UNDEAD_WAY_STACKS;
     case UNDEAD_RECORD_SAMPLED: return UNDEAD_WAY_SAMPLED;
     default: return 0;
   }
 }
 
+// Samples find their asynchronous callers themselves, and belong to no scope.
+static bool has_extras(int32_t mode) {
+  if (mode == UNDEAD_RECORD_SAMPLED) return false;
+  bool scopes = __atomic_load_n(&undead_open_scopes, __ATOMIC_SEQ_CST) != 0;
+  return scopes || mode == UNDEAD_RECORD_COMPARE || (undead_async_wanted && mode != UNDEAD_RECORD_BLOCKS);
+}
+
 static uint32_t choose(void) {
   int32_t mode = undead_record_mode;
-  bool extras = __atomic_load_n(&undead_open_scopes, __ATOMIC_SEQ_CST) || undead_async_wanted || mode == UNDEAD_RECORD_COMPARE;
-  uint32_t way = extras ? UNDEAD_WAY_EXTRAS : 0;
+  uint32_t way = has_extras(mode) ? UNDEAD_WAY_EXTRAS : 0;
   if (undead_allocator_detour) return way;
-  way |= way_of_mode(mode, extras);
+  way |= way_of_mode(mode);
   bool words = mode > UNDEAD_RECORD_OFF && mode != UNDEAD_RECORD_SAMPLED;
   return words && !undead_free_filter && !undead_sparse_used ? way | UNDEAD_WAY_FREE : way;
 }

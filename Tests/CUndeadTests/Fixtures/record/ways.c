@@ -51,18 +51,25 @@ static void modes(void) {
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
-// While a scope is open each block belongs to one; afterwards the short way is taken again.
+// While a scope is open each block belongs to one, in the long way, which avoids addresses, and in the short one.
 static void scopes(void) {
   uint32_t scope = undead_scope_open();
-  CHECK(way() == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE) || way() == UNDEAD_WAY_EXTRAS);
+  CHECK(way() == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE) || way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
+  void *first = malloc(40);
+  undead_avoid_no_longer();
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
   void *block = malloc(40);
-  CHECK(undead_scope_of_block(block) == UNDEAD_SCOPE_OUTSIDE);
+  CHECK(undead_scope_of_block(first) == UNDEAD_SCOPE_OUTSIDE && undead_scope_of_block(block) == UNDEAD_SCOPE_OUTSIDE);
+  undead_record_start(UNDEAD_RECORD_BLOCKS);
+  CHECK(way() == (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
+  void *bare = malloc(40);
+  CHECK(undead_scope_of_block(bare) == UNDEAD_SCOPE_OUTSIDE);
+  undead_record_start(UNDEAD_RECORD_BACKTRACES);
   undead_scope_close(scope);
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
   void *after = malloc(40);
   CHECK(undead_scope_of_block(after) == 0);
-  free(after);
-  free(block);
+  free(after), free(bare), free(block), free(first);
 }
 
 static void avoided(void) {
