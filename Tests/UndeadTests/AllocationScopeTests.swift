@@ -90,7 +90,7 @@ import UndeadReport
     await #expect(processExitsWith: .success) {
       let scopes = (0..<6).map { AllocationScope("list \($0)") }
       for scope in scopes { scope.run { leakAList() } }
-      for scope in [3,2,4,1,5,0].map({ scopes[$0] }) {
+      for scope in [3, 2, 4, 1, 5, 0].map({ scopes[$0] }) {
         let report = try await scope.check()
         #expect(report.leaks.map(\.count) == [1])
       }
