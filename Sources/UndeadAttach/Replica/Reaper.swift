@@ -8,16 +8,26 @@ struct Reaper {
 
   init(_ program: TargetProgram) { self.program = program }
 
-  /// One thread of the program stands still for a moment, and makes one call.
+  /// One thread of the program stands still for a moment, and makes one call; again, for some seconds, as long as none has
+  /// come to stand in time or the copy's end has not arrived there.
   ///
   /// - Parameter number: of the copy, as the program numbers it.
   /// - Returns: for how many nanoseconds.
   @discardableResult
   func reap(_ number: pid_t) -> UInt64 {
     guard number > 0 else { return 0 }
+    let end = TracedThread.deadline(5)
+    var paused: UInt64 = 0
+    while !hasNoted(number, &paused), ProcFile.now() < end { usleep(5000) }
+    return paused
+  }
+
+  /// False if it is worth another attempt.
+  private func hasNoted(_ number: pid_t, _ paused: inout UInt64) -> Bool {
     let call = SurvivableCall(library: program.library, memory: program.memory)
     let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
-    for tid in ProcFile.liveThreads(of: program.pid) {
+    let threads = ProcFile.liveThreads(of: program.pid)
+    for tid in threads {
       let start = ProcFile.now()
       guard let thread = try? TracedThread.seize(tid) else { continue }
       defer { thread.detach() }
@@ -27,12 +37,14 @@ struct Reaper {
       guard let registers = try? thread.registers(), SurvivableCall.fits(registers, in: maps),
         let state = try? call.prepare(thread)
       else { continue }
-      _ = try? call.run(
+      let noted = try? call.run(
         SystemCall.wait4, [UInt64(number)] + Self.waiting.dropFirst(), on: thread, state, by: TracedThread.deadline(5))
       try? call.finish(thread, state)
-      return ProcFile.now() - start
+      paused += ProcFile.now() - start
+      // 0: it has not ended for the program yet.
+      return noted != 0
     }
-    return 0
+    return threads.isEmpty
   }
 }
 
