@@ -38,13 +38,15 @@ public struct TargetProgram {
     }
     if let tracer = ProcFile.status("TracerPid", of: pid), tracer != "0" { throw .traced(pid, by: tracer) }
     let live = ProcFile.liveThreads(of: pid)
-    guard let first = live.first else {
+    guard !live.isEmpty else {
       throw .misuse("process \(pid) has ended (state \(state)); its parent has not asked for its exit status yet")
     }
-    if ProcFile.status("Kthread", of: pid) == "1" || ProcFile.status("VmSize", of: first) == nil {
-      throw .misuse("process \(pid) is a thread of the kernel, or just ends: it has no memory of its own")
-    }
-    return live.contains(pid) ? pid : first
+    // Of a thread that just ends the memory is not to be seen any more. Numbers are used again: the oldest is not the lowest.
+    let lasting = live.contains(pid) ? [pid] : live.sorted { startTicks($0) < startTicks($1) }
+    guard ProcFile.status("Kthread", of: pid) != "1",
+      let anchor = lasting.first(where: { ProcFile.status("VmSize", of: $0) != nil })
+    else { throw .misuse("process \(pid) is a thread of the kernel, or just ends: it has no memory of its own") }
+    return anchor
   }
 
   /// False if a shadow of the stack or a filter (seccomp), which may end the program, stands against calls that we have it make.
@@ -105,11 +107,17 @@ public struct TargetProgram {
     return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
   }
 
-  private static func started(_ pid: pid_t) -> UInt64 {
-    // Field 22, after the name in parentheses: clock ticks since the machine started.
-    guard let stat = ProcFile.text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return 0 }
+  /// When a process or thread was started, in clock ticks since the machine was; 0 if it is gone.
+  private static func startTicks(_ tid: pid_t) -> UInt64 {
+    // Field 22, after the name in parentheses.
+    guard let stat = ProcFile.text("/proc/\(tid)/stat"), let end = stat.lastIndex(of: ")") else { return 0 }
     let fields = stat[end...].split(separator: " ")
-    guard fields.count > 20, let ticks = UInt64(fields[20]) else { return 0 }
+    return fields.count > 20 ? UInt64(fields[20]) ?? 0 : 0
+  }
+
+  private static func started(_ pid: pid_t) -> UInt64 {
+    let ticks = startTicks(pid)
+    guard ticks > 0 else { return 0 }
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
     let sinceBoot = UInt64(boot.tv_sec) * 1_000_000_000 + UInt64(boot.tv_nsec)
