@@ -56,9 +56,9 @@ static uintptr_t find_context_slot(undead_frame frame) {
   if (!undead_stack_covers(thread, frame.sp)) return NO_SLOT;
   for (uint32_t depth = 0; depth < FRAME_LIMIT; depth++) {
     undead_rule rule;
-    const uintptr_t *bp_slot;
+    undead_link link;
     if (undead_pc_find(frame.pc, &rule) == UNDEAD_PC_NONE || !is_plain(rule)) return NO_SLOT;
-    if (!step(&frame, &bp_slot, rule, thread->stack_high)) return NO_SLOT;
+    if (!step(&frame, &link, rule, thread->stack_high)) return NO_SLOT;
     if (rule & UNDEAD_RULE_ASYNC) return frame.sp - 3 * sizeof(uintptr_t);
   }
   return NO_SLOT;
@@ -88,7 +88,7 @@ static uint32_t read_callers(const async_context *context, uint32_t *callers, un
     // Like a return address: it is looked up by what is before it.
     uint32_t index = undead_pc_find(resume + 1, &rule);
     if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ||
-        undead_rule_kind(rule) == UNDEAD_RULE_END)
+        undead_rule_kind(rule) == UNDEAD_RULE_END || undead_rule_kind(rule) == UNDEAD_RULE_FOREIGN)
       break;
     if (known) known->resume[count] = resume;
     callers[count++] = index | UNDEAD_ASYNC_BIT;

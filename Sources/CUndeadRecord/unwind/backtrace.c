@@ -57,16 +57,24 @@ static void learn_end(undead_unwind_cache *cache, uint32_t index) {
   undead_capture_forget_pc(cache, undead_pcs[index].pc);
 }
 
+// True if all frames but the outermost were unwound by tables: then it is that one which libunwind cannot unwind either.
+// Elsewhere it may have lost registers on the way, which it will have another time.
+static bool is_by_tables(const uint32_t *indices, uint32_t frames) {
+  for (uint32_t index = 0; index + 1 < frames; index++)
+    if (undead_pcs[indices[index]].rule & (UNDEAD_RULE_SPECIAL | UNDEAD_RULE_GUESS)) return false;
+  return true;
+}
+
 // Leaves the indices in the scratch; returns how many.
 static uint32_t walk_uncached(undead_thread_state *thread, undead_unwind_cache *scratch, undead_frame frame) {
   uint32_t frames = 0;
   undead_walk_end end = undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   if (end == UNDEAD_WALK_LOST) {
     // libunwind may read what is none of a stack, if it is not the thread's own.
-    uint32_t lost = frames ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
+    uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
     bool asks = undead_stack_covers(thread, frame.sp) && undead_libunwind_is_ready();
     uint32_t better = asks ? walk_with_libunwind(scratch, frame.pc) : 0;
-    // It is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
+    // Then it is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
     if (asks && better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
     if (better > frames) return better;
     undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);

@@ -7,6 +7,7 @@
 #include "unwind/backtrace.h"
 #include "unwind/known_x86_64.h"
 #include "unwind/memo_x86_64.h"
+#include "unwind/odd_x86_64.h"
 #include "unwind/partial_x86_64.h"
 #include "unwind/site_x86_64.h"
 #include "unwind/stack.h"
@@ -78,10 +79,9 @@ static uint32_t innermost_changed(const undead_unwind_cache *cache, uint32_t ind
 }
 
 // What led to a frame: the inner frame's return address, and the slot where it saved rbp if that matters further out.
-INLINE void append_checks(undead_unwind_cache *cache, const undead_cached_frame *cached, const uintptr_t *bp_slot) {
-  const undead_frame *frame = &cached->frame;
-  cache->checks[cache->check_count++] = (undead_check){(const uintptr_t *)frame->sp - 1, frame->pc};
-  if (bp_slot && cached->bp_mask) cache->checks[cache->check_count++] = (undead_check){bp_slot, frame->bp};
+INLINE void append_checks(undead_unwind_cache *cache, const undead_cached_frame *cached, const undead_link *link) {
+  undead_check *check = &cache->checks[cache->check_count];
+  cache->check_count = (uint32_t)(write_link(check, &cached->frame, link, cached->bp_mask) - cache->checks);
 }
 
 // Puts a frame at `index` of the chain; the frames outside of it are in place.
@@ -92,11 +92,10 @@ INLINE void append_frame(undead_unwind_cache *cache, uint32_t index, const undea
   cached->pc_index = fresh->pc_index;
   cached->first_check = cache->check_count;
   cached->stamp = ++cache->stamps;
-  if (rule & UNDEAD_RULE_SPECIAL) cached->bp_mask = 0;
-  else if (rule & UNDEAD_RULE_BP) cached->bp_mask = ~(uintptr_t)0;
-  else if (undead_rule_saved(rule)) cached->bp_mask = 0;
+  if (rule & UNDEAD_RULE_BP) cached->bp_mask = ~(uintptr_t)0;
+  else if (undead_rule_saved(rule)) cached->bp_mask = 0;   // also for the kind of a special rule
   else cached->bp_mask = index ? cache->frames[index - 1].bp_mask : cache->cut ? ~(uintptr_t)0 : 0;
-  append_checks(cache, cached, fresh->bp_slot);
+  append_checks(cache, cached, &fresh->link);
 }
 
 // Makes room by forgetting the outermost frames; the nodes of the others stand for them.
@@ -115,14 +114,14 @@ static uint32_t drop_outermost(undead_unwind_cache *cache, uint32_t kept, uint32
 }
 
 // Puts the new frames behind the `kept` ones that are still true; returns the node of the innermost, 0 if the store is
-// full. `bp_slot` is where the state at the innermost kept frame found its rbp.
-INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_count, const uintptr_t *bp_slot) {
+// full. `link` is what led to the innermost kept frame.
+INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_count, const undead_link *link) {
   uint32_t node = kept ? cache->frames[kept - 1].node : UNDEAD_TRIE_ROOT;
   cache->check_count = 0;
   if (kept) {
     // The kept frame may have been reached another way than last time.
     cache->check_count = cache->frames[kept - 1].first_check;
-    append_checks(cache, &cache->frames[kept - 1], bp_slot);
+    append_checks(cache, &cache->frames[kept - 1], link);
   }
   if (UNLIKELY(kept + fresh_count > UNDEAD_CACHED_FRAMES)) kept = drop_outermost(cache, kept, fresh_count);
   uint32_t index = kept;
@@ -182,7 +181,7 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
                                                        uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_frame frame = {pc, sp, bp};
   uint32_t fresh_count = 0, candidates = cache->count;
-  const uintptr_t *bp_slot = NULL;
+  undead_link link = {0};
   for (;;) {
     while (candidates > 0 && cache->frames[candidates - 1].frame.sp < frame.sp) candidates--;
     if (candidates > 0 && is_same(&cache->frames[candidates - 1].frame, cache->frames[candidates - 1].bp_mask, &frame)) {
@@ -202,15 +201,15 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
       fresh->pc_index = known->pc_index;
     }
     fresh->frame = frame;
-    fresh->bp_slot = bp_slot;
+    fresh->link = link;
     undead_rule rule = fresh->rule;
-    if (UNLIKELY(!is_plain(rule))) {
-      if (!undead_rule_is_end(rule)) return 0;
+    undead_odd_step stepped = step_any(&frame, &link, rule, stack_high);
+    if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED)) {
+      if (stepped == UNDEAD_ODD_LOST) return 0;
       restart(cache, false);
       candidates = 0;
       break;
     }
-    if (UNLIKELY(!step(&frame, &bp_slot, rule, stack_high))) return 0;
     if (UNLIKELY(fresh_count == UNDEAD_CACHED_FRAMES)) {
       restart(cache, true);
       candidates = 0;
@@ -222,7 +221,7 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
     cache->last = candidates - 1;
     return cache->frames[candidates - 1].node;
   }
-  uint32_t node = push(cache, candidates, fresh_count, bp_slot);
+  uint32_t node = push(cache, candidates, fresh_count, &link);
   if (UNLIKELY(!node)) return 0;
   cache->last = cache->count - 1;
   // Not if frames were dropped: then the chain has fewer than that.
@@ -236,8 +235,8 @@ INLINE uint32_t extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, 
   const undead_known_pc *known = know_pc(cache, frame.pc);
   if (UNLIKELY(!known) || UNLIKELY(!is_plain(known->rule))) return 0;
   undead_fresh_frame fresh = {.frame = frame, .rule = known->rule, .pc_index = known->pc_index};
-  const uintptr_t *bp_slot;
-  if (UNLIKELY(!step(&frame, &bp_slot, fresh.rule, stack_high))) return 0;
+  undead_link link;
+  if (UNLIKELY(!step(&frame, &link, fresh.rule, stack_high))) return 0;
   while (outer > 0 && cache->frames[outer].frame.sp < frame.sp) outer--;
   const undead_cached_frame *caller = &cache->frames[outer];
   uint32_t index = outer + 1;
@@ -252,7 +251,7 @@ INLINE uint32_t extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, 
     cache->known_nodes = index + 1;
   }
   cache->check_count = caller->first_check;
-  append_checks(cache, caller, bp_slot);
+  append_checks(cache, caller, &link);
   append_frame(cache, index, &fresh);
   cache->count = index + 1;
   cache->last = index;
@@ -306,8 +305,14 @@ INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
     site = undead_site_learn(cache, stack_high, &frame, from_loader, &id);
     if (!site) return id;
   }
-  const uintptr_t *bp_slot;
-  if (UNLIKELY(!step(&frame, &bp_slot, site->rule, stack_high))) return 0;
+  undead_link link = {0};
+  undead_odd_step stepped = step_any(&frame, &link, site->rule, stack_high);
+  if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED))
+    return stepped == UNDEAD_ODD_END ? know_child(cache, UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
+  if (UNLIKELY(link.sp_slot & UNDEAD_LINK_SIGNAL)) {
+    const undead_known_pc *interrupted = know_pc(cache, frame.pc);
+    if (!interrupted || undead_is_lost(interrupted, &link)) return 0;
+  }
   undead_memo **set = NULL;
   if (cache->memo_rest == 0) {
     set = undead_memo_set(cache, site->run, frame.pc, frame.sp);

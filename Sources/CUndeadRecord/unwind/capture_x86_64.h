@@ -24,10 +24,16 @@ typedef struct {
   uintptr_t value;
 } undead_check;
 
+// Where the frame that a step led to was read, apart from its return address, which mostly lies below its stack pointer.
+typedef struct {
+  const uintptr_t *bp_slot;   // of its rbp; NULL if the inner frame had it in the register, too
+  uintptr_t sp_slot;          // of its stack pointer, if that was read (odd_x86_64.h), else 0
+} undead_link;
+
 // A frame that the current walk found. What it says of `pc` serves the next capture, which often finds the same.
 typedef struct {
   undead_frame frame;
-  const uintptr_t *bp_slot;   // where `frame.bp` was read, NULL if the inner frame had it in the register too
+  undead_link link;           // what led to `frame`
   uintptr_t pc;
   undead_rule rule;           // of `pc`
   uint32_t pc_index;          // of `pc`
@@ -153,7 +159,7 @@ typedef struct {
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
   undead_branch branches[UNDEAD_BRANCHES];
   undead_cached_frame frames[UNDEAD_CACHED_FRAMES];
-  undead_check checks[2 * UNDEAD_CACHED_FRAMES];
+  undead_check checks[3 * UNDEAD_CACHED_FRAMES];
   undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
   union {   // for captures without the chain
     uint32_t indices[UNDEAD_CACHED_FRAMES];

@@ -283,6 +283,10 @@ static undead_rule special(undead_rule_special kind) {
   return undead_rule_make(UNDEAD_RULE_SPECIAL, 0, kind);
 }
 
+static undead_rule foreign(void) {
+  return undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_BP, 0, UNDEAD_RULE_FOREIGN);
+}
+
 #define MAX_RBP_OFFSET 64   // it is 16 in practice
 
 static undead_rule rule_of_row(const row *current) {
@@ -291,7 +295,7 @@ static undead_rule rule_of_row(const row *current) {
   if (current->cfa.base == VALUE_AT_RBP) {
     int64_t offset = -current->cfa.offset;
     bool fits = offset >= 0 && offset <= UNDEAD_RULE_FIELD && current->rbp == SAVED_AT_RBP && current->rbp_offset == 0;
-    return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL, (uint64_t)offset, UNDEAD_RULE_DEREF)
+    return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_BP, (uint64_t)offset, UNDEAD_RULE_DEREF)
                 : special(UNDEAD_RULE_UNKNOWN);
   }
   bool by_rbp = current->cfa.base == VALUE_RBP;
@@ -322,6 +326,11 @@ static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
   return low ? header + table[2 * (low - 1) + 1] : NULL;
 }
 
+static undead_rule compute_without_entry(const undead_image *image, uintptr_t pc, uintptr_t low) {
+  undead_rule rule = undead_rule_without_entry(image, pc, low);
+  return undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ? foreign() : rule;
+}
+
 // Asynchronous Swift functions save their context right after rbp: "push rbp; push r14; lea rbp, [rsp + 8]".
 static bool is_asynchronous(uintptr_t start, uintptr_t pc) {
   static const uint8_t prologue[] = {0x55, 0x41, 0x56, 0x48, 0x8D, 0x6C, 0x24, 0x08};
@@ -330,7 +339,7 @@ static bool is_asynchronous(uintptr_t start, uintptr_t pc) {
 
 static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   const uint8_t *entry = find_entry(image, pc);
-  if (!entry) return undead_rule_without_entry(image, pc, image->low);
+  if (!entry) return compute_without_entry(image, pc, image->low);
   uint32_t length, back;
   memcpy(&length, entry, 4);
   memcpy(&back, entry + 4, 4);
@@ -341,7 +350,7 @@ static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   uintptr_t start = dwarf_encoded(&reader, common.pointer_encoding, 0);
   uintptr_t size = dwarf_encoded(&reader, common.pointer_encoding & 0x0F, 0);
   if (pc < start || reader.failed) return special(UNDEAD_RULE_UNKNOWN);
-  if (pc >= start + size) return undead_rule_without_entry(image, pc, start + size);
+  if (pc >= start + size) return compute_without_entry(image, pc, start + size);
   if (common.signal_frame) return special(UNDEAD_RULE_SIGNAL);
   if (common.augmented) dwarf_skip(&reader, dwarf_uleb(&reader));
 
@@ -357,7 +366,10 @@ static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
 
 undead_rule undead_rule_compute(uintptr_t pc) {
   undead_image image;
-  if (!undead_image_find(pc, &image)) return special(UNDEAD_RULE_UNKNOWN);
+  if (!undead_image_find(pc, &image)) {
+    undead_image_note_foreign(pc);
+    return foreign();
+  }
   undead_rule rule = compute_in_image(&image, pc);
   if (undead_record_hybrid && undead_image_is_toolchain(&image)) rule |= UNDEAD_RULE_TOOLCHAIN;
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;

@@ -16,6 +16,10 @@ typedef struct {
 // Append-only between two calls of undead_images_forget; `low` is written last.
 static seen_image seen[IMAGE_LIMIT];
 static uint32_t seen_count;
+// Pages of code that belongs to no image, likewise.
+#define FOREIGN_LIMIT 256u
+static uintptr_t foreign[FOREIGN_LIMIT];
+static uint32_t foreign_count;
 static uintptr_t loader_low, loader_high;
 
 static bool find(uintptr_t pc, seen_image *image) {
@@ -49,6 +53,15 @@ bool undead_image_find(uintptr_t pc, undead_image *image) {
   return true;
 }
 
+void undead_image_note_foreign(uintptr_t pc) {
+  uintptr_t page = pc & ~(uintptr_t)4095;
+  uint32_t count = __atomic_load_n(&foreign_count, __ATOMIC_ACQUIRE);
+  for (uint32_t index = 0; index < count && index < FOREIGN_LIMIT; index++)
+    if (__atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE) == page) return;
+  uint32_t index = __atomic_fetch_add(&foreign_count, 1, __ATOMIC_ACQ_REL);
+  if (index < FOREIGN_LIMIT) __atomic_store_n(&foreign[index], page, __ATOMIC_RELEASE);
+}
+
 bool undead_image_is_toolchain(const undead_image *image) {
   const struct link_map *map = image->link_map;
   return map && map->l_name && *map->l_name && undead_is_toolchain_path(map->l_name);
@@ -76,6 +89,17 @@ static bool is_gone(const seen_image *image, uintptr_t low) {
          now.eh_frame_hdr != image->eh_frame_hdr;
 }
 
+static bool is_foreign_no_more(void) {
+  uint32_t count = __atomic_load_n(&foreign_count, __ATOMIC_ACQUIRE);
+  if (count > FOREIGN_LIMIT) return true;
+  for (uint32_t index = 0; index < count; index++) {
+    seen_image now;
+    uintptr_t page = __atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE);
+    if (page && find(page, &now)) return true;
+  }
+  return false;
+}
+
 bool undead_images_changed(void) {
   uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
   if (count > IMAGE_LIMIT) return true;
@@ -83,7 +107,7 @@ bool undead_images_changed(void) {
     uintptr_t low = __atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE);
     if (low != 0 && is_gone(&seen[index], low)) return true;
   }
-  return false;
+  return is_foreign_no_more();
 }
 
 void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high)) {
@@ -93,4 +117,6 @@ void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high)) {
     if (low != 0 && is_gone(&seen[index], low)) gone(low, seen[index].high);
   }
   __atomic_store_n(&seen_count, 0, __ATOMIC_RELEASE);
+  for (uint32_t index = 0; index < FOREIGN_LIMIT; index++) __atomic_store_n(&foreign[index], 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&foreign_count, 0, __ATOMIC_RELEASE);
 }

@@ -15,13 +15,17 @@ typedef struct {
 // The image that contains `pc`; false if none does. Remembers it for undead_images_changed.
 bool undead_image_find(uintptr_t pc, undead_image *image);
 
+// Code that belongs to no image is at `pc`: undead_images_changed also tells when one has come there.
+void undead_image_note_foreign(uintptr_t pc);
+
 // True for a library of the toolchain or the system, by its name.
 bool undead_image_is_toolchain(const undead_image *image);
 
 // True for code of the dynamic loader: images come and go only while it allocates.
 bool undead_is_loader(uintptr_t pc);
 
-// True if an image that undead_image_find returned since the last call of undead_images_forget is gone.
+// True if an image that undead_image_find returned since the last call of undead_images_forget is gone, or
+// one is where there was none.
 bool undead_images_changed(void);
 
 // Calls `gone` for the range of each such image, and forgets them all.

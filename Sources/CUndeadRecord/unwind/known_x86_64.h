@@ -33,16 +33,17 @@ INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t
 
 // From a frame to its caller, by a plain rule; false if that leads out of the stack. What is read lies between the
 // hook's own frame and the end of the stack: a rule relative to rbp has a small offset.
-INLINE bool step(undead_frame *frame, const uintptr_t **bp_slot, undead_rule rule, uintptr_t stack_high) {
+INLINE bool step(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {
   uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
   uintptr_t distance = cfa - frame->sp, saved = undead_rule_saved(rule);
   if (UNLIKELY((distance - 1 >= stack_high - frame->sp) | ((distance & 7) != 0))) return false;
   frame->pc = ((const uintptr_t *)cfa)[-1];
   frame->sp = cfa;
-  *bp_slot = NULL;
+  link->bp_slot = NULL;
+  link->sp_slot = 0;
   if (saved) {
-    *bp_slot = (const uintptr_t *)(cfa - saved);
-    frame->bp = **bp_slot;
+    link->bp_slot = (const uintptr_t *)(cfa - saved);
+    frame->bp = *link->bp_slot;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #if defined(__x86_64__)
 #include "unwind/memo_x86_64.h"
+#include "unwind/odd_x86_64.h"
 #include <string.h>
 
 // Where few stacks are met again, looking for them is a waste: rest for a while.
@@ -58,21 +59,20 @@ static const undead_memo_base *base_of(undead_unwind_cache *cache, uint32_t coun
 static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, uintptr_t *mask,
                                  undead_check *check) {
   undead_frame states[UNDEAD_RUN_FRAMES];
-  const uintptr_t *slots[UNDEAD_RUN_FRAMES];
+  undead_link links[UNDEAD_RUN_FRAMES];
   undead_rule rules[UNDEAD_RUN_FRAMES];
   for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) {
     const undead_known_pc *known = know_pc(cache, frame.pc);
-    if (!known || !is_plain(known->rule) || (index == 0 && known->rule & UNDEAD_RULE_LOADER)) return NULL;
+    if (!known || (index == 0 && known->rule & UNDEAD_RULE_LOADER)) return NULL;
     rules[index] = known->rule;
-    if (!step(&frame, &slots[index], rules[index], stack_high)) return NULL;
+    links[index] = index ? links[index - 1] : (undead_link){0};
+    if (step_any(&frame, &links[index], rules[index], stack_high) != UNDEAD_ODD_STEPPED) return NULL;
     states[index] = frame;
   }
   for (uint32_t index = UNDEAD_RUN_FRAMES; index-- > 0;) {
-    const undead_frame *outer = &states[index];
-    *check++ = (undead_check){(const uintptr_t *)outer->sp - 1, outer->pc};
-    if (slots[index] && *mask) *check++ = (undead_check){slots[index], outer->bp};
+    check = write_link(check, &states[index], &links[index], *mask);
     if (rules[index] & UNDEAD_RULE_BP) *mask = ~(uintptr_t)0;
-    else if (slots[index]) *mask = 0;
+    else if (links[index].bp_slot) *mask = 0;
   }
   return check;
 }
@@ -85,7 +85,7 @@ static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const
   uint32_t own_count = stack->own_count + outer_count - shared;
   if (own_count > MOST_CHECKS || shared > MOST_CHECKS) return NULL;
   const undead_memo_base *base = shared ? base_of(cache, shared) : NULL;
-  uint32_t most = own_count + 2 * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
+  uint32_t most = own_count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
   undead_memo *memo = base || !shared ? take(cache, (uint32_t)(sizeof *memo + most * sizeof(undead_check))) : NULL;
   if (!memo) {
     undead_memo_forget(cache);

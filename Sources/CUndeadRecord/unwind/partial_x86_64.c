@@ -16,14 +16,14 @@ static undead_partial_site *partial_site_of(undead_unwind_cache *cache, uint32_t
 // Far enough for a reader; 0 if there is something that a walk of the whole stack has to look at.
 static uint32_t walk(undead_unwind_cache *cache, uintptr_t stack_high, const undead_known_site *site,
                      undead_frame frame, uint32_t *indices) {
-  const uintptr_t *bp_slot;
+  undead_link link;
   for (uint32_t count = 0, own = site->own_frames; count < MOST_FRAMES;) {
     const undead_known_pc *known = know_pc(cache, frame.pc);
     if (!known || !is_plain(known->rule)) return 0;
     indices[count++] = known->pc_index;
     own += !(known->rule & UNDEAD_RULE_TOOLCHAIN);
     if (own >= OWN_FRAMES && count >= LEAST_FRAMES) return count;
-    if (!step(&frame, &bp_slot, known->rule, stack_high)) return 0;
+    if (!step(&frame, &link, known->rule, stack_high)) return 0;
   }
   return 0;
 }

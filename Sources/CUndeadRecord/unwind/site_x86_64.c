@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 #include "unwind/site_x86_64.h"
 #include "record/mode.h"
+#include "unwind/odd_x86_64.h"
 
 static uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
   uint32_t node = undead_store_runs();
@@ -8,9 +9,8 @@ static uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
   return node;
 }
 
-// Whole stacks that are no deeper than a run; those that are deeper cannot be captured here.
+// Whole stacks that are no deeper than a run.
 static uint32_t capture_short(const undead_known_pc *inner, uint32_t frames) {
-  if (!undead_rule_is_end(inner[frames - 1].rule)) return 0;
   uint32_t run = add_run(inner, frames);
   return run ? undead_store_child(UNDEAD_TRIE_ROOT, run | UNDEAD_RUN_BIT) : 0;
 }
@@ -45,25 +45,47 @@ static undead_known_pair *pair_to_replace(undead_unwind_cache *cache, const unde
   return &set[cache->next_pair++ % UNDEAD_KNOWN_PAIRS];
 }
 
+// Walks the frames of a site; returns how many there are, 0 if the stack cannot be captured here. Of the outermost of
+// them `frame` is the state, of the others `states`, and `slots` where they saved rbp; `odd` if not all rules are plain.
+static uint32_t walk(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame, undead_known_pc *inner,
+                     undead_frame *states, const uintptr_t **slots, bool *odd) {
+  undead_link link = {0};
+  for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) {
+    const undead_known_pc *known = know_pc(cache, frame->pc);
+    if (UNLIKELY(!known)) return 0;
+    inner[index] = *known;
+    states[index] = *frame;
+    if (UNLIKELY(!is_plain(known->rule))) {
+      *odd = true;
+      if (undead_rule_is_end(known->rule)) return index + 1;
+      if (undead_is_lost(known, &link)) return 0;
+    }
+    if (index + 1 == UNDEAD_RUN_FRAMES) break;
+    undead_odd_step stepped = step_any(frame, &link, known->rule, stack_high);
+    if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED)) return stepped == UNDEAD_ODD_END ? index + 1 : 0;
+    slots[index] = link.bp_slot;
+  }
+  return UNDEAD_RUN_FRAMES;
+}
+
 const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame,
                                            bool from_loader, uint32_t *id) {
   undead_known_pc inner[UNDEAD_RUN_FRAMES];
   undead_frame states[UNDEAD_RUN_FRAMES];
   const uintptr_t *slots[UNDEAD_RUN_FRAMES];
+  bool odd = false;
   *id = 0;
-  for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) {
-    const undead_known_pc *known = know_pc(cache, frame->pc);
-    if (UNLIKELY(!known)) return NULL;
-    inner[index] = *known;
-    states[index] = *frame;
-    if (UNLIKELY(!is_plain(known->rule))) {
-      *id = capture_short(inner, index + 1);
-      return NULL;
-    }
-    if (index == 0 && UNLIKELY(known->rule & UNDEAD_RULE_LOADER) && !from_loader) return NULL;
-    if (index + 1 < UNDEAD_RUN_FRAMES && UNLIKELY(!step(frame, &slots[index], known->rule, stack_high))) return NULL;
+  uint32_t frames = walk(cache, stack_high, frame, inner, states, slots, &odd);
+  if (UNLIKELY(!frames)) return NULL;
+  if (UNLIKELY(frames < UNDEAD_RUN_FRAMES || undead_rule_is_end(inner[frames - 1].rule))) {
+    *id = capture_short(inner, frames);
+    return NULL;
   }
-  if (!(inner[0].rule & UNDEAD_RULE_LOADER)) keep_pair(pair_to_replace(cache, inner), states, inner, slots);
+  if (UNLIKELY(inner[0].rule & UNDEAD_RULE_LOADER)) {
+    if (!from_loader) return NULL;
+  } else if (!odd) {
+    keep_pair(pair_to_replace(cache, inner), states, inner, slots);
+  }
   undead_known_site *site = site_of(cache, inner[1].pc, inner[2].pc);
   if (site->pc[0] == inner[0].pc && site->pc[1] == inner[1].pc && site->pc[2] == inner[2].pc) return site;
   uint32_t run = add_run(inner, UNDEAD_RUN_FRAMES);

@@ -45,6 +45,13 @@ static bool step_realigned(reader *r, undead_frame *frame, undead_rule rule) {
   return true;
 }
 
+static bool step_foreign(reader *r, undead_frame *frame) {
+  if (!is_readable(r, frame->bp, 16)) return false;
+  const uintptr_t *bp = (const uintptr_t *)frame->bp;
+  *frame = (undead_frame){bp[1], frame->bp + 16, bp[0]};
+  return true;
+}
+
 static bool changes_stack(uintptr_t pc) { return pc == (uintptr_t)undead_room_return; }
 
 static bool step_plain(reader *r, undead_frame *frame, undead_rule rule) {
@@ -66,6 +73,7 @@ typedef struct {
   uint32_t pc_index;
   undead_rule rule;   // of `frame.pc`
   bool guessed;       // how `frame` was found
+  bool interrupted;   // by a signal
 } walk;
 
 // What stands at the current frame: its rule; false if nothing is known of it.
@@ -78,9 +86,11 @@ static bool look(walk *w) {
 
 static bool step(walk *w) {
   w->guessed = w->rule & UNDEAD_RULE_GUESS;
+  w->interrupted = undead_rule_kind(w->rule) == UNDEAD_RULE_SIGNAL;
   switch ((int)undead_rule_kind(w->rule)) {
   case UNDEAD_RULE_SIGNAL: return step_signal(&w->reader, &w->frame);
   case UNDEAD_RULE_DEREF: return step_realigned(&w->reader, &w->frame, w->rule);
+  case UNDEAD_RULE_FOREIGN: return step_foreign(&w->reader, &w->frame);
   case 0: return step_plain(&w->reader, &w->frame, w->rule);
   default: return false;
   }
@@ -94,6 +104,11 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
     if (!look(&w)) return UNDEAD_WALK_LOST;
     indices[(*count)++] = w.pc_index;
     if (undead_rule_is_end(w.rule)) return UNDEAD_WALK_COMPLETE;
+    if (undead_rule_kind(w.rule) == UNDEAD_RULE_FOREIGN) {
+      // It may have no frame yet, or be gone.
+      if (w.interrupted) return UNDEAD_WALK_LOST;
+      if (!undead_is_frame_pointer(&w.frame)) return UNDEAD_WALK_COMPLETE;
+    }
     if (!step(&w)) return UNDEAD_WALK_LOST;
   }
   return UNDEAD_WALK_DEEP;
@@ -107,6 +122,7 @@ undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_fram
     if (!look(&w)) return UNDEAD_FRAME_UNCERTAIN;
     undead_rule_special kind = undead_rule_kind(w.rule);
     if (kind == UNDEAD_RULE_STOP) return UNDEAD_FRAME_GONE;
+    if (kind == UNDEAD_RULE_FOREIGN) return UNDEAD_FRAME_UNCERTAIN;
     uintptr_t inner = w.frame.sp, code = w.frame.pc - 1;
     bool jumps = kind == UNDEAD_RULE_SIGNAL || changes_stack(w.frame.pc);
     if (!step(&w)) return UNDEAD_FRAME_UNCERTAIN;

@@ -10,7 +10,7 @@
 typedef uint64_t undead_rule;
 
 #define UNDEAD_RULE_VALID 1u
-#define UNDEAD_RULE_BP 2u         // the CFA is relative to rbp
+#define UNDEAD_RULE_BP 2u         // the CFA is relative to rbp; also set in special rules that need it
 #define UNDEAD_RULE_SPECIAL 4u    // not a plain rule: undead_rule_kind says what
 #define UNDEAD_RULE_LOADER 8u     // code of the dynamic loader
 #define UNDEAD_RULE_GUESS 16u     // function without unwind information
@@ -24,6 +24,7 @@ typedef enum {
   UNDEAD_RULE_SIGNAL,     // signal trampoline: rsp points to the ucontext
   UNDEAD_RULE_END,        // like UNKNOWN, and libunwind did not get further, either: a backtrace ends here
   UNDEAD_RULE_DEREF,      // CFA = *(rbp - offset), the caller's rbp is at rbp: realigned stack
+  UNDEAD_RULE_FOREIGN,    // no unwind information, perhaps no image: CFA = rbp + 16 if rbp looks like a frame pointer, else the end
 } undead_rule_special;
 
 #define UNDEAD_RULE_FIELD 0xFFFFFFu   // largest value of `offset` and of `saved`

@@ -11,6 +11,11 @@ typedef struct {
   uintptr_t pc, sp, bp;
 } undead_frame;
 
+// What libunwind asks of rbp where there is no unwind information.
+static inline bool undead_is_frame_pointer(const undead_frame *frame) {
+  return frame->bp >= frame->sp && frame->bp - frame->sp <= 0x4000;
+}
+
 typedef enum {
   UNDEAD_WALK_COMPLETE,   // ended at the outermost frame
   UNDEAD_WALK_DEEP,       // `max` frames were found and there are more
