@@ -25,6 +25,7 @@ static __attribute__((noinline)) void touch(size_t size) {
 // what the other wrote; what is inside of a realigned frame mostly lies where it lay.
 void call_realigned(callback function, void *context);
 void either_realigned(callback function, void *context, int way);
+void either_foreign(callback function, void *context, int way);
 void either_interrupted(callback function, void *context, int way);
 void by_register(callback function, void *context, int way);
 __asm__(
@@ -51,23 +52,26 @@ __asm__(
     ".cfi_def_cfa %rsp, 8\n"
     "  ret\n"
     ".cfi_endproc\n"
+    "either_foreign:\n"
+    "  mov foreign(%rip), %rcx\n"
+    "  jmp either\n"
     "either_realigned:\n"
+    "  lea call_realigned(%rip), %rcx\n"
+    "either:\n"
     ".cfi_startproc\n"
-    "  sub $8, %rsp\n"
+    "  push %rbp\n"
     ".cfi_def_cfa_offset 16\n"
-    "  test %edx, %edx\n"
+    ".cfi_offset %rbp, -16\n"
+    "  mov %rsp, %rbp\n"
+    ".cfi_def_cfa_register %rbp\n"
+    "  test $1, %edx\n"
     "  jne 1f\n"
-    "  call call_realigned\n"
-    "  add $8, %rsp\n"
-    ".cfi_remember_state\n"
-    ".cfi_def_cfa_offset 8\n"
-    "  ret\n"
-    ".cfi_restore_state\n"
+    "  call *%rcx\n"
+    "  jmp 2f\n"
     "1: sub $16, %rsp\n"
-    ".cfi_def_cfa_offset 32\n"
-    "  call call_realigned\n"
-    "  add $24, %rsp\n"
-    ".cfi_def_cfa_offset 8\n"
+    "  call *%rcx\n"
+    "2: leave\n"
+    ".cfi_def_cfa %rsp, 8\n"
     "  ret\n"
     ".cfi_endproc\n"
     // The handler finds what to call in the registers that it was interrupted with.
@@ -122,7 +126,7 @@ static void handle(int number, siginfo_t *info, void *context) {
 static const unsigned char foreign_code[] = {0x55, 0x48, 0x89, 0xe5, 0xf6, 0xc2, 0x01, 0x74, 0x04, 0x48, 0x83, 0xec,
                                              0x20, 0x48, 0x83, 0xe4, 0xc0, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff,
                                              0xd0, 0xc9, 0xc3};
-static caller foreign;
+caller foreign;
 
 static __attribute__((noinline)) void by_compiler(callback function, void *context, int way) {
   _Alignas(64) volatile char aligned[64];
@@ -146,7 +150,7 @@ typedef struct {
 
 static __attribute__((noinline)) void dive(void *context) {
   dive_state now = *(const dive_state *)context;
-  const caller callers[] = {plain, either_realigned, by_compiler, either_interrupted, foreign, by_register, plain};
+  const caller callers[] = {plain, either_realigned, by_compiler, either_interrupted, either_foreign, by_register, plain};
   touch(16 + now.seed % 5 * 16);
   if (now.depth == 0) return;
   uint32_t next = now.seed * 1664525u + 1013904223u;
@@ -163,7 +167,7 @@ static void *run(void *rounds) {
     for (uint32_t seed = 0; seed < 12; seed++) {
       dive_state start = {seed * 77777u + (uint32_t)(round / 20 % 3), 9};
       either_realigned(dive, &start, (int)(round & 1));
-      foreign(dive, &start, (int)(round / 2 & 1));
+      either_foreign(dive, &start, (int)(round & 1));
       either_interrupted(dive, &start, (int)(round & 3));
       by_compiler(dive, &start, (int)(round & 3));
     }
