@@ -60,6 +60,17 @@ import Testing
     try compare(program, plugins, atLeast: 20_000)
   }
 
+  /// With frame pointers: where libunwind goes on by one, it does not know the stack pointer.
+  @Test(arguments: ["clang", "gcc"], ["-O0", "-O2"])
+  func framesWithoutAPlainRule(compiler: String, optimization: String) throws {
+    let program = try Recorder.temporaryPath("odd_frames")
+    try Recorder.run(
+      compiler,
+      [optimization, "-fno-omit-frame-pointer", "-fno-builtin", fixture("odd_frames.c"), "-o", program, "-pthread"]
+    ).expectSuccess()
+    try compare(program, ["15"], atLeast: 20_000)
+  }
+
   @Test(arguments: ["-O0", "-O2"])
   func exceptionsAndContainersOfCPlusPlus(optimization: String) throws {
     let program = try Recorder.temporaryPath("exceptions")
@@ -109,7 +120,7 @@ import Testing
     #expect(counts[3] == 0)
   }
 
-  @Test func framesThatNothingCanUnwindAreRemembered() throws {
+  @Test func oddFramesStayInTheCacheAndDeadEndsAreRemembered() throws {
     let program = try Recorder.linkProgram("unwind/dead_ends.c", optimization: "-O2")
     try Recorder.run(program, []).expectSuccess()
   }

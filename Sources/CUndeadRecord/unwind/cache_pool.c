@@ -120,6 +120,7 @@ static undead_unwind_cache *claim(void) {
   return cache;
 }
 
+// `clear`: it was a thread's own.
 static void give_back(uint32_t index, bool clear) {
   undead_unwind_cache *cache = cache_at(index);
   // Where recording was stopped, system calls may be forbidden.
@@ -128,8 +129,7 @@ static void give_back(uint32_t index, bool clear) {
     clear = madvise(cache, SLOT_BYTES, MADV_DONTNEED) != 0;
     errno = saved;
   }
-  if (clear) undead_capture_reset(cache, UNDEAD_CACHE_BUSY);
-  cache->state = 0;
+  if (clear) undead_capture_leave(cache);
   slots[index].retired = 0;
   __atomic_store_n(&slots[index].owner, 0, __ATOMIC_RELEASE);
   push_free(index);

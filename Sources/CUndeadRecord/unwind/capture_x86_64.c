@@ -22,14 +22,28 @@
 // A frame of the chain is settled when so many others were put into it since.
 #define SETTLED_STAMPS 256u
 
-void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
-  cache->state = state | UNDEAD_CACHE_BUSY;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+static void forget_chain(undead_unwind_cache *cache) {
   cache->count = 0;
   cache->last = 0;
   cache->known_nodes = 0;
   cache->check_count = 0;
   cache->cut = false;
+}
+
+void undead_capture_leave(undead_unwind_cache *cache) {
+  // Left in the middle of a capture: whatever was being written may be half of it.
+  if (cache->state & UNDEAD_CACHE_BUSY) {
+    undead_capture_reset(cache, 0);
+    return;
+  }
+  forget_chain(cache);
+  undead_memo_leave(cache);
+}
+
+void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
+  cache->state = state | UNDEAD_CACHE_BUSY;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  forget_chain(cache);
   undead_memo_forget(cache);
   memset(cache->pairs, 0, sizeof cache->pairs);
   memset(cache->sites, 0, sizeof cache->sites);

@@ -64,6 +64,8 @@ typedef struct undead_memo {
   const undead_memo_base *base;    // NULL if it has no such part
   uintptr_t context_slot;          // of the innermost asynchronous function; 0: not looked for, 1: there is none
   struct undead_memo *next;        // what was captured after it the last time
+  struct undead_memo *made_before; // all there are
+  struct undead_memo **set;        // where it is looked for
   uint32_t id;
   undead_check checks[];
 } undead_memo;
@@ -150,6 +152,7 @@ typedef struct {
   bool cut;                  // frame 0 is not the outermost of the stack
   uint64_t stamps;
   undead_memo *expected, *followed;   // what is tried first; what came before it
+  undead_memo *last_made;
   uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
   uint32_t random;           // of partial_x86_64.c
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
@@ -183,6 +186,9 @@ uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high,
 
 // Forgets everything that depends on unwind rules; `state` is the new state.
 void undead_capture_reset(undead_unwind_cache *cache, uint32_t state);
+
+// Forgets what belongs to one thread's stack; rules, and which frames call the allocator, are true for any thread.
+void undead_capture_leave(undead_unwind_cache *cache);
 
 // Puts what is known of `pc` into an entry of the cache: `entry`, or NULL if there is no room for new addresses.
 const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_pc *entry, uintptr_t pc);

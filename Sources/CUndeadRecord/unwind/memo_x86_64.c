@@ -12,16 +12,35 @@
 #define LEAST_SHARED 8u        // checks
 #define MOST_CHECKS 512u
 
-void undead_memo_forget(undead_unwind_cache *cache) {
+static void forget_kept(undead_unwind_cache *cache) {
   cache->expected = NULL;
   cache->followed = NULL;
+  cache->last_made = NULL;
   memset(cache->bases, 0, sizeof cache->bases);
+  cache->memo_bytes_used = 0;
+}
+
+void undead_memo_forget(undead_unwind_cache *cache) {
   if (cache->memo_used) {
     memset(cache->memo_places, 0, sizeof cache->memo_places);
     memset(cache->memo_sets, 0, sizeof cache->memo_sets);
   }
   cache->memo_used = 0;
-  cache->memo_bytes_used = 0;
+  forget_kept(cache);
+}
+
+static undead_memo_place *place_of(undead_unwind_cache *cache, uint32_t id) {
+  return &cache->memo_places[id * 0x9E3779B1u >> 22];
+}
+_Static_assert(UNDEAD_MEMO_PLACES == 1u << (32 - 22), "bits of the hash");
+
+// The candidates stay: they are ids, which are the same for all threads.
+void undead_memo_leave(undead_unwind_cache *cache) {
+  for (undead_memo *memo = cache->last_made; memo; memo = memo->made_before) {
+    place_of(cache, memo->id)->memo = NULL;
+    memset(memo->set, 0, sizeof cache->memo_sets[0]);
+  }
+  forget_kept(cache);
 }
 
 static void *take(undead_unwind_cache *cache, uint32_t bytes) {
@@ -127,7 +146,7 @@ void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, unde
                           const undead_memo_stack *stack) {
   if (rests(cache)) return;
   cache->memo_used = 1;
-  undead_memo_place *place = &cache->memo_places[stack->id * 0x9E3779B1u >> 22];
+  undead_memo_place *place = place_of(cache, stack->id);
   undead_memo *memo = place->memo;
   const undead_frame *start = &stack->start;
   if (!memo || memo->id != stack->id || !undead_memo_holds(memo, start->pc, start->sp, start->bp)) {
@@ -138,11 +157,14 @@ void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, unde
     }
     memo = make(cache, stack_high, stack);
     if (!memo) return;
+    memo->set = set;
+    memo->made_before = cache->last_made;
+    cache->last_made = memo;
     place->memo = memo;
   }
+  if (memo->set != set) return;   // undead_memo_leave looks nowhere else
   set[1] = set[0];
   set[0] = memo;
   undead_memo_follow(cache, memo);
 }
-_Static_assert(UNDEAD_MEMO_PLACES == 1u << (32 - 22), "bits of the hash");
 #endif

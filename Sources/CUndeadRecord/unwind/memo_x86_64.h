@@ -74,4 +74,7 @@ void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, unde
 // Forgets all: they belong to one thread's stack, and to the present rules.
 void undead_memo_forget(undead_unwind_cache *cache);
 
+// The same where they are whole: in a time that depends on how many there are.
+void undead_memo_leave(undead_unwind_cache *cache);
+
 #pragma GCC visibility pop

@@ -1,16 +1,20 @@
-// Frames that nothing can unwind: what is known of a stack ends there, and it is found out once. Linked with the sources
-// of the instrument.
+// Frames that are out of the ordinary stay in the cache of a thread. What nothing can unwind is where a stack ends, and is
+// found out once. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture_x86_64.h"
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 // sub $8, %rsp; call *%rdi; add $8, %rsp; ret: machine code that belongs to no image.
 static const unsigned char made_code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+
+// The same with a frame pointer: push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret
+static const unsigned char framed_code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
 
 // The frame of this function is found by rbx, which is not followed.
 void odd_frame(void (*function)(void));
@@ -27,6 +31,31 @@ __asm__(
     "  call *%rdi\n"
     "  mov %rbx, %rsp\n"
     "  pop %rbx\n"
+    ".cfi_def_cfa %rsp, 8\n"
+    "  ret\n"
+    ".cfi_endproc\n");
+
+// As compilers realign a stack.
+void realigned_frame(void (*function)(void));
+__asm__(
+    ".text\n"
+    "realigned_frame:\n"
+    ".cfi_startproc\n"
+    "  lea 8(%rsp), %r10\n"
+    ".cfi_def_cfa %r10, 0\n"
+    "  and $-64, %rsp\n"
+    "  push -8(%r10)\n"
+    "  push %rbp\n"
+    ".cfi_escape 0x10,0x6,0x2,0x76,0\n"
+    "  mov %rsp, %rbp\n"
+    "  push %r10\n"
+    ".cfi_escape 0xf,0x3,0x76,0x78,0x6\n"
+    "  sub $104, %rsp\n"
+    "  call *%rdi\n"
+    "  mov -8(%rbp), %r10\n"
+    ".cfi_def_cfa %r10, 0\n"
+    "  leave\n"
+    "  lea -8(%r10), %rsp\n"
     ".cfi_def_cfa %rsp, 8\n"
     "  ret\n"
     ".cfi_endproc\n");
@@ -56,6 +85,27 @@ static __attribute__((noinline)) void call_from_outer_frames(void (*code)(void (
   __asm__ volatile("");
 }
 
+static void (*in_handler)(void);
+
+static void handle(int number) {
+  (void)number;
+  in_handler();
+}
+
+static void interrupted_frame(void (*function)(void)) {
+  in_handler = function;
+  raise(SIGUSR1);
+}
+
+// All of the stack is known to the cache, but for the first time.
+static void check_cached(void (*code)(void (*)(void))) {
+  hits = 0;
+  least_depth = UINT32_MAX;
+  for (int round = 0; round < 1000; round++) call_from_outer_frames(code, 5 + round % 7);
+  CHECK(hits > 980);
+  CHECK(least_depth >= 8);
+}
+
 int main(void) {
   CHECK(undead_backtrace_load_libunwind());
   unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -64,6 +114,14 @@ int main(void) {
   for (int round = 0; round < 1000; round++) call_from_outer_frames(made, round % 7);
   CHECK(hits > 980);
   CHECK(least_depth >= 2);
+  memcpy(page + 64, framed_code, sizeof framed_code);
+  check_cached((void (*)(void (*)(void)))(uintptr_t)(page + 64));
+  check_cached(realigned_frame);
+  signal(SIGUSR1, handle);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  check_cached(interrupted_frame);
   // libunwind does get further: it goes on to be asked, and its answer is whole.
   hits = 0;
   least_depth = UINT32_MAX;

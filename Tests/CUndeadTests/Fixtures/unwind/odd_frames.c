@@ -121,9 +121,9 @@ static void handle(int number, siginfo_t *info, void *context) {
   ((callback)(uintptr_t)registers[REG_RDI])((void *)(uintptr_t)registers[REG_RSI]);
 }
 
-// push %rbp; mov %rsp, %rbp; test $1, %edx; je 1f; sub $32, %rsp; 1: and $-64, %rsp; mov %rdi, %rax; mov %rsi, %rdi;
+// push %rbp; mov %rsp, %rbp; test $2, %edx; je 1f; sub $32, %rsp; 1: and $-64, %rsp; mov %rdi, %rax; mov %rsi, %rdi;
 // call *%rax; leave; ret
-static const unsigned char foreign_code[] = {0x55, 0x48, 0x89, 0xe5, 0xf6, 0xc2, 0x01, 0x74, 0x04, 0x48, 0x83, 0xec,
+static const unsigned char foreign_code[] = {0x55, 0x48, 0x89, 0xe5, 0xf6, 0xc2, 0x02, 0x74, 0x04, 0x48, 0x83, 0xec,
                                              0x20, 0x48, 0x83, 0xe4, 0xc0, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff,
                                              0xd0, 0xc9, 0xc3};
 caller foreign;
