@@ -137,22 +137,45 @@ static void decide_raw(undead_scan_result *result, owners *known) {
   }
 }
 
-// Undecided blocks from which a leaked one can be reached, by walking the edges backwards.
-static bool decide_support(undead_scan_result *result) {
-  uint32_t nodes = result->node_count, edges = result->edge_count, waiting = 0;
-  size_t bytes = ((size_t)nodes * 2 + 1 + edges) * sizeof(uint32_t);
-  uint32_t *first = undead_map(bytes), *sources = first + nodes + 1, *queue = sources + edges;
+// The references from undecided blocks: the rest, mostly all, can change nobody's state.
+typedef struct {
+  uint32_t *edges, count;
+} open_edges;
+
+static bool is_open(const undead_scan_result *result, uint32_t edge) {
+  return result->nodes[result->edges[edge].from].state == UNDEAD_STATE_UNDECIDED;
+}
+
+static bool list_open_edges(const undead_scan_result *result, open_edges *open) {
+  *open = (open_edges){0};
+  for (uint32_t i = 0; i < result->edge_count; i++) open->count += is_open(result, i);
+  if (!open->count) return true;
+  open->edges = undead_map(open->count * sizeof *open->edges);
+  if (!open->edges) return false;
+  for (uint32_t i = 0, at = 0; i < result->edge_count; i++)
+    if (is_open(result, i)) open->edges[at++] = i;
+  return true;
+}
+
+// Undecided blocks from which a leaked one can be reached, by walking the references from them backwards.
+static bool walk_back(undead_scan_result *result, const open_edges *open) {
+  uint32_t nodes = result->node_count, waiting = 0;
+  size_t bytes = ((size_t)nodes * 2 + 1 + open->count) * sizeof(uint32_t);
+  uint32_t *first = undead_map(bytes), *sources = first + nodes + 1, *queue = sources + open->count;
   if (!first) return false;
-  for (uint32_t i = 0; i < edges; i++) first[result->edges[i].to + 1]++;
+  for (uint32_t i = 0; i < open->count; i++) first[result->edges[open->edges[i]].to + 1]++;
   for (uint32_t i = 0; i < nodes; i++) first[i + 1] += first[i];
-  for (uint32_t i = edges; i-- > 0;) sources[--first[result->edges[i].to + 1]] = result->edges[i].from;
+  for (uint32_t i = open->count; i-- > 0;) {
+    const undead_edge *edge = &result->edges[open->edges[i]];
+    sources[--first[edge->to + 1]] = edge->from;
+  }
   // Each entry now starts its own list: shifted by one, it starts the list of the node before.
   for (uint32_t i = 0; i < nodes; i++) {
     uint8_t state = result->nodes[i].state;
     if (state == UNDEAD_STATE_LEAKED || state == UNDEAD_STATE_RAW) queue[waiting++] = i;
   }
   for (uint32_t done = 0; done < waiting; done++) {
-    uint32_t node = queue[done], end = node + 1 < nodes ? first[node + 2] : edges;
+    uint32_t node = queue[done], end = node + 1 < nodes ? first[node + 2] : open->count;
     for (uint32_t k = first[node + 1]; k < end; k++) {
       undead_node *source = &result->nodes[sources[k]];
       if (source->state != UNDEAD_STATE_UNDECIDED) continue;
@@ -162,6 +185,14 @@ static bool decide_support(undead_scan_result *result) {
   }
   undead_unmap(first, bytes);
   return true;
+}
+
+static bool decide_support(undead_scan_result *result) {
+  open_edges open;
+  if (!list_open_edges(result, &open)) return false;
+  bool ok = !open.count || walk_back(result, &open);
+  if (open.edges) undead_unmap(open.edges, open.count * sizeof *open.edges);
+  return ok;
 }
 
 // Blocks that stay undecided: those of C code are counted, the toolchain's own are its own business.
