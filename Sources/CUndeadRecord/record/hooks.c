@@ -15,6 +15,7 @@
 #include "record/hook_frame.h"
 #include "record/new_block.h"
 #include "record/note_block.h"
+#include "record/short_way.h"
 #include "record/thread_cache.h"
 #include "record/way.h"
 #include "unwind/async_callers.h"
@@ -143,13 +144,6 @@ UNDEAD_INLINE void forget_sampled(void *block) {
   else forget(block);
 }
 
-// A jump: what is jumped to sees the hook's own caller, and the hook saves no registers for it.
-#if __has_attribute(musttail)
-#define JUMP __attribute__((musttail)) return
-#else
-#define JUMP return
-#endif
-
 static __attribute__((noinline)) void *malloc_sampled(size_t size) {
   undead_hook_enter();
   void *block = __libc_malloc(size);
@@ -181,16 +175,6 @@ static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
   JUMP malloc_recorded(size);
 }
 
-// In the short way. What comes after the capture looks at `undead_way` again: to keep it costs a register, and a word more
-// of stack in each call.
-UNDEAD_INLINE uint32_t word_of_caller(uint32_t way, const hook_frame *frame) {
-  uint32_t word = undead_backtrace_none;
-  if (!(way & (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS))) return word;
-  if (way & UNDEAD_WAY_STACKS)
-    word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
-  return UNLIKELY(undead_way & UNDEAD_WAY_EXTRAS) ? add_extras(word, frame) : word;
-}
-
 // A hook that interrupted another one, and threads of the tool, take the long way.
 UNDEAD_INLINE bool is_outermost(void) { return LIKELY(!(undead_thread.in_hook | undead_thread.ignored)); }
 
@@ -198,22 +182,9 @@ UNDEAD_HOOK void *malloc(size_t size) {
   uint32_t way = undead_way;
   if (UNLIKELY(!(way & UNDEAD_WAY_SHORT)) || UNLIKELY(size > LARGEST_CACHED_BLOCK) || UNLIKELY(!is_outermost()))
     JUMP malloc_otherwise(size);
-  undead_hook_enter_first();
-  // The backtrace comes first: what is called for it would leave the block's address on the stack, where a check by this
-  // thread may take it for a reference.
-  uint32_t word = word_of_caller(way, HOOK_FRAME);
-  void *block = undead_cache_take(size);
-  if (UNLIKELY(!block)) block = __libc_malloc(size);
-  if (UNLIKELY(!block)) {
-  } else if (undead_way & UNDEAD_WAY_SAMPLED) {
-    clear_start(block);
-    record_sampled(block, size, HOOK_FRAME);
-  } else {
-    set_word(block, word | undead_registry_own_bit);
-    clear_new(block);
-  }
-  undead_hook_leave();
-  return block;
+  if (way & (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS)) JUMP malloc_traced(size);
+  if (way & UNDEAD_WAY_SAMPLED) JUMP malloc_lean(size);
+  JUMP malloc_bare(size);
 }
 
 static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame caller) {
@@ -251,19 +222,34 @@ static __attribute__((noinline)) void free_otherwise(void *block) {
   }
 }
 
+static __attribute__((noinline)) void free_by_glibc(void *block) {
+  undead_hook_enter_first();
+  __libc_free(block);
+  undead_hook_leave();
+}
+
+static __attribute__((noinline)) void free_sampled_by_glibc(void *block) {
+  undead_hook_enter_first();
+  forget_sampled(block);
+  __libc_free(block);
+  undead_hook_leave();
+}
+
 UNDEAD_HOOK void free(void *block) {
   uint32_t way = undead_way;
   if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook))
     JUMP free_otherwise(block);
   undead_hook_enter_first();
+  undead_leaf *leaf = leaf_of(block);
   if (way & UNDEAD_WAY_SAMPLED) {
-    forget_sampled(block);
-  } else {
-    undead_leaf *leaf = leaf_of(block);
-    if (LIKELY(leaf)) __atomic_store_n(&leaf->word[(uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1)], 0, __ATOMIC_RELEASE);
+    uint8_t *byte = leaf ? undead_sparse_at(leaf, (uintptr_t)block) : NULL;
+    if (UNLIKELY(!byte) || UNLIKELY(!*byte) || UNLIKELY(*byte & UNDEAD_SPARSE_SAMPLED)) JUMP free_sampled_by_glibc(block);
+    __atomic_store_n(byte, 0, __ATOMIC_RELEASE);
+  } else if (LIKELY(leaf)) {
+    __atomic_store_n(&leaf->word[(uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1)], 0, __ATOMIC_RELEASE);
   }
-  if (UNLIKELY(!undead_cache_give(block))) __libc_free(block);
-  undead_hook_leave();
+  if (UNLIKELY(!undead_cache_give(block))) JUMP free_by_glibc(block);
+  if (UNLIKELY(undead_hook_leave_sees_gate())) undead_gate_wait();
 }
 
 // In either way, for what is not as frequent as malloc.

@@ -32,8 +32,8 @@ UNDEAD_INLINE void clear(void *block, size_t from) {
     __builtin_memset((char *)block + from, 0, size - from);
 }
 
-UNDEAD_INLINE void clear_new(void *block) {
-  size_t chunk = ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS;
+// Up to LARGEST_CLEARED_INLINE.
+UNDEAD_INLINE void clear_small(void *block, size_t chunk) {
   const sixteen_bytes zero = {0};
   char *at = block;
   // Chunks are 16-aligned, and the last 8 bytes of a block are in the next chunk.
@@ -46,12 +46,16 @@ UNDEAD_INLINE void clear_new(void *block) {
     *(sixteen_bytes *)(at + (last < 48 ? last : 48)) = zero;
     *(sixteen_bytes *)(at + last) = zero;
     *(eight_bytes *)(at + last + 16) = 0;
-  } else if (LIKELY(chunk <= LARGEST_CLEARED_INLINE)) {
+  } else {
     for (char *end = at + chunk - 16; at < end; at += 16) *(sixteen_bytes *)at = zero;
     *(eight_bytes *)at = 0;
-  } else {
-    clear(block, 0);
   }
+}
+
+UNDEAD_INLINE void clear_new(void *block) {
+  size_t chunk = ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS;
+  if (LIKELY(chunk <= LARGEST_CLEARED_INLINE)) clear_small(block, chunk);
+  else clear(block, 0);
 }
 
 // Only what every block has, and what would make it look like the dead object that was there: its class and its counts. To

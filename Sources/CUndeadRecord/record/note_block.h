@@ -24,6 +24,14 @@ UNDEAD_INLINE void set_word(void *block, uint32_t word) {
   __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
 }
 
+// Where the word of a block stands, if nothing else is to be noted of it; else NULL.
+UNDEAD_INLINE uint32_t *slot_if_touched(const void *block) {
+  undead_leaf *leaf = leaf_of(block);
+  uintptr_t granule = (uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
+  bool touched = LIKELY(leaf) && LIKELY(leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] == UNDEAD_TOUCHED_LATELY);
+  return touched ? &leaf->word[granule] : NULL;
+}
+
 UNDEAD_INLINE undead_frame caller_of(const hook_frame *frame) {
   return (undead_frame){frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer};
 }

@@ -41,12 +41,17 @@ UNDEAD_INLINE undead_cache_table *undead_cache_of_thread(void) {
 }
 #endif
 
+UNDEAD_INLINE size_t undead_cache_list(size_t size) { return size <= CHUNK_SMALLEST - 8 ? 0 : (size - 9) >> 4; }
+
+// The size of all chunks in the list for `size`.
+UNDEAD_INLINE size_t undead_cache_chunk(size_t size) { return (undead_cache_list(size) << 4) + CHUNK_SMALLEST; }
+
 // A block for `size`, at most that of the last list, or NULL. Its key is still in it: it is to be cleared. The list is
 // never shorter than its count, wherever a signal handler may jump away.
 UNDEAD_INLINE void *undead_cache_take(size_t size) {
   undead_cache_table *table = undead_cache_of_thread();
   if (UNLIKELY(!table)) return NULL;
-  size_t bin = size <= CHUNK_SMALLEST - 8 ? 0 : (size - 9) >> 4;
+  size_t bin = undead_cache_list(size);
   uint16_t count = table->counts[bin];
   uintptr_t block = table->entries[bin];
   if (UNLIKELY(!count) || UNLIKELY(block & 15)) return NULL;

@@ -42,11 +42,16 @@ static inline __attribute__((always_inline)) void undead_hook_enter_first(void) 
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline __attribute__((always_inline)) void undead_hook_leave(void) {
+// The same where what comes after it is up to the caller: true if that is to wait at the gate.
+static inline __attribute__((always_inline)) bool undead_hook_leave_sees_gate(void) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (__builtin_expect(undead_thread.in_hook != (uintptr_t)__builtin_frame_address(0), 0)) return;
+  if (__builtin_expect(undead_thread.in_hook != (uintptr_t)__builtin_frame_address(0), 0)) return false;
   undead_thread.in_hook = 0;
-  if (__builtin_expect(undead_gate != 0, 0)) undead_gate_wait();
+  return __builtin_expect(undead_gate != 0, 0);
+}
+
+static inline __attribute__((always_inline)) void undead_hook_leave(void) {
+  if (undead_hook_leave_sees_gate()) undead_gate_wait();
 }
 
 // For locks that are taken in one function and released in another: like a hook that is entered and left.
