@@ -182,7 +182,8 @@ UNDEAD_HOOK void *malloc(size_t size) {
   uint32_t way = undead_way;
   if (UNLIKELY(!(way & UNDEAD_WAY_SHORT)) || UNLIKELY(size > LARGEST_CACHED_BLOCK) || UNLIKELY(!is_outermost()))
     JUMP malloc_otherwise(size);
-  if (way & (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS)) JUMP malloc_traced(size);
+  if (UNLIKELY(way & UNDEAD_WAY_EXTRAS)) JUMP malloc_with_extras(size);
+  if (way & UNDEAD_WAY_STACKS) JUMP malloc_traced(size);
   if (way & UNDEAD_WAY_SAMPLED) JUMP malloc_lean(size);
   JUMP malloc_bare(size);
 }

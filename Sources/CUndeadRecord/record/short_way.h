@@ -67,22 +67,30 @@ AT_ITS_PLACE void *malloc_bare(size_t size) {
   LEAVE_WITH(block);
 }
 
-// Blocks with backtraces, and all that have extras. What comes after the capture looks at `undead_way` again: to keep it
-// costs a register, and a word more of stack in each call.
-static uint32_t add_extras(uint32_t word, const hook_frame *frame);
-
-UNDEAD_INLINE uint32_t word_of_caller(const hook_frame *frame) {
-  uint32_t word = undead_backtrace_none;
-  if (LIKELY(undead_way & UNDEAD_WAY_STACKS))
-    word = undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
-  return UNLIKELY(undead_way & UNDEAD_WAY_EXTRAS) ? add_extras(word, frame) : word;
+UNDEAD_INLINE uint32_t capture_caller(const hook_frame *frame) {
+  return undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
 }
 
+// Blocks with backtraces. The block comes first: the processor waits for its memory while the stack is looked at.
 AT_ITS_PLACE void *malloc_traced(size_t size) {
   undead_hook_enter_first();
-  // The backtrace comes first: what is called for it would leave the block's address on the stack, where a check by this
-  // thread may take it for a reference.
-  uint32_t word = word_of_caller(HOOK_FRAME) | undead_registry_own_bit;
+  void *block = undead_cache_take(size);
+  if (UNLIKELY(!block)) block = __libc_malloc(size);
+  if (LIKELY(block)) {
+    set_word(block, capture_caller(HOOK_FRAME) | undead_registry_own_bit);
+    clear_new(block);
+  }
+  LEAVE_WITH(block);
+}
+
+static uint32_t add_extras(uint32_t word, const hook_frame *frame);
+
+// Those that have extras, with a backtrace or without. Here that comes first, as in test programs the same thread checks:
+// what is called for it would leave the block's address on the stack, where it may be taken for a reference.
+AT_ITS_PLACE void *malloc_with_extras(size_t size) {
+  undead_hook_enter_first();
+  uint32_t word = undead_way & UNDEAD_WAY_STACKS ? capture_caller(HOOK_FRAME) : undead_backtrace_none;
+  word = add_extras(word, HOOK_FRAME) | undead_registry_own_bit;
   void *block = undead_cache_take(size);
   if (UNLIKELY(!block)) block = __libc_malloc(size);
   if (LIKELY(block)) {
