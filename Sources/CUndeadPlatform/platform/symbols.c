@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "platform/exports.h"
 #include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -25,6 +26,7 @@ typedef struct {
   uint32_t *by_name;         // open hash of indices + 1
   size_t by_name_size;       // power of two
   uint32_t searches;         // for names, without that index
+  undead_exports exports;
 } symbol_table;
 
 // To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
@@ -114,8 +116,10 @@ static void open_file(symbol_table *table) {
   table->file_size = (size_t)status.st_size;
   size_t count = 0;
   const Elf64_Shdr *sections = is_loaded_file(table) ? section_headers(table, &count) : NULL;
-  if (sections && (use_section(table, sections, count, SHT_SYMTAB) || use_section(table, sections, count, SHT_DYNSYM)))
+  if (sections && (use_section(table, sections, count, SHT_SYMTAB) || use_section(table, sections, count, SHT_DYNSYM))) {
+    undead_exports_open(&table->exports, table->file, table->file_size, sections, count);
     return;
+  }
   undead_unmap((void *)file, table->file_size);
   table->file = NULL;
   table->symbol_count = 0;
@@ -201,7 +205,8 @@ static bool search_for(const symbol_table *table, const char *name, const Elf64_
 }
 
 static const Elf64_Sym *find_name(symbol_table *table, const char *name) {
-  const Elf64_Sym *found = NULL;
+  const Elf64_Sym *found = table->by_name ? NULL : undead_exports_find(&table->exports, name);
+  if (found) return found;
   bool searches = !table->by_name && table->symbol_count > FEW_SYMBOLS && table->searches++ < FEW_SEARCHES;
   if (searches && search_for(table, name, &found)) return found;
   if (!table->by_name && !build_name_index(table)) return NULL;

@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+import UndeadTestSupport
+
+/// Names that a library exports are found by the table that the library brings for the loader.
+@Suite(.timeLimit(.minutes(20))) struct ExportsTests {
+  @Test(arguments: ["libswiftCore.", "libc.", "libdispatch."])
+  func eachExportedNameIsFoundAndDamageIsHarmless(_ library: String) throws {
+    let program = try Recorder.temporaryPath("exports")
+    let source = Recorder.fixtures.appending(path: "platform/exports.c").path
+    let table = InstrumentSources.Layer.platform.folder.appending(path: "platform/exports.c").path
+    try Recorder.run("clang", ["-O1", "-g"] + InstrumentSources.includeOptions + [source, table, "-o", program])
+      .expectSuccess()
+    try Recorder.run(program, [try #require(loadedLibrary(library))]).expectSuccess()
+  }
+
+  /// Path of the library of this process whose name starts so.
+  private func loadedLibrary(_ name: String) -> String? {
+    let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+    let paths = maps.split(separator: "\n").compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
+    return paths.first { $0.split(separator: "/").last?.hasPrefix(name) ?? false }
+  }
+}
