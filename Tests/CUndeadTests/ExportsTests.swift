@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Testing
 import UndeadTestSupport
 
@@ -7,16 +7,17 @@ import UndeadTestSupport
   @Test(arguments: ["libswiftCore.", "libc.", "libdispatch."])
   func eachExportedNameIsFoundAndDamageIsHarmless(_ library: String) throws {
     let program = try Recorder.temporaryPath("exports")
+    let path = try #require(try loadedLibrary(library))
     let source = Recorder.fixtures.appending(path: "platform/exports.c").path
     let table = InstrumentSources.Layer.platform.folder.appending(path: "platform/exports.c").path
     try Recorder.run("clang", ["-O1", "-g"] + InstrumentSources.includeOptions + [source, table, "-o", program])
       .expectSuccess()
-    try Recorder.run(program, [try #require(loadedLibrary(library))]).expectSuccess()
+    try Recorder.run(program, [path]).expectSuccess()
   }
 
   /// Path of the library of this process whose name starts so.
-  private func loadedLibrary(_ name: String) -> String? {
-    let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+  private func loadedLibrary(_ name: String) throws -> String? {
+    let maps = try Recorder.run("cat", ["/proc/\(getpid())/maps"]).output
     let paths = maps.split(separator: "\n").compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
     return paths.first { $0.split(separator: "/").last?.hasPrefix(name) ?? false }
   }

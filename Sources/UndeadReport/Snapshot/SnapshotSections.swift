@@ -98,7 +98,8 @@ package struct SnapshotSections {
     let offset: UInt64 = Self.load(bytes, entry + 8)
     let byteCount: UInt64 = Self.load(bytes, entry + 16)
     let count: UInt64 = Self.load(bytes, entry + 24)
-    let name = "section \(number) (\(known))"
+    // Only errors need the kind's name, which is found by reflection.
+    var name: String { "section \(number) (\(known))" }
     guard sections[known] == nil else { throw SnapshotError(.damaged, byte: entry, "\(name) is there twice") }
     let start = UInt64(SnapshotFormat.headerSize)
     let (end, endOverflow) = offset.addingReportingOverflow(byteCount)

@@ -27,6 +27,7 @@ struct UndeadCommand: ParsableCommand {
 
   /// What the command line asks for.
   static func command(for arguments: [String]) throws -> any ParsableCommand {
+    if let plain = PlainCommand.command(for: arguments) { return plain }
     let verb = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
     // All that the parser prepares for every level takes as long as the rest of a short run. Only it words errors.
     if let verb, let command = try? verb.parse(Array(arguments.dropFirst())) { return command }

@@ -48,9 +48,9 @@ enum ProcessFacts {
 
   private static func statusField(_ name: String, file: String) -> String? {
     guard let bytes = System.read(file) else { return nil }
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("\(name):") {
-      return line.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }.description
-    }
-    return nil
+    let start = Array("\(name):".utf8)
+    let line = bytes.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: start) }
+    let value = line?.dropFirst(start.count).drop { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+    return value.map { String(decoding: $0, as: UTF8.self) }
   }
 }
