@@ -11,14 +11,14 @@
 #define MAX_SIGNALS 64u   // handlers that interrupt each other
 
 typedef struct {
-  undead_thread_state *thread;
-  uintptr_t page;   // the last page that the kernel called readable
+  undead_thread_state *thread;   // NULL: the stack is that of another thread, of which nothing is known
+  uintptr_t page;                // the last page that the kernel called readable
 } reader;
 
 static bool is_readable(reader *r, uintptr_t address, size_t size) {
   if (address & 7) return false;
   uintptr_t last = address + size - 1;
-  if (undead_stack_covers(r->thread, address) && last < r->thread->stack_high) return true;
+  if (r->thread && undead_stack_covers(r->thread, address) && last < r->thread->stack_high) return true;
   for (uintptr_t page = address & ~(uintptr_t)4095; page <= last; page += 4096) {
     if (page == r->page) continue;
     if (!undead_page_is_readable(page)) return false;
@@ -135,8 +135,7 @@ undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_fram
 }
 
 undead_step undead_walk_step(undead_frame *frame) {
-  undead_thread_state no_thread = {0};
-  reader r = {&no_thread, 0};
+  reader r = {NULL, 0};
   undead_rule rule = frame->pc ? undead_rule_compute(frame->pc - 1) : 0;
   if (rule & UNDEAD_RULE_GUESS && !(rule & UNDEAD_RULE_FOLLOWED)) return UNDEAD_STEP_LOST;
   switch ((int)undead_rule_kind(rule)) {
