@@ -28,6 +28,9 @@ final class PrivateDirectory: Sendable {
     if descriptor >= 0 { flock(descriptor, LOCK_EX | LOCK_NB) }
   }
 
+  /// Takes it away now: a thread that has done its work may let go of this object after the answer was given.
+  func remove() { Self.empty(path) }
+
   deinit {
     Self.empty(path)
     if descriptor >= 0 { close(descriptor) }

@@ -22,9 +22,9 @@ extension UndeadService {
     if format == .text { options.top = nil }
     let (limit, symbolizer) = (configuration.mostBlocks, names.symbolizer)
     let (file, kept) = try await keptHeap()
+    defer { kept.remove() }
     let fixed = options
     let bytes: [UInt8] = try await onOwnThread {
-      defer { withExtendedLifetime(kept) {} }
       let heap = try Self.heap(file, limit)
       switch format {
       case .html: return Array(Self.page(heap, symbolizer).utf8)
@@ -71,6 +71,7 @@ extension UndeadService {
   private func heapFile(_ request: Request) async throws -> Response {
     let symbolizer = request.value("names") == "0" ? nil : names.symbolizer
     let (path, kept) = try await keptHeap()
+    defer { kept.remove() }
     let file = try await onOwnThread {
       guard let symbolizer else { return try OpenFile(takingNameOf: path) }
       let named = kept.file("named.undead")

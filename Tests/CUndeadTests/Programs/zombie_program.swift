@@ -302,6 +302,9 @@ func manageThreads(_ way: String) {
     let large = dead { Big.create(minimumCapacity: 10 << 20) { _ in 0 } }
     print(isKept(large), settle(16 << 20))
   case "fork-and-threads":
+    // Types that another thread is about to make in the moment of the fork stay unmade in the child.
+    churn(100)
+    _ = isKept(dead { Animal() })
     for _ in 0..<4 {
       pthread_detach(
         onThread { _ in
