@@ -11,11 +11,12 @@ extension UndeadService {
     if let mark = request.value("since") { return try await growth(since: mark, request, format) }
     let wait = try seconds(request) ?? .seconds(30)
     let before = try await keptHeap()
+    defer { before.kept.remove() }
     try await Task.sleep(for: wait)
     let after = try await keptHeap()
+    defer { after.kept.remove() }
     let (limit, names) = (configuration.mostBlocks, names)
     let bytes: [UInt8] = try await onOwnThread {
-      defer { withExtendedLifetime((before.kept, after.kept)) {} }
       let (old, new) = (try Self.heap(before.path, limit), try Self.heap(after.path, limit))
       var diff = HeapDiff(from: old, to: new)
       diff.leaks = ReportDiff(from: Self.leaks(old, names), to: Self.leaks(new, names))
