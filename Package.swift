@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// UNDEAD_WITHOUT_INSTRUMENT=1 builds here what other platforms get: no instrument, and nothing that only Linux has.
+let unsupported = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1"
+let platformSettings: [CSetting] = unsupported ? [.define("UNDEAD_WITHOUT_INSTRUMENT")] : []
+
 let package = Package(
   name: "undead",
   products: [
@@ -28,7 +32,7 @@ let package = Package(
     // What others know of the instrument without linking it. Nothing of its hooks is here.
     .target(name: "CUndeadInterface"),
     // The instrument, from the bottom up: a layer sees the headers in `include` of those that it names, and no others.
-    .instrument("CUndeadPlatform"),
+    .instrument("CUndeadPlatform", uses: ["CUndeadInterface"]),
     .instrument("CUndeadRecord", uses: ["CUndeadPlatform"]),
     .instrument("CUndeadWorld", uses: ["CUndeadPlatform", "CUndeadRecord"]),
     .instrument("CUndeadRuntime", uses: ["CUndeadPlatform"]),
@@ -47,7 +51,9 @@ let package = Package(
       // Its functions must not be replaced by those of a copy that is linked into the program. Their own calls are bound
       // at once: the loader would need more of a small stack than they do.
       linkerSettings: [
-        .unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"])
+        .unsafeFlags(
+          ["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"],
+          .when(platforms: [.linux]))
       ]),
     .target(name: "UndeadReport"),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport"]),
@@ -73,7 +79,7 @@ let package = Package(
       dependencies: ["UndeadHeap", "UndeadReport", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
       exclude: ["Format/profile.proto"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
-    .target(name: "CUndeadTrace"),
+    .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"], cSettings: platformSettings),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace"]),
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
@@ -144,6 +150,6 @@ extension Target {
         .headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug)),
         // Assertions are for tests, not for each allocation.
         .define("NDEBUG", .when(configuration: .release)),
-      ])
+      ] + platformSettings)
   }
 }

@@ -1,10 +1,10 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // An allocator that only goes forward, for a process with one thread that is thrown away afterwards.
 //
 // Blocks look to the C library as those that it mapped itself (size in the word before, bit 1 set), so that their size
 // can be asked. Blocks of the program's own allocator may be given back and grown: they are left where they are.
 // Nothing here refers to anything outside: the code is copied to any page, its variables lie in the next one.
-
-#if defined(__x86_64__) && defined(__linux__)
 
 #define NEXT undead_blob_start + 4096(%rip)
 #define END undead_blob_start + 4104(%rip)
@@ -159,5 +159,5 @@ undead_blob_end:
 #endif
 
 #if defined(__linux__)
-  .section .note.GNU-stack, "", @progbits
+  .section .note.GNU-stack, "", %progbits
 #endif

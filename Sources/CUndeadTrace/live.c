@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead_live.h"
 
@@ -113,4 +115,5 @@ const uint8_t *undead_live_code(size_t *size) {
   return NULL;
 }
 
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead_memory_file.h"
 
@@ -8,3 +10,4 @@ int undead_trace_memory_file(const char *name) {
   int descriptor = memfd_create(name, MFD_CLOEXEC);
   return descriptor < 0 ? -errno : descriptor;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead_trace.h"
 
@@ -70,3 +72,4 @@ size_t undead_trace_blob_offset(undead_trace_entry entry) {
 size_t undead_trace_blob_data(void) {
   return 4096;
 }
+#endif

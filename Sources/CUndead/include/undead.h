@@ -14,6 +14,9 @@ extern "C" {
 // Version of the instrument, such as "0.1.0".
 const char *undead_version(void);
 
+// False if this platform has no instrument: then nothing is ever recorded, and every function does nothing.
+bool undead_is_supported(void);
+
 // True while allocations are recorded, so that snapshots are complete from that moment on.
 bool undead_is_active(void);
 

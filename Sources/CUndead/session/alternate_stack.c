@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The memory of a thread's alternate signal stack may be known to the kernel alone, and only the thread itself can ask.
 #define _GNU_SOURCE
 #include "platform/own_data.h"
@@ -22,3 +24,4 @@ __attribute__((visibility("default"))) int sigaltstack(const stack_t *wanted, st
   errno = saved;
   return result;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Recording that is put into a program that runs. Nothing of a session is here: no thread, no signal handler, no file. What
 // was recorded is read in a copy of the program's memory.
 #define _GNU_SOURCE
@@ -122,3 +124,4 @@ int undead_record_release(undead_record_request *request) {
   undead_thread.ignored--;
   return UNDEAD_RECORD_DONE;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
@@ -132,3 +134,4 @@ void undead_unlock_checks(void) {
   __atomic_store_n(&checking_process, 0, __ATOMIC_RELEASE);
   syscall(SYS_futex, &checking_process, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/candidates.h"
 #include "platform/maps.h"
@@ -70,3 +72,4 @@ bool undead_may_be_leak(uintptr_t block, uint32_t backtrace) {
   if (made.test_library) return object && is_class_of_test_library(word);
   return object || made.direct;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The public function that counts live objects.
 #define _GNU_SOURCE
 #include "scan/census.h"
@@ -49,3 +51,4 @@ undead_census_entry *undead_census_take(const uint32_t *scopes, uint32_t scope_c
 void undead_census_release(undead_census_entry *entries) {
   if (entries) undead_unmap(entries, TABLE_BYTES);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/census_file.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -71,3 +73,4 @@ void undead_census_write(undead_writer *writer, const undead_check *check) {
     undead_section_add(writer, section, &line);
   }
 }
+#endif

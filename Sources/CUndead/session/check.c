@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/check.h"
 #include "platform/maps.h"
@@ -296,3 +298,4 @@ bool undead_check_wait(undead_check *check) {
   undead_text_copy(check->message, sizeof(check->message), "the search for leaks made no progress any more");
   return false;
 }
+#endif

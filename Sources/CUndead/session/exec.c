@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/exec.h"
 #include "platform/own_data.h"
@@ -141,3 +143,4 @@ UNDEAD_PUBLIC int execle(const char *path, const char *first, ...) {
   va_end(list);
   return execve(path, arguments, environment);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/exit.h"
 #include "platform/own_data.h"
@@ -220,3 +222,4 @@ __attribute__((visibility("default"))) _Noreturn void quick_exit(int status) {
   if (next) next(status);
   end_process(status);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/facts.h"
 #include "runtime/abi.h"
 #include <string.h>
@@ -146,3 +148,4 @@ void undead_facts_free(undead_facts *facts) {
                               &facts->notes};
   for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) undead_vector_free(vectors[i]);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The sources of facts run code of the program's layers, which may allocate, wait for a lock or crash: on an ordinary
 // thread, which is over before the scan begins or is left to itself.
 #define _GNU_SOURCE
@@ -126,3 +128,4 @@ undead_facts *undead_facts_gather(void) {
 void undead_facts_release(undead_facts *facts) {
   if (facts) discard((collection *)facts);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Marks of generations that the program makes, and those that the tool asks for.
 #include "session/generations.h"
 #include "record/generations.h"
@@ -26,3 +28,4 @@ bool undead_generation_on_request(void) {
   __atomic_add_fetch(&state->answers, 1, __ATOMIC_RELEASE);
   return true;
 }
+#endif

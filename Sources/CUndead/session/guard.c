@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/guard.h"
 #include "platform/memory.h"
@@ -99,3 +101,4 @@ int undead_guarded(void (*work)(void *), void *context) {
   undead_unmap(room, STACK_BYTES);
   return crash;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Where the resident memory of the process is: each mapping of /proc/self/smaps, but for what the instrument holds itself.
 #define _GNU_SOURCE
 #include "platform/maps.h"
@@ -208,3 +210,4 @@ void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) 
   }
   undead_unmap(map.mappings, bytes);
 }
+#endif

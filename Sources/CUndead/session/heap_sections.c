@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/heap_sections.h"
 #include "platform/maps.h"
@@ -261,3 +263,4 @@ void undead_heap_sections_write(undead_writer *writer, const undead_check *check
   else writer->tables.failed = true;
   release_names(&names);
 }
+#endif

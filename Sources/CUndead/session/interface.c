@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The public functions of include/undead.h that look at the process.
 #define _GNU_SOURCE
 #include "undead.h"
@@ -113,3 +115,4 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
 void undead_snapshot_release(void *bytes, size_t size) {
   if (bytes) undead_unmap(bytes, (size + 4095) & ~(size_t)4095);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/interrupted.h"
 #include "platform/memory.h"
@@ -197,4 +199,5 @@ const char *undead_exit_obstacle(void) {
 }
 
 void undead_restart_interrupted(void *context) { (void)context; }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Interposes the function that runs the program's main: the last moment to register an exit handler that runs before
 // those of the libraries, and the first at which all constructors have run.
 #define _GNU_SOURCE
@@ -42,3 +44,4 @@ __attribute__((visibility("default"))) int __libc_start_main(
   }
   return next(main, count, arguments, init, fini, loader_fini, stack_end);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The functions by which a program sets and reads limits, interposed.
 #define _GNU_SOURCE
 #include "session/interpose.h"
@@ -63,3 +65,4 @@ int undead_getrlimit64(int resource, struct rlimit *limit) { return undead_getrl
 int undead_prlimit64(pid_t process, int resource, const struct rlimit *limit, struct rlimit *old) {
   return undead_prlimit(process, resource, limit, old);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/limits.h"
 #include "include/undead.h"
@@ -186,3 +188,4 @@ void undead_limits_restore(const undead_lifted_limits *lifted) {
   are_lifted = false;
   if (addresses.known || data.known) undead_before_map = make_room;
 }
+#endif

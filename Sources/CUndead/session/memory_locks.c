@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // mlockall(), interposed: it would fill all of our tables, which are larger than what is used of them, with memory.
 #define _GNU_SOURCE
 #include "include/undead.h"
@@ -80,3 +82,4 @@ int undead_mlockall(int flags) {
   errno = saved_errno;
   return result;
 }
+#endif

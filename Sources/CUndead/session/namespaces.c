@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/namespaces.h"
 #include <fcntl.h>
@@ -19,3 +21,4 @@ void undead_namespace_leave_own(int before) {
   setns(before, CLONE_NEWPID);
   close(before);
 }
+#endif

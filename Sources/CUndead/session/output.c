@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/output.h"
 #include <errno.h>
@@ -73,3 +75,4 @@ uint64_t undead_output_checksum(undead_output *output, uint64_t offset) {
   }
   return sum;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/process_facts.h"
 #include "undead.h"
@@ -239,3 +241,4 @@ void undead_process_facts_free(undead_process_facts *facts) {
   undead_vector_free(&facts->counters);
   undead_vector_free(&facts->notes);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/relay.h"
 #include "platform/own_data.h"
@@ -132,3 +134,4 @@ char *const *undead_relay_environment(const char *program, bool in_place, char *
   assert(count < undead_relay_room(environment));
   return room;
 }
+#endif

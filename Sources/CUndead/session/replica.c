@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/replica.h"
 #include "platform/files.h"
@@ -146,3 +148,4 @@ int undead_replica_main(undead_replica_request *asked) {
   if (!undead_record_in_copy()) return fail(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);
   return run();
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The blocks of a program that was not recorded.
 #define _GNU_SOURCE
 #include "glibc/heap.h"
@@ -130,3 +132,4 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   tell(request, "the allocator is not understood: ", heap.message);
   return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
 }
+#endif

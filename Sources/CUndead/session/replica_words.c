@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Words that the program's memory does not have where a scan looks for them.
 #define _GNU_SOURCE
 #include "platform/inheritance.h"
@@ -79,3 +81,4 @@ bool undead_replica_find_words(const undead_replica_request *request, undead_giv
   if (!(request->flags & UNDEAD_REPLICA_COMPLETE) && lacks_memory()) world->held_known = false;
   return true;
 }
+#endif

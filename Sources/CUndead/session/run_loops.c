@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "undead_run_loops.h"
 #include "platform/own_data.h"
 #include <stddef.h>
@@ -12,3 +14,4 @@ bool undead_run_current_loop(int64_t nanoseconds) {
   undead_run_loop_runner function = __atomic_load_n(&runner, __ATOMIC_ACQUIRE);
   return function && function(nanoseconds);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/samples.h"
 #include "platform/own_data.h"
 #include "record/mode.h"
@@ -26,3 +28,4 @@ void undead_samples_write(undead_writer *writer) {
     undead_section_add(writer, section, &entry);
   }
 }
+#endif

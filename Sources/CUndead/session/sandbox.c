@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/sandbox.h"
 #include "platform/seccomp.h"
@@ -134,3 +136,4 @@ undead_sandbox_kind undead_sandbox_judge(const struct sock_filter *program, uint
     if (!is_harmless(&filter, &calls[i])) return UNDEAD_SANDBOX_HARMFUL;
   return is_allowed(&filter, &(call){.number = SYS_ptrace}) ? UNDEAD_SANDBOX_HARMLESS : UNDEAD_SANDBOX_NO_TRACING;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The functions by which a program asks the kernel to change its rules for this process, interposed: what they change
 // concerns the instrument, too.
 #define _GNU_SOURCE
@@ -144,3 +146,4 @@ long undead_syscall_called(long number, word a, word b, word c, word d, word e, 
   }
   return call_kernel(number, a, b, c, d, e, f);
 }
+#endif

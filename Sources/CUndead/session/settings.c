@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/settings.h"
 #include "platform/environment.h"
@@ -56,3 +58,4 @@ void undead_say(const char *message, const char *detail) {
   line[text.length++] = '\n';
   if (write(STDERR_FILENO, line, text.length) < 0) return;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/signal_functions.h"
 #include "platform/own_data.h"
@@ -74,3 +76,4 @@ __attribute__((visibility("default"))) handler __sysv_signal(int number, handler
 __attribute__((visibility("default"))) handler sigset(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted, 0);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/signals.h"
 #include "platform/own_data.h"
@@ -211,3 +213,4 @@ void undead_die_of(int signal) {
   disarm_timer();
   undead_signal_manage(signal);
 }
+#endif

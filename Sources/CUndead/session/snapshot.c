@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/snapshot.h"
 #include "platform/index_map.h"
@@ -163,3 +165,4 @@ bool undead_snapshot_make(undead_check *check, const undead_scan_result *result)
   if (written && check->in_session) note_number();
   return written;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/snapshot_tables.h"
 #include "platform/maps.h"
 #include "record/registry.h"
@@ -130,3 +132,4 @@ void undead_tables_free(undead_tables *tables) {
       &tables->type_indices, &tables->stack_indices, &tables->module_indices, &tables->name_of_isa};
   for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) undead_index_free(maps[i]);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/maps.h"
 #include "runtime/layout.h"
 #include "session/census_file.h"
@@ -233,3 +235,4 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_header(&writer);
   undead_tables_free(&writer.tables);
 }
+#endif

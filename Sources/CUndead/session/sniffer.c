@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The zombie sniffer, started by the program or by the environment.
 #include "undead.h"
 #include "undead_zombies.h"
@@ -12,3 +14,4 @@ bool undead_zombies_start(const undead_zombie_options *options) {
   errno = saved;
   return started;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/interpose.h"
 #include "platform/own_data.h"
@@ -39,3 +41,4 @@ UNDEAD_PUBLIC int posix_spawnp(
   int error = UNDEAD_NEXT(next_posix_spawnp, "posix_spawnp")(pid, file, actions, attributes, arguments, environment);
   return started(error, pid);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead.h"
 #include "platform/own_data.h"
@@ -65,3 +67,4 @@ const char *undead_stand_aside_reason(void) {
   const char *why = undead_sanitizer_reason();
   return why ? why : foreign_allocator();
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead.h"
 #include "undead_instrument.h"
@@ -322,3 +324,4 @@ void undead_stop(void) {
 bool undead_is_active(void) { return undead_record_mode > UNDEAD_RECORD_OFF; }
 
 const char *undead_inactive_reason(void) { return undead_is_active() ? "" : reason; }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/state_file.h"
 #include "platform/own_data.h"
@@ -117,3 +119,4 @@ void undead_state_set_progress(uint64_t done, uint64_t all) {
 }
 
 uint64_t undead_state_activity(void) { return __atomic_load_n(&activity, __ATOMIC_RELAXED); }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/string_table.h"
 #include <string.h>
 
@@ -66,3 +68,4 @@ void undead_strings_free(undead_string_table *table) {
   undead_vector_free(&table->elements);
   undead_index_free(&table->offsets);
 }
+#endif

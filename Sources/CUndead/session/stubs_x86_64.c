@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Interposed entry points that must see the callee-saved registers as their caller left them, for x86-64.
 #include "session/exit.h"
 #include <stddef.h>
@@ -101,4 +103,5 @@ __asm__(
     ".size undead_main_stub, .-undead_main_stub\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
+#endif
 #endif

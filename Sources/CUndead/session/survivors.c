@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Whether a test left anything behind, told from the records of blocks alone.
 #include "session/survivors.h"
 #include "platform/own_data.h"
@@ -49,3 +51,4 @@ uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) {
   memcpy(scopes, held_scopes, count * sizeof(*scopes));
   return count;
 }
+#endif

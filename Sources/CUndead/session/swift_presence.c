@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/swift_presence.h"
 #include "platform/files.h"
@@ -38,3 +40,4 @@ bool undead_swift_is_present(void) {
   close(file);
   return found;
 }
+#endif

@@ -1,4 +1,5 @@
-// What layers above find of the instrument when they do not link it.
+// What layers above find of the instrument when they do not link it. Also where there is none (unsupported.c): run loops
+// leave there how they are run.
 #include "undead.h"
 #include "platform/own_data.h"
 #include "undead_backtraces.h"
@@ -6,9 +7,11 @@
 #include "undead_objects.h"
 #include "undead_run_loops.h"
 #include "undead_sniffer.h"
-#include <assert.h>
+#include "undead_supported.h"
 
-static_assert(UNDEAD_INSTRUMENT_TIMER_TARGET == UNDEAD_ZOMBIE_TIMER_TARGET, "layers above know the number");
+_Static_assert(UNDEAD_INSTRUMENT_TIMER_TARGET == UNDEAD_ZOMBIE_TIMER_TARGET, "layers above know the number");
+
+bool undead_is_supported(void) { return UNDEAD_SUPPORTED; }
 
 static bool zombie_report(uint32_t kind, const void *object, const char *type, uintptr_t function) {
   return undead_zombie_report((undead_zombie_kind)kind, object, type, function);

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The memory of the running task, and of those that wait for it, where the frames of asynchronous functions lie.
 #include "undead_assertions.h"
 #include "platform/memory.h"
@@ -90,3 +92,4 @@ void *undead_task_leave_room(void) {
 void undead_task_take_room(void *room) {
   if (room) swift_task_dealloc(room);
 }
+#endif

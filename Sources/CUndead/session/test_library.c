@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // UNDEAD_XCTEST: has the test library check all tests, without a change to them. Swift code cannot run by itself when
 // a program starts.
 #include "platform/environment.h"
@@ -9,3 +11,4 @@ __attribute__((constructor)) static void begin(void) {
   const char *moment = undead_setting("UNDEAD_XCTEST");
   if (undead_check_all_tests && moment && *moment) undead_check_all_tests(moment);
 }
+#endif

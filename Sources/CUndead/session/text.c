@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/text.h"
 
 undead_text undead_text_in(char *buffer, size_t size) {
@@ -39,3 +41,4 @@ bool undead_text_parse(const char *string, int64_t *number) {
   *number = value;
   return true;
 }
+#endif

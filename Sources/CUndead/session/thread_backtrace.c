@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The backtrace of a running thread. A helper process traces it: a signal would end its sleep or its wait early.
 #include "undead_backtraces.h"
 #include "record/mode.h"
@@ -64,4 +66,5 @@ uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) {
   return 0;
 }
 
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/vector.h"
 #include "platform/memory.h"
 #include <string.h>
@@ -28,3 +30,4 @@ void undead_vector_free(undead_vector *vector) {
   if (vector->bytes) undead_unmap(vector->bytes, vector->capacity);
   *vector = (undead_vector){0};
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/boundaries.h"
 #include "platform/memory.h"
@@ -25,3 +27,4 @@ void undead_release_boundaries(void) {
   for (int i = 0; i < BOUNDARY_COUNT; i++)
     undead_unmap(__atomic_exchange_n(&reserved[i], NULL, __ATOMIC_ACQ_REL), HEAP_BYTES);
 }
+#endif

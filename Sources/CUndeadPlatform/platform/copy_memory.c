@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include <errno.h>
@@ -11,3 +13,4 @@ bool undead_copy_memory(uintptr_t address, void *copy, size_t size) {
   errno = saved;
   return done;
 }
+#endif

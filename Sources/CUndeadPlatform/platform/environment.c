@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/environment.h"
 #include <errno.h>
@@ -32,3 +34,4 @@ const char *undead_setting(const char *name) {
       return has_other_rights() ? NULL : *entry + length + 1;
   return NULL;
 }
+#endif

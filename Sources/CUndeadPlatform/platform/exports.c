@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/exports.h"
 #include <stdbool.h>
 #include <string.h>
@@ -58,3 +60,4 @@ const Elf64_Sym *undead_exports_find(const undead_exports *exports, const char *
   }
   return NULL;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -27,3 +29,4 @@ const char *undead_file_at(uintptr_t address, const char *path, char *room, size
   if (!place) place = place_of(path);
   return place ? place : path;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/holes.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -120,3 +122,4 @@ void undead_holes_refresh(void) {
   if (memory >= 0) hole_count = kept;
   if (memory >= 0) undead_raw3(SYS_close, memory, 0, 0);
 }
+#endif

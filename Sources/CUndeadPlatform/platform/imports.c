@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/imports.h"
 #include <elf.h>
@@ -214,3 +216,4 @@ bool undead_imports_between(const struct dl_phdr_info *user, const struct dl_phd
   visit_common(&from, &to, from.others + from.relative_count, from.other_count - from.relative_count, visit, context);
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/inheritance.h"
 #include "platform/maps_internal.h"
 #include "platform/memory.h"
@@ -107,3 +109,4 @@ bool undead_inheritance_held(void) {
   while (self.next < undead_mapping_count() && is_found(&self, undead_mapping_at(self.next))) self.next++;
   return self.next == undead_mapping_count();
 }
+#endif

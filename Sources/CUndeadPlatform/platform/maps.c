@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/holes.h"
@@ -202,3 +204,4 @@ bool undead_mapping_path(uintptr_t address, char *text, size_t size) {
   errno = saved;
   return query.found;
 }
+#endif

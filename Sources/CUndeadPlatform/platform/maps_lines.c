@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/maps_internal.h"
 #include "platform/own_data.h"
 #include <errno.h>
@@ -106,3 +108,4 @@ bool undead_smaps_each_line(undead_maps_line_visitor visit, void *context) {
   if (given_smaps.text) return each_line_of_text(&given_smaps, visit, context);
   return !given_maps.text && each_line_of_file("/proc/thread-self/smaps", visit, context);
 }
+#endif

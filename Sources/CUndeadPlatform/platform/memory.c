@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -193,3 +195,4 @@ bool undead_page_is_readable(uintptr_t address) {
   uintptr_t page = address & ~(uintptr_t)4095;
   return undead_raw6(SYS_futex, (long)page, wait, UNLIKELY_VALUE, (long)&at_once, 0, 0) != -EFAULT;
 }
+#endif

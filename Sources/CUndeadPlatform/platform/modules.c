@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/files.h"
 #include "platform/maps.h"
@@ -210,3 +212,4 @@ const undead_module *undead_module_of(uintptr_t address) {
   }
   return NULL;
 }
+#endif

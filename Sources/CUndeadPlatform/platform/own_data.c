@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/own_data.h"
 
 // The linker's, of the sections whose names are identifiers.
@@ -12,3 +14,4 @@ bool undead_own_variables(size_t index, uintptr_t *low, uintptr_t *high) {
   *high = (uintptr_t)(index ? __stop_undead_data : __stop_undead_bss);
   return true;
 }
+#endif

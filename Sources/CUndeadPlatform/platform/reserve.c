@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/reserve.h"
 #include "platform/memory.h"
@@ -70,3 +72,4 @@ void undead_reserve_trim(undead_reserve *reserve, size_t kept) {
 void undead_reserve_clear(undead_reserve *reserve) {
   if (reserve->base) undead_clear_memory(reserve->base, undead_reserve_usable(reserve));
 }
+#endif

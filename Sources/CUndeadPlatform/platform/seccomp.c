@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/seccomp.h"
 #include "platform/raw_x86_64.h"
@@ -115,3 +117,4 @@ uint32_t undead_seccomp_run(const struct sock_filter *program, uint32_t length, 
   }
   return SECCOMP_RET_KILL_PROCESS;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/exports.h"
 #include "platform/files.h"
@@ -315,3 +317,4 @@ void undead_modules_refresh(void) {
   undead_symbols_forget();
   undead_modules_list();
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/system_calls.h"
 #include "platform/memory.h"
@@ -64,4 +66,5 @@ void undead_restart_system_call(void *context) {
 void undead_restart_system_call(void *context) {
   (void)context;
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/time_limit.h"
 #include "platform/environment.h"
@@ -46,3 +48,4 @@ void undead_scan_limit_refresh(void) {
 }
 
 uint32_t undead_scan_limit_seconds(void) { return limit; }
+#endif

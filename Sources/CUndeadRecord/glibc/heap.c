@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "glibc/heap.h"
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
@@ -140,3 +142,4 @@ void undead_glibc_start_again(undead_glibc_heap *heap) {
   heap->area_count = heap->arenas = heap->heaps = heap->mapped = heap->caches = 0;
   heap->blocks = heap->free_chunks = heap->cached = 0;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Chunks that have a mapping of their own. Nothing lists them, but malloc counts them and their bytes: all are found, or it is said
 // that they are not.
 #define _GNU_SOURCE
@@ -173,3 +175,4 @@ undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t 
            undead_glibc_word(*settings + PAR_MAPPED_BYTES), self.bytes, self.count);
   return UNDEAD_GLIBC_UNSETTLED;
 }
+#endif

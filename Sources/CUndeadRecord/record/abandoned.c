@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/abandoned.h"
 #include "unwind/backtrace.h"
@@ -77,3 +79,4 @@ void undead_hook_enter_again(const uintptr_t *frame) {
   forget();
   undead_thread.in_hook = (uintptr_t)frame;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/attached.h"
 #include "platform/imports.h"
@@ -131,3 +133,4 @@ size_t undead_detach_hooks(void) { return change(true, false); }
 void undead_look_for_images(void) {
   if (undead_record_mode > UNDEAD_RECORD_OFF) change(false, true);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory.h"
@@ -140,3 +142,4 @@ void *undead_avoid_end(void) {
 }
 
 void *undead_avoid_put_aside(void) { return __atomic_load_n(&put_aside, __ATOMIC_ACQUIRE); }
+#endif

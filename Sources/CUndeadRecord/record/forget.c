@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "record/attached.h"
@@ -19,3 +21,4 @@ void undead_record_forget_all(void) {
   // Whoever kept a copy of a rule or of a node's id lets it go.
   undead_backtrace_forget_images();
 }
+#endif

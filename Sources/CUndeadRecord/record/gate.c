@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/gate.h"
 #include "platform/own_data.h"
@@ -103,3 +105,4 @@ bool undead_gate_holds(int32_t tid, uintptr_t *sp, uintptr_t *thread_pointer) {
   }
   return false;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/generations.h"
 #include "platform/memory.h"
@@ -90,3 +92,4 @@ bool undead_generation_get(uint32_t number, undead_generation *generation) {
 }
 
 uint32_t undead_generation_of_backtrace(uint32_t backtrace) { return undead_store_generation(backtrace); }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
 #define _GNU_SOURCE
@@ -388,4 +390,5 @@ bool undead_hook_keeps(void *block, const hook_frame *frame) {
   undead_frame caller = caller_of(frame);
   return block && filter && filter(block, caller.pc, caller.sp, caller.bp);
 }
+#endif
 #endif

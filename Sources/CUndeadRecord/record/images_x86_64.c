@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/images_x86_64.h"
 #include "platform/own_data.h"
 
@@ -28,4 +30,5 @@ uintptr_t undead_real_dlopen, undead_real_dlsym;
   ".size " name ", .-" name "\n"
 
 __asm__(".text\n" SEEN("undead_dlopen_seen", "undead_real_dlopen") SEEN("undead_dlsym_seen", "undead_real_dlsym"));
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/mode.h"
 #include "platform/boundaries.h"
@@ -120,3 +122,4 @@ void undead_record_after_fork_in_child(void) {
   undead_sample_after_fork_in_child();
   undead_backtrace_after_fork_in_child();
 }
+#endif

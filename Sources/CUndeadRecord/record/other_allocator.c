@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The hooks over another allocator than glibc's. Blocks of it begin at multiples of 16 if they have that many bytes, and
 // it tells how many they have; nothing else is known.
 #define _GNU_SOURCE
@@ -333,3 +335,4 @@ __attribute__((noinline)) int undead_detour_posix_memalign(void **result, size_t
   undead_hook_leave();
   return code;
 }
+#endif

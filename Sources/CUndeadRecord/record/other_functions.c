@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/other_functions.h"
 #include "platform/imports.h"
@@ -210,3 +212,4 @@ void undead_other_functions_bind(const struct dl_phdr_info *image) {
 
 const char *undead_other_functions_unknown(void) { return unknown; }
 const char *undead_other_functions_unsound(void) { return unsound; }
+#endif

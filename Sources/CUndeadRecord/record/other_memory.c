@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/other_memory.h"
 #include "platform/memory.h"
@@ -144,3 +146,4 @@ bool undead_other_memory_image(size_t index, uintptr_t *low, uintptr_t *high) {
   *high = segments[index].high;
   return true;
 }
+#endif

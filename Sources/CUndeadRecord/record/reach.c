@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/reach.h"
 #include "platform/environment.h"
@@ -54,3 +56,4 @@ bool undead_record_is_meant_here(void) {
   if (known == 0) known = !is_only_for_tests() || undead_record_runs_tests() ? 1 : -1;
   return known > 0;
 }
+#endif

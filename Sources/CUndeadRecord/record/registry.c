@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/registry.h"
 #include "platform/memory.h"
@@ -175,3 +177,4 @@ void undead_registry_inherit(void) {
   undead_sparse_inherit();
   undead_registry_own_bit = UNDEAD_WORD_OWN;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/sample.h"
 #include "platform/environment.h"
@@ -224,3 +226,4 @@ undead_sample_statistics undead_sample_read(void) {
     .store_bytes = undead_samples_bytes() + undead_stacks_bytes(),
   };
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/sample_governor.h"
 #include "platform/own_data.h"
@@ -64,3 +66,4 @@ void undead_governor_note(uint64_t start, uint64_t end) {
 void undead_governor_thin(void) {
   if (!undead_governor_is_held) set_mean(doubled(undead_sample_mean, base_mean));
 }
+#endif

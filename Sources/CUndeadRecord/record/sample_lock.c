@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/sample_lock.h"
 #include "platform/memory.h"
@@ -82,3 +84,4 @@ bool undead_sample_lock_inherited(void) {
   *words = (lock_words){.is_parent = 1};
   return was_busy;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/sample_stacks.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -161,3 +163,4 @@ void undead_stacks_forget_all(void) {
   entry_count = free_entries = frame_count = 0;
   fill_table();
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/sample_table.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -83,3 +85,4 @@ uint32_t undead_sample_id(uintptr_t block) {
   const undead_sample *sample = undead_samples_find(block);
   return sample ? sample->id : 0;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/scopes.h"
 #include "platform/own_data.h"
@@ -144,3 +146,4 @@ void undead_scope_pop(void) {
   pushed.count--;
   swift_task_localValuePop();
 }
+#endif

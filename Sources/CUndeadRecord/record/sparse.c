@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/sparse.h"
 #include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
@@ -125,3 +127,4 @@ void undead_sparse_inherit(void) {
   if (undead_registry_own_bit && undead_sparse_used) undead_registry_each_leaf(inherit_leaf, NULL);
   undead_sparse_new |= UNDEAD_SPARSE_OWN;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/thread.h"
 #include "platform/own_data.h"
 
@@ -7,3 +9,4 @@ undead_thread_state *undead_thread_of(uintptr_t thread_pointer) {
   uintptr_t own = (uintptr_t)__builtin_thread_pointer();
   return (undead_thread_state *)(thread_pointer + ((uintptr_t)&undead_thread - own));
 }
+#endif

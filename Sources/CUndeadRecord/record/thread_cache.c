@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/thread_cache.h"
 #include "platform/environment.h"
@@ -147,3 +149,4 @@ void undead_cache_learn(void) {
   __atomic_store_n(&undead_cache.tried, true, __ATOMIC_RELEASE);
   undead_way_choose();
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/way.h"
 #include "platform/own_data.h"
 #include "record/allocator.h"
@@ -46,3 +48,4 @@ void undead_way_choose(void) {
   do way = choose() | ((before & UNDEAD_WAY_COUNT) + UNDEAD_WAY_ONE);
   while (!__atomic_compare_exchange_n(&undead_way, &before, way, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "unwind/async_callers.h"
 #include "platform/own_data.h"
@@ -174,4 +176,5 @@ uint32_t undead_async_tag(uint32_t backtrace, undead_frame frame) {
 
 void undead_async_arrange(uint32_t *indices, uint32_t count) { (void)indices, (void)count; }
 
+#endif
 #endif

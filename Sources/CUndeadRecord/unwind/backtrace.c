@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "unwind/backtrace.h"
 #include "platform/own_data.h"
 #include "record/mode.h"
@@ -255,4 +257,5 @@ uint64_t undead_backtrace_bytes(void) {
   return 0;
 }
 
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/cache_pool.h"
@@ -236,4 +238,5 @@ void undead_cache_pool_after_fork_in_child(undead_unwind_cache *own) {
   // Another thread may have been making the key.
   if (key_state > KEY_FAILED) key_state = KEY_NONE;
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The frames around the caller of malloc are mostly those of the last time. A cached chain of frames is reused from the
 // first frame whose state equals the current one, if every return address and every saved rbp outside of it still has
 // its old value: unwinding is a function of just these words, so the result is that of a complete walk.
@@ -389,4 +391,5 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   }
   return capture_frames(thread, pc, sp, bp);
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // A small interpreter of .eh_frame: computes the rule of one instruction. Only the CFA, rbp and the return address are
 // followed; what needs another register is left to libunwind.
 #define _GNU_SOURCE
@@ -374,4 +376,5 @@ undead_rule undead_rule_compute(uintptr_t pc) {
   if (undead_record_hybrid && undead_image_is_toolchain(&image)) rule |= UNDEAD_RULE_TOOLCHAIN;
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;
 }
+#endif
 #endif

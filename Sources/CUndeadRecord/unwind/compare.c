@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/environment.h"
 #include "unwind/compare.h"
@@ -125,3 +127,4 @@ __attribute__((destructor)) static void report(void) {
     print_frames("ref", found->reference, found->reference_count, found->first_difference);
   }
 }
+#endif

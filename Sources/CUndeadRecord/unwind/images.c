@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "unwind/images.h"
 #include <dlfcn.h>
@@ -120,3 +122,4 @@ void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high)) {
   for (uint32_t index = 0; index < FOREIGN_LIMIT; index++) __atomic_store_n(&foreign[index], 0, __ATOMIC_RELEASE);
   __atomic_store_n(&foreign_count, 0, __ATOMIC_RELEASE);
 }
+#endif

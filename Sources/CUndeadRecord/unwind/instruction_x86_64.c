@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Intel SDM vol. 2, chapter 2 (formats) and appendix A (opcode maps).
 #if defined(__x86_64__)
 #include "unwind/instruction_x86_64.h"
@@ -149,4 +151,5 @@ bool undead_instruction_decode(const uint8_t *code, uint64_t size, undead_instru
   instruction->length = (uint8_t)(r.at - code);
   return !r.failed;
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
 #define _GNU_SOURCE
 #include "unwind/libunwind.h"
@@ -94,3 +96,4 @@ bool undead_libunwind_is_ready(void) { return __atomic_load_n(&ready, __ATOMIC_A
 void undead_libunwind_forbid(void) {
   forbidden = true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #if defined(__x86_64__)
 #include "unwind/memo_x86_64.h"
 #include "unwind/odd_x86_64.h"
@@ -167,4 +169,5 @@ void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, unde
   set[0] = memo;
   undead_memo_follow(cache, memo);
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/odd_x86_64.h"
@@ -54,4 +56,5 @@ undead_odd_step undead_step_odd(undead_frame *frame, undead_link *link, undead_r
   default: return UNDEAD_ODD_LOST;
   }
 }
+#endif
 #endif

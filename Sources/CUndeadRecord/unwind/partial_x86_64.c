@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #if defined(__x86_64__)
 #include "unwind/partial_x86_64.h"
 
@@ -56,4 +58,5 @@ void undead_partial_walked(undead_unwind_cache *cache, const undead_known_site *
   // A random number, lest blocks that come in turns are always the same ones.
   else cache->sites[site - cache->sites].skip = (uint16_t)(1 + random_below(cache, 2 * CAPTURES_A_WALK));
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "unwind/pc_table.h"
 #include "platform/own_data.h"
 #include "platform/reserve.h"
@@ -102,3 +104,4 @@ uint64_t undead_pc_table_bytes(void) {
   for (int tier = 0; tier < TIERS; tier++) used += __atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED);
   return used * sizeof(undead_pc_entry);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "unwind/room.h"
 #if defined(__x86_64__)
 #include "unwind/cache_pool.h"
@@ -58,4 +60,5 @@ void undead_run_with_room(void (*work)(void *), void *context) {
 }
 #else
 void undead_run_with_room(void (*work)(void *), void *context) { work(context); }
+#endif
 #endif

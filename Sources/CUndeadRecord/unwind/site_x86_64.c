@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #if defined(__x86_64__)
 #include "unwind/site_x86_64.h"
 #include "record/mode.h"
@@ -96,4 +98,5 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   if (UNLIKELY(undead_record_all_partial)) site->skip = UINT16_MAX;
   return site;
 }
+#endif
 #endif

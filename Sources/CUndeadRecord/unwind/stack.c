@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "unwind/stack.h"
 #include "platform/memory.h"
 
@@ -56,3 +58,4 @@ bool undead_stack_has_room(undead_thread_state *thread, uintptr_t bytes) {
   }
   return true;
 }
+#endif

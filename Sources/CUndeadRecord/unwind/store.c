@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "unwind/store.h"
 #include "platform/own_data.h"
@@ -191,3 +193,4 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   }
   return found;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "unwind/table_pages.h"
 #include "platform/own_data.h"
 #include "platform/raw_x86_64.h"
@@ -83,3 +85,4 @@ void undead_table_pages_let_go(void) {
     if (low < high && is_like_file(&range)) undead_raw3(SYS_madvise, (long)low, (long)(high - low), MADV_DONTNEED);
   }
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/walk_x86_64.h"
@@ -145,4 +147,5 @@ undead_step undead_walk_step(undead_frame *frame) {
   default: return UNDEAD_STEP_LOST;
   }
 }
+#endif
 #endif

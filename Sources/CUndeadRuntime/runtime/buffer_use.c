@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // How values lie in the buffers of opaque existentials. Reads metadata only: it is asked in the stopped world.
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -117,3 +119,4 @@ undead_buffer_use undead_buffer_use_of(uintptr_t type) {
   }
   return known[slot].use;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/captures.h"
 #include "platform/maps.h"
@@ -211,3 +213,4 @@ const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
   undead_word_map_set(&known, key | 1, (uintptr_t)fields);
   return fields;
 }
+#endif

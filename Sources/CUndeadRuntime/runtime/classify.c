@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -101,3 +103,4 @@ undead_kind undead_classify(uintptr_t isa, uint64_t size) {
   if (entry->isa != isa) *entry = judge(isa);
   return size >= entry->min_size ? (undead_kind)entry->kind : UNDEAD_KIND_OTHER;
 }
+#endif

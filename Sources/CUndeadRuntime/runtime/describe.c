@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // For tests only: the runtime layer as seen from Swift.
 #define _GNU_SOURCE
 #include "undead_test_runtime.h"
@@ -122,3 +124,4 @@ bool undead_test_is_toolchain(uintptr_t address) {
   const undead_module *module = undead_module_of(address);
   return module && module->toolchain;
 }
+#endif

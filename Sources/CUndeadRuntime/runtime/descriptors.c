@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/descriptors.h"
 #include "platform/maps.h"
@@ -197,3 +199,4 @@ bool undead_descriptor_may_skip(uintptr_t descriptor) {
   undead_word_map_set(&answers, descriptor, result);
   return result;
 }
+#endif

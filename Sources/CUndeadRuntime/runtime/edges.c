@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -171,3 +173,4 @@ undead_context_role undead_role_of_context(const undead_scan_result *result, uin
   uint32_t count = undead_captures_of(isa)->count;
   return count > 1 ? UNDEAD_ROLE_CLOSURE : UNDEAD_ROLE_UNKNOWN;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/abi.h"
 #include "platform/own_data.h"
@@ -174,3 +176,4 @@ bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, un
   if ((isa = ancestor_named(node->isa, "ManagedBuffer"))) return name_buffer_word(&query, isa);
   return false;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/evidence.h"
 #include "runtime/abi.h"
@@ -131,3 +133,4 @@ undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offs
   }
   return of_bytes(found);
 }
+#endif

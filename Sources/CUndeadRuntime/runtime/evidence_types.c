@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/abi.h"
 #include "platform/own_data.h"
@@ -333,3 +335,4 @@ void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
   }
   map->end = end;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -103,3 +105,4 @@ bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint3
   }
   return false;
 }
+#endif

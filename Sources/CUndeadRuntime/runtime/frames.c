@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -62,3 +64,4 @@ size_t undead_name_root(const undead_scan_result *result, uint32_t index, char *
   }
   return name.length;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -121,3 +123,4 @@ const undead_layout *undead_layout_of(uintptr_t isa) {
   uintptr_t layout;
   return isa && undead_word_map_get(&layouts, isa, &layout) ? (const undead_layout *)layout : NULL;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -103,3 +105,4 @@ size_t undead_name_node(const undead_scan_result *result, uint32_t node, char *t
   if (node < result->node_count) add_node_name(&name, result, &result->nodes[node]);
   return name.length;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
 #include "platform/maps.h"
@@ -110,3 +112,4 @@ bool undead_runtime_find(void) {
     (const void *(*)(const char *, size_t, const void *, const void *const *))by_name;
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Types that are known by their mangled names (docs/ABI/Mangling.rst of the Swift repository).
 #include "runtime/abi.h"
 #include "runtime/descriptors.h"
@@ -66,3 +68,4 @@ undead_simple undead_mangled_simple(const undead_mangled *name, uint32_t *size) 
   *size = 8;
   return is_object(name, length) ? UNDEAD_SIMPLE_OBJECT : UNDEAD_SIMPLE_NOT;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/types.h"
 #include "platform/maps.h"
@@ -235,3 +237,4 @@ const undead_field *undead_field_at(const undead_fields *fields, size_t offset) 
   }
   return NULL;
 }
+#endif

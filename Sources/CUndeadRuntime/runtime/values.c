@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
@@ -222,3 +224,4 @@ bool undead_name_in_field(undead_edge_name *name, undead_text *label, const unde
   }
   return walk.boxed;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // "$s", the module, the types around the variable, its name, "vp", and "Z" if it is static (docs/ABI/Mangling.rst of the Swift
 // repository). Of substitutions only "AA" is understood, the module: private types, which the runtime does not find by name, have
 // others.
@@ -96,3 +98,4 @@ uint32_t undead_variable_numbers(const char *symbol, size_t size) {
   undead_mangled name = {.address = (uintptr_t)text, .length = expand(&parts, text)};
   return name.length ? numbers_of_type(undead_type_of_name(&name, 0, 0), size) : 0;
 }
+#endif

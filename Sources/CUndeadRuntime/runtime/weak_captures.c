@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // What a closure knows weakly, asked while it is being called: its metadata is in use, and can be trusted.
 #include "undead_objects.h"
 #include "platform/words.h"
@@ -113,3 +115,4 @@ bool undead_closure_knows_only_dead(const void *context, char *type, size_t size
   add_type(type, size, found.type);
   return true;
 }
+#endif

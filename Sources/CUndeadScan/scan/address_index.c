@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/address_index.h"
 #include "platform/memory.h"
 
@@ -61,3 +63,4 @@ uint32_t undead_address_index_of(const undead_address_index *index, uintptr_t bl
   while (address_at(index, (uint32_t)position) < block) position++;   // behind a block that is listed twice
   return (uint32_t)position;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/analysis.h"
 #include "scan/census.h"
 #include "scan/counts.h"
@@ -76,3 +78,4 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   if (options->graph) undead_graph_write(options->graph, bodies, view, options);
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
 #include "glibc/heap.h"
 #include "platform/maps.h"
@@ -207,3 +209,4 @@ void undead_arenas_learn(void) {
     }
   }
 }
+#endif

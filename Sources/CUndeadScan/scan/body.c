@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/body.h"
 #include "platform/memory.h"
 #include "platform/words.h"
@@ -274,3 +276,4 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {
   default: return words[index];
   }
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/census.h"
 #include "record/scopes.h"
 #include "scan/body.h"
@@ -91,3 +93,4 @@ void undead_census_count(undead_census *census, undead_bodies *bodies) {
   counting self = {census, bodies};
   undead_heap_each(bodies->heap, visit, &self);
 }
+#endif

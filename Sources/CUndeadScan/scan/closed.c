@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/closed.h"
 #include "platform/memory.h"
 #include "scan/references.h"
@@ -100,3 +102,4 @@ bool undead_closed_find(undead_closed *closed, undead_marker *marker, const unde
   undead_unmap(self.alive, sizeof *self.alive);
   return ok;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/collect.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
@@ -100,3 +102,4 @@ bool undead_collect_sort(undead_storage *storage, uint32_t sorted) {
   undead_unmap(tail, added * sizeof *tail);
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/contents.h"
 #include "platform/index_map.h"
 #include "platform/words.h"
@@ -43,3 +45,4 @@ bool undead_contents_of(undead_contents *contents, const undead_layout *layout, 
   }
   return contents->used <= contents->capacity && contents->capacity <= size * 8;
 }
+#endif

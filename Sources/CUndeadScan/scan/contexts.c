@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/contexts.h"
 #include "platform/maps.h"
 #include <string.h>
@@ -59,3 +61,4 @@ bool undead_read_signal_frame(undead_signal_frame *frame, uintptr_t at, uintptr_
   };
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/copies.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
@@ -60,3 +62,4 @@ void undead_copies_close(undead_copies *copies) {
   }
   *copies = (undead_copies){0};
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/counts.h"
 #include "platform/memory.h"
 #include "scan/tally.h"
@@ -97,3 +99,4 @@ bool undead_counts_decide(undead_marker *marker) {
   }
   return ok;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Stacks of threads that have ended, told by glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
 // new threads, and those of threads that nobody has joined yet.
 #include "platform/raw_x86_64.h"
@@ -91,3 +93,4 @@ void undead_roots_exclude_dead_stacks(undead_root_search *search) {
   if (cache) exclude_ring(search, cache, true);
   exclude_ring(search, used, false);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Which of the unreachable blocks that are no Swift objects belong into a report. Runs with the world running: it needs
 // symbols, and no memory of the blocks.
 #include "platform/maps.h"
@@ -262,3 +264,4 @@ bool undead_collect_decide(undead_storage *storage) {
   undead_unmap(known.slots, known.size * sizeof *known.slots);
   return done;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The references among the listed nodes.
 #include "platform/memory.h"
 #include "platform/words.h"
@@ -167,3 +169,4 @@ bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const 
   undead_unmap(list.owned, (count + 1ull) * sizeof *list.owned);
   return ok;
 }
+#endif

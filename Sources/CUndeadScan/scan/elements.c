@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/elements.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
@@ -112,3 +114,4 @@ bool undead_elements_skip(const undead_elements *elements, uintptr_t at) {
   }
   return !elements->bitmap;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/memory.h"
 #include "runtime/abi.h"
 #include "scan/analysis.h"
@@ -139,3 +141,4 @@ bool undead_findings_explain(undead_analysis *analysis, undead_storage *storage,
   list_suspect_nodes(&self);
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "scan/arenas_internal.h"
@@ -80,3 +82,4 @@ void undead_free_chunks_close(undead_free_chunks *free) {
   if (free->bits) undead_unmap(free->bits, TABLE_BYTES);
   *free = (undead_free_chunks){0};
 }
+#endif

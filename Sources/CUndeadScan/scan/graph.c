@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
@@ -290,3 +292,4 @@ void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead
   graph->complete = graph->error == 0;
   graph->nanoseconds = undead_now() - begun;
 }
+#endif

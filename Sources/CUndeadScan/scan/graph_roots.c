@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The words outside of the blocks that name one.
 #include "platform/maps.h"
 #include "scan/graph_walk.h"
@@ -77,3 +79,4 @@ void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *vi
   }
   write_items(&self);
 }
+#endif

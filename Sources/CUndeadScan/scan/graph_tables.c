@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/graph_tables.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -186,3 +188,4 @@ uint32_t undead_graph_site_of(undead_graph_tables *tables, uint32_t backtrace) {
   graph->sites[graph->site_count++] = backtrace;
   return tables->site_of[backtrace] = graph->site_count;
 }
+#endif

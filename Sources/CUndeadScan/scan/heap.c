@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/heap.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -198,3 +200,4 @@ void undead_heap_clear(const undead_heap *heap, uint32_t bits) {
     }
   }
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/held.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -125,3 +127,4 @@ bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
   }
   return low < bodies->held_count && bodies->held[low] == block;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/hidden.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -57,3 +59,4 @@ void undead_hidden_restore(undead_hidden *hidden) {
   hidden->count = 0;
   hidden->overflow = false;
 }
+#endif

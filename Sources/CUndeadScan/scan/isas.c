@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/isas.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -101,3 +103,4 @@ void undead_isas_collect(undead_isas *isas) {
   isas->low = isas->high = 0;
   if (undead_maps_refresh()) undead_registry_each_leaf(look_at_leaf, isas);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "scan/kernel_held.h"
 #include "platform/maps.h"
@@ -282,3 +284,4 @@ undead_interval undead_kernel_held_words(undead_copies *copies, const undead_wor
   *unseen = words.unseen;
   return (undead_interval){(uintptr_t)words.list, (uintptr_t)(words.list + words.count)};
 }
+#endif

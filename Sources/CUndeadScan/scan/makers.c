@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/makers.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -62,3 +64,4 @@ bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace) {
   }
   return makers->cache[slot].raw;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/mark.h"
 #include "platform/own_data.h"
 #include "record/avoid.h"
@@ -214,3 +216,4 @@ void undead_mark_close(undead_marker *marker) {
   undead_worklist_close(&marker->waiting);
   undead_worklist_close(&marker->doubted);
 }
+#endif

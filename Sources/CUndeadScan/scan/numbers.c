@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/numbers.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -80,3 +82,4 @@ void undead_numbers_mark(undead_roots *roots, const undead_intervals *numbers) {
     if (root->kind == UNDEAD_ROOT_GLOBAL && !root->shift && !root->weak) split(roots, i, numbers);
   }
 }
+#endif

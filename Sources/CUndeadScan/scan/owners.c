@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/owners.h"
 #include "platform/memory.h"
 #include "scan/references.h"
@@ -181,3 +183,4 @@ bool undead_owners_count(const undead_pathfinder *finder, undead_storage *storag
   undead_heap_clear(bodies->heap, HELD);
   return ok;
 }
+#endif

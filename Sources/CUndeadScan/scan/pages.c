@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "scan/pages.h"
 #include "platform/memory.h"
@@ -261,3 +263,4 @@ void undead_pages_each(undead_pages *pages, const undead_mapping *mapping, uintp
   else if (walk.use == USE_CONTENTS || !walk_regions(&walk, low, high)) walk_pieces(&walk, low, high);
   end_run(&walk);
 }
+#endif

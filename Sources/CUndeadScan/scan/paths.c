@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/paths.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
@@ -279,3 +281,4 @@ bool undead_paths_settle(const undead_pathfinder *finder, undead_storage *storag
   undead_address_index_close(&index);
   return true;
 }
+#endif

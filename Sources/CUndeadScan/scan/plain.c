@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/plain.h"
 #include "scan/references.h"
 #include "world/given.h"
@@ -51,3 +53,4 @@ bool undead_plan_holds(undead_bodies *bodies, uintptr_t block) {
   uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
   return !bodies->makers || !undead_is_made_raw(bodies->makers, backtrace);
 }
+#endif

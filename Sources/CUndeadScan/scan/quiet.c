@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/quiet.h"
 #include "scan/contexts.h"
 #include "platform/maps.h"
@@ -249,3 +251,4 @@ bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const und
   *roots = result;
   return true;
 }
+#endif

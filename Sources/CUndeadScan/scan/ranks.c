@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/ranks.h"
 #include "platform/memory.h"
 
@@ -34,3 +36,4 @@ void undead_ranks_close(undead_ranks *ranks) {
   undead_unmap(ranks->leaves, TABLE_BYTES);
   *ranks = (undead_ranks){0};
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "scan/roots.h"
 #include "platform/maps.h"
@@ -213,3 +215,4 @@ void undead_roots_close(undead_roots *roots) {
   undead_copies_close(&roots->copies);
   *roots = (undead_roots){0};
 }
+#endif

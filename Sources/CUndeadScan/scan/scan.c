@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/holes.h"
 #include "platform/inheritance.h"
 #include "platform/maps.h"
@@ -278,3 +280,4 @@ undead_scan_result *undead_scan(const undead_scan_options *options) {
 void undead_scan_free(undead_scan_result *result) {
   if (result) undead_storage_close((undead_storage *)result);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The parts of the roots that belong to threads: stacks, thread-local storage, thread descriptors, registers.
 #include "scan/roots_internal.h"
 #include "scan/contexts.h"
@@ -154,3 +156,4 @@ void undead_roots_add_threads(undead_root_search *search) {
   undead_interval own = undead_stack_block(undead_thread_pointer());
   undead_intervals_add(&search->excluded, own.low, own.high);
 }
+#endif

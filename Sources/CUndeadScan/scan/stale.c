@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "scan/stale.h"
 #include "platform/maps.h"
@@ -186,3 +188,4 @@ bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread
     if (is_frame_of_worker(stale, at, low, high) && is_dead_below(stale, thread, at, manager)) return true;
   return false;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/storage.h"
 #include "platform/memory.h"
 #include "scan/census.h"
@@ -59,3 +61,4 @@ void undead_storage_clear(undead_storage *storage, const undead_scan_options *op
 }
 
 void undead_storage_close(undead_storage *storage) { undead_unmap(storage, storage->mapped); }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/stream.h"
 #include "platform/memory.h"
 #include "platform/raw_x86_64.h"
@@ -29,3 +31,4 @@ void undead_stream_align(undead_stream *stream) {
   undead_stream_make_room(stream);
   while (undead_stream_size(stream) % 8) stream->buffer[stream->used++] = 0;
 }
+#endif

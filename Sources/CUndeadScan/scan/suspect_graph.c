@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/suspect_graph.h"
 #include "platform/memory.h"
 #include "platform/words.h"
@@ -311,3 +313,4 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
   close_graph(&graph);
   return ok && !suspects->members.no_memory;
 }
+#endif

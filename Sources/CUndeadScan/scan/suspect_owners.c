@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/suspect_owners.h"
 #include "platform/memory.h"
 #include "platform/words.h"
@@ -73,3 +75,4 @@ bool undead_suspect_owners_open(undead_suspect_owners *owners, undead_suspects *
 }
 
 void undead_suspect_owners_close(undead_suspect_owners *owners) { undead_tally_close(&owners->tally); }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/suspects.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -256,3 +258,4 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   undead_suspect_owners_close(&owners);
   return ok;
 }
+#endif

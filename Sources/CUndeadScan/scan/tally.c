@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/tally.h"
 #include "platform/memory.h"
 #include "platform/words.h"
@@ -114,3 +116,4 @@ bool undead_tally_explains(const undead_tally *tally, const undead_tallied *tall
   if (!is_counted_kind(kind)) return kind == UNDEAD_KIND_OTHER && !tallied->named;
   return strong_count(word_at(tallied->block + ABI_OBJECT_REFCOUNT)) == tallied->counted;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "undead_test_scan.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -88,3 +90,4 @@ size_t undead_test_evidence(const void *object, char *text, size_t text_size) {
   text[count] = 0;
   return count;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/view.h"
 #include "platform/inheritance.h"
 #include "platform/maps.h"
@@ -62,3 +64,4 @@ void undead_view_close(undead_view *view) {
 }
 
 void undead_view_forget(undead_view *view) { undead_stale_close(&view->stale); }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/worklist.h"
 #include "platform/memory.h"
 #include <stddef.h>
@@ -29,3 +31,4 @@ void undead_worklist_close(undead_worklist *list) {
     if (list->segment[i]) undead_unmap(list->segment[i], segment_bytes(i));
   *list = (undead_worklist){0};
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/clone_x86_64.h"
 #include "platform/raw_x86_64.h"
@@ -42,3 +44,4 @@ void undead_take_over_faults(void (*handler)(int, siginfo_t *, void *)) {
   }
   undead_raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, 8);
 }
+#endif

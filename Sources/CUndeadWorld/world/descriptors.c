@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/descriptors.h"
 #include "platform/memory.h"
@@ -78,3 +80,4 @@ void undead_descriptors_drop(void) {
   undead_unmap(keeper.stack, STACK_BYTES);
   memset(&keeper, 0, sizeof keeper);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "world/given.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -98,3 +100,4 @@ size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
   }
   return 0;
 }
+#endif

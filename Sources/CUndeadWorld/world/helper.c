@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/helper.h"
 #include "platform/memory.h"
@@ -191,3 +193,4 @@ undead_helper_report undead_helper_wait_copy(long pid) {
   while (reaped == -EINTR);
   return report_of(status);
 }
+#endif

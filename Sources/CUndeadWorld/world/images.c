@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/images.h"
 #include "platform/maps.h"
@@ -169,3 +171,4 @@ bool undead_images_refresh(void) {
   learn_thread_layout();
   return true;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/in_place.h"
 #include "platform/own_data.h"
@@ -36,3 +38,4 @@ undead_helper_report undead_helper_run_in_place(int (*work)(void *), void *conte
   undead_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
   return report;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "world/intervals.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
@@ -47,3 +49,4 @@ uintptr_t undead_intervals_skip(const undead_intervals *intervals, uintptr_t add
   *next = low < intervals->sorted ? intervals->list[low].low : UINTPTR_MAX;
   return 0;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/proc_ids.h"
 #include "platform/own_data.h"
@@ -137,3 +139,4 @@ bool undead_proc_each_number(long directory, bool (*visit)(void *context, int32_
   }
   return length == 0;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
 #define _GNU_SOURCE
 #include "record/gate.h"
@@ -256,3 +258,4 @@ void undead_ptrace_resume(undead_world *world) {
   }
   world->thread_count = kept;
 }
+#endif

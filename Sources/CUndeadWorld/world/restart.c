@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Calls of the system that a stop has ended are made again, as if nothing had happened.
 #define _GNU_SOURCE
 #include "platform/maps.h"
@@ -90,3 +92,4 @@ void undead_start_call_again(const undead_world *world, const undead_stopped_thr
   registers.orig_rax = UINT64_MAX;
   trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
 }
+#endif

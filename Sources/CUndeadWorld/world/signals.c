@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
 // Only a fallback: calls of libc that the kernel does not start again (nanosleep, poll) do start again, but with their
 // whole timeout.
@@ -287,3 +289,4 @@ void undead_signals_resume(undead_world *world) {
   __atomic_fetch_add(&stopper.go, 1, __ATOMIC_SEQ_CST);
   wake_all(&stopper.go);
 }
+#endif

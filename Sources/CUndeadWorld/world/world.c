@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/world.h"
 #include "platform/environment.h"
@@ -183,3 +185,4 @@ void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, con
   thread->first_vector = first;
   thread->vector_count = count;
 }
+#endif

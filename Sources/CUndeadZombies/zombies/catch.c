@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // What the stubs call: a message to a dead object, its destruction, or one of the runtime's functions on it.
 #include "platform/words.h"
 #include "runtime/abi.h"
@@ -111,4 +113,5 @@ uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t p
   if (kind == UNDEAD_ZOMBIE_UNOWNED) return undead_swift_real[function];
   return go_on(kind == UNDEAD_ZOMBIE_CAST ? undead_swift_real[function] : 0);
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // The runtime frees an object: it goes to the quarantine instead.
 #include "record/gate.h"
 #include "record/registry.h"
@@ -209,4 +211,5 @@ bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t
 bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   return undead_zombie_filter_guarded(block, pc, sp, bp);
 }
+#endif
 #endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 // Our definitions of the runtime's functions: weak, so that a runtime that is linked statically keeps its own. Each is
 // a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare
 // the isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
@@ -302,4 +304,5 @@ __asm__(
     ".size undead_zombie_touched_stub, . - undead_zombie_touched_stub\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
+#endif
 #endif

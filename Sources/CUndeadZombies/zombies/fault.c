@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/fault.h"
 #include "platform/memory.h"
@@ -198,3 +200,4 @@ bool undead_fault_keep(int signal, const struct sigaction *action, struct sigact
   *result = 0;
   return true;
 }
+#endif

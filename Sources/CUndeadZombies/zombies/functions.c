@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/functions.h"
 #include "platform/own_data.h"
@@ -104,4 +106,5 @@ void undead_swift_functions_watch_closely(bool on) {
 bool undead_swift_functions_find(void) { return false; }
 void undead_swift_functions_watch(bool on, bool guard) { (void)on, (void)guard; }
 void undead_swift_functions_watch_closely(bool on) { (void)on; }
+#endif
 #endif

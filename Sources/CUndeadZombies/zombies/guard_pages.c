@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/guard_pages.h"
 #include "platform/memory.h"
@@ -270,3 +272,4 @@ void undead_guard_after_fork(void) {
 }
 
 void undead_guard_read_counters(undead_guard_counters *result) { *result = counters; }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/lock.h"
 #include "record/abandoned.h"
@@ -42,3 +44,4 @@ bool undead_lock_wait(undead_bounded_lock *lock, uintptr_t own) {
   errno = saved;
   return taken;
 }
+#endif

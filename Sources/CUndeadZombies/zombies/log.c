@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/log.h"
 #include "platform/own_data.h"
@@ -224,3 +226,4 @@ void undead_zombie_log_signal(int signal) {
 void undead_zombie_log_counters(const undead_zombie_counters *counters) {
   if (log_file && log_pid == getpid()) log_file->counters = *counters;
 }
+#endif

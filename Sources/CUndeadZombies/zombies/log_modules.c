@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/log_modules.h"
 #include "platform/memory.h"
@@ -160,3 +162,4 @@ size_t undead_modules_list_write(undead_module_list *list, char *start, size_t r
   errno = saved;
   return at ? (size_t)(at - start) : 0;
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/metadata.h"
 #include "platform/memory.h"
 #include "platform/words.h"
@@ -128,3 +130,4 @@ void undead_metadata_names(uintptr_t isa, const char **module, const char **name
     context = relative_indirectable_at(context + ABI_DESCRIPTOR_PARENT);
   }
 }
+#endif

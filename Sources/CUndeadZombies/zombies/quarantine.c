@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/quarantine.h"
 #include "platform/own_data.h"
@@ -301,3 +303,4 @@ void undead_quarantine_after_fork(void) {
     if (lanes_for_fork >> i & 1) undead_lock_release(&undead_lanes[i].lock);
   undead_hook_let_go();
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/report.h"
 #include "platform/memory.h"
@@ -160,3 +162,4 @@ void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
   undead_zombie_leave();
   errno = saved;
 }
+#endif

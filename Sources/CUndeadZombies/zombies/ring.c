@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/ring.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -183,3 +185,4 @@ void undead_ring_set_budget(const undead_zombie_budget *budget) {
   while (lanes < UNDEAD_LANES && lanes * 2 <= most) lanes *= 2;
   __atomic_store_n(&undead_ring.lanes, lanes, __ATOMIC_RELAXED);
 }
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/environment.h"
 #include "zombies/settings.h"
 #include <stdlib.h>
@@ -39,3 +41,4 @@ bool undead_zombie_options_of_environment(undead_zombie_options *options) {
   options->guard_types = text_of("UNDEAD_ZOMBIE_GUARD");
   return true;
 }
+#endif

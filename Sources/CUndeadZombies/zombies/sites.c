@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/sites.h"
 #include "platform/memory.h"
@@ -95,3 +97,4 @@ void undead_site_forget(const undead_zombie_use *use) {
   }
   undead_lock_release(&lock);
 }
+#endif

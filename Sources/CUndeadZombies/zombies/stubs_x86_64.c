@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/stubs_x86_64.h"
 #include "platform/own_data.h"
 #include <stddef.h>
@@ -162,4 +164,5 @@ __asm__(
     ".endr\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
+#endif
 #endif

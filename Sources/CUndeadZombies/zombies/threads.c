@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/threads.h"
 #include "platform/memory.h"
@@ -66,3 +68,4 @@ void undead_thread_at(uint32_t place, int32_t *tid, char *name) {
 }
 
 void undead_threads_after_fork_in_child(void) { undead_zombie_self.place = undead_zombie_self.deaths = 0; }
+#endif

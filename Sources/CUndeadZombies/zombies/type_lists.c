@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/type_lists.h"
 #include "platform/own_data.h"
 #include <stddef.h>
@@ -60,3 +62,4 @@ bool undead_type_list_has(undead_type_list list, const char *name) {
   }
   return false;
 }
+#endif

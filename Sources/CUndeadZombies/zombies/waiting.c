@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/waiting.h"
 #include "platform/own_data.h"
@@ -176,3 +178,4 @@ void undead_zombie_waiting_after_fork_in_child(void) {
   for (uint32_t i = 0; i < PLACES; i++) places[i].used = false;
   set_in_use(0);
 }
+#endif

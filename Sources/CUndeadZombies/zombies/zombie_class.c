@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/zombie_class.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -236,3 +238,4 @@ void undead_zombie_classes_after_fork(void) {
   undead_lock_release(&lock);
   undead_hook_let_go();
 }
+#endif

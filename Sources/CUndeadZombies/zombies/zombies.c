@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/zombies.h"
 #include "platform/own_data.h"
@@ -288,3 +290,4 @@ void undead_zombies_trap(void) {
   undead_zombies.dying = true;
   __builtin_trap();
 }
+#endif

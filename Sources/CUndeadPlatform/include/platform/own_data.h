@@ -1,11 +1,12 @@
 // The variables of the instrument lie in sections of their own: what they name, such as the block that a cache was made
 // for, nobody holds, and it may have leaked. To be included by every file that defines a variable, and by no header.
 #pragma once
+#include "undead_supported.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __clang__
+#if defined(__clang__) && UNDEAD_SUPPORTED
 #pragma clang section bss = "undead_bss" data = "undead_data"
 #endif
 
