@@ -101,7 +101,7 @@ let package = Package(
       exclude: ["Fixtures", "Programs"]),
     .target(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport"], path: "Tests/UndeadHeapSamples"),
-    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"]),
+    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"], exclude: ["Formats"]),
     .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
     .testTarget(
       name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],

@@ -141,7 +141,7 @@ import Testing
     #expect(twice.status == 64 && twice.error.contains("same file"))
   }
 
-  @Test(arguments: ["junit", "github", "json", "html", "text"])
+  @Test(arguments: ["junit", "github", "gitlab", "sarif", "markdown", "json", "html", "text"])
   func runAndReportWriteEveryForm(_ form: String) throws {
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
     let run = try sandbox.undead(
@@ -152,6 +152,34 @@ import Testing
     for file in ["further", "again"] {
       #expect(try String(contentsOfFile: sandbox.path(file), encoding: .utf8).contains("App.Owner"))
     }
+  }
+
+  @Test func theSummaryOfAStepIsAppended() throws {
+    let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    let file = try sandbox.write("before\n", to: "summary.md")
+    let environment = ["GITHUB_STEP_SUMMARY": file, "FAKE_SNAPSHOT": snapshot]
+    func summary() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
+    let run = try sandbox.undead("run", "--", "true", environment: environment)
+    #expect(run.error.contains("undead: 1 leak") && !run.error.contains("##"), "the terminal has the text")
+    let once = try summary()
+    #expect(once.hasPrefix("before\n## Undead: ") && once.contains(": 1 leak ("), "\(once)")
+    _ = try sandbox.undead("report", "--format", "json", snapshot, environment: environment)
+    #expect(try summary().ranges(of: "## Undead").count == 2)
+    // Asked for by name it is there once, and what the option empties is its own affair.
+    _ = try sandbox.undead("report", "--report", "markdown=\(file)", snapshot, environment: environment)
+    #expect(try summary().ranges(of: "## Undead").count == 1)
+  }
+
+  @Test func aSummaryThatCannotBeWrittenChangesNothing() throws {
+    let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
+    let large = try sandbox.write(String(repeating: "x", count: 1 << 20), to: "large.md")
+    for (file, reason) in [("/nowhere/summary.md", "No such file"), (large, "more than 1 MiB")] {
+      let shown = try sandbox.undead("report", snapshot, environment: ["GITHUB_STEP_SUMMARY": file])
+      #expect(shown.status == 23 && shown.out.contains("undead: 1 leak"))
+      #expect(shown.error.contains("the summary was not added to '\(file)' (GITHUB_STEP_SUMMARY): "))
+      #expect(shown.error.contains(reason), "\(shown.error)")
+    }
+    #expect(try String(contentsOfFile: large, encoding: .utf8).utf8.count == 1 << 20)
   }
 
   @Test func theNumberOfCulpritsIsChosen() throws {

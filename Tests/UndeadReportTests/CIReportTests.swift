@@ -107,6 +107,41 @@ import Testing
         """)
   }
 
+  /// Uses of dead objects come first, suspects last; no more than GitHub shows.
+  @Test(arguments: [(10, true, 10), (11, true, 9), (9, false, 9), (10, false, 8)])
+  func annotationsAreAtMostTen(count: Int, isComplete: Bool, shown: Int) throws {
+    var report = report
+    report.leaks = (0..<count - 2).map { number in
+      Leak(
+        signature: "\(number)", kind: .unreferenced, totalBytes: 1000 - number,
+        objects: [LeakedObject(type: "App.N\(number)", address: "0x1000", size: 32)])
+    }
+    report.zombies = [
+      Zombie(kind: "method", type: "App.Z", message: "App.Z.tick() was called", address: "0x1", thread: "main")
+    ]
+    report.summary.complete = isComplete
+    let lines = GitHubRenderer.render(report, options: options).split(separator: "\n").dropLast()
+    #expect(lines.count { $0.hasPrefix("::") } == lines.count && lines.count <= 10, "one line each")
+    #expect(lines[0].hasPrefix("::error title=Zombie::zombie: App.Z.tick() was called"))
+    #expect(lines[1].contains("App.N0 that nothing"))
+    #expect(lines.count { !$0.hasPrefix("::notice") && !$0.contains("incomplete") } == shown)
+    #expect(lines.contains { $0.contains("Suspect") } == (shown == count))
+    let rest = lines.first { $0.hasPrefix("::notice title=Not all findings are shown::... and ") }
+    #expect((rest != nil) == (shown < count))
+    #expect(rest?.contains(", 1 more suspect (16 bytes): ") ?? true)
+    #expect(lines.last?.hasPrefix("::warning title=Leak check incomplete::") == !isComplete)
+  }
+
+  @Test func lineBreaksOfTwoCharactersAreEscaped() {
+    var report = report
+    report.summary.complete = false
+    report.summary.notes = ["a\r\nb\rc\nd:e,f\u{301}%0A"]
+    #expect(
+      GitHubRenderer.render(report, options: options).contains("incomplete::a%0D%0Ab%0Dc%0Ad:e,f\u{301}%250A\n"))
+    report.leaks[0].test?.name = "a\r\nb:\u{301}"
+    #expect(GitHubRenderer.render(report, options: options).contains("XTests.Cases/a%0D%0Ab%3A\u{301}::"))
+  }
+
   @Test func namesOfTestsCannotEndAProperty() {
     var report = report
     report.leaks[0].test?.name = "reads(from:, to:)"
@@ -120,6 +155,115 @@ import Testing
     var report = report
     report.leaks[0].allocation.frames[0].file = "/repo/.build/checkouts/x/App.swift"
     #expect(GitHubRenderer.render(report, options: options).contains("file=Tests/X.swift,line=3"))
+  }
+
+  @Test func gitlab() throws {
+    var report = report
+    report.leaks[0].advice = "declare it `weak`"
+    report.suspects = []
+    let text = String(decoding: try GitLabRenderer.render(report, options: options), as: UTF8.self)
+    #expect(
+      text == """
+        [
+          {
+            "check_name" : "unreferenced",
+            "description" : "App.Box<A & B> that nothing refers to, 2 times (2 objects, 64 bytes)",
+            "fingerprint" : "c3c98e59d16e2f46",
+            "location" : {
+              "lines" : {
+                "begin" : 1
+              },
+              "path" : "swift"
+            },
+            "severity" : "major"
+          },
+          {
+            "check_name" : "retainCycle",
+            "description" : "retain cycle of App.Box<A & B> (1 object, 32 bytes). declare it `weak`",
+            "fingerprint" : "ef213b0d8b1a6fbd",
+            "location" : {
+              "lines" : {
+                "begin" : 7
+              },
+              "path" : "Sources/App.swift"
+            },
+            "severity" : "major"
+          }
+        ]
+
+        """)
+  }
+
+  @Test func markdown() {
+    var report = report
+    report.summary.complete = false
+    #expect(
+      MarkdownRenderer.render(report, options: options) == """
+        ## Undead: swift: 2 leaks (3 objects, 96 bytes), 1 suspect, 0 known, 0 suppressed, check incomplete
+
+        **The check is incomplete:** what is not listed may have leaked, too.
+
+        | | what | where | size |
+        |---|---|---|---|
+        | leak | App.Box&lt;A &amp; B&gt; that nothing refers to, 2 times |  | 2 objects, 64 bytes |
+        | leak | retain cycle of App.Box&lt;A &amp; B&gt; | Sources/App.swift:7 | 1 object, 32 bytes |
+        | suspect | App.Box&lt;A &amp; B&gt; held only by a timer that it holds itself | Sources/App.swift:7 | 16 bytes |
+
+        <details><summary>leak: App.Box&lt;A &amp; B&gt; that nothing refers to, 2 times</summary>
+
+        ```text
+        LEAK  App.Box<A & B> that nothing refers to, 2 times  (2 objects, 64 bytes)
+
+          allocated  at an unknown place: no backtrace was recorded
+        ```
+
+        </details>
+
+        <details><summary>leak: retain cycle of App.Box&lt;A &amp; B&gt;</summary>
+
+        ```text
+        LEAK  retain cycle of App.Box<A & B>  (1 object, 32 bytes)
+
+            App.Box<A & B>
+              .next → App.Box<A & B>  ↺
+
+          allocated  in App.make() at Sources/App.swift:7
+          test       XTests.Cases/testA at Tests/X.swift:3
+        ```
+
+        </details>
+
+        <details><summary>suspect: App.Box&lt;A &amp; B&gt; held only by a timer that it holds itself</summary>
+
+        ```text
+        SUSPECT  App.Box<A & B> held only by a timer that it holds itself  (16 bytes)
+
+            App.Box<A & B>
+
+          allocated  in App.make() at Sources/App.swift:7
+          test       XTests.Cases/testA at Tests/X.swift:3
+        ```
+
+        </details>
+
+        - 100% of it, a:b
+
+        """)
+  }
+
+  @Test func markdownWithoutFindingsIsALine() {
+    let report = LeakReport(process: .init(path: "/opt/My_App"))
+    #expect(
+      MarkdownRenderer.render(report) == "## Undead: My\\_App: no leaks, 0 suspects, 0 known, 0 suppressed\n")
+  }
+
+  @Test func markdownShowsTextAsItIs() {
+    let hostile = "a|b`c*d_e[f](g)<h>&@i#1\\\r\n$x$ <\u{301}"
+    #expect(
+      MarkdownText.escaped(hostile)
+        == "a\\|b\\`c\\*d\\_e\\[f\\](g)&lt;h&gt;&amp;&#64;i\\#1\\\\  \\$x\\$ &lt;\u{301}")
+    #expect(MarkdownText.block(["a ``` b"]) == "````text\na ``` b\n````")
+    #expect(MarkdownText.cell(String(repeating: "x", count: 301)).hasSuffix("xxx..."))
   }
 
   @Test func noLeaksIsOnePassedTestCase() {

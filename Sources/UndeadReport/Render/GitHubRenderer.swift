@@ -1,6 +1,11 @@
 /// Writes a report as workflow commands of GitHub Actions, which shows them beside the lines of the sources.
 public enum GitHubRenderer {
-  /// An error for each leak and zombie, a warning for each suspect and for an incomplete check, and the summary.
+  /// Of each kind GitHub shows no more of a step.
+  private static let limit = 10
+
+  /// An error for each culprit of leaks and each zombie, a warning for each suspect, the most important first, and the
+  /// summary: at most ten commands, the last of which say how many more findings there are and that the check is not
+  /// complete.
   ///
   /// - Parameters:
   ///   - options: `directory` is the root of the repository, which GitHub wants paths relative to.
@@ -8,73 +13,35 @@ public enum GitHubRenderer {
     var options = options
     options.color = false
     options.stacks = false
-    let findings = Findings(report, byCulprit: options.groupsByCulprit)
-    var lines = commands("error", "Leak", findings.leaks, options)
-    for zombie in findings.zombies.prefix(options.top) {
-      let text = FindingText.lines(zombie, title: "zombie:", options)
-      lines.append(command("error", title: "Zombie", place(zombie, [.used, .allocated], options), text))
+    let findings = RankedFinding.all(of: report, options)
+    let shown = findings.prefix(room(for: findings.count, isComplete: report.summary.complete, top: options.top))
+    var lines = shown.map(command)
+    if let rest = RankedFinding.rest(findings.dropFirst(shown.count)) {
+      let hint = ": a report in another form has them all (--report FORMAT=FILE)"
+      lines.append(command("notice", title: "Not all findings are shown", nil, ["... and \(rest)\(hint)"]))
     }
-    if findings.zombies.count > options.top {
-      lines.append(rest(Quantity.of(findings.zombies.count - options.top, "more zombie"), options))
-    }
-    lines += commands("warning", "Suspect", findings.suspects, options)
     if !report.summary.complete {
-      lines.append(command("warning", title: "Leak check incomplete", nil, findings.notes))
+      lines.append(
+        command("warning", title: "Leak check incomplete", nil, NoteFolding.folded(report.summary.notes)))
     }
     lines.append(TextRenderer.summary(report))
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// One for each culprit: GitHub shows only the first few of a step.
-  private static func commands(
-    _ command: String, _ kind: String, _ groups: [Findings.Group], _ options: TextOptions
-  ) -> [String] {
-    var lines = groups.prefix(options.top).map { group in
-      let text = FindingText.lines(group, title: kind.uppercased(), options)
-      let place = place(group.worst, [.allocated, .suspended], options)
-      return self.command(command, title: title(kind, group), place, text)
-    }
-    if let rest = Findings.rest(groups, after: options.top, noun: kind.lowercased()) {
-      lines.append(self.rest(rest, options))
-    }
-    return lines
+  /// How many findings are shown, with room for the commands after them.
+  private static func room(for count: Int, isComplete: Bool, top: Int) -> Int {
+    let room = isComplete ? limit : limit - 1
+    return min(max(0, top), count <= room ? room : room - 1)
   }
 
-  private static func rest(_ text: String, _ options: TextOptions) -> String {
-    command("notice", title: "Not all findings are shown", nil, ["... and \(text)\(options.hint)"])
+  private static func command(_ finding: RankedFinding) -> String {
+    let name = finding.kind == "suspect" ? "warning" : "error"
+    let title = finding.kind.prefix(1).uppercased() + finding.kind.dropFirst()
+    return command(
+      name, title: title + (finding.tests.map { " in \($0)" } ?? ""), finding.place, finding.lines)
   }
 
-  private struct Place {
-    var file: String
-    var line: Int?
-  }
-
-  private static func title(_ kind: String, _ group: Findings.Group) -> String {
-    let tests = group.culprit.tests ?? []
-    return switch tests.count {
-    case 0: kind
-    case 1: tests[0].test.map { "\(kind) in \($0)" } ?? kind
-    default: "\(kind) in \(Quantity.of(tests.count(where: { $0.test != nil }), "test"))"
-    }
-  }
-
-  /// The innermost line of the repository itself that took part; other files cannot be shown.
-  private static func place(_ finding: Finding, _ roles: [Site.Role], _ options: TextOptions) -> Place? {
-    for frame in roles.compactMap(finding.site).flatMap(\.backtrace.frames) where !frame.system && frame.line != nil {
-      guard let file = frame.file, let path = pathInRepository(file, options) else { continue }
-      return Place(file: path, line: frame.line)
-    }
-    guard let file = finding.test?.file, let path = pathInRepository(file, options) else { return nil }
-    return Place(file: path, line: finding.test?.line)
-  }
-
-  private static func pathInRepository(_ file: String, _ options: TextOptions) -> String? {
-    let path = StackText.shortened(file, options)
-    // What SwiftPM fetched or made is not in the repository.
-    return path.hasPrefix("/") || path.split(separator: "/").contains(".build") ? nil : path
-  }
-
-  private static func command(_ name: String, title: String, _ place: Place?, _ text: [String]) -> String {
+  private static func command(_ name: String, title: String, _ place: RepositoryPlace?, _ text: [String]) -> String {
     var properties: [String] = []
     if let place {
       properties.append("file=\(property(place.file))")
@@ -85,12 +52,24 @@ public enum GitHubRenderer {
     return "::\(name) \(properties.joined(separator: ","))::\(data(message))"
   }
 
-  /// The escapes of GitHub's toolkit, `@actions/core`.
+  /// The escapes of GitHub's toolkit, `@actions/core`. Scalar by scalar: a line break of two is one character.
   private static func data(_ text: String) -> String {
-    text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    escaped(text, ["%": "%25", "\r": "%0D", "\n": "%0A"])
   }
 
   private static func property(_ text: String) -> String {
-    data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    escaped(text, ["%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"])
+  }
+
+  private static func escaped(_ text: String, _ escapes: [Unicode.Scalar: String]) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let escape = escapes[scalar] {
+        result.append(contentsOf: escape.unicodeScalars)
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
   }
 }

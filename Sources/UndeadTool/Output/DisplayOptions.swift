@@ -18,8 +18,9 @@ struct DisplayOptions: ParsableArguments {
 
   @Option(
     help: """
-      Form of the report: text, json, html (one page that needs nothing else), junit (XML for CI systems), github \
-      (annotations of GitHub Actions), dot (cycles and paths for Graphviz) or pprof (a profile of what leaked).
+      Form of the report: text, json, html (one page that needs nothing else), sarif (for code scanning and editors), \
+      junit (XML for CI systems), github (annotations of GitHub Actions, at most ten), gitlab (Code Quality), markdown (a \
+      summary), dot (cycles and paths for Graphviz) or pprof (a profile of what leaked).
       """)
   var format: ReportFormat = .text
 
@@ -47,11 +48,11 @@ struct DisplayOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Show so many culprits in text and annotations, the worst first; groups of one culprit share a block. "
+      "Show so many culprits in text and summaries, the worst first; groups of one culprit share a block. "
         + "(default: 20)", valueName: "culprits"))
   var top: Int?
 
-  @Flag(help: "Show every group in text and annotations, each in a block of its own.")
+  @Flag(help: "Show every group in text and summaries, each in a block of its own.")
   var all = false
 
   @Option(help: ArgumentHelp("Leave out groups of fewer objects.", valueName: "objects"))

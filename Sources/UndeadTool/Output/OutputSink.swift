@@ -58,4 +58,17 @@ final class OutputSink {
       throw .failure("cannot write the report to \(name): \(System.reason(code)); what is there is not complete")
     }
   }
+
+  /// Writes a report in a form of JSON.
+  ///
+  /// - Throws: `ToolError` (failure): it could not be made or not all of it written.
+  func writeJSON<Bytes: Collection<UInt8>>(_ bytes: () throws -> Bytes) throws(ToolError) {
+    let made: Bytes
+    do {
+      made = try bytes()
+    } catch {
+      throw .failure("cannot write the report as JSON: \(error)")
+    }
+    try write(made)
+  }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// A form that a report can have.
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
-  case text, json, html, junit, github, dot, pprof
+  case text, json, html, sarif, junit, github, gitlab, markdown, dot, pprof
 }
 
 /// A report that is written beside the main one, as `FORMAT=FILE` asks for it.

@@ -175,6 +175,7 @@ struct ReportPipeline {
       try write(report, as: display.format, to: sink)
     }
     try writeFurtherReports(report)
+    StepSummary.append(report, options: repositoryOptions, besides: files)
     if display.output != nil { Message.say(note) }
   }
 
@@ -205,7 +206,7 @@ struct ReportPipeline {
     let difference = ReportDiff(from: report(old, progress), to: report(new, progress), minCount: options.minCount)
     switch display.format {
     case .text: try sink.write(DiffRenderer.text(difference, options: textOptions(sink)).utf8)
-    case .html, .junit, .github, .dot, .pprof:
+    case .html, .sarif, .junit, .github, .gitlab, .markdown, .dot, .pprof:
       throw .misuse("undead diff writes text or json; choose one of them with --format")
     case .json:
       do {
@@ -244,7 +245,12 @@ struct ReportPipeline {
   private func show(_ report: LeakReport, to sink: OutputSink) throws(ToolError) {
     try write(report, as: display.format, to: sink)
     try writeFurtherReports(report, number: sink.number)
+    // What was shown on request meanwhile is not the result of the step.
+    if sink.number == nil { StepSummary.append(report, options: repositoryOptions, besides: files) }
   }
+
+  /// The files that reports are written to.
+  private var files: [String] { [display.output].compactMap(\.self) + display.furtherReports.map(\.file) }
 
   func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {
     for entry in further {
@@ -258,16 +264,12 @@ struct ReportPipeline {
     case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)
     case .pprof: try sink.writeProfile { try ReportProfile.render(report) }
     case .html: try sink.write(ReportPage.render(report, options: textOptions(sink)).utf8)
+    case .markdown: try sink.write(MarkdownRenderer.render(report, options: repositoryOptions).utf8)
     case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
     case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)
-    case .json:
-      do {
-        try sink.write(try JSONRenderer.render(report))
-      } catch let error as ToolError {
-        throw error
-      } catch {
-        throw .failure("cannot write the report as JSON: \(error)")
-      }
+    case .json: try sink.writeJSON { try JSONRenderer.render(report) }
+    case .sarif: try sink.writeJSON { try SARIFRenderer.render(report, options: repositoryOptions) }
+    case .gitlab: try sink.writeJSON { try GitLabRenderer.render(report, options: repositoryOptions) }
     }
   }
 

@@ -1,0 +1,52 @@
+/// Writes a report as a short summary in Markdown: a table of what was found, the most important first, and the first few
+/// findings in full, folded.
+public enum MarkdownRenderer {
+  /// How many findings are told in full.
+  private static let fullLimit = 3
+
+  /// - Parameter options: `directory` is the root of the repository.
+  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+    var options = options
+    options.color = false
+    options.stacks = false
+    let findings = RankedFinding.all(of: report, options)
+    var lines = ["## " + MarkdownText.escaped(heading(report))]
+    if !report.summary.complete {
+      lines += ["", "**The check is incomplete:** what is not listed may have leaked, too."]
+    }
+    let shown = findings.prefix(max(0, options.top))
+    if !shown.isEmpty {
+      lines += ["", "| | what | where | size |", "|---|---|---|---|"]
+      for finding in shown {
+        let cells = [finding.kind, finding.heading, place(finding), finding.size]
+        lines.append("| " + cells.map(MarkdownText.cell).joined(separator: " | ") + " |")
+      }
+    }
+    if let rest = RankedFinding.rest(findings.dropFirst(shown.count)) {
+      lines += ["", MarkdownText.escaped("... and \(rest)\(options.hint)")]
+    }
+    for finding in shown.prefix(fullLimit) { lines += [""] + details(finding) }
+    let notes = NoteFolding.folded(report.summary.notes)
+    if !notes.isEmpty { lines += [""] + notes.map { "- " + MarkdownText.escaped($0) } }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// "Undead: Demo: 1 leak (3 objects, 96 bytes), 1 suspect".
+  private static func heading(_ report: LeakReport) -> String {
+    let program = SymbolText.fileName(report.process.path)
+    return "Undead: " + (program.isEmpty ? "" : "\(program): ")
+      + TextRenderer.summary(report).replacing("undead: ", with: "", maxReplacements: 1)
+  }
+
+  private static func place(_ finding: RankedFinding) -> String {
+    guard let place = finding.place else { return finding.function ?? "" }
+    return place.file + (place.line.map { ":\($0)" } ?? "")
+  }
+
+  private static func details(_ finding: RankedFinding) -> [String] {
+    [
+      "<details><summary>\(MarkdownText.cell("\(finding.kind): \(finding.heading)"))</summary>", "",
+      MarkdownText.block(finding.lines.reversed().drop(while: \.isEmpty).reversed()), "", "</details>",
+    ]
+  }
+}
