@@ -231,10 +231,10 @@ static __attribute__((noinline)) void free_by_glibc(void *block) {
   undead_hook_leave();
 }
 
-static __attribute__((noinline)) void free_sampled_by_glibc(void *block) {
+static __attribute__((noinline)) void free_sampled_outermost(void *block) {
   undead_hook_enter_first();
   forget_sampled(block);
-  __libc_free(block);
+  if (!undead_cache_give(block)) __libc_free(block);
   undead_hook_leave();
 }
 
@@ -246,7 +246,7 @@ UNDEAD_HOOK void free(void *block) {
   undead_leaf *leaf = leaf_of(block);
   if (way & UNDEAD_WAY_SAMPLED) {
     uint8_t *byte = leaf ? undead_sparse_at(leaf, (uintptr_t)block) : NULL;
-    if (UNLIKELY(!byte) || UNLIKELY(!*byte) || UNLIKELY(*byte & UNDEAD_SPARSE_SAMPLED)) JUMP free_sampled_by_glibc(block);
+    if (UNLIKELY(!byte) || UNLIKELY(!*byte) || UNLIKELY(*byte & UNDEAD_SPARSE_SAMPLED)) JUMP free_sampled_outermost(block);
     __atomic_store_n(byte, 0, __ATOMIC_RELEASE);
   } else if (LIKELY(leaf)) {
     __atomic_store_n(&leaf->word[(uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1)], 0, __ATOMIC_RELEASE);

@@ -5,6 +5,7 @@
 #include "platform/environment.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "record/allocator.h"
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/thread.h"
@@ -27,6 +28,13 @@ void undead_cache_prepare(void) {
 }
 
 void undead_cache_forget(void) { undead_cache.place = place_of(&undead_thread.no_cache); }
+
+bool undead_allocator_lists(size_t *place, size_t *lists) {
+  if (!undead_cache.place || undead_cache.place == place_of(&undead_thread.no_cache)) return false;
+  *place = (size_t)-undead_cache.place;
+  *lists = offsetof(undead_cache_table, entries);
+  return true;
+}
 
 // The counts are of this form from 2.30 to 2.41, the key is the same for all threads since 2.34.
 static bool is_known_version(void) {
@@ -97,7 +105,7 @@ static bool behaves(undead_cache_table *table, void **blocks, struct undead_cach
     before = block;
     kept++;
   }
-  facts->most = kept;
+  facts->most_of_glibc = kept;
   if (kept == first || kept - first == TRIED) return false;
   void *again = __libc_malloc(TRIED_SIZE);
   bool same = (uintptr_t)again == before && table->counts[bin] == kept - 1 && undead_glibc_word((uintptr_t)again + 8) == 0;
@@ -126,6 +134,18 @@ static bool try_table(undead_cache_table **at, void **blocks, struct undead_cach
   return (*at)->entries[CACHE_BINS - 1] == (uintptr_t)last;
 }
 
+// In bytes. What comes and goes together needs no slow way of glibc's then, which pays for what is recorded. Small chunks glibc
+// leaves unmerged, however many they are; others it would merge, so fewer are kept.
+#define MOST_OF_SMALL 65536u
+#define MOST_OF_OTHERS 8192u
+#define LARGEST_SMALL 128u
+
+static uint16_t most_in_list(size_t bin, uint16_t of_glibc) {
+  size_t chunk = CHUNK_SMALLEST + bin * 16;
+  size_t fit = (chunk <= LARGEST_SMALL ? MOST_OF_SMALL : MOST_OF_OTHERS) / chunk;
+  return fit > of_glibc ? (uint16_t)fit : of_glibc;
+}
+
 static void learn(void) {
   // Checks in the process itself see what hooks leave on the stack: there glibc is called, as before.
   if (!is_known_version() || is_tuned() || undead_record_runs_tests()) return;
@@ -136,7 +156,8 @@ static void learn(void) {
   struct undead_cache_facts facts;
   if (!at || !try_table(at, blocks, &facts)) return;
   undead_cache.key = facts.key;
-  undead_cache.most = facts.most;
+  undead_cache.most_of_glibc = facts.most_of_glibc;
+  for (size_t bin = 0; bin < CACHE_BINS; bin++) undead_cache.most[bin] = most_in_list(bin, facts.most_of_glibc);
   __atomic_store_n(&undead_cache.place, facts.place, __ATOMIC_RELEASE);
 }
 

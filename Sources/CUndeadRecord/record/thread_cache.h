@@ -18,7 +18,8 @@ typedef struct {
 extern struct undead_cache_facts {
   intptr_t place;      // of the pointer to the table, from the thread pointer; where it is not known of one that is NULL
   uintptr_t key;       // the second word of what is kept
-  uint16_t most;       // in a list
+  uint16_t most_of_glibc;      // that it puts into a list
+  uint16_t most[CACHE_BINS];   // that the hooks put there: what glibc finds in a list it takes, however long that is
   bool tried;          // they were looked for
 } undead_cache;
 
@@ -69,7 +70,7 @@ UNDEAD_INLINE bool undead_cache_give(void *block) {
   size_t bin = ((head & ~(uintptr_t)CHUNK_FLAGS) - CHUNK_SMALLEST) >> 4;
   if (UNLIKELY(bin >= CACHE_BINS) || UNLIKELY(head & (CHUNK_MAPPED | 8))) return false;
   uint16_t count = table->counts[bin];
-  if (UNLIKELY(count >= undead_cache.most) || UNLIKELY(words[1] == undead_cache.key)) return false;
+  if (UNLIKELY(count >= undead_cache.most[bin]) || UNLIKELY(words[1] == undead_cache.key)) return false;
   words[1] = undead_cache.key;
   words[0] = table->entries[bin] ^ (uintptr_t)block >> 12;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

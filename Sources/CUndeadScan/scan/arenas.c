@@ -194,6 +194,8 @@ void undead_arenas_learn(void) {
   if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
   const char *version = gnu_get_libc_version();
   layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
+  // The hooks' lists may be longer than glibc's: what glibc frees is then not the first in them.
+  if (undead_allocator_lists(&layout.place, &layout.lists)) return;
   static const size_t sizes[] = {1000, 24}, bins[] = {61, 0};
   uintptr_t blocks[2], tp = undead_thread_pointer();
   for (int i = 0; i < 2; i++) blocks[i] = (uintptr_t)__libc_malloc(sizes[i]);

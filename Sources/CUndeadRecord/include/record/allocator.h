@@ -28,6 +28,10 @@ extern int32_t undead_allocator_detour;
 // itself: the hooks, which seldom call it, then need not.
 __attribute__((preserve_most)) bool undead_allocator_is_other(void);
 
+// Where glibc keeps the lists of what a thread freed, as the hooks found it: so far below the thread pointer stands the
+// address of their table, and so far in that begin the lists. False if that is not known.
+bool undead_allocator_lists(size_t *place, size_t *lists);
+
 // Frees without a word to the registry, by whoever owns the block.
 void undead_allocator_free(void *block);
 

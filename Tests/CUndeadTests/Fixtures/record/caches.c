@@ -25,27 +25,53 @@ static bool is_expected(void) {
   return minor >= 34 && minor <= 41;
 }
 
-// Each list is the same for both.
+// Each list is the same for both; the hooks put more into it.
+#define MOST 2050
 static void each_size(void) {
-  for (size_t size = 0; size <= 1100; size++) {
-    void *blocks[9];
-    for (int i = 0; i < 9; i++) blocks[i] = malloc(size);
-    for (int i = 0; i < 9; i++) {
-      if (i & 1) __libc_free(blocks[i]);
+  static void *blocks[MOST];
+  for (size_t size = 0; size <= 1100; size += size < 200 ? 1 : 7) {
+    size_t bin = undead_cache_list(size);
+    if (bin >= CACHE_BINS) break;
+    int most = undead_cache.most[bin];
+    CHECK(most >= undead_cache.most_of_glibc && most + 2 <= MOST);
+    for (int i = 0; i < most + 2; i++)
+      while (bin_of(blocks[i] = malloc(size)) != bin) {}   // more than was asked for
+    while (table()->counts[bin]) malloc(size);   // glibc had more of that size, and put it there
+    for (int i = 0; i < most + 2; i++) {
+      if (i & 1 && i < undead_cache.most_of_glibc) __libc_free(blocks[i]);
       else free(blocks[i]);
     }
-    if (bin_of(blocks[0]) >= CACHE_BINS) continue;
-    size_t bin = bin_of(blocks[0]);
-    CHECK(table()->counts[bin] == undead_cache.most && table()->entries[bin] == (uintptr_t)blocks[undead_cache.most - 1]);
-    for (int i = undead_cache.most - 1; i >= 0; i--) {
+    CHECK(table()->counts[bin] == most && table()->entries[bin] == (uintptr_t)blocks[most - 1]);
+    for (int i = most - 1; i >= 0; i--) {
       void *block = i & 2 ? malloc(size) : __libc_malloc(size);
       CHECK(block == blocks[i]);
       CHECK(((uintptr_t *)block)[1] == 0);
       CHECK(table()->counts[bin] == i);
     }
     CHECK(table()->entries[bin] == 0);
-    for (int i = 0; i < undead_cache.most; i++) free(blocks[i]);
+    for (int i = 0; i < most; i++) free(blocks[i]);
   }
+  CHECK(undead_cache.most[1] > 1000 && undead_cache.most[CACHE_BINS - 1] == undead_cache.most_of_glibc);
+}
+
+// A thread's long lists are glibc's again when it ends.
+static void *fills_lists(void *unused) {
+  void *blocks[1000];
+  for (int i = 0; i < 1000; i++) blocks[i] = malloc(40);
+  for (int i = 0; i < 1000; i++) free(blocks[i]);
+  CHECK(table()->counts[1] == 1000);
+  return unused;
+}
+
+static void endings(void) {
+  size_t before = 0;
+  for (int i = 0; i < 20; i++) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, fills_lists, NULL);
+    pthread_join(thread, NULL);
+    if (i == 0) before = mallinfo2().uordblks;
+  }
+  CHECK(mallinfo2().uordblks < before + 4096);
 }
 
 // Blocks of all threads, freed by others, by both ways.
@@ -76,7 +102,7 @@ static void threads(void) {
   for (size_t bin = 0; bin < CACHE_BINS; bin++) {
     uint32_t length = 0;
     for (uintptr_t at = table()->entries[bin]; at; at = undead_glibc_next(at)) length++;
-    CHECK(length == table()->counts[bin] && length <= undead_cache.most);
+    CHECK(length == table()->counts[bin] && length <= undead_cache.most[bin]);
   }
 }
 
@@ -107,6 +133,7 @@ int main(int count, char **arguments) {
   CHECK(ends_in_abort(free_garbage));
   if (known) {
     each_size();
+    endings();
     threads();
   }
   return failures != 0;
