@@ -23,7 +23,9 @@ final class Sandbox {
         at: files.url.appending(path: folder), withIntermediateDirectories: true)
     }
     environment = ProcessInfo.processInfo.environment
-    for name in ["LD_PRELOAD", "UNDEAD_SESSION", "XDG_RUNTIME_DIR", "UNDEAD", "GITHUB_STEP_SUMMARY"] {
+    for name in [
+      "LD_PRELOAD", "UNDEAD_SESSION", "XDG_RUNTIME_DIR", "UNDEAD", "UNDEAD_OPTIONS", "GITHUB_STEP_SUMMARY",
+    ] {
       environment[name] = nil
     }
     environment["TMPDIR"] = path("tmp")

@@ -107,6 +107,9 @@ import Testing
     #expect(try settings() == "")
     #expect(try settings("--zombies") == "UNDEAD_ZOMBIES=1\n")
     #expect(try settings("--zombies=guard") == "UNDEAD_ZOMBIES=guard\n")
+    #expect(try settings("--zombies=on") == "UNDEAD_ZOMBIES=1\n")
+    #expect(try settings("--zombie-mode", "guard") == "UNDEAD_ZOMBIES=guard\n")
+    #expect(try settings("--zombies", "--zombie-mode", "keep") == "UNDEAD_ZOMBIES=1\n")
     #expect(try settings("--zombie-guard", "App.*") == "UNDEAD_ZOMBIES=guard\nUNDEAD_ZOMBIE_GUARD=App.*\n")
     let all = try settings(
       "--zombies", "--zombie-policy", "report", "--zombie-bytes", "2MB", "--zombie-count", "10", "--zombie-age", "3s",
@@ -127,7 +130,8 @@ import Testing
   @Test func mistakesAreExplained() throws {
     for (options, words) in [
       (["--zombie-count", "3"], "--zombie-count has no effect without --zombies"),
-      (["--zombies=all"], "'all' is invalid"), (["--zombies", "--zombie-bytes", "much"], "give a number"),
+      (["--zombies=all"], "'all' is invalid"), (["--zombie-mode", "keep", "--zombie-guard", "A"], "only one of them"),
+      (["--zombies", "--zombie-bytes", "much"], "give a number"),
       (["--zombies", "--zombie-age", "5"], "give a time with its unit"),
       (["--zombies", "--zombie-bytes", "99999999999GB"], "too much"),
     ] {
@@ -139,10 +143,10 @@ import Testing
 
   @Test func theOptionOfTheProgramIsItsOwn() {
     #expect(
-      ZombieOptions.normalized(["run", "--zombies", "--", "a", "--zombies"]) == [
-        "run", "--zombies=on", "--", "a", "--zombies",
+      ZombieOptions.normalized(["run", "--zombies=guard", "--", "a", "--zombies=guard"]) == [
+        "run", "--zombie-mode=guard", "--", "a", "--zombies=guard",
       ])
-    #expect(ZombieOptions.normalized(["run", "--zombies=guard", "a"]) == ["run", "--zombies=guard", "a"])
+    #expect(ZombieOptions.normalized(["run", "--zombies", "a"]) == ["run", "--zombies", "a"])
   }
 
   @Test func sizesAndTimes() throws {

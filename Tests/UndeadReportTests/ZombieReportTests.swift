@@ -145,7 +145,7 @@ import Testing
     #expect(notes.contains { $0.hasPrefix("7 objects got no guard pages") })
     #expect(notes.contains { $0.hasPrefix("not listed: 9 uses") })
     #expect(notes.contains { $0.contains("-static-stdlib") })
-    #expect(notes.contains { $0.contains("--zombies=guard sees these too") })
+    #expect(notes.contains { $0.contains("--zombie-mode guard sees these too") })
     let guarding = report(ZombieLogSample.input([]) { $0.flags = 2 })
     #expect(guarding.summary.notes.isEmpty)
   }

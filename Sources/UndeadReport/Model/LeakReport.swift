@@ -50,8 +50,11 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// Its version.
     public var version: String
 
+    /// Version of this package. The only other place that has it is `undead.h`, which Swift code cannot be read by.
+    public static let currentVersion = "0.1.0"
+
     /// Makes a tool; see the properties for the meaning of each part.
-    public init(name: String = "undead", version: String = "0.1.0") {
+    public init(name: String = "undead", version: String = currentVersion) {
       self.name = name
       self.version = version
     }

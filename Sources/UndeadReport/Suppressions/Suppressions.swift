@@ -148,7 +148,7 @@ struct SuppressionPattern: Sendable {
 
 extension StringProtocol {
   /// Without the blanks at both ends.
-  var trimmed: SubSequence {
+  package var trimmed: SubSequence {
     guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else {
       return self[startIndex..<startIndex]
     }

@@ -67,6 +67,6 @@ enum ZombieNotes {
   static func general(_ logs: [ZombieLog]) -> String? {
     guard !logs.isEmpty, !logs.contains(where: \.isGuarding) else { return nil }
     return "optimised code may use fields and devirtualised methods of dead objects without a message: "
-      + "--zombies=guard sees these too"
+      + "--zombie-mode guard sees these too"
   }
 }

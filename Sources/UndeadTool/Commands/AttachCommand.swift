@@ -59,7 +59,9 @@ struct AttachCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long the copy may work on one look.", valueName: "seconds"))
   var timeout = AttachCommand.defaultTimeout
 
-  @Argument(help: "Process id of the program.")
+  @OptionGroup var common: CommonOptions
+
+  @Argument(help: "Process id of the program.", completion: .ownProcesses)
   var pid: Int32
 
   func validate() throws {

@@ -30,10 +30,12 @@ struct DiffCommand: ParsableCommand {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(help: "Heap file, snapshot, JSON report or core file of before.")
+  @OptionGroup var common: CommonOptions
+
+  @Argument(help: "Heap file, snapshot, JSON report or core file of before.", completion: .file())
   var old: String
 
-  @Argument(help: "Heap file, snapshot, JSON report or core file of now.")
+  @Argument(help: "Heap file, snapshot, JSON report or core file of now.", completion: .file())
   var new: String
 
   func validate() throws {

@@ -50,13 +50,17 @@ struct HeapCommand: ParsableCommand {
   var foldStorage: Bool?
 
   @Option(
+    name: .shortAndLong,
     help: """
       Form of the answer: text, json, html (one page with everything, which needs nothing else), dot (a graph for \
       Graphviz: who keeps the memory, or what is around a --type or --address) or pprof (a profile by allocation).
       """)
   var format: HeapFormat = .text
 
-  @Option(help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"))
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @Flag(help: "Leave out the backtraces in the text.")
@@ -74,12 +78,15 @@ struct HeapCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Of a core file: keep its heap in this file, which needs neither the core file nor the program to be shown again.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var save: String?
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"))
+  @OptionGroup var common: CommonOptions
+
+  @Argument(
+    help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"), completion: .file())
   var input: String
 
   func validate() throws {

@@ -26,8 +26,11 @@ struct MergeCommand: ParsableCommand {
   @Flag(help: "Of heap files, merge the leaks.")
   var leaks = false
 
+  @OptionGroup var common: CommonOptions
+
   @Argument(
-    help: ArgumentHelp("Files, each with the name of its host if that is to be told.", valueName: "[host=]file"))
+    help: ArgumentHelp("Files, each with the name of its host if that is to be told.", valueName: "[host=]file"),
+    completion: .file())
   var files: [String]
 
   func run() throws {

@@ -28,6 +28,7 @@ extension RunCommand {
     zombies = .plain
     memory = .plain
     stacks = .plain
+    common = .plain
     sample = nil
     kept = .plain
     snapshotSignal = nil
@@ -42,6 +43,7 @@ extension TestCommand {
     verdict = .plain
     zombies = .plain
     stacks = .plain
+    common = .plain
     self.arguments = arguments
   }
 }
@@ -64,6 +66,7 @@ extension DisplayOptions {
     options.minCount = 1
     options.color = .auto
     options.verbose = false
+    options.quiet = false
     return options
   }
 }
@@ -80,7 +83,8 @@ extension VerdictOptions {
 extension ZombieOptions {
   fileprivate static var plain: ZombieOptions {
     var options = ZombieOptions()
-    options.zombies = nil
+    options.zombies = false
+    options.zombieMode = nil
     options.zombiePolicy = .trap
     options.zombieBytes = nil
     options.zombieCount = nil
@@ -115,6 +119,14 @@ extension KeptFiles {
     var options = KeptFiles()
     options.save = nil
     options.heap = nil
+    return options
+  }
+}
+
+extension CommonOptions {
+  fileprivate static var plain: CommonOptions {
+    var options = CommonOptions()
+    options.noConfig = false
     return options
   }
 }

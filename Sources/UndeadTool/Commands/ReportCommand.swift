@@ -20,7 +20,9 @@ struct ReportCommand: ParsableCommand {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(help: ArgumentHelp("Snapshots, JSON reports or core files.", valueName: "file"))
+  @OptionGroup var common: CommonOptions
+
+  @Argument(help: ArgumentHelp("Snapshots, JSON reports or core files.", valueName: "file"), completion: .file())
   var files: [String]
 
   func run() throws {

@@ -36,12 +36,15 @@ struct RunCommand: ParsableCommand {
     help: ArgumentHelp(
       "When the tool gets this signal (such as USR1), report on the running program, which goes on. "
         + "With --output, --save and --heap, into files with .1, .2 ... appended.", valueName: "signal"),
-    transform: RunCommand.parseSignal)
+    completion: .list(SignalName.catchable), transform: RunCommand.parseSignal)
   var snapshotSignal: Int32?
+
+  @OptionGroup var common: CommonOptions
 
   @Argument(
     parsing: .captureForPassthrough,
-    help: ArgumentHelp("The program, looked up in PATH, and its arguments.", valueName: "program arguments"))
+    help: ArgumentHelp("The program, looked up in PATH, and its arguments.", valueName: "program arguments"),
+    completion: .file())
   var command: [String] = []
 
   func validate() throws {

@@ -22,7 +22,10 @@ struct SnapshotCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
   var timeout = SnapshotCommand.defaultTimeout
 
-  @Argument(help: "Process id of the program, or of the 'undead run' that started it.")
+  @OptionGroup var common: CommonOptions
+
+  @Argument(
+    help: "Process id of the program, or of the 'undead run' that started it.", completion: .checkedProcesses)
   var pid: Int32
 
   func validate() throws {

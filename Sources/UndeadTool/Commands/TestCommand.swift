@@ -25,6 +25,8 @@ struct TestCommand: ParsableCommand {
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
   @OptionGroup var stacks: StackOptions
 
+  @OptionGroup var common: CommonOptions
+
   @Argument(
     parsing: .captureForPassthrough,
     help: ArgumentHelp("Arguments of 'swift test'.", valueName: "swift test arguments"))

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Glibc
 import UndeadAttach
+import UndeadReport
 
 /// The command line tool.
 struct UndeadCommand: ParsableCommand {
-  static let version = "0.1.0"
+  static var version: String { LeakReport.Tool.currentVersion }
 
   static let configuration = CommandConfiguration(
     commandName: "undead",
@@ -25,8 +26,30 @@ struct UndeadCommand: ParsableCommand {
       MarkCommand.self, ReportCommand.self, DiffCommand.self, MergeCommand.self,
     ])
 
-  /// What the command line asks for.
+  /// What the command line asks for, and the options that hold for every call.
   static func command(for arguments: [String]) throws -> any ParsableCommand {
+    let standing = try StandingOptions.load(for: arguments)
+    guard let name = arguments.first, !standing.entries.isEmpty else { return try parsed(arguments) }
+    let rest = Array(arguments.dropFirst())
+    do {
+      return try parsed([name] + standing.arguments + rest)
+    } catch {
+      guard let verb = configuration.subcommands.first(where: { $0.configuration.commandName == name }) else {
+        throw error
+      }
+      let problem = standing.problem { options in
+        do {
+          _ = try verb.parse(options + rest)
+          return nil
+        } catch {
+          return verb.message(for: error)
+        }
+      }
+      throw problem ?? error
+    }
+  }
+
+  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     if let plain = PlainCommand.command(for: arguments) { return plain }
     let verb = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
     // All that the parser prepares for every level takes as long as the rest of a short run. Only it words errors.

@@ -54,21 +54,29 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Keep the heap of the last moment in this file, for 'undead heap' and 'undead diff'.", valueName: "file"))
+      "Keep the heap of the last moment in this file, for 'undead heap' and 'undead diff'.", valueName: "file"),
+    completion: .file())
   var heap: String?
 
-  @Option(help: "Form of the report: text or json.")
+  @Option(name: .shortAndLong, help: "Form of the report: text or json.")
   var format: WatchFormat = .text
 
-  @Option(help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"))
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"),
+    completion: .file())
   var output: String?
 
-  @Argument(help: "Process id of a program under 'undead run', or of that 'undead run'.")
+  @OptionGroup var common: CommonOptions
+
+  @Argument(
+    help: "Process id of a program under 'undead run', or of that 'undead run'.", completion: .checkedProcesses)
   var pid: Int32?
 
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("The program to start, looked up in PATH, and its arguments.", valueName: "program arguments"))
+    help: ArgumentHelp("The program to start, looked up in PATH, and its arguments.", valueName: "program arguments"),
+    completion: .file())
   var command: [String] = []
 
   static func parseRule(_ text: String) throws -> GrowthRule {

@@ -4,17 +4,21 @@ import UndeadReport
 /// Options of the verbs that can look for uses of dead objects.
 struct ZombieOptions: ParsableArguments {
   enum Mode: String, ExpressibleByArgument, CaseIterable {
-    /// Written as `--zombies` alone.
-    case on
+    /// Dead objects are kept as they are.
+    case keep
+    /// Their memory is protected, too.
     case `guard`
   }
   enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
 
+  @Flag(help: "Report uses of objects after they died.")
+  var zombies = false
+
   @Option(
     help: ArgumentHelp(
-      "Report uses of objects after they died: write '--zombies', or '--zombies=guard' to also protect the memory of "
-        + "dead objects, so that fields are seen in optimised code too (slower).", valueName: "guard"))
-  var zombies: Mode?
+      "How: keep (the default of --zombies), or guard, which also protects the memory of dead objects, so that fields are "
+        + "seen in optimised code too (slower). Implies --zombies.", valueName: "keep|guard"))
+  var zombieMode: Mode?
 
   @Option(help: "What a zombie does: trap (the program dies there) or report (it goes on as well as it can).")
   var zombiePolicy: Policy = .trap
@@ -43,28 +47,30 @@ struct ZombieOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Protect only objects of these types and their subclasses; implies --zombies=guard.", valueName: "types"))
+      "Protect only objects of these types and their subclasses; implies --zombie-mode guard.", valueName: "types"))
   var zombieGuard: String?
 
   func validate() throws {
-    let isOff = zombies == nil && zombieGuard == nil
+    if zombieGuard != nil, zombieMode == .keep {
+      throw ValidationError("--zombie-guard and --zombie-mode keep: give only one of them")
+    }
     let others: [(String, Bool)] = [
       ("--zombie-policy", zombiePolicy != .trap), ("--zombie-bytes", zombieBytes != nil),
       ("--zombie-count", zombieCount != nil), ("--zombie-age", zombieAge != nil),
       ("--zombie-allow", zombieAllow != nil), ("--zombie-deny", zombieDeny != nil),
     ]
-    if isOff, let option = others.first(where: \.1) {
+    if !isOn, let option = others.first(where: \.1) {
       throw ValidationError("\(option.0) has no effect without --zombies; add it")
     }
   }
 
   /// True if dead objects are to be kept.
-  var isOn: Bool { zombies != nil || zombieGuard != nil }
+  var isOn: Bool { zombies || zombieMode != nil || zombieGuard != nil }
 
   /// What the library in the program reads from its environment (`Documentation/environment.md`).
   var settings: [String: String] {
     guard isOn else { return [:] }
-    var settings = ["UNDEAD_ZOMBIES": zombies == .guard || zombieGuard != nil ? "guard" : "1"]
+    var settings = ["UNDEAD_ZOMBIES": zombieMode == .guard || zombieGuard != nil ? "guard" : "1"]
     if zombiePolicy == .report { settings["UNDEAD_ZOMBIE_POLICY"] = "report" }
     for (name, value) in [("BYTES", zombieBytes), ("COUNT", zombieCount), ("AGE", zombieAge)] {
       if let value { settings["UNDEAD_ZOMBIE_\(name)"] = "\(value)" }
@@ -77,10 +83,13 @@ struct ZombieOptions: ParsableArguments {
 
   // MARK: Text
 
-  /// The tool's arguments with `--zombies` as the option with a value that it is for the parser.
+  /// The tool's arguments with the earlier spelling of the mode, `--zombies=guard`, as the option that it is now.
   static func normalized(_ arguments: [String]) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-    return arguments[..<end].map { $0 == "--zombies" ? "--zombies=on" : $0 } + arguments[end...]
+    return arguments[..<end].map { argument in
+      guard argument.hasPrefix("--zombies=") else { return argument }
+      return argument == "--zombies=on" ? "--zombies" : "--zombie-mode=" + argument.dropFirst("--zombies=".count)
+    } + arguments[end...]
   }
 
   /// Bytes of "100000", "64KB", "64MB", "1GB"; 1 KB is 1024 bytes.

@@ -14,6 +14,11 @@ enum SignalName {
     ("IO", SIGIO), ("PWR", SIGPWR), ("SYS", SIGSYS),
   ]
 
+  /// Names of the signals that a program can handle.
+  static var catchable: [String] {
+    names.filter { ![SIGKILL, SIGSTOP, SIGCHLD].contains($0.number) }.map(\.name)
+  }
+
   /// The number of a signal given as `USR1`, `SIGUSR1` or a number; nil if there is none.
   static func number(_ text: String) -> Int32? {
     if let number = Int32(text) { return (1...realTime.upperBound).contains(number) ? number : nil }

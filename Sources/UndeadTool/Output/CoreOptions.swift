@@ -6,13 +6,13 @@ struct CoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Of a core file from another machine or container: the root directory of a file system that has the program's files.",
-      valueName: "directory"))
+      valueName: "directory"), completion: .directory)
   var sysroot: String?
 
   @Option(
     help: ArgumentHelp(
       "Of a core file: a directory with files of the program (executable, libraries), found by name. Can be given several "
-        + "times.", valueName: "directory"))
+        + "times.", valueName: "directory"), completion: .directory)
   var binaries: [String] = []
 
   /// - Throws: `ToolError` (misuse): one of them is no directory.

@@ -17,6 +17,7 @@ struct DisplayOptions: ParsableArguments {
   }
 
   @Option(
+    name: .shortAndLong,
     help: """
       Form of the report: text, json, html (one page that needs nothing else), sarif (for code scanning and editors), \
       junit (XML for CI systems), github (annotations of GitHub Actions, at most ten), gitlab (Code Quality), markdown (a \
@@ -24,20 +25,25 @@ struct DisplayOptions: ParsableArguments {
       """)
   var format: ReportFormat = .text
 
-  @Option(help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"))
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @Option(
     name: .customLong("report"),
     help: ArgumentHelp(
       "Write a further report in another form to a file, for example junit=leaks.xml. Can be given several times.",
-      valueName: "format=file"))
+      valueName: "format=file"),
+    completion: .list(ReportFormat.allCases.map { "\($0.rawValue)=" }))
   var furtherReports: [FurtherReport] = []
 
   @Option(
     help: ArgumentHelp(
       "Leave out what a file lists: lines 'leak:PATTERN', 'type:PATTERN', 'field:PATTERN' or 'module:PATTERN', "
-        + "each with a reason after '#'. Can be given several times.", valueName: "file"))
+        + "each with a reason after '#'. Can be given several times.", valueName: "file"),
+    completion: .file())
   var suppressions: [String] = []
 
   @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
@@ -61,8 +67,11 @@ struct DisplayOptions: ParsableArguments {
   @Option(help: "Colour in the text report: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: Color = .auto
 
-  @Flag(help: "Say what the tool does.")
+  @Flag(name: .shortAndLong, help: "Say what the tool does.")
   var verbose = false
+
+  @Flag(name: .shortAndLong, help: "Write no report in text if nothing was found and everything was checked.")
+  var quiet = false
 
   func validate() throws {
     if let depth, depth < 1 { throw ValidationError("--depth \(depth): give a number of frames, 1 or more") }
@@ -76,6 +85,7 @@ struct DisplayOptions: ParsableArguments {
     if Set(files).count < files.count {
       throw ValidationError("--output and --report: two reports would be written to the same file")
     }
+    if quiet, verbose { throw ValidationError("--quiet and --verbose: give only one of them") }
     if minCount < 1 { throw ValidationError("--min-count \(minCount): give a number of objects, 1 or more") }
   }
 
@@ -102,7 +112,7 @@ struct VerdictOptions: ParsableArguments {
     help: ArgumentHelp(
       "What counts as a failure: any of leaks, suspects, zombies, known, incomplete, separated by commas, or none.",
       valueName: "kinds"),
-    transform: VerdictOptions.parse)
+    completion: .list(FailureCondition.allCases.map(\.rawValue) + ["none"]), transform: VerdictOptions.parse)
   var failOn: Set<FailureCondition> = FailureCondition.standard
 
   @Option(help: ArgumentHelp("Exit status for a failure, 0 to only report.", valueName: "status"))

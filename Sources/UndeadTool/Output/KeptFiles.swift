@@ -5,14 +5,13 @@ struct KeptFiles: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Keep the snapshot, with all that is reported and its symbols, for 'undead report' and 'undead diff'.",
-      valueName: "file")
-  )
+      valueName: "file"), completion: .file())
   var save: String?
 
   @Option(
     help: ArgumentHelp(
       "Keep the whole heap in this file, too ('undead run': at the program's end): every object and who holds it, for "
-        + "'undead heap' and 'undead diff'.", valueName: "file"))
+        + "'undead heap' and 'undead diff'.", valueName: "file"), completion: .file())
   var heap: String?
 
   func checkWritable() throws(ToolError) {

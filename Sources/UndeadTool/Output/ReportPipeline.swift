@@ -170,13 +170,13 @@ struct ReportPipeline {
     report.summary.notes = [note]
     report.summary.complete = isComplete
     if display.format == .text {
-      try sink.write("undead: \(note)\n".utf8)
+      if !display.quiet || !isComplete { try sink.write("undead: \(note)\n".utf8) }
     } else {
       try write(report, as: display.format, to: sink)
     }
     try writeFurtherReports(report)
     StepSummary.append(report, options: repositoryOptions, besides: files)
-    if display.output != nil { Message.say(note) }
+    if display.output != nil, !display.quiet || !isComplete { Message.say(note) }
   }
 
   // MARK: Saved reports
@@ -243,7 +243,10 @@ struct ReportPipeline {
   // MARK: Rendering
 
   private func show(_ report: LeakReport, to sink: OutputSink) throws(ToolError) {
-    try write(report, as: display.format, to: sink)
+    let isNothing =
+      report.leaks.isEmpty && report.suspects.isEmpty && report.zombies.isEmpty && report.diagnostics.isEmpty
+      && report.summary.complete
+    if !display.quiet || display.format != .text || !isNothing { try write(report, as: display.format, to: sink) }
     try writeFurtherReports(report, number: sink.number)
     // What was shown on request meanwhile is not the result of the step.
     if sink.number == nil { StepSummary.append(report, options: repositoryOptions, besides: files) }

@@ -140,6 +140,13 @@ final class SessionDirectory: Sendable {
     return nil
   }
 
+  /// The processes of this user that are under the tool now.
+  static func runningProcesses() -> [pid_t] {
+    bases().flatMap { base in
+      System.names(in: base).filter { $0.hasPrefix("run-") }.flatMap { processes(in: "\(base)/\($0)") }
+    }.filter(ProcessFacts.isRunning).sorted()
+  }
+
   // MARK: Contents
 
   private static func processes(in session: String) -> [pid_t] {

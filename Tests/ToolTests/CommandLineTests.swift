@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import Testing
+import UndeadReport
+
+@testable import UndeadTool
+
+/// What all commands have in common: short options, quiet, completions, the version.
+@Suite(.timeLimit(.minutes(20))) struct CommandLineTests {
+  private static let table = OptionTable.ofThisTool
+
+  /// The same letter is the same option everywhere, and wherever there is the option there is the letter.
+  @Test func shortOptionsAreTheSameEverywhere() {
+    #expect(Self.table.commands.count > 10)
+    for command in Self.table.commands {
+      for (long, short) in [("--output", "-o"), ("--format", "-f"), ("--verbose", "-v"), ("--quiet", "-q")] {
+        #expect(Self.table.option(long, of: command) == Self.table.option(short, of: command), "\(command) \(long)")
+      }
+    }
+    for option in ["-o", "-f", "-v", "-q"] { #expect(Self.table.option(option, of: "run") != nil) }
+    for option in ["-o", "-f"] { #expect(Self.table.option(option, of: "heap") != nil) }
+  }
+
+  @Test func everyCommandCanDoWithoutTheFile() {
+    for command in Self.table.commands.subtracting(["help"]) {
+      #expect(Self.table.option("--no-config", of: command) != nil, "\(command)")
+    }
+  }
+
+  @Test func optionsEndWhereTheProgramBegins() {
+    func end(_ arguments: String...) -> Int { Self.table.endOfOptions(arguments, of: "run") }
+    #expect(end("-f", "json", "--all", "app", "-f") == 3)
+    #expect(end("--format=json", "app") == 1)
+    #expect(end("--", "-f") == 0)
+    #expect(end("-o") == 1)
+  }
+
+  @Test func optionsThatNameFilesAreCompletedAsSuch() {
+    for (command, options) in [
+      ("run", ["--output", "--suppressions", "--save", "--heap", "--report"]), ("report", ["--sysroot", "--binaries"]),
+      ("heap", ["--output", "--save"]), ("watch", ["--output", "--heap"]),
+    ] {
+      for option in options { #expect(Self.table.option(option, of: command)?.isPath == true, "\(command) \(option)") }
+    }
+    #expect(Self.table.option("--format", of: "run")?.isPath == false)
+  }
+
+  @Test func quietSaysNothingOfNothing() throws {
+    let sandbox = try Sandbox()
+    try sandbox.installFakeLibrary()
+    let clean = ["FAKE_SNAPSHOT": try sandbox.write(SampleSnapshot.clean(), to: "clean.undead")]
+    let leaking = ["FAKE_SNAPSHOT": try sandbox.write(SampleSnapshot.leaking(), to: "leaking.undead")]
+    #expect(try !sandbox.undead("run", "--", "true", environment: clean).error.isEmpty)
+    let quiet = try sandbox.undead("run", "-q", "--", "true", environment: clean)
+    #expect(quiet.error.isEmpty && quiet.status == 0)
+    #expect(try sandbox.undead("run", "-q", "-f", "json", "true", environment: clean).error.hasPrefix("{"))
+    let found = try sandbox.undead("run", "-q", "--", "true", environment: leaking)
+    #expect(found.status == 23 && found.error.contains("App.Owner"))
+    // What was not checked is no silence.
+    let failed = try sandbox.undead("run", "-q", "--", "true", environment: ["FAKE_FAILURE": "no threads"])
+    #expect(failed.status == 70 && !failed.error.isEmpty)
+    #expect(try sandbox.undead("run", "-q", "-v", "--", "true").status == 64)
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completionScripts(_ shell: String) throws {
+    let sandbox = try Sandbox()
+    let script = try sandbox.undead("--generate-completion-script", shell)
+    #expect(script.status == 0)
+    for word in ["attach", "--zombie-mode", "--output"] {
+      #expect(script.out.contains(word) || script.out.contains(word.dropFirst(2)), "\(word)")
+    }
+    guard shell == "bash" else { return }
+    try sandbox.write(script.out, to: "undead.bash")
+    func complete(_ words: String) throws -> [String] {
+      let count = words.split(separator: " ", omittingEmptySubsequences: false).count - 1
+      return try sandbox.command(
+        [
+          "bash", "-c",
+          """
+          PATH='\(sandbox.path("bin"))':$PATH; source undead.bash
+          COMP_WORDS=(\(words.hasSuffix(" ") ? words + "''" : words)); COMP_CWORD=\(count)
+          COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
+          _undead undead "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}" 2>/dev/null; printf '%s\\n' "${COMPREPLY[@]}"
+          """,
+        ]
+      ).out.split(separator: "\n").map { $0.filter { $0 != " " } }
+    }
+    #expect(try complete("undead att") == ["attach"])
+    #expect(try complete("undead run --zombie-mo") == ["--zombie-mode"])
+    #expect(try Set(complete("undead run --format ")).isSuperset(of: ["text", "json"]))
+    #expect(try complete("undead attach ").contains(String(getpid())))
+  }
+
+  /// The sources have the version once for Swift and once for C; what is written of it must be the same.
+  @Test func theVersionIsThatOfTheChanges() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+    let heading = try #require(text("CHANGELOG.md").split(separator: "\n").first { $0.hasPrefix("## ") })
+    #expect(heading.split(separator: " ")[1] == UndeadCommand.version)
+    #expect(
+      try text("Sources/CUndead/include/undead.h").contains("#define UNDEAD_VERSION \"\(UndeadCommand.version)\""))
+    #expect(try Sandbox().undead("--version").out == "\(UndeadCommand.version)\n")
+    #expect(LeakReport.Tool().version == UndeadCommand.version)
+  }
+}
