@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,12 @@ int undead_trace_wait(pid_t tid, int *status, int options) {
     result = waitpid(tid, status, options | __WALL);
   } while (result < 0 && errno == EINTR);
   return result < 0 ? -errno : result;
+}
+
+int undead_trace_read_word(pid_t pid, uint64_t address) {
+  uint64_t word;
+  struct iovec here = {&word, sizeof(word)}, there = {(void *)(uintptr_t)address, sizeof(word)};
+  return process_vm_readv(pid, &here, 1, &there, 1, 0) < 0 ? -errno : 0;
 }
 
 #if defined(__x86_64__)

@@ -9,6 +9,9 @@
 // One ptrace request; minus the error number if it failed.
 int64_t undead_trace_request(int request, pid_t tid, uint64_t address, uint64_t data);
 
+// Reads a word of another process by process_vm_readv(2), and forgets it; minus the error number if that is refused.
+int undead_trace_read_word(pid_t pid, uint64_t address);
+
 // As waitpid(2); minus the error number if it failed.
 int undead_trace_wait(pid_t tid, int *status, int options);
 

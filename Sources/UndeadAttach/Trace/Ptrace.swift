@@ -41,6 +41,9 @@ package enum Ptrace {
     guard result >= 0 else { throw PtraceError(code: Int32(-result)) }
     return result
   }
+
+  /// What the system says to a read of the process's memory by process_vm_readv(2); 0 if that works.
+  package static func refusalToRead(_ pid: pid_t, _ address: UInt64) -> Int32 { -undead_trace_read_word(pid, address) }
 }
 
 /// What the system said to a request.

@@ -101,6 +101,19 @@ package final class ELFFile {
     return sections
   }
 
+  /// Names of the sections.
+  package var sectionNames: Set<String> {
+    guard let table = file.read(UInt64.self, at: 40), let size = file.read(UInt16.self, at: 58),
+      let names = file.read(UInt16.self, at: 62), Int(names) < sections.count
+    else { return [] }
+    let texts = sections[Int(names)].offset
+    return Set(
+      sections.indices.compactMap { index in
+        Self.entry(UInt64(index), of: table, size, file).flatMap { file.read(UInt32.self, at: $0) }
+          .flatMap { file.text(at: texts &+ UInt64($0)) }
+      })
+  }
+
   // MARK: Loading
 
   private static let segmentLoad: UInt32 = 1

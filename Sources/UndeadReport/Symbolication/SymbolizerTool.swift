@@ -11,8 +11,8 @@
 #endif
 
 /// LLVM's `llvm-symbolizer`, which knows files, lines and inlined calls.
-struct SymbolizerTool {
-  let path: String
+package struct SymbolizerTool {
+  package let path: String
 
   /// An address to look up in a file.
   struct Request: Hashable {
@@ -61,7 +61,7 @@ struct SymbolizerTool {
   /// - Parameters:
   ///   - environment: gives the value of a variable.
   /// - Returns: nil if there is none.
-  static func find(environment: (String) -> String?) -> SymbolizerTool? {
+  package static func find(environment: (String) -> String?) -> SymbolizerTool? {
     if let chosen = environment("UNDEAD_SYMBOLIZER") {
       return access(chosen, X_OK) == 0 ? SymbolizerTool(path: chosen) : nil
     }

@@ -23,7 +23,7 @@ struct UndeadCommand: ParsableCommand {
     version: version,
     subcommands: [
       RunCommand.self, TestCommand.self, SnapshotCommand.self, AttachCommand.self, HeapCommand.self, WatchCommand.self,
-      MarkCommand.self, ReportCommand.self, DiffCommand.self, MergeCommand.self,
+      MarkCommand.self, ReportCommand.self, DiffCommand.self, MergeCommand.self, DoctorCommand.self,
     ])
 
   /// What the command line asks for, and the options that hold for every call.
@@ -62,6 +62,7 @@ struct UndeadCommand: ParsableCommand {
 enum Main {
   static func main() {
     Guardian.serve(CommandLine.arguments)
+    Patient.serve(CommandLine.arguments)
     System.occupyClosedStandardStreams()
     do {
       var command = try UndeadCommand.command(for: ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))

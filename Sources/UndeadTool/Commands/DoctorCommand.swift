@@ -1,0 +1,69 @@
+import ArgumentParser
+import Glibc
+import UndeadReport
+
+/// `undead doctor`: what works here, and what to do about what does not.
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Tell what works on this machine, and with a program, and what to do about the rest.",
+    discussion: """
+      Asks the system what it allows, and checks a small program of the tool's own that leaks. With PROGRAM, tells \
+      whether that can be checked, and how well. 'warn' is of parts that do not work here; 'fail' is of what makes a \
+      check impossible.
+
+      Exit status: 1 if something fails, else 0. 64: the command line is wrong, or there is no such program.
+      """)
+
+  @Option(name: .shortAndLong, help: "Form of the answer: text or json.")
+  var format: Format = .text
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"),
+    completion: .file())
+  var output: String?
+
+  @Flag(name: .shortAndLong, help: "Show only what does not work.")
+  var quiet = false
+
+  @OptionGroup var common: CommonOptions
+
+  @Argument(help: "A program to look at, looked up in PATH.", completion: .file())
+  var program: String?
+
+  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+  func run() throws {
+    let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let ofProgram = try program.map { name throws(ToolError) in try ProgramChecks.all(of: name) } ?? []
+    let findings = SystemChecks().all() + ToolChecks.all() + ofProgram
+    switch format {
+    case .text: try sink.write(Self.text(findings.filter { !quiet || $0.state > .ok }).utf8)
+    case .json: try sink.write([UInt8](try JSONRenderer.encode(Self.document(findings))))
+    }
+    if findings.contains(where: { $0.state == .fail }) { throw ExitCode(1) }
+  }
+
+  struct Document: Encodable {
+    var version = 1
+    var tool: LeakReport.Tool
+    var state: Diagnosis.State
+    var checks: [Diagnosis]
+  }
+
+  static func document(_ findings: [Diagnosis]) -> Document {
+    Document(tool: ReportPipeline.tool, state: findings.map(\.state).max() ?? .ok, checks: findings)
+  }
+
+  /// A line for each finding, and below it what to do.
+  static func text(_ findings: [Diagnosis]) -> String {
+    let width = findings.map(\.check.count).max() ?? 0
+    return findings.map { finding in
+      let state = finding.state.rawValue + String(repeating: " ", count: 4 - finding.state.rawValue.count)
+      let check = finding.check + String(repeating: " ", count: width - finding.check.count)
+      let margin = String(repeating: " ", count: width + 8)
+      return "\(state)  \(check)  \(finding.text)\n" + (finding.advice.map { "\(margin)-> \($0)\n" } ?? "")
+    }.joined()
+  }
+}
