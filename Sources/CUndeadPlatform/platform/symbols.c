@@ -33,6 +33,7 @@ typedef struct {
 
 // To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
 enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16 };
+#define BESIDE (uintptr_t)65536
 
 static symbol_table *tables;
 static size_t table_count, table_capacity;
@@ -226,6 +227,18 @@ uintptr_t undead_symbol_address(const undead_module *module, const char *name, s
   if (!symbol) return 0;
   if (size) *size = symbol->st_size;
   return module->bias + symbol->st_value;
+}
+
+uintptr_t undead_symbol_beside(const undead_module *module, uintptr_t place, const char *name, size_t *size) {
+  symbol_table *table = module ? table_of(module) : NULL;
+  for (size_t i = 0; table && i < table->symbol_count; i++) {
+    const Elf64_Sym *symbol = &table->symbols[i];
+    if (module->bias + symbol->st_value - place + BESIDE >= 2 * BESIDE || !is_named_place(table, symbol)) continue;
+    if (strcmp(table->strings + symbol->st_name, name) != 0) continue;
+    *size = symbol->st_size;
+    return module->bias + symbol->st_value;
+  }
+  return undead_symbol_address(module, name, size);
 }
 
 // Sorts by the upper half, which holds addresses: eight bits a pass, least significant first.

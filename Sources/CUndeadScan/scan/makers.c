@@ -20,6 +20,13 @@ static undead_interval function(const char *name) {
   return (undead_interval){start, start + size};
 }
 
+// One that the runtime does not export.
+static undead_interval function_beside(undead_interval other, const char *name) {
+  size_t size = 0;
+  uintptr_t start = undead_symbol_beside(undead_module_of(known.runtime), other.low, name, &size);
+  return (undead_interval){start, start + size};
+}
+
 // HeapObject.cpp, Heap.cpp (Swift 6): everything else in the runtime makes objects by swift_allocObject, which calls the
 // second of them where somebody replaced it.
 static void look_up(void) {
@@ -27,9 +34,9 @@ static void look_up(void) {
   if (known.runtime == runtime || !undead_module_of(runtime)) return;
   known.runtime = runtime;
   known.raw[0] = function("swift_slowAlloc");
-  known.raw[1] = function("_ZN5swift20swift_slowAllocTypedEmmy");
+  known.raw[1] = function_beside(known.raw[0], "_ZN5swift20swift_slowAllocTypedEmmy");
   known.objects[0] = function("swift_allocObject");
-  known.objects[1] = function("__swift_allocObject_");
+  known.objects[1] = function_beside(known.objects[0], "__swift_allocObject_");
   known.objects[2] = function("swift_bufferAllocate");
 }
 

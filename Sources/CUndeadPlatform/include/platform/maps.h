@@ -66,6 +66,9 @@ const undead_module *undead_module_of(uintptr_t address);
 // Symbols of an image from .symtab (else .dynsym), by mapping the file. Addresses are those of this process; for a
 // thread-local variable, its offset in the image's thread-local storage plus the bias.
 uintptr_t undead_symbol_address(const undead_module *module, const char *name, size_t *size);
+// The same for a function that is not exported and stands near `place`, as those of one source file do. To look for its name
+// among all names would read megabytes of the file, which then count as memory of the process.
+uintptr_t undead_symbol_beside(const undead_module *module, uintptr_t place, const char *name, size_t *size);
 // The function or object that contains `address` ("" if unknown); the text is valid until undead_modules_refresh.
 const char *undead_symbol_name(uintptr_t address, uintptr_t *start);
 // Calls `visit` for each variable of an image that is not thread-local, until it returns false, which is the result.
