@@ -203,11 +203,11 @@ const undead_module *undead_module_at(size_t index) {
 }
 
 const undead_module *undead_module_of(uintptr_t address) {
-  if (last_hit < module_count && modules[last_hit].low <= address && address < modules[last_hit].high)
-    return &modules[last_hit];
+  size_t last = __atomic_load_n(&last_hit, __ATOMIC_RELAXED);   // other threads may ask, too
+  if (last < module_count && modules[last].low <= address && address < modules[last].high) return &modules[last];
   for (size_t i = 0; i < module_count; i++) {
     if (address < modules[i].low || address >= modules[i].high) continue;
-    last_hit = i;
+    __atomic_store_n(&last_hit, i, __ATOMIC_RELAXED);
     return &modules[i];
   }
   return NULL;

@@ -5,6 +5,7 @@
 #include "scan/counts.h"
 #include "scan/graph_walk.h"
 #include "scan/held.h"
+#include "world/crew.h"
 
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {
   return !options->suspects || undead_suspects_open(&analysis->suspects, &analysis->bodies, options);
@@ -27,6 +28,9 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   marker->caller = options->caller_tid;
   marker->weak = UNDEAD_WEAK_IS_LISTED;
   marker->listed = UNDEAD_WORD_DOUBTED;
+  marker->listed_by_place = UNDEAD_WORD_DOUBTED_BY_PLACE;
+  // Another allocator that is asked for the size of a block may keep the answer for its thread.
+  if (view->heap.glibc) marker->threads = undead_crew_size(options->mode == UNDEAD_SCAN_FORK);
   if (options->suspects) {
     marker->note = undead_suspects_note;
     marker->context = &analysis->suspects;

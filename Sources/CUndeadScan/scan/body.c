@@ -21,13 +21,33 @@ static uintptr_t side_table_of(uint64_t refcount) {
   return (refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3;
 }
 
-uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size_t size) {
+// What has this as its side table, 0 if nothing has.
+static uintptr_t side_table_user(const undead_heap *heap, uintptr_t block, size_t size) {
   if (size < SIDE_TABLE_LEAST || size > SIDE_TABLE_MOST) return 0;
   uintptr_t object = word_at(block);
   if (!undead_heap_starts(heap, object)) return 0;
-  if (side_table_of(word_at(object + ABI_OBJECT_REFCOUNT)) != block) return 0;
+  return side_table_of(word_at(object + ABI_OBJECT_REFCOUNT)) == block ? object : 0;
+}
+
+uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size_t size) {
+  uintptr_t object = side_table_user(heap, block, size);
   // Records of the program that refer to each other in this way do not begin with a type.
-  return undead_classify(word_at(object), undead_block_size(object)) ? object : 0;
+  return object && undead_classify(word_at(object), undead_block_size(object)) ? object : 0;
+}
+
+static bool has_buffers(const uint8_t *words, size_t count) {
+  for (size_t i = 0; words && i < count; i++)
+    if (words[i] == UNDEAD_EVIDENCE_BUFFER) return true;
+  return false;
+}
+
+bool undead_body_is_shareable(undead_bodies *bodies, uintptr_t block, size_t size) {
+  const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
+  if (!layout || layout->kind == UNDEAD_KIND_OTHER) return !side_table_user(bodies->heap, block, size);
+  if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE || layout->buffer_count) return false;
+  for (int i = 0; i < 2; i++)
+    if (has_buffers(layout->element_words[i], layout->strides[i] / 8)) return false;
+  return !has_buffers(layout->words, layout->word_count);
 }
 
 uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/counts.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 #include "scan/tally.h"
 #include <assert.h>
 
@@ -31,8 +32,9 @@ static bool keep(undead_marker *marker, uintptr_t block) {
 static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
   uintptr_t block = listed & ~(uintptr_t)UNDEAD_NAMED_BY_PLACE;
   uint32_t *word = undead_heap_word(self->heap, block);
-  *word &= ~UNDEAD_WORD_DOUBTED;
-  if (*word & UNDEAD_WORD_MARK) return true;
+  bool marked = *word & UNDEAD_WORD_MARK;
+  *word &= marked ? ~UNDEAD_WORD_DOUBTED : ~(UNDEAD_WORD_DOUBTED | UNDEAD_WORD_DOUBTED_BY_PLACE);
+  if (marked) return true;
   uint64_t before = explorer->blocks, limit = listed & UNDEAD_NAMED_BY_PLACE ? self->budget : UINT64_MAX;
   if (!undead_mark_from(explorer, block, limit)) {
     if (explorer->waiting.no_memory) return false;
@@ -43,6 +45,20 @@ static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
   return !self->named.no_memory;
 }
 
+// In order of the addresses, as it does not depend on what was found first.
+static bool explore_listed(trial *self, undead_marker *explorer, undead_worklist *listed) {
+  uint64_t count = undead_worklist_size(listed);
+  uintptr_t *blocks = undead_map((count + 1) * sizeof *blocks);
+  if (!blocks || count > UINT32_MAX) return false;
+  for (uint64_t i = count; i > 0; i--) blocks[i - 1] = undead_worklist_pop(listed);
+  undead_sort_words(blocks, (uint32_t)count);
+  bool ok = true;
+  for (uint64_t i = 0; ok && i < count; i++)
+    if (i + 1 == count || blocks[i + 1] != (blocks[i] | UNDEAD_NAMED_BY_PLACE)) ok = explore(self, explorer, blocks[i]);
+  undead_unmap(blocks, (count + 1) * sizeof *blocks);
+  return ok;
+}
+
 static bool explore_all(trial *self) {
   undead_marker *explorer = undead_map(sizeof *explorer);
   if (!explorer) return false;
@@ -50,8 +66,7 @@ static bool explore_all(trial *self) {
                               .except = UNDEAD_WORD_MARK, .weak = UNDEAD_WEAK_IS_IGNORED};
   undead_worklist listed = self->marker->doubted;
   self->marker->doubted = (undead_worklist){0};
-  bool ok = true;
-  for (uintptr_t next; ok && (next = undead_worklist_pop(&listed));) ok = explore(self, explorer, next);
+  bool ok = explore_listed(self, explorer, &listed);
   undead_worklist_close(&listed);
   undead_mark_close(explorer);
   undead_unmap(explorer, sizeof *explorer);

@@ -81,6 +81,11 @@ static inline uint32_t *undead_heap_word(const undead_heap *heap, uintptr_t bloc
   return &heap->regions[block >> UNDEAD_LEAF_SHIFT].leaf->word[(block >> 4) & (UNDEAD_LEAF_GRANULES - 1)];
 }
 
+// Sets bits in the word of a block while other threads may do so, too.
+static inline void undead_heap_set(const undead_heap *heap, uintptr_t block, uint32_t bits) {
+  __atomic_fetch_or(undead_heap_word(heap, block), bits, __ATOMIC_RELAXED);
+}
+
 static inline bool undead_heap_starts(const undead_heap *heap, uintptr_t address) {
   return (address & 15) == 0 && undead_heap_may_hold(heap, address) && heap->regions[address >> UNDEAD_LEAF_SHIFT].leaf
     && *undead_heap_word(heap, address) != 0;

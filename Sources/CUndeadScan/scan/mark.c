@@ -4,20 +4,38 @@
 #include "platform/own_data.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
+#include "scan/mark_together.h"
 #include "scan/plain.h"
 #include "scan/references.h"
+#include "world/crew.h"
 #include <assert.h>
 
-static void note_scope(undead_scan_result *result, uint32_t scope) {
-  if (!scope || result->thread_scope_count == UNDEAD_MOST_THREAD_SCOPES) return;
+static void add_scope(undead_scan_result *result, uint32_t scope) {
+  if (result->thread_scope_count == UNDEAD_MOST_THREAD_SCOPES) return;
   for (uint32_t i = 0; i < result->thread_scope_count; i++)
     if (result->thread_scopes[i] == scope) return;
   result->thread_scopes[result->thread_scope_count++] = scope;
 }
 
+static void note_scope(const undead_marker *marker, uint32_t scope) {
+  if (!scope) return;
+  if (marker->pool) undead_spin_lock(&marker->pool->lock);
+  add_scope(marker->result, scope);
+  if (marker->pool) undead_spin_unlock(&marker->pool->lock);
+}
+
+// Where several threads mark, none undoes what another one did to the same word.
+static bool set_bits(uint32_t *word, uint32_t unless, uint32_t bits) {
+  uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+  do {
+    if (before & unless || (bits && (before & bits) == bits)) return false;
+  } while (!__atomic_compare_exchange_n(word, &before, before | bits, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return true;
+}
+
 static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool by_place) {
-  if (marker->weak == UNDEAD_WEAK_IS_IGNORED || *word & marker->listed) return;
-  *word |= marker->listed;
+  if (marker->weak == UNDEAD_WEAK_IS_IGNORED) return;
+  if (!set_bits(word, marker->bit, marker->listed | (by_place ? marker->listed_by_place : 0))) return;
   undead_worklist_push(&marker->doubted, block | (by_place ? UNDEAD_NAMED_BY_PLACE : 0));
 }
 
@@ -37,16 +55,28 @@ static bool is_cut(const undead_marker *marker, uintptr_t origin, uintptr_t bloc
   return origin & OF_ROOT ? marker->cut(marker, 0, place, block) : marker->cut(marker, place, 0, block);
 }
 
+// Of the threads that reach a block, one marks it and looks at it. Nothing else is said by the order in which words change: what
+// blocks hold does not, and lists change hands under a lock.
+static inline bool claim(const undead_marker *marker, uint32_t *word) {
+  uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+  do {
+    if (before & marker->bit) return false;
+  } while (!__atomic_compare_exchange_n(word, &before, (before & ~marker->listed_by_place) | marker->bit, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+  return true;
+}
+
 static inline void mark_word(undead_marker *marker, uintptr_t block, uint32_t *word, uintptr_t origin) {
-  uint32_t before = *word;
+  uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
   if (before & (marker->bit | marker->except) || (marker->within && !(before & marker->within))) return;
   if (doubt_of(origin) != UNDEAD_EVIDENCE_RAW) {
     doubt(marker, block, word, origin & OF_ROOT || doubt_of(origin) == UNDEAD_EVIDENCE_PERHAPS);
     return;
   }
   if (marker->cut && before & UNDEAD_WORD_SPECIAL && is_cut(marker, origin, block)) return;
-  *word = before | marker->bit;
-  if (marker->only_threads) note_scope(marker->result, undead_scope_of_backtrace(before & UNDEAD_WORD_BACKTRACE));
+  if (!marker->pool) *word = (before & ~marker->listed_by_place) | marker->bit;
+  else if (!claim(marker, word)) return;
+  if (marker->only_threads) note_scope(marker, undead_scope_of_backtrace(before & UNDEAD_WORD_BACKTRACE));
   if (marker->bodies->makers) undead_makers_expect(marker->bodies->makers, before & UNDEAD_WORD_BACKTRACE);
   undead_worklist_push(&marker->waiting, block);
 }
@@ -117,7 +147,8 @@ static void scan_plain(undead_marker *marker, uintptr_t block, size_t size, cons
 static void scan_other(undead_marker *marker, uintptr_t block, size_t size) {
   undead_body body;
   undead_body_of(marker->bodies, block, size, &body);
-  if (marker->note) *undead_heap_word(marker->heap, block) |= marker->note(marker, block, size, &body);
+  uint32_t noted = marker->note ? marker->note(marker, block, size, &body) : 0;
+  if (noted) undead_heap_set(marker->heap, block, noted);
   // Types that are made while the program runs lie in blocks, too.
   if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block);
   reference_source source = {marker, block};
@@ -126,9 +157,13 @@ static void scan_other(undead_marker *marker, uintptr_t block, size_t size) {
 
 static inline void scan_block(undead_marker *marker, uintptr_t block) {
   size_t size = undead_heap_block_size(marker->heap, block);
+  const undead_plan *plan = undead_plain_plan(marker->bodies, block, size);
+  if (!plan && marker->pool && !marker->is_first && !undead_body_is_shareable(marker->bodies, block, size)) {
+    undead_worklist_push(&marker->for_first, block);
+    return;
+  }
   marker->blocks++;
   marker->bytes += size;
-  const undead_plan *plan = undead_plain_plan(marker->bodies, block, size);
   if (plan) scan_plain(marker, block, size, plan);
   else scan_other(marker, block, size);
 }
@@ -140,21 +175,46 @@ static void ask_for(undead_marker *marker, uintptr_t block) {
   __builtin_prefetch((const void *)(block + 48));
 }
 
-// Until `limit` blocks are marked.
-static void drain(undead_marker *marker, uint64_t limit) {
-  while (marker->blocks < limit) {
-    uintptr_t block = undead_worklist_pop(&marker->waiting);
-    if (block) {
-      ask_for(marker, block);
-      if (marker->block_end - marker->block_first < UNDEAD_BLOCK_RING) continue;
-    } else if (marker->candidate_first != marker->candidate_end) {
-      mark_oldest(marker);
-      continue;
-    } else if (marker->block_first == marker->block_end) {
-      return;
-    }
-    scan_block(marker, marker->blocks_ahead[marker->block_first++ & (UNDEAD_BLOCK_RING - 1)]);
+// One step; false if there is nothing to do.
+static inline __attribute__((always_inline)) bool step(undead_marker *marker) {
+  uintptr_t block = undead_worklist_pop(&marker->waiting);
+  if (block) {
+    ask_for(marker, block);
+    if (marker->block_end - marker->block_first < UNDEAD_BLOCK_RING) return true;
+  } else if (marker->candidate_first != marker->candidate_end) {
+    mark_oldest(marker);
+    return true;
+  } else if (marker->block_first == marker->block_end) {
+    return false;
   }
+  scan_block(marker, marker->blocks_ahead[marker->block_first++ & (UNDEAD_BLOCK_RING - 1)]);
+  return true;
+}
+
+// Until `limit` blocks are marked.
+static bool drain(undead_marker *marker, uint64_t limit) {
+  while (marker->blocks < limit)
+    if (!step(marker)) return true;
+  return false;
+}
+
+void undead_mark_with_others(undead_marker *marker) {
+  enum { STEPS = 64 };
+  for (uint32_t steps = 1; !undead_crew_leaves(); steps++) {
+    if (step(marker)) {
+      if (steps % STEPS == 0) undead_pool_share(marker->pool, &marker->waiting);
+      continue;
+    }
+    undead_pool_leave_to_first(marker->pool, &marker->for_first);
+    if (!undead_pool_take(marker->pool, &marker->waiting, marker->is_first)) return;
+  }
+}
+
+// Threads are made for what is not done soon, and has branches.
+static void drain_all(undead_marker *marker) {
+  enum { BLOCKS_ALONE = 1 << 14, BRANCHES = 8 };
+  while (!drain(marker, marker->threads > 1 ? marker->blocks + BLOCKS_ALONE : UINT64_MAX))
+    if (undead_worklist_size(&marker->waiting) >= BRANCHES) undead_mark_together(marker);
 }
 
 typedef enum { ROOT_OF_PROGRAM, ROOT_OF_OTHER_THREAD, ROOT_DOUBTFUL } root_order;
@@ -170,9 +230,9 @@ static void scan_roots(undead_marker *marker, const undead_roots *roots, root_or
   for (uint32_t i = 0; i < roots->count; i++) {
     if (order_of(marker, &roots->roots[i]) != order) continue;
     undead_walk_root(marker->heap, &roots->roots[i], visit, &source);
-    if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain(marker, UINT64_MAX);
+    if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain_all(marker);
   }
-  drain(marker, UINT64_MAX);
+  drain_all(marker);
 }
 
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
@@ -200,7 +260,8 @@ void undead_mark_doubt_all(undead_marker *marker) { undead_heap_each(marker->hea
 
 bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit) {
   mark(marker, block, OF_ROOT);
-  drain(marker, limit == UINT64_MAX ? limit : marker->blocks + limit);
+  if (limit == UINT64_MAX) drain_all(marker);
+  else drain(marker, marker->blocks + limit);
   bool complete = !undead_worklist_has(&marker->waiting) && marker->block_first == marker->block_end
     && marker->candidate_first == marker->candidate_end;
   if (!complete) {
@@ -215,5 +276,6 @@ bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit) {
 void undead_mark_close(undead_marker *marker) {
   undead_worklist_close(&marker->waiting);
   undead_worklist_close(&marker->doubted);
+  undead_worklist_close(&marker->for_first);
 }
 #endif

@@ -1,6 +1,7 @@
 // Marks every live block that the roots reach, in the registry's words.
 #pragma once
 #include "scan/body.h"
+#include "scan/pool.h"
 #include "scan/scan.h"
 #include "scan/roots.h"
 #include "scan/worklist.h"
@@ -19,7 +20,7 @@ typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_
 // What becomes of the blocks that only weak evidence names.
 typedef enum {
   UNDEAD_WEAK_IS_FOLLOWED = 0,   // like any reference
-  UNDEAD_WEAK_IS_LISTED,         // on `doubted`; what a place names that may be out of use with UNDEAD_NAMED_BY_PLACE
+  UNDEAD_WEAK_IS_LISTED,         // on `doubted`; also with UNDEAD_NAMED_BY_PLACE, if a place names it that may be out of use
   UNDEAD_WEAK_IS_IGNORED,
 } undead_weak_mode;
 #define UNDEAD_NAMED_BY_PLACE 1u
@@ -31,6 +32,7 @@ struct undead_marker {
   uint32_t except;             // blocks with one of these bits are left alone
   uint32_t within;             // if not 0: only blocks with one of these bits are marked
   uint32_t listed;             // bit of a block on `doubted`; 0: it may be there more than once
+  uint32_t listed_by_place;    // likewise, with UNDEAD_NAMED_BY_PLACE; gone when the block is marked
   undead_weak_mode weak;
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
   void *context;               // for `cut` and `note`
@@ -45,6 +47,10 @@ struct undead_marker {
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
   undead_worklist doubted;
   undead_worklist waiting;
+  uint32_t threads;            // that may mark together what many blocks lead to; only without `except`, `within` and `cut`
+  undead_pool *pool;           // while they do, else NULL
+  bool is_first;               // of them: this one looks at what only one may
+  undead_worklist for_first;   // blocks that it is to look at
   // First in, first out: what was asked of memory first arrives first.
   struct {
     uintptr_t address, origin;   // `origin` as mark.c packs it
@@ -56,6 +62,8 @@ struct undead_marker {
 // Of a block that only doubtful words and what the counts decide about lead to: `late` of the first pass. Free again when
 // suspects are looked for.
 #define UNDEAD_WORD_LATE UNDEAD_WORD_OWNED
+// The same bit, of a block that is not marked: a place that may be out of use named it.
+#define UNDEAD_WORD_DOUBTED_BY_PLACE UNDEAD_WORD_LATE
 
 // `marker` must be zeroed but for what says how to mark. False without memory, then the marks are incomplete.
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots);

@@ -14,6 +14,7 @@
 #include "scan/isas.h"
 #include "scan/view.h"
 #include "world/clock.h"
+#include "world/crew.h"
 #include "world/helper.h"
 #include "world/world.h"
 #include <signal.h>
@@ -206,7 +207,9 @@ static bool stop_and_scan(scan_job *job, undead_stop_method method) {
   undead_helper_keep(job->options.graph ? job->options.graph->file : -1);
   if (ready) report = undead_helper_run(stopped_work, job, undead_scan_limit_seconds());
   if (ready && method == UNDEAD_STOP_SIGNALS) undead_signals_finish(&job->world);
-  bool denied = report.end == UNDEAD_HELPER_DONE ? report.value == WORK_DENIED : report.value == SIGSYS;
+  bool filtered = report.end != UNDEAD_HELPER_DONE && report.value == SIGSYS;
+  if (filtered && undead_crew_gives_up()) job->again = true;
+  bool denied = report.end == UNDEAD_HELPER_DONE ? report.value == WORK_DENIED : filtered && !job->again;
   if (denied && method == UNDEAD_STOP_PTRACE && !undead_stop_preference()) tried = false;
   else if (report.end != UNDEAD_HELPER_DONE) fail_by_report(job, &report);
   else if (report.value != WORK_DONE) fail_by_work(job, (work_end)report.value);

@@ -128,7 +128,7 @@ void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
 static void tag_registration(void *context, uintptr_t closure, uint64_t key) {
   (void)key;
   const undead_suspects *suspects = context;
-  *undead_heap_word(suspects->bodies->heap, closure) |= UNDEAD_WORD_SPECIAL;
+  undead_heap_set(suspects->bodies->heap, closure, UNDEAD_WORD_SPECIAL);
 }
 
 uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body) {
@@ -144,7 +144,7 @@ uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t siz
   } else {
     special = layout->kind == UNDEAD_KIND_TASK || layout->category == UNDEAD_CATEGORY_FOUNDATION_TIMER;
   }
-  suspects->seen |= special;
+  if (special) __atomic_store_n(&suspects->seen, true, __ATOMIC_RELAXED);
   return special ? UNDEAD_WORD_SPECIAL : 0;
 }
 

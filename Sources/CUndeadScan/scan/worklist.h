@@ -24,6 +24,10 @@ static inline void undead_worklist_push(undead_worklist *list, uintptr_t value) 
 
 static inline bool undead_worklist_has(const undead_worklist *list) { return list->top != 0 || list->index != 0; }
 
+static inline uint64_t undead_worklist_size(const undead_worklist *list) {
+  return list->top + UNDEAD_WORKLIST_FIRST * ((1ull << list->index) - 1);
+}
+
 // 0 if the list is empty.
 static inline uintptr_t undead_worklist_pop(undead_worklist *list) {
   if (list->top == 0 && !undead_worklist_shrink(list)) return 0;

@@ -6,6 +6,7 @@
 #include "platform/own_data.h"
 #include "world/clock.h"
 #include "world/clone_x86_64.h"
+#include "world/crew.h"
 #include "world/given.h"
 #include "world/in_place.h"
 #include "platform/raw_x86_64.h"
@@ -49,13 +50,19 @@ void undead_helper_keep(int file) { kept_file = file; }
 
 int32_t undead_helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
 
-static void crashed(int number, siginfo_t *info, void *context) {
-  (void)context;
+_Noreturn void undead_helper_fault(int number, uintptr_t address) {
   void (*function)(void *) = before_crash;
   before_crash = NULL;   // it may crash, too
-  *crash_address = (uintptr_t)info->si_addr;
+  *crash_address = address;
   if (function) function(before_crash_context);
   undead_raw3(SYS_exit_group, CRASH_EXIT + number, 0, 0);
+  __builtin_unreachable();
+}
+
+static void crashed(int number, siginfo_t *info, void *context) {
+  if (undead_crew_is_refused(number, context)) return;
+  undead_crew_crash(number, (uintptr_t)info->si_addr);
+  undead_helper_fault(number, (uintptr_t)info->si_addr);
 }
 
 _Noreturn void undead_helper_crash(const undead_helper_report *report) {

@@ -40,3 +40,5 @@ long undead_helper_copy(int (*work)(void *), void *context);
 undead_helper_report undead_helper_wait_copy(long pid);
 // In the helper: ends it as the copy of that report ended, so that the report of the helper says so.
 _Noreturn void undead_helper_crash(const undead_helper_report *report);
+// In the helper's first thread: ends it as a fault there does.
+_Noreturn void undead_helper_fault(int number, uintptr_t address);
