@@ -206,6 +206,8 @@ uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   return found;
 }
 
+uint32_t undead_backtrace_run(uint32_t id) { return undead_trie && id < undead_store_count() ? undead_store_run(id) : 0; }
+
 void undead_backtrace_prefetch(uint32_t id) {
   if (undead_trie) __builtin_prefetch(undead_trie_at(id));
 }
@@ -242,6 +244,11 @@ void undead_backtrace_after_fork_in_child(void) {
 
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   (void)id, (void)frames, (void)max;
+  return 0;
+}
+
+uint32_t undead_backtrace_run(uint32_t id) {
+  (void)id;
   return 0;
 }
 

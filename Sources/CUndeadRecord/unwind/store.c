@@ -177,6 +177,14 @@ uint32_t undead_store_add_sampled(const uint32_t *pc_indices, uint32_t count, ui
   return run ? add_below(run, pc_indices, count) : 0;
 }
 
+uint32_t undead_store_run(uint32_t id) {
+  if (id <= UNDEAD_TRIE_PARTIAL || !(undead_trie_at(id)->pc_index & UNDEAD_RUN_BIT)) return 0;
+  uint32_t run = undead_trie_at(id)->pc_index & ~UNDEAD_RUN_BIT, frames = 0;
+  for (uint32_t at = run; at > UNDEAD_TRIE_RUNS; at = undead_trie_at(at)->parent, frames++)
+    if (undead_trie_at(at)->pc_index & (UNDEAD_GENERATION_BIT | UNDEAD_SAMPLE_BIT)) break;
+  return frames == UNDEAD_RUN_FRAMES ? run : 0;
+}
+
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   uint32_t found = 0;
   for (; id > UNDEAD_TRIE_PARTIAL && found < max; id = undead_trie_at(id)->parent) {

@@ -89,6 +89,9 @@ uint32_t undead_store_none_of(uint32_t generation);
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 
+// The node of the run of the UNDEAD_RUN_FRAMES innermost frames of a backtrace, 0 if they are not in one.
+uint32_t undead_store_run(uint32_t id);
+
 // Forgets all backtraces and generations. Not while anybody captures.
 void undead_store_clear(void);
 

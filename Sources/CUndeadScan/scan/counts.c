@@ -45,7 +45,7 @@ static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
   return !self->named.no_memory;
 }
 
-// In order of the addresses, as it does not depend on what was found first.
+// In order of the addresses, each once, by place if also so: this does not depend on what was found first.
 static bool explore_listed(trial *self, undead_marker *explorer, undead_worklist *listed) {
   uint64_t count = undead_worklist_size(listed);
   uintptr_t *blocks = undead_map((count + 1) * sizeof *blocks);
@@ -54,7 +54,7 @@ static bool explore_listed(trial *self, undead_marker *explorer, undead_worklist
   undead_sort_words(blocks, (uint32_t)count);
   bool ok = true;
   for (uint64_t i = 0; ok && i < count; i++)
-    if (i + 1 == count || blocks[i + 1] != (blocks[i] | UNDEAD_NAMED_BY_PLACE)) ok = explore(self, explorer, blocks[i]);
+    if (i + 1 == count || (blocks[i] ^ blocks[i + 1]) > UNDEAD_NAMED_BY_PLACE) ok = explore(self, explorer, blocks[i]);
   undead_unmap(blocks, (count + 1) * sizeof *blocks);
   return ok;
 }

@@ -56,17 +56,27 @@ static bool is_behind_call_in(const undead_interval *functions, int count, uintp
 }
 
 static bool find_raw(const undead_makers *makers, uint32_t backtrace) {
-  uintptr_t frames[3];
+  uintptr_t frames[3];   // as many as undead_backtrace_run is for
   uint32_t count = undead_backtrace_frames(backtrace, frames, 3), i = 0;
   while (i < count && is_behind_call_in(makers->raw, 2, frames[i])) i++;
   return i < count && !is_behind_call_in(makers->objects, 3, frames[i]);
+}
+
+static bool find_by_run(undead_makers *makers, uint32_t backtrace) {
+  uint32_t run = undead_backtrace_run(backtrace), slot = (run * 0x9E3779B1u) >> 22;
+  if (!run) return find_raw(makers, backtrace);
+  if (makers->runs[slot].run != run) {
+    makers->runs[slot].raw = find_raw(makers, backtrace);
+    makers->runs[slot].run = run;
+  }
+  return makers->runs[slot].raw;
 }
 
 bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace) {
   if (!makers->raw[0].low || !makers->objects[0].low || !backtrace) return false;
   uint32_t slot = (backtrace * 0x9E3779B1u) >> 22;
   if (makers->cache[slot].backtrace != backtrace) {
-    makers->cache[slot].raw = find_raw(makers, backtrace);
+    makers->cache[slot].raw = find_by_run(makers, backtrace);
     makers->cache[slot].backtrace = backtrace;
   }
   return makers->cache[slot].raw;

@@ -15,6 +15,10 @@ typedef struct {
     uint32_t backtrace;
     bool raw;
   } cache[UNDEAD_MAKER_CACHE];
+  struct {
+    uint32_t run;
+    bool raw;
+  } runs[UNDEAD_MAKER_CACHE];   // by the frames that decide, where many backtraces share them
 } undead_makers;
 
 // Finds the functions; with the world running.

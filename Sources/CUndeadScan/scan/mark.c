@@ -24,18 +24,21 @@ static void note_scope(const undead_marker *marker, uint32_t scope) {
   if (marker->pool) undead_spin_unlock(&marker->pool->lock);
 }
 
-// Where several threads mark, none undoes what another one did to the same word.
-static bool set_bits(uint32_t *word, uint32_t unless, uint32_t bits) {
+// Takes `without` from a word and sets `bits`, but not if it has one of `unless`. Of several threads none undoes what another did.
+static bool change_word(uint32_t *word, uint32_t unless, uint32_t without, uint32_t bits) {
   uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
   do {
-    if (before & unless || (bits && (before & bits) == bits)) return false;
-  } while (!__atomic_compare_exchange_n(word, &before, before | bits, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (before & unless) return false;
+  } while (!__atomic_compare_exchange_n(word, &before, (before & ~without) | bits, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return true;
 }
 
 static void doubt(undead_marker *marker, uintptr_t block, uint32_t *word, bool by_place) {
   if (marker->weak == UNDEAD_WEAK_IS_IGNORED) return;
-  if (!set_bits(word, marker->bit, marker->listed | (by_place ? marker->listed_by_place : 0))) return;
+  // As two words of the list at most, so that it is the same whatever is found first.
+  uint32_t bits = marker->listed | (by_place ? marker->listed_by_place : 0);
+  if (bits && (__atomic_load_n(word, __ATOMIC_RELAXED) & bits) == bits) return;
+  if (!change_word(word, marker->bit, 0, bits)) return;
   undead_worklist_push(&marker->doubted, block | (by_place ? UNDEAD_NAMED_BY_PLACE : 0));
 }
 
@@ -55,30 +58,36 @@ static bool is_cut(const undead_marker *marker, uintptr_t origin, uintptr_t bloc
   return origin & OF_ROOT ? marker->cut(marker, 0, place, block) : marker->cut(marker, place, 0, block);
 }
 
-// Of the threads that reach a block, one marks it and looks at it. Nothing else is said by the order in which words change: what
-// blocks hold does not, and lists change hands under a lock.
-static inline bool claim(const undead_marker *marker, uint32_t *word) {
-  uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
-  do {
-    if (before & marker->bit) return false;
-  } while (!__atomic_compare_exchange_n(word, &before, (before & ~marker->listed_by_place) | marker->bit, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
-  return true;
+static inline void keep_marked(undead_marker *marker, uintptr_t block, uint32_t before) {
+  if (marker->bodies->makers) undead_makers_expect(marker->bodies->makers, before & UNDEAD_WORD_BACKTRACE);
+  undead_worklist_push(&marker->waiting, block);
 }
 
-static inline void mark_word(undead_marker *marker, uintptr_t block, uint32_t *word, uintptr_t origin) {
+static __attribute__((noinline)) void mark_closely(undead_marker *marker, uintptr_t block, uint32_t *word, uintptr_t origin) {
   uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
-  if (before & (marker->bit | marker->except) || (marker->within && !(before & marker->within))) return;
+  if (marker->within && !(before & marker->within)) return;
   if (doubt_of(origin) != UNDEAD_EVIDENCE_RAW) {
     doubt(marker, block, word, origin & OF_ROOT || doubt_of(origin) == UNDEAD_EVIDENCE_PERHAPS);
     return;
   }
   if (marker->cut && before & UNDEAD_WORD_SPECIAL && is_cut(marker, origin, block)) return;
-  if (!marker->pool) *word = (before & ~marker->listed_by_place) | marker->bit;
-  else if (!claim(marker, word)) return;
+  // Of the threads that reach a block, one marks it and looks at it. Nothing else is said by the order in which words change:
+  // what blocks hold does not, and lists change hands under a lock.
+  if (!change_word(word, marker->bit, marker->listed_by_place, marker->bit)) return;
   if (marker->only_threads) note_scope(marker, undead_scope_of_backtrace(before & UNDEAD_WORD_BACKTRACE));
-  if (marker->bodies->makers) undead_makers_expect(marker->bodies->makers, before & UNDEAD_WORD_BACKTRACE);
-  undead_worklist_push(&marker->waiting, block);
+  keep_marked(marker, block, before);
+}
+
+static inline void mark_word(undead_marker *marker, uintptr_t block, uint32_t *word, uintptr_t origin) {
+  uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+  if (before & (marker->bit | marker->except)) return;
+  bool closely = (uintptr_t)marker->pool | (uintptr_t)marker->cut | marker->within | marker->only_threads;
+  if (__builtin_expect(closely || doubt_of(origin) != UNDEAD_EVIDENCE_RAW, 0)) {
+    mark_closely(marker, block, word, origin);
+    return;
+  }
+  *word = (before & ~marker->listed_by_place) | marker->bit;
+  keep_marked(marker, block, before);
 }
 
 static void mark_block(undead_marker *marker, uintptr_t block, uintptr_t origin) {
@@ -175,34 +184,29 @@ static void ask_for(undead_marker *marker, uintptr_t block) {
   __builtin_prefetch((const void *)(block + 48));
 }
 
-// One step; false if there is nothing to do.
-static inline __attribute__((always_inline)) bool step(undead_marker *marker) {
-  uintptr_t block = undead_worklist_pop(&marker->waiting);
-  if (block) {
-    ask_for(marker, block);
-    if (marker->block_end - marker->block_first < UNDEAD_BLOCK_RING) return true;
-  } else if (marker->candidate_first != marker->candidate_end) {
-    mark_oldest(marker);
-    return true;
-  } else if (marker->block_first == marker->block_end) {
-    return false;
-  }
-  scan_block(marker, marker->blocks_ahead[marker->block_first++ & (UNDEAD_BLOCK_RING - 1)]);
-  return true;
-}
-
-// Until `limit` blocks are marked.
+// Until `limit` blocks are marked. Whether nothing is left to do.
 static bool drain(undead_marker *marker, uint64_t limit) {
-  while (marker->blocks < limit)
-    if (!step(marker)) return true;
+  while (marker->blocks < limit) {
+    uintptr_t block = undead_worklist_pop(&marker->waiting);
+    if (block) {
+      ask_for(marker, block);
+      if (marker->block_end - marker->block_first < UNDEAD_BLOCK_RING) continue;
+    } else if (marker->candidate_first != marker->candidate_end) {
+      mark_oldest(marker);
+      continue;
+    } else if (marker->block_first == marker->block_end) {
+      return true;
+    }
+    scan_block(marker, marker->blocks_ahead[marker->block_first++ & (UNDEAD_BLOCK_RING - 1)]);
+  }
   return false;
 }
 
 void undead_mark_with_others(undead_marker *marker) {
-  enum { STEPS = 64 };
-  for (uint32_t steps = 1; !undead_crew_leaves(); steps++) {
-    if (step(marker)) {
-      if (steps % STEPS == 0) undead_pool_share(marker->pool, &marker->waiting);
+  enum { BLOCKS = 64 };
+  while (!undead_crew_leaves()) {
+    if (!drain(marker, marker->blocks + BLOCKS)) {
+      undead_pool_share(marker->pool, &marker->waiting);
       continue;
     }
     undead_pool_leave_to_first(marker->pool, &marker->for_first);

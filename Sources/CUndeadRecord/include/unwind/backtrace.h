@@ -15,6 +15,9 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp);
 typedef void (*undead_walked_function)(void *context, const uint32_t *indices, uint32_t count);
 bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walked_function use, void *context);
 
+// A number that only backtraces with the same three innermost frames have, 0 if there is none for this one.
+uint32_t undead_backtrace_run(uint32_t id);
+
 // Writes the return addresses of a stored backtrace, innermost first; returns how many (at most `max`). Safe while
 // the world is stopped and from any process that shares or copied the memory.
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max);
