@@ -31,7 +31,9 @@ enum ScanProgram {
     case release = "-O"
   }
 
-  static func run(_ build: Build, _ arguments: [String], stop: String = "auto") throws -> Run {
+  static func run(
+    _ build: Build, _ arguments: [String], stop: String = "auto", environment more: [String: String] = [:]
+  ) throws -> Run {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try executable(build))
     process.arguments = arguments
@@ -39,6 +41,7 @@ enum ScanProgram {
     environment["LD_PRELOAD"] = try BuildProducts.preloadLibrary()
     environment["UNDEAD_STOP"] = stop
     environment["UNDEAD"] = "1"
+    environment.merge(more) { _, new in new }
     process.environment = environment
     let text = try process.runToEnd()
     let counts = text.split(separator: "\n").compactMap(ScanCounts.init)

@@ -7,6 +7,11 @@ undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched);
 
 // Makes ptrace fail with EPERM (`kill` false), or kill whoever calls it.
 void deny_ptrace(bool kill);
+// Makes clone fail, trap or kill whoever asks it for a thread.
+typedef enum { THREADS_FAIL, THREADS_TRAP, THREADS_KILL } thread_filter;
+void deny_threads(thread_filter filter);
+// A block with a page that cannot be read although it looks as if it could.
+void *block_with_hole(void);
 // Starts a thread that kills every child process of this one until `stop_threads`.
 void start_killer(void);
 // Starts a thread that holds a block only on its interrupted stack while it runs a handler on another one.
