@@ -5,6 +5,7 @@
 By the ending: .sarif, .xml (JUnit), .gitlab.json (Code Quality), .md, .github.txt (workflow commands), .yml (recipes).
 """
 
+import argparse
 import glob
 import json
 import os
@@ -154,15 +155,17 @@ def check_recipe(path):
     print(f"test-formats: {path}: {len(scripts)} scripts")
 
 
-def main(arguments):
-    options = {"--junit-schema": None, "--sarif-schema": None}
-    while arguments and arguments[0] in options:
-        options[arguments.pop(0)] = arguments.pop(0)
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--junit-schema")
+    parser.add_argument("--sarif-schema")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
     by_sarif = None
-    by_junit = xmlschema.XMLSchema(options["--junit-schema"]) if options["--junit-schema"] else None
-    for path in arguments:
+    by_junit = xmlschema.XMLSchema(options.junit_schema) if options.junit_schema else None
+    for path in options.files:
         if path.endswith(".sarif"):
-            by_sarif = by_sarif or sarif_schema(options["--sarif-schema"])
+            by_sarif = by_sarif or sarif_schema(options.sarif_schema)
             check_sarif(path, by_sarif)
         elif path.endswith(".xml"):
             check_junit(path, by_junit)
@@ -180,4 +183,4 @@ def main(arguments):
     return 1 if failures else 0
 
 
-sys.exit(main(sys.argv[1:]))
+sys.exit(main())
