@@ -63,7 +63,7 @@ static bool find_raw(const undead_makers *makers, uint32_t backtrace) {
 }
 
 static bool find_by_run(undead_makers *makers, uint32_t backtrace) {
-  uint32_t run = undead_backtrace_run(backtrace), slot = (run * 0x9E3779B1u) >> 22;
+  uint32_t run = undead_backtrace_run(backtrace), slot = undead_maker_slot(run);
   if (!run) return find_raw(makers, backtrace);
   if (makers->runs[slot].run != run) {
     makers->runs[slot].raw = find_raw(makers, backtrace);
@@ -72,13 +72,11 @@ static bool find_by_run(undead_makers *makers, uint32_t backtrace) {
   return makers->runs[slot].raw;
 }
 
-bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace) {
+bool undead_find_maker(undead_makers *makers, uint32_t backtrace) {
   if (!makers->raw[0].low || !makers->objects[0].low || !backtrace) return false;
-  uint32_t slot = (backtrace * 0x9E3779B1u) >> 22;
-  if (makers->cache[slot].backtrace != backtrace) {
-    makers->cache[slot].raw = find_by_run(makers, backtrace);
-    makers->cache[slot].backtrace = backtrace;
-  }
+  uint32_t slot = undead_maker_slot(backtrace);
+  makers->cache[slot].raw = find_by_run(makers, backtrace);
+  makers->cache[slot].backtrace = backtrace;
   return makers->cache[slot].raw;
 }
 #endif

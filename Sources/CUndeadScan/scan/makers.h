@@ -24,12 +24,18 @@ typedef struct {
 // Finds the functions; with the world running.
 void undead_makers_open(undead_makers *makers);
 
+bool undead_find_maker(undead_makers *makers, uint32_t backtrace);   // what undead_is_made_raw says of one that is not in the cache
+
+static inline uint32_t undead_maker_slot(uint32_t backtrace) { return (backtrace * 0x9E3779B1u) >> 22; }
+
 // True if something else than the Swift runtime made the block with this backtrace, so that it is no object. False also
 // where nothing tells.
-bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace);
+static inline bool undead_is_made_raw(undead_makers *makers, uint32_t backtrace) {
+  uint32_t slot = undead_maker_slot(backtrace);
+  return makers->cache[slot].backtrace == backtrace ? makers->cache[slot].raw : undead_find_maker(makers, backtrace);
+}
 
 // Backtraces that were not asked about lately are read from memory: to be called a while before.
 static inline void undead_makers_expect(const undead_makers *makers, uint32_t backtrace) {
-  uint32_t slot = (backtrace * 0x9E3779B1u) >> 22;
-  if (makers->cache[slot].backtrace != backtrace) undead_backtrace_prefetch(backtrace);
+  if (makers->cache[undead_maker_slot(backtrace)].backtrace != backtrace) undead_backtrace_prefetch(backtrace);
 }

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/mark_together.h"
 #include "platform/memory.h"
 #include "world/crew.h"
@@ -73,3 +75,4 @@ void undead_mark_together(undead_marker *marker) {
   undead_pool_close(&self.pool);
   undead_unmap(self.members, bytes);
 }
+#endif

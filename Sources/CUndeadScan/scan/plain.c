@@ -48,9 +48,4 @@ void undead_plan_make(undead_plan *plan, undead_bodies *bodies, uintptr_t isa) {
   describe(plan, layout);
   plan->plain = true;
 }
-
-bool undead_plan_holds(undead_bodies *bodies, uintptr_t block) {
-  uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
-  return !bodies->makers || !undead_is_made_raw(bodies->makers, backtrace);
-}
 #endif

@@ -9,7 +9,10 @@
 
 void undead_plan_make(undead_plan *plan, undead_bodies *bodies, uintptr_t isa);
 // Whether a block that begins like an object of a class, and has a plain count, is one.
-bool undead_plan_holds(undead_bodies *bodies, uintptr_t block);
+static inline bool undead_plan_holds(undead_bodies *bodies, uintptr_t block) {
+  uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
+  return !bodies->makers || !undead_is_made_raw(bodies->makers, backtrace);
+}
 
 // The plan for the object at `block`; NULL if it is no object, or not plain, or if that takes a closer look.
 static inline const undead_plan *undead_plain_plan(undead_bodies *bodies, uintptr_t block, size_t size) {

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/pool.h"
 #include "platform/raw_x86_64.h"
 #include "world/crew.h"
@@ -108,3 +110,4 @@ void undead_pool_close(undead_pool *pool) {
   undead_worklist_close(&pool->blocks);
   undead_worklist_close(&pool->for_first);
 }
+#endif

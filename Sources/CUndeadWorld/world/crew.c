@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/crew.h"
 #include "platform/environment.h"
@@ -129,3 +131,4 @@ bool undead_crew_gives_up(void) {
   permission = FORBIDDEN;
   return true;
 }
+#endif
