@@ -134,15 +134,12 @@ static bool try_table(undead_cache_table **at, void **blocks, struct undead_cach
   return (*at)->entries[CACHE_BINS - 1] == (uintptr_t)last;
 }
 
-// In bytes. What comes and goes together needs no slow way of glibc's then, which pays for what is recorded. Small chunks glibc
-// leaves unmerged, however many they are; others it would merge, so fewer are kept.
-#define MOST_OF_SMALL 65536u
-#define MOST_OF_OTHERS 8192u
-#define LARGEST_SMALL 128u
+// What comes and goes together needs no slow way of glibc's then, which pays for what is recorded. Of larger blocks, which glibc
+// would merge, no more are kept than by itself; lists four times as long cost a program that makes large ones from small.
+#define MOST_BYTES 4096u   // of one size
 
 static uint16_t most_in_list(size_t bin, uint16_t of_glibc) {
-  size_t chunk = CHUNK_SMALLEST + bin * 16;
-  size_t fit = (chunk <= LARGEST_SMALL ? MOST_OF_SMALL : MOST_OF_OTHERS) / chunk;
+  size_t fit = MOST_BYTES / (CHUNK_SMALLEST + bin * 16);
   return fit > of_glibc ? (uint16_t)fit : of_glibc;
 }
 
