@@ -1,12 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// UNDEAD_WITHOUT_INSTRUMENT=1 builds here what other platforms get: no instrument, and nothing that only Linux has.
-let unsupported = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1"
-let platformSettings: [CSetting] = unsupported ? [.define("UNDEAD_WITHOUT_INSTRUMENT")] : []
+// UNDEAD_WITHOUT_INSTRUMENT=1 builds here what other platforms get (Documentation/platforms.md).
+let isWithoutInstrument = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1"
+
+// The tool is built on the machine that it runs on, and works on one kind. What the libraries are built for is no business
+// of this file: a manifest sees the machine that builds.
+#if os(Linux) && arch(x86_64)
+  let hasTool = !isWithoutInstrument
+#else
+  let hasTool = false
+#endif
 
 let package = Package(
   name: "undead",
+  // Those with `Duration` and `Clock`, which assertions have in their parameters.
+  platforms: [.macOS(.v13), .macCatalyst(.v16), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "Undead", targets: ["Undead"]),
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
@@ -55,11 +64,13 @@ let package = Package(
           ["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"],
           .when(platforms: [.linux]))
       ]),
-    .target(name: "UndeadReport"),
-    .target(name: "UndeadHeap", dependencies: ["UndeadReport"]),
-    .target(name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport"]),
-    .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport"]),
-    .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport"]),
+    // What every platform has under another name: the C library, a lock.
+    .target(name: "UndeadSystem"),
+    .target(name: "UndeadReport", dependencies: ["UndeadSystem"]),
+    .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
+    .target(name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"]),
+    .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
+    .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "CUndeadRunLoop"),
     .target(name: "UndeadRunLoop", dependencies: ["CUndeadInterface", "CUndeadRunLoop"]),
     // A run loop in virtual time for the tests of whoever uses it; needs Swift Testing.
@@ -79,11 +90,12 @@ let package = Package(
       dependencies: ["UndeadHeap", "UndeadReport", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
       exclude: ["Format/profile.proto"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
-    .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"], cSettings: platformSettings),
+    .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace"]),
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
-      name: "UndeadService", dependencies: ["Undead", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport"]),
+      name: "UndeadService",
+      dependencies: ["Undead", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem"]),
     .target(
       name: "UndeadMetrics",
       dependencies: [
@@ -140,6 +152,22 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+if isWithoutInstrument {
+  for target in package.targets where target.type != .system {
+    target.cSettings = (target.cSettings ?? []) + [.define("UNDEAD_WITHOUT_INSTRUMENT")]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.define("UNDEAD_WITHOUT_INSTRUMENT")]
+  }
+}
+
+if !hasTool {
+  // What is left is what others depend on, and a program that says that it is not the tool.
+  let ofTool: Set = ["CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadPreload", "UndeadTestSupport", "UndeadTool"]
+  package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
+  package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))
+  package.products.removeAll { $0.name == "UndeadPreload" }
+  package.dependencies.removeFirst()  // swift-argument-parser
+}
+
 extension Target {
   /// A layer of the instrument. Its hooks run at every allocation, and tests mostly run in debug builds: those are
   /// optimised, too. From tools version 6.2 on, packages with unsafe flags may be depended on by version.
@@ -150,6 +178,6 @@ extension Target {
         .headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug)),
         // Assertions are for tests, not for each allocation.
         .define("NDEBUG", .when(configuration: .release)),
-      ] + platformSettings)
+      ])
   }
 }

@@ -1,3 +1,4 @@
+#if defined(__linux__) && !defined(__ANDROID__)
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"
 
@@ -100,3 +101,4 @@ int undead_loop_backtrace_of(int32_t thread_id, uintptr_t *frames, int capacity,
   pthread_mutex_unlock(&request_lock);
   return kept;
 }
+#endif

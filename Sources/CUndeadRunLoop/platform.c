@@ -1,3 +1,4 @@
+#if defined(__linux__) && !defined(__ANDROID__)
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"
 
@@ -201,3 +202,4 @@ void undead_loop_set_timer_slack(long nanoseconds) {
   chosen = nanoseconds;
   prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0);
 }
+#endif

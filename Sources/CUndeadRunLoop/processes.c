@@ -1,3 +1,4 @@
+#if defined(__linux__) && !defined(__ANDROID__)
 // Which process this is, for what a child inherits and must not use: an epoll set or an eventfd is one object for both.
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"
@@ -64,3 +65,4 @@ int undead_loop_replace(int descriptor, int replacement) {
   close(replacement);
   return descriptor;
 }
+#endif

@@ -1,3 +1,4 @@
+#if defined(__linux__) && !defined(__ANDROID__)
 #include "CUndeadRunLoop.h"
 
 // Exported by libswiftCore (stdlib/public/SwiftShims/RefCount.h, HeapObject.cpp), C calling convention.
@@ -12,3 +13,4 @@ bool undead_loop_try_retain(void *object) { return swift_tryRetain(object) != 0;
 int undead_loop_main_queue_descriptor(void) { return _dispatch_get_main_queue_handle_4CF(); }
 
 void undead_loop_main_queue_drain(void) { _dispatch_main_queue_callback_4CF(0); }
+#endif

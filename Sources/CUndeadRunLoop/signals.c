@@ -1,3 +1,4 @@
+#if defined(__linux__) && !defined(__ANDROID__)
 // Signals as readable descriptors. signalfd would need the signal blocked in every thread; a handler does not.
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"
@@ -134,3 +135,4 @@ int undead_loop_signal_adopt(int signal, int descriptor) {
   pthread_mutex_unlock(&table_lock);
   return error == 0 ? descriptor : error;
 }
+#endif

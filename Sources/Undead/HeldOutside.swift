@@ -1,4 +1,4 @@
-import Synchronization
+import UndeadSystem
 
 extension Undead {
   /// Tells that a reference to an object is kept where no check can see it, so that the object is no leak meanwhile.

@@ -2,7 +2,10 @@ import Metrics
 import Undead
 import UndeadHeap
 import UndeadReport
-import UndeadRunLoop
+
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+  import UndeadRunLoop
+#endif
 
 /// Gauges of what is in memory, for whatever the program's metrics go to.
 ///
@@ -135,18 +138,23 @@ public struct UndeadGauges: Sendable {
 
   // MARK: Run loops
 
-  private func measureLoops(_ known: inout Known) {
-    var lateness: [String: Double] = [:]
-    for loop in TrackedRunLoop.inspect().loops {
-      let worst = loop.timers.lazy.filter { $0.fires > 0 }.map(\.lastLateness).max() ?? 0
-      lateness[loop.name] = max(lateness[loop.name] ?? 0, worst)
+  #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+    private func measureLoops(_ known: inout Known) {
+      var lateness: [String: Double] = [:]
+      for loop in TrackedRunLoop.inspect().loops {
+        let worst = loop.timers.lazy.filter { $0.fires > 0 }.map(\.lastLateness).max() ?? 0
+        lateness[loop.name] = max(lateness[loop.name] ?? 0, worst)
+      }
+      for (name, seconds) in lateness.sorted(by: { $0.key < $1.key }) {
+        set("loop_lateness_seconds", seconds, [("loop", name)])
+      }
+      for name in known.loops where lateness[name] == nil { set("loop_lateness_seconds", 0, [("loop", name)]) }
+      known.loops = Set(lateness.keys)
     }
-    for (name, seconds) in lateness.sorted(by: { $0.key < $1.key }) {
-      set("loop_lateness_seconds", seconds, [("loop", name)])
-    }
-    for name in known.loops where lateness[name] == nil { set("loop_lateness_seconds", 0, [("loop", name)]) }
-    known.loops = Set(lateness.keys)
-  }
+  #else
+    // There are none.
+    private func measureLoops(_ known: inout Known) {}
+  #endif
 }
 
 /// The name of a type, or a pattern with `*`.

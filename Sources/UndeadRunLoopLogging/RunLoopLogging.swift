@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Logging
 import UndeadRunLoop
 
@@ -36,3 +37,4 @@ extension RunLoopDiagnostic {
     return metadata
   }
 }
+#endif

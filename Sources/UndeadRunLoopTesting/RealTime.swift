@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Glibc
 public import Testing
 public import UndeadRunLoop
@@ -90,3 +91,4 @@ private struct Pause {
     nanosleep(&time, nil)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 import Synchronization
 public import Testing
@@ -90,3 +91,4 @@ private final class Flag: Sendable {
   var isSet: Bool { value.load(ordering: .acquiring) }
   func set() { value.store(true, ordering: .releasing) }
 }
+#endif

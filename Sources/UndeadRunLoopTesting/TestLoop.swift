@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 public import FoundationEssentials
 import Synchronization
 public import Testing
@@ -196,3 +197,4 @@ extension TestLoop {
     }
   }
 }
+#endif

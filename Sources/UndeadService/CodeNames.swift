@@ -1,5 +1,5 @@
-import Synchronization
 import UndeadReport
+import UndeadSystem
 
 /// Names of code that were looked up once: a scraper asks for the same ones every few seconds.
 ///

@@ -1,5 +1,5 @@
-import Synchronization
 import Undead
+import UndeadSystem
 
 /// Lets one look at the process at a time, with a pause between two; those who come meanwhile wait for their turn, but
 /// not for long.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 extension UndeadService {
   /// What tells one service, host and version from another in an engine that has the profiles of all of them.
@@ -55,17 +51,23 @@ extension UndeadService {
       String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
-    private static func executable() -> String {
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      let count = readlink("/proc/self/exe", &buffer, buffer.count)
-      guard count > 0 else { return "" }
-      return String(decoding: buffer[..<count].split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
-    }
+    #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+      private static func executable() -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return "" }
+        return String(decoding: buffer[..<count].split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+      }
 
-    private static func hostName() -> String {
-      var buffer = [CChar](repeating: 0, count: 256)
-      guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
-      return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+      private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      }
+    #else
+      // Nobody is sent a profile from these platforms.
+      private static func executable() -> String { "" }
+      private static func hostName() -> String { "" }
+    #endif
   }
 }

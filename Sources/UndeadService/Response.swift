@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 extension UndeadService {
   /// What a server answers; `HEAD` has the same head and an empty body.
@@ -98,35 +94,47 @@ extension UndeadService {
 
   /// A file that has no name any more: it goes when the last answer that needs it does.
   final class OpenFile: Sendable {
-    private let descriptor: Int32
-    let count: Int
+    #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+      private let descriptor: Int32
+      let count: Int
 
-    /// Opens a file and takes its name away.
-    init(takingNameOf path: String) throws(UndeadServiceError) {
-      descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-      guard descriptor >= 0 else { throw UndeadServiceError("cannot open '\(path)': \(SystemError.text())") }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else {
-        close(descriptor)
-        throw UndeadServiceError("cannot read '\(path)': \(SystemError.text())")
+      /// Opens a file and takes its name away.
+      init(takingNameOf path: String) throws(UndeadServiceError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw UndeadServiceError("cannot open '\(path)': \(SystemError.text())") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+          close(descriptor)
+          throw UndeadServiceError("cannot read '\(path)': \(SystemError.text())")
+        }
+        count = Int(status.st_size)
+        unlink(path)
       }
-      count = Int(status.st_size)
-      unlink(path)
-    }
 
-    deinit { close(descriptor) }
+      deinit { close(descriptor) }
 
-    func read(at position: Int, atMost limit: Int) throws(UndeadServiceError) -> [UInt8] {
-      var problem: Int32 = 0
-      let piece = [UInt8](unsafeUninitializedCapacity: limit) { buffer, used in
-        used = 0
-        repeat { used = pread(descriptor, buffer.baseAddress, limit, off_t(position)) } while used < 0 && errno == EINTR
-        if used < 0 { (problem, used) = (errno, 0) }
+      func read(at position: Int, atMost limit: Int) throws(UndeadServiceError) -> [UInt8] {
+        var problem: Int32 = 0
+        let piece = [UInt8](unsafeUninitializedCapacity: limit) { buffer, used in
+          used = 0
+          repeat {
+            used = pread(descriptor, buffer.baseAddress, limit, off_t(position))
+          } while used < 0 && errno == EINTR
+          if used < 0 { (problem, used) = (errno, 0) }
+        }
+        guard problem == 0 else { throw UndeadServiceError("cannot read the answer: \(SystemError.text(problem))") }
+        guard !piece.isEmpty || position >= count else {
+          throw UndeadServiceError("the file of the answer was cut off")
+        }
+        return piece
       }
-      guard problem == 0 else { throw UndeadServiceError("cannot read the answer: \(SystemError.text(problem))") }
-      guard !piece.isEmpty || position >= count else { throw UndeadServiceError("the file of the answer was cut off") }
-      return piece
-    }
+    #else
+      let count = 0
+
+      init(takingNameOf path: String) throws(UndeadServiceError) { throw .unsupported }
+
+      func read(at position: Int, atMost limit: Int) throws(UndeadServiceError) -> [UInt8] { throw .unsupported }
+    #endif
   }
 }
 

@@ -1,6 +1,6 @@
-import Synchronization
 import Undead
 import UndeadReport
+import UndeadSystem
 
 /// Answers requests for profiles, leaks and growth of the process that it runs in, for whatever server the owner has.
 ///
@@ -41,7 +41,7 @@ public final class UndeadService: Sendable {
   let configuration: Configuration
   let gate: Gate
   let names: CodeNames
-  private let underWay = Atomic(0)
+  private let underWay = Mutex(0)
 
   /// Makes a service; nothing is recorded or looked at until there is a request.
   public init(configuration: Configuration = Configuration()) {
@@ -51,7 +51,7 @@ public final class UndeadService: Sendable {
     names = CodeNames(usesDebugInformation: configuration.usesDebugInformation)
   }
 
-  var requestsUnderWay: Int { underWay.load(ordering: .relaxed) }
+  var requestsUnderWay: Int { underWay.withLock { $0 } }
 
   /// Answers a request; never throws, whatever is asked for.
   ///
@@ -66,8 +66,11 @@ public final class UndeadService: Sendable {
       return .problem(404, "there is nothing at '\(request.path.prefix(200))'; see /debug/pprof/ and /debug/undead/")
     }
     if request.method == "HEAD" { return head(of: answer) }
-    let count = underWay.add(1, ordering: .relaxed).newValue
-    defer { underWay.subtract(1, ordering: .relaxed) }
+    let count = underWay.withLock { count in
+      count += 1
+      return count
+    }
+    defer { underWay.withLock { $0 -= 1 } }
     guard count <= configuration.mostRequests else {
       return .problem(
         503, "\(configuration.mostRequests) requests are under way already; try again later", retryAfter: 5)

@@ -6,4 +6,8 @@ public struct UndeadServiceError: Error, Equatable, CustomStringConvertible {
   init(_ description: String) {
     self.description = description
   }
+
+  #if !canImport(Glibc) || UNDEAD_WITHOUT_INSTRUMENT
+    static let unsupported = UndeadServiceError("this works on Linux only: nothing is recorded elsewhere")
+  #endif
 }

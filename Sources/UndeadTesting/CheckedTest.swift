@@ -1,7 +1,7 @@
-import Synchronization
 import Testing
 import Undead
 import UndeadReport
+import UndeadSystem
 
 /// A test case that is checked when it ends.
 final class CheckedTest: Sendable {

@@ -1,7 +1,7 @@
-import Synchronization
 import Testing
 import Undead
 import UndeadReport
+import UndeadSystem
 
 /// Checks a test, or every test of a suite, for leaks when it ends.
 ///

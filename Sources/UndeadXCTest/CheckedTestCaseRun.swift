@@ -1,6 +1,10 @@
 import Undead
 import XCTest
 
+#if canImport(ObjectiveC)
+  import ObjectiveC
+#endif
+
 /// The run of a test case that checks for leaks when everything of the test has ended, and its result is not final yet.
 ///
 /// XCTest runs teardown blocks first, then `tearDown`, `tearDownWithError` and the asynchronous `tearDown`. Only the
@@ -24,11 +28,15 @@ final class CheckedTestCaseRun: XCTestCaseRun {
   }
 }
 
-/// Makes an object one of another class, as `object_setClass` does on other platforms.
+/// Makes an object one of another class, as `object_setClass` does where there is Objective-C.
 ///
 /// Sound for a class and a subclass of it that adds no stored properties: both have the same layout, and the methods of
 /// an open class of another module are always looked up in the class of the object, which its first word refers to.
 private func setClass(of object: AnyObject, to type: AnyClass) {
-  let address = Unmanaged.passUnretained(object).toOpaque()
-  address.storeBytes(of: UInt(bitPattern: ObjectIdentifier(type)), as: UInt.self)
+  #if canImport(ObjectiveC)
+    object_setClass(object, type)
+  #else
+    let address = Unmanaged.passUnretained(object).toOpaque()
+    address.storeBytes(of: UInt(bitPattern: ObjectIdentifier(type)), as: UInt.self)
+  #endif
 }

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Undead
 import UndeadReport
+import UndeadSystem
 import XCTest
 
 /// When tests are checked for leaks that no assertion of theirs asks for.

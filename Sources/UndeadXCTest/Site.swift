@@ -23,6 +23,8 @@ extension XCTest {
   func skipLeakCheck(_ reason: String) {
     let text = "\(name) was not checked for leaks: \(reason)"
     if Availability.isRequired { return XCTFail(text + " (and UNDEAD_REQUIRE is set)") }
-    if Availability.isFirstSkip(at: name) { StandardError.write("note: \(text)\n") }
+    guard Availability.isFirstSkip(at: name, reason) else { return }
+    let remainder = Availability.isOfPlatform(reason) ? " (\(Availability.remainder))" : ""
+    StandardError.write("note: \(text)\(remainder)\n")
   }
 }

@@ -1,6 +1,6 @@
-import Synchronization
 import Undead
 import UndeadReport
+import UndeadSystem
 import XCTest
 
 /// What is to be checked when a test case ends.
@@ -96,7 +96,7 @@ private struct TestCaseSite: AssertionSite {
   }
 
   func doubt(about object: TrackedObject, _ leak: Leak) -> String? {
-    leak.property(of: testCase).map {
+    (leak.property(of: testCase) ?? object.property(of: testCase)).map {
       "`\($0)` of \(type(of: testCase)) still holds the \(object.type), and XCTest keeps the test case: set it to nil in "
         + "tearDown"
     }

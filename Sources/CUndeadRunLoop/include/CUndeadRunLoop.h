@@ -1,6 +1,7 @@
 // What a run loop needs of Linux and of the Swift runtime and that Swift cannot reach: epoll, eventfd, timerfd, timer
 // slack, signal handlers, futexes, and the reference counting that survives the death of an object.
 #pragma once
+#if defined(__linux__) && !defined(__ANDROID__)
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -124,3 +125,4 @@ int undead_loop_main_queue_descriptor(void);
 void undead_loop_main_queue_drain(void);
 // Whether the calling thread is the process's first.
 bool undead_loop_is_main_thread(void);
+#endif

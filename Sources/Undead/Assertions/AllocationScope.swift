@@ -1,5 +1,4 @@
 import CUndead
-import Foundation
 import UndeadReport
 
 /// A part of the run, such as a test: knows which objects were born in it, and finds those that leaked.
@@ -126,7 +125,7 @@ package final class AllocationScope: Sendable {
     while let look = looks.next {
       let findings = try LeakSearch.run { look.findings(on: $0, options) }
       guard let pause = looks.take(findings) else { break }
-      Thread.sleep(forTimeInterval: pause / .seconds(1))
+      Patience.pause(pause)
     }
     return looks.reports
   }

@@ -61,7 +61,8 @@ extension AssertionSite {
     // The test library may be locked for good.
     if Availability.isForkedCopy { return StandardError.write("\(place): note: \(text)\n") }
     if Availability.isRequired { return fail(text + " (and UNDEAD_REQUIRE is set)") }
-    if Availability.isFirstSkip(at: place) { tell(.note, text) }
+    guard Availability.isFirstSkip(at: place, reason) else { return }
+    tell(.note, Availability.isOfPlatform(reason) ? "\(text) (\(Availability.remainder))" : text)
   }
 
   private func tell(_ outcome: AssertionOutcome, _ text: String) {

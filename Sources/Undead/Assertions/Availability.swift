@@ -3,6 +3,9 @@ import Foundation
 
 /// Whether assertions can check anything in this process.
 package enum Availability {
+  /// False on platforms without an instrument. Weak references tell there, too, whether an object is gone.
+  package static let isSupported = undead_is_supported()
+
   /// Why nothing can be checked, in one sentence; nil if it can. Starts recording if that was not done yet.
   package static var reason: String? {
     if isForkedCopy { return forkedCopy }
@@ -30,10 +33,20 @@ package enum Availability {
   /// True if a check that cannot be made is a failure: `UNDEAD_REQUIRE=1` in the environment.
   package static let isRequired = ProcessInfo.processInfo.environment["UNDEAD_REQUIRE"] == "1"
 
-  /// True the first time that a place asks: what is not checked is said once at each place.
-  package static func isFirstSkip(at place: String) -> Bool {
-    skipped.insert(place)
+  /// True the first time that a place asks: what is not checked is said once at each place. What is so everywhere on
+  /// this platform is said once.
+  package static func isFirstSkip(at place: String, _ reason: String) -> Bool {
+    skipped.insert(isOfPlatform(reason) ? "" : place)
   }
+
+  /// True for a reason that holds for all checks that are made here.
+  package static func isOfPlatform(_ reason: String) -> Bool {
+    !isSupported && reason.hasSuffix(String(cString: undead_inactive_reason()))
+  }
+
+  /// What is checked all the same where there is no instrument.
+  package static let remainder =
+    "said once for all tests; objects given to trackForMemoryLeaks and assertDeallocated are checked"
 
   private static let skipped = Places()
 

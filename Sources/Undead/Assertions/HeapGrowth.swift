@@ -99,7 +99,7 @@ package enum HeapGrowth {
     undead_lock_checks()
     defer {
       undead_unlock_checks()
-      unlink(path)
+      try? FileManager.default.removeItem(atPath: path)
     }
     guard !growths.isEmpty, (try? Undead.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
       let heap = try? Heap(file)

@@ -1,7 +1,7 @@
 import CUndead
 import Foundation
-import Synchronization
 import UndeadReport
+import UndeadSystem
 
 /// What is checked when a test process ends, after the last test.
 package enum ProcessEnd {
@@ -46,21 +46,34 @@ package enum ProcessEnd {
       defer { state.isExpected = true }
       return !state.isExpected
     }
-    if isNew { on_exit({ status, _ in ProcessEnd.check(status) }, nil) }
+    guard isNew else { return }
+    #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+      on_exit({ status, _ in ProcessEnd.check(status) }, nil)
+    #else
+      atexit { ProcessEnd.check(nil) }
+    #endif
   }
 
-  private static func check(_ status: Int32) {
+  /// - Parameter status: that of the process; nil if the C library does not tell it.
+  private static func check(_ status: Int32?) {
     // The tests of a forked copy are those of the other process.
     if Availability.isForkedCopy { return }
     let (objects, scopes, isInTest) = state.withLock { ($0.objects, $0.scopes, $0.isInTest) }
     if isInTest() || AllocationScope.isAnyRunning {
-      let text = "exit(\(status)) was called while a test ran: its end is not checked for leaks"
+      let text = "exit(\(status.map { "\($0)" } ?? "")) was called while a test ran: its end is not checked for leaks"
       return StandardError.write("undead: \(text)\n")
     }
     TrackingAssertion.check(objects, name: "the tests")
     if Undead.isActive, AllocationScope.haveSurvivors { checkScopes(scopes) }
-    // glibc runs the rest of the handlers, and ends the process with the new status.
-    if status == EXIT_SUCCESS, EndSite.hasFailed { exit(EXIT_FAILURE) }
+    guard EndSite.hasFailed else { return }
+    if let status {
+      // glibc runs the rest of the handlers, and ends the process with the new status.
+      if status == EXIT_SUCCESS { exit(EXIT_FAILURE) }
+    } else {
+      // Elsewhere a handler must not call exit().
+      fflush(nil)
+      _Exit(EXIT_FAILURE)
+    }
   }
 
   /// What the last search found.
@@ -106,11 +119,11 @@ private struct EndSite: AssertionSite {
   /// That of the scope, if it has one.
   var function: String?
 
-  private static let failures = Atomic(0)
+  private static let failures = Mutex(0)
 
-  static func noteFailure() { failures.add(1, ordering: .relaxed) }
+  static func noteFailure() { failures.withLock { $0 += 1 } }
 
-  static var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
+  static var hasFailed: Bool { failures.withLock { $0 > 0 } }
 
   func record(_ outcome: AssertionOutcome, _ text: String) {
     if outcome == .failure { Self.noteFailure() }

@@ -1,5 +1,5 @@
 import CUndead
-import Synchronization
+import UndeadSystem
 
 /// All allocation scopes of the process: which lie in which, and which ran alone.
 ///

@@ -17,6 +17,11 @@ package struct TrackedObject: Sendable {
   /// Module-qualified type name.
   package var type: String { handle.type }
 
+  /// True if it is this object.
+  package func `is`(_ object: AnyObject) -> Bool {
+    UInt64(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())) == handle.address
+  }
+
   /// True until the object's deinitialisation begins.
   package var isAlive: Bool { handle.isAlive }
 

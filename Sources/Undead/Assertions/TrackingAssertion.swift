@@ -41,7 +41,8 @@ package struct TrackingAssertion<Site: AssertionSite> {
       self.assertions = assertions.filter { $0.object.isAlive && known.insert($0.object.identity).inserted }
       guard let grace = self.assertions.map(\.grace).max() else { return nil }
       self.grace = grace
-      guard let obstacle = Availability.reason else { return }
+      // Who holds them is not known without an instrument, that they are alive is.
+      guard Availability.isSupported, let obstacle = Availability.reason else { return }
       for assertion in self.assertions { assertion.site.skip(obstacle) }
       return nil
     }

@@ -1,5 +1,8 @@
 import CUndead
-import Dispatch
+
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 /// Runs work on a thread that was made for it and then ends: nothing of the work stays behind on a stack, where it
 /// would be a reference to whatever was looked at.
@@ -25,15 +28,19 @@ package enum OwnThread {
 
   /// Does the work and waits for its result.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
-    let done = DispatchSemaphore(value: 0)
-    let slot = Slot<Value>()
-    start {
-      slot.value = work()
-      done.signal()
-    }
-    done.wait()
-    guard let value = slot.value else { preconditionFailure("the work has set its result") }
-    return value
+    #if canImport(Dispatch)
+      let done = DispatchSemaphore(value: 0)
+      let slot = Slot<Value>()
+      start {
+        slot.value = work()
+        done.signal()
+      }
+      done.wait()
+      guard let value = slot.value else { preconditionFailure("the work has set its result") }
+      return value
+    #else
+      return work()
+    #endif
   }
 
   /// Does the work while the task is suspended.

@@ -1,5 +1,5 @@
-import Synchronization
 import UndeadReport
+import UndeadSystem
 
 /// The functions of the program by code addresses; each address is looked up once in a process.
 enum ProgramFunctions {

@@ -1,4 +1,4 @@
-import Synchronization
+import UndeadSystem
 
 /// What assertions have reported in this process: a leak fails one test, not all that come after it.
 ///

@@ -1,6 +1,6 @@
 import CUndead
-import Synchronization
 import UndeadReport
+import UndeadSystem
 
 /// The lifetime of something that owns objects, such as a screen, a request or a connection: what it adopted must be
 /// gone when it is closed.

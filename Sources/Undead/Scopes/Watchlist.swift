@@ -1,6 +1,6 @@
 import CUndead
 import Foundation
-import Synchronization
+import UndeadSystem
 
 /// The objects that outlived their owner scopes, for every later report of the process.
 final class Watchlist: Sendable {
@@ -109,7 +109,7 @@ final class Watchlist: Sendable {
   private func tell(_ facts: OpaquePointer) {
     for _ in 0..<Self.patience {
       if state.withLockIfAvailable({ Self.tell(facts, &$0) }) != nil { return }
-      usleep(1000)
+      Patience.pause(.milliseconds(1))
     }
   }
 

@@ -4,15 +4,17 @@ import UndeadReport
 /// An object that is watched: knows whether it is alive, and never keeps it alive nor runs code of it.
 ///
 /// The memory of an object that died stays reserved as long as there is a handle, so that no other one can be mistaken
-/// for it. An object that is being deallocated counts as dead.
+/// for it. An object that is being deallocated counts as dead. Without an instrument it is a weak reference instead.
 final class ObjectHandle: Sendable {
   let type: String
   private let hidden: HiddenAddress
+  private let reference: WeakReference?
 
   init(_ object: AnyObject) {
     type = String(reflecting: Swift.type(of: object))
     let address = Unmanaged.passUnretained(object).toOpaque()
     undead_object_hold(address)
+    reference = Availability.isSupported ? nil : WeakReference(object)
     hidden = HiddenAddress(UInt64(UInt(bitPattern: address)))
   }
 
@@ -20,7 +22,7 @@ final class ObjectHandle: Sendable {
     undead_object_let_go(pointer)
   }
 
-  var isAlive: Bool { undead_object_is_alive(pointer) }
+  var isAlive: Bool { reference?.isAlive ?? undead_object_is_alive(pointer) }
 
   var address: UInt64 { hidden.address }
 
@@ -29,4 +31,15 @@ final class ObjectHandle: Sendable {
 
   /// Identifies the object as long as it is watched.
   var identity: HiddenAddress { hidden }
+}
+
+// Unchecked: nobody sets it, and the runtime reads it atomically.
+private final class WeakReference: @unchecked Sendable {
+  private weak var object: AnyObject?
+
+  init(_ object: AnyObject) {
+    self.object = object
+  }
+
+  var isAlive: Bool { object != nil }
 }

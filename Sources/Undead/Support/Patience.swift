@@ -1,6 +1,9 @@
 import CUndead
-import Dispatch
 import Foundation
+
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 /// Waiting for something to become true, with pauses that grow; never longer than it takes.
 enum Patience {
@@ -41,23 +44,40 @@ enum Patience {
 
   /// Suspends the task for that long, also if it is cancelled: a check must see the same whoever gave it up.
   static func sleep(_ duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
-    let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))
-    await withUnsafeContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: deadline) { continuation.resume() }
-    }
+    #if canImport(Dispatch)
+      let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))
+      await withUnsafeContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: deadline) { continuation.resume() }
+      }
+    #else
+      await Task.detached { try? await Task.sleep(for: duration) }.value
+    #endif
+  }
+
+  /// Blocks the thread for that long.
+  static func pause(_ duration: Duration) {
+    #if os(WASI)
+      // There is one thread, and nothing that it could wait for.
+      let end = ContinuousClock.now + duration
+      while ContinuousClock.now < end {}
+    #else
+      Thread.sleep(forTimeInterval: duration / .seconds(1))
+    #endif
   }
 
   /// Runs the thread's run loops, ours and Foundation's, for the given time, or sleeps if there are none.
   private static func runLoops(_ duration: Duration) {
     let end = ContinuousClock.now + duration
     let ran = undead_run_current_loop(duration.nanoseconds)
-    let left = end - ContinuousClock.now
-    if left > .zero || ran {
-      let limit = Date(timeIntervalSinceNow: max(0, Double(left.nanoseconds) / 1e9))
-      if RunLoop.current.run(mode: .default, before: limit) { return }
-    }
+    #if !os(WASI)
+      let left = end - ContinuousClock.now
+      if left > .zero || ran {
+        let limit = Date(timeIntervalSinceNow: max(0, Double(left.nanoseconds) / 1e9))
+        if RunLoop.current.run(mode: .default, before: limit) { return }
+      }
+    #endif
     let rest = end - ContinuousClock.now
-    if rest > .zero { usleep(UInt32(clamping: rest.nanoseconds / 1000)) }
+    if rest > .zero { pause(rest) }
   }
 }
 

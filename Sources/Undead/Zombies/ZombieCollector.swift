@@ -1,6 +1,6 @@
 import CUndead
-import Synchronization
 import UndeadReport
+import UndeadSystem
 
 /// Collects the uses of dead objects while a body runs: what assertions are made of.
 package final class ZombieCollector: Sendable {

@@ -1,10 +1,10 @@
-import Glibc
+import Foundation
 import UndeadReport
 
 /// Names uses of dead objects in the process where they happened.
 enum ZombieDescriber {
   static func describe(_ events: [ZombieLog.Event]) -> [Zombie] {
-    var log = ZombieLog(pid: getpid())
+    var log = ZombieLog(pid: ProcessInfo.processInfo.processIdentifier)
     log.moduleLists = [LoadedModules.list()]
     log.events = events.map { event in
       var event = event

@@ -1,7 +1,7 @@
 import CUndead
 import Foundation
-import Synchronization
 import UndeadReport
+import UndeadSystem
 
 /// Hands the reports of the instrument to the handler of the user and to the running assertions.
 final class ZombieObservers: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 /// What a sample of allocations says of all of them, with 95 % intervals.
 public struct SampleEstimate: Codable, Sendable, Hashable {

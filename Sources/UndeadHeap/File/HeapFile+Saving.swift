@@ -1,10 +1,5 @@
 import UndeadReport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 /// Why a heap file could not be kept.
 public enum HeapSavingError: Error, Equatable, CustomStringConvertible {
@@ -142,12 +137,12 @@ private struct HeapFileCopy {
     var header = head()
     let checksum = checksum(header)
     withUnsafeBytes(of: checksum.littleEndian) { header.replaceSubrange(24..<32, with: $0) }
-    return FileReplacement.write(to: destination) { descriptor in
-      var problem = header.withUnsafeBytes { FileReplacement.write($0, to: descriptor) }
+    return FileReplacement.write(to: destination) { write in
+      var problem = header.withUnsafeBytes(write)
       for part in parts where problem == nil {
-        problem = withBytes(of: part) { FileReplacement.write($0, to: descriptor) }
+        problem = withBytes(of: part, write)
         let padding = [UInt8](repeating: 0, count: Self.padding(part))
-        problem = problem ?? padding.withUnsafeBytes { FileReplacement.write($0, to: descriptor) }
+        problem = problem ?? padding.withUnsafeBytes(write)
       }
       return problem
     }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 /// What a watch found, as text.
 public enum GrowthText {

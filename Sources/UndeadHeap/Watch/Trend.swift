@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 /// How fast a number grows, with the interval that it certainly lies in.
 public struct Trend: Sendable, Equatable {

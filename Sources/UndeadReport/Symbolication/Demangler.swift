@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UndeadSystem
 
 /// Turns the names of a symbol table into those of the source.
 package enum Demangler {
@@ -13,33 +9,39 @@ package enum Demangler {
     return FunctionName.simplified(full)
   }
 
-  // Neither function is in a header that Swift can import. The types are those of the runtime's public
-  // `swift_demangle` and of the C++ ABI's `__cxa_demangle`; where one does not exist, names stay as they are.
-  private typealias SwiftDemangle =
-    @convention(c) (UnsafePointer<CChar>?, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32) ->
-    UnsafeMutablePointer<CChar>?
-  private typealias CxxDemangle =
-    @convention(c) (
-      UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Int32>?
-    ) ->
-    UnsafeMutablePointer<CChar>?
+  #if canImport(Glibc)
+    // Neither function is in a header that Swift can import. The types are those of the runtime's public
+    // `swift_demangle` and of the C++ ABI's `__cxa_demangle`; where one does not exist, names stay as they are.
+    private typealias SwiftDemangle =
+      @convention(c) (UnsafePointer<CChar>?, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32) ->
+      UnsafeMutablePointer<CChar>?
+    private typealias CxxDemangle =
+      @convention(c) (
+        UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Int32>?
+      ) ->
+      UnsafeMutablePointer<CChar>?
 
-  private static let swiftDemangle = dlsym(nil, "swift_demangle").map { unsafeBitCast($0, to: SwiftDemangle.self) }
-  private static let cxxDemangle = dlsym(nil, "__cxa_demangle").map { unsafeBitCast($0, to: CxxDemangle.self) }
+    private static let swiftDemangle = dlsym(nil, "swift_demangle").map { unsafeBitCast($0, to: SwiftDemangle.self) }
+    private static let cxxDemangle = dlsym(nil, "__cxa_demangle").map { unsafeBitCast($0, to: CxxDemangle.self) }
 
-  /// The runtime's full text for a mangled Swift name; nil if it is none.
-  static func demangleSwift(_ name: String) -> String? {
-    take(name.withCString { swiftDemangle?($0, strlen($0), nil, nil, 0) })
-  }
+    /// The runtime's full text for a mangled Swift name; nil if it is none.
+    static func demangleSwift(_ name: String) -> String? {
+      take(name.withCString { swiftDemangle?($0, strlen($0), nil, nil, 0) })
+    }
 
-  private static func demangleCxx(_ name: String) -> String? {
-    var status: Int32 = 0
-    return take(cxxDemangle?(name, nil, nil, &status))
-  }
+    private static func demangleCxx(_ name: String) -> String? {
+      var status: Int32 = 0
+      return take(cxxDemangle?(name, nil, nil, &status))
+    }
 
-  private static func take(_ text: UnsafeMutablePointer<CChar>?) -> String? {
-    guard let text else { return nil }
-    defer { free(text) }
-    return String(cString: text)
-  }
+    private static func take(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+      guard let text else { return nil }
+      defer { free(text) }
+      return String(cString: text)
+    }
+  #else
+    // Where functions cannot be looked up by their names, those of a report stay mangled.
+    static func demangleSwift(_ name: String) -> String? { nil }
+    private static func demangleCxx(_ name: String) -> String? { nil }
+  #endif
 }

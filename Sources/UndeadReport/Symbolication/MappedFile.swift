@@ -1,7 +1,7 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
+import UndeadSystem
+
+#if !canImport(Glibc) || UNDEAD_WITHOUT_INSTRUMENT
+  import Foundation
 #endif
 
 /// A file mapped into memory to be read only; every access is checked against the size of the file.
@@ -14,32 +14,48 @@ package final class MappedFile {
   /// Size in bytes.
   package var count: Int { bytes.count }
 
-  /// Maps `path`.
-  ///
-  /// - Throws: `FileProblem` if the file cannot be opened or is not a regular file.
-  package init(path: String) throws(FileProblem) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw FileProblem(path: path, code: errno) }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileProblem(path: path, code: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw FileProblem(path: path, code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+  #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+    /// Maps `path`.
+    ///
+    /// - Throws: `FileProblem` if the file cannot be opened or is not a regular file.
+    package init(path: String) throws(FileProblem) {
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      guard descriptor >= 0 else { throw FileProblem(path: path, code: errno) }
+      defer { close(descriptor) }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw FileProblem(path: path, code: errno) }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw FileProblem(path: path, code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+      }
+      let size = Int(status.st_size)
+      guard size > 0 else {
+        bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        return
+      }
+      guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+        throw FileProblem(path: path, code: errno)
+      }
+      bytes = UnsafeRawBufferPointer(start: address, count: size)
     }
-    let size = Int(status.st_size)
-    guard size > 0 else {
-      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-      return
-    }
-    guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
-      throw FileProblem(path: path, code: errno)
-    }
-    bytes = UnsafeRawBufferPointer(start: address, count: size)
-  }
 
-  deinit {
-    if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
-  }
+    deinit {
+      if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
+    }
+  #else
+    /// Reads `path` as a whole.
+    ///
+    /// - Throws: `FileProblem` if the file cannot be read.
+    package init(path: String) throws(FileProblem) {
+      guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
+        throw FileProblem(path: path, code: FileManager.default.fileExists(atPath: path) ? EACCES : ENOENT)
+      }
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 16)
+      data.copyBytes(to: memory)
+      bytes = UnsafeRawBufferPointer(memory)
+    }
+
+    deinit { bytes.deallocate() }
+  #endif
 
   /// The number at `offset`, or nil if the file ends before it.
   package func read<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, at offset: UInt64) -> Number? {

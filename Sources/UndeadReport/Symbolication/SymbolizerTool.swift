@@ -1,13 +1,9 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
-#endif
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
 #endif
 
 /// LLVM's `llvm-symbolizer`, which knows files, lines and inlined calls.
@@ -54,32 +50,37 @@ package struct SymbolizerTool {
     var startLine: Int?
   }
 
-  // MARK: Finding it
+  #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+    // MARK: Finding it
 
-  /// Finds the tool: the one that `UNDEAD_SYMBOLIZER` names, the one beside `swift`, in `PATH`, or of a system's LLVM.
-  ///
-  /// - Parameters:
-  ///   - environment: gives the value of a variable.
-  /// - Returns: nil if there is none.
-  package static func find(environment: (String) -> String?) -> SymbolizerTool? {
-    if let chosen = environment("UNDEAD_SYMBOLIZER") {
-      return access(chosen, X_OK) == 0 ? SymbolizerTool(path: chosen) : nil
+    /// Finds the tool: the one that `UNDEAD_SYMBOLIZER` names, the one beside `swift`, in `PATH`, or of a system's LLVM.
+    ///
+    /// - Parameters:
+    ///   - environment: gives the value of a variable.
+    /// - Returns: nil if there is none.
+    package static func find(environment: (String) -> String?) -> SymbolizerTool? {
+      if let chosen = environment("UNDEAD_SYMBOLIZER") {
+        return access(chosen, X_OK) == 0 ? SymbolizerTool(path: chosen) : nil
+      }
+      let directories = (environment("PATH") ?? "").split(separator: ":").map(String.init)
+      let name = "llvm-symbolizer"
+      var candidates: [String] = []
+      if let home = directories.first(where: { access("\($0)/swift", X_OK) == 0 }),
+        let swift = realpath("\(home)/swift", nil)
+      {
+        let folder = String(cString: swift).split(separator: "/").dropLast().joined(separator: "/")
+        candidates.append("/\(folder)/\(name)")
+        free(swift)
+      }
+      candidates += directories.map { "\($0)/\(name)" }
+      // Debian and its relatives keep the versions apart; the newest first.
+      candidates += stride(from: 40, through: 9, by: -1).map { "/usr/lib/llvm-\($0)/bin/\(name)" }
+      return candidates.first { access($0, X_OK) == 0 }.map { SymbolizerTool(path: $0) }
     }
-    let directories = (environment("PATH") ?? "").split(separator: ":").map(String.init)
-    let name = "llvm-symbolizer"
-    var candidates: [String] = []
-    if let home = directories.first(where: { access("\($0)/swift", X_OK) == 0 }),
-      let swift = realpath("\(home)/swift", nil)
-    {
-      let folder = String(cString: swift).split(separator: "/").dropLast().joined(separator: "/")
-      candidates.append("/\(folder)/\(name)")
-      free(swift)
-    }
-    candidates += directories.map { "\($0)/\(name)" }
-    // Debian and its relatives keep the versions apart; the newest first.
-    candidates += stride(from: 40, through: 9, by: -1).map { "/usr/lib/llvm-\($0)/bin/\(name)" }
-    return candidates.first { access($0, X_OK) == 0 }.map { SymbolizerTool(path: $0) }
-  }
+  #else
+    /// Finds no tool: it is only run on Linux.
+    package static func find(environment: (String) -> String?) -> SymbolizerTool? { nil }
+  #endif
 
   // MARK: Running it
 
@@ -121,62 +122,66 @@ package struct SymbolizerTool {
     return location
   }
 
-  /// Runs the tool with `input` and returns what it writes; empty if it cannot run.
-  private func run(_ options: [String], input: String) -> [UInt8] {
-    guard let requests = Self.temporaryFile(holding: input) else { return [] }
-    defer { close(requests) }
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { return [] }
-    defer { close(ends[0]) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let pid = start(options, input: requests, output: ends[1])
-    close(ends[1])
-    guard let pid else { return [] }
-    let output = Self.readAll(ends[0])
-    var status: Int32 = 0
-    while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-    return output
-  }
+  #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+    /// Runs the tool with `input` and returns what it writes; empty if it cannot run.
+    private func run(_ options: [String], input: String) -> [UInt8] {
+      guard let requests = Self.temporaryFile(holding: input) else { return [] }
+      defer { close(requests) }
+      var ends: [Int32] = [0, 0]
+      guard pipe(&ends) == 0 else { return [] }
+      defer { close(ends[0]) }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      let pid = start(options, input: requests, output: ends[1])
+      close(ends[1])
+      guard let pid else { return [] }
+      let output = Self.readAll(ends[0])
+      var status: Int32 = 0
+      while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+      return output
+    }
 
-  private func start(_ options: [String], input: Int32, output: Int32) -> pid_t? {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + options).map { strdup($0) } + [nil]
-    // It must not ask servers for debug information, nor be instrumented itself.
-    let hidden = ["DEBUGINFOD_URLS", "LD_PRELOAD", "UNDEAD_SESSION", "LLVM_SYMBOLIZER_OPTS"]
-    var environment: [UnsafeMutablePointer<CChar>?] =
-      ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
-      .map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { for text in arguments + environment { free(text) } }
-    var pid: pid_t = 0
-    return posix_spawn(&pid, path, &actions, nil, &arguments, &environment) == 0 ? pid : nil
-  }
+    private func start(_ options: [String], input: Int32, output: Int32) -> pid_t? {
+      var actions = posix_spawn_file_actions_t()
+      posix_spawn_file_actions_init(&actions)
+      defer { posix_spawn_file_actions_destroy(&actions) }
+      posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+      posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+      var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + options).map { strdup($0) } + [nil]
+      // It must not ask servers for debug information, nor be instrumented itself.
+      let hidden = ["DEBUGINFOD_URLS", "LD_PRELOAD", "UNDEAD_SESSION", "LLVM_SYMBOLIZER_OPTS"]
+      var environment: [UnsafeMutablePointer<CChar>?] =
+        ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
+        .map { strdup("\($0.key)=\($0.value)") } + [nil]
+      defer { for text in arguments + environment { free(text) } }
+      var pid: pid_t = 0
+      return posix_spawn(&pid, path, &actions, nil, &arguments, &environment) == 0 ? pid : nil
+    }
 
-  /// An unnamed file, so that a tool that answers before it has read everything cannot block us.
-  private static func temporaryFile(holding text: String) -> Int32? {
-    guard let stream = tmpfile() else { return nil }
-    defer { fclose(stream) }
-    let bytes = Array(text.utf8)
-    guard fwrite(bytes, 1, bytes.count, stream) == bytes.count, fflush(stream) == 0 else { return nil }
-    rewind(stream)
-    let descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0)
-    return descriptor >= 0 ? descriptor : nil
-  }
+    /// An unnamed file, so that a tool that answers before it has read everything cannot block us.
+    private static func temporaryFile(holding text: String) -> Int32? {
+      guard let stream = tmpfile() else { return nil }
+      defer { fclose(stream) }
+      let bytes = Array(text.utf8)
+      guard fwrite(bytes, 1, bytes.count, stream) == bytes.count, fflush(stream) == 0 else { return nil }
+      rewind(stream)
+      let descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0)
+      return descriptor >= 0 ? descriptor : nil
+    }
 
-  private static func readAll(_ descriptor: Int32) -> [UInt8] {
-    var output: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count > 0 {
-        output.append(contentsOf: chunk[0..<count])
-      } else if count == 0 || errno != EINTR {
-        return output
+    private static func readAll(_ descriptor: Int32) -> [UInt8] {
+      var output: [UInt8] = []
+      var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count > 0 {
+          output.append(contentsOf: chunk[0..<count])
+        } else if count == 0 || errno != EINTR {
+          return output
+        }
       }
     }
-  }
+  #else
+    private func run(_ options: [String], input: String) -> [UInt8] { [] }
+  #endif
 }

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 extension Int64 {
@@ -111,3 +112,4 @@ enum Instants {
       timeIntervalSinceReferenceDate: (wholeZero + Double(whole)) + ((zero - wholeZero) + seconds(rest)))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 /// A `Clock` for tasks, in the time of a run loop or of a ``VirtualClock``.
@@ -134,3 +135,4 @@ extension TrackedRunLoop {
     return { [weak timer] in timer?.invalidate() }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedRunLoop {
   /// When a run in `mode` would have something to do, by the loop's clock: `Int64.min` if it has now, nil if only something
   /// other than time can bring it.
@@ -18,3 +19,4 @@ extension TrackedRunLoop {
     run(mode: mode, deadline: instant, returnAfterSource: false)
   }
 }
+#endif

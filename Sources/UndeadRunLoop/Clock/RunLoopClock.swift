@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 /// The time that a run loop lives by.
@@ -90,3 +91,4 @@ public protocol ClockJumpObserver: AnyObject, Sendable {
   /// Called from any thread after the clock has moved.
   func clockDidJump()
 }
+#endif

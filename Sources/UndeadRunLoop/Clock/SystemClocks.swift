@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import FoundationEssentials
 import Synchronization
@@ -117,3 +118,4 @@ extension KernelClock {
 extension Date {
   fileprivate static let unixEpoch = Date(timeIntervalSinceReferenceDate: -Date.timeIntervalBetween1970AndReferenceDate)
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// A task that waits, until exactly one of three things happens: it is time, the task is cancelled, or whoever was to wake it
 /// ends.
 final class TaskSleep: Sendable {
@@ -59,3 +60,4 @@ final class TaskSleep: Sendable {
     if isOver { undo() }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 /// A clock that a test holds in its hand: time passes when the test says so, or by itself as soon as the loop is idle.
@@ -116,3 +117,4 @@ extension VirtualClock.State {
     return sleepers.prefix(count).map(\.sleep)
   }
 }
+#endif

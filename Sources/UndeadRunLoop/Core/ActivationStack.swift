@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The runs of a loop that are under way, one inside the other.
 struct ActivationStack {
   private struct Activation {
@@ -28,3 +29,4 @@ struct ActivationStack {
   /// Whether the innermost activation has to end.
   var isStopped: Bool { isStoppedForGood || activations.last?.isStopped ?? false }
 }
+#endif

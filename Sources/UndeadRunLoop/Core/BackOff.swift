@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Glibc
 
 /// Waiting for a thread that has something for itself for a moment. It may be one of a lower priority, that gets no processor
@@ -16,3 +17,4 @@ struct BackOff {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Synchronization
 
@@ -46,3 +47,4 @@ final class LoopWord: @unchecked Sendable {
     pointer.deallocate()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// First in, first out, in a ring that grows, and shrinks when it is empty. Its memory is its own: what is in it is looked at
 /// in place, without reference counting.
 struct Fifo<Element> {
@@ -66,3 +67,4 @@ struct Fifo<Element> {
     head = 0
   }
 }
+#endif

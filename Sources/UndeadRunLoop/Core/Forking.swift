@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 /// A child has only the thread that forked: a lock that another one held would stay held in it for ever, and what it guards
@@ -45,3 +46,4 @@ enum Forking {
     giveLocksBack()
   }
 }
+#endif

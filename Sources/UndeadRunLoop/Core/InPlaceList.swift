@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// A growing list in memory of its own: reading and changing elements in place costs neither reference counting nor
 /// checks, which would be half of the price of a fire.
 struct InPlaceList<Element> {
@@ -42,3 +43,4 @@ struct InPlaceList<Element> {
 
   func contains(where matches: (Element) -> Bool) -> Bool { firstIndex(where: matches) != nil }
 }
+#endif

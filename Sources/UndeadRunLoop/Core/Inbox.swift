@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
 
 /// New timers that other threads have scheduled, until somebody looks at the timers of the loop.
@@ -82,3 +83,4 @@ struct Inbox {
     UnsafeMutableRawBufferPointer(taken).initializeMemory(as: UInt8.self, repeating: 0)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// A value behind a lock.
 struct Locked<Value>: ~Copyable, @unchecked Sendable {
   // Unchecked: the value is only reached through the lock. Whoever takes a reference out of it has to know why it may.
@@ -33,3 +34,4 @@ struct Locked<Value>: ~Copyable, @unchecked Sendable {
     return try body(&value.pointee)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 extension LoopCore {
@@ -126,3 +127,4 @@ extension TrackedTimer {
   @inline(__always)
   var hasWork: Bool { action != nil || target != nil }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 // One pass over what is due. Between two callbacks the lock is taken once: to put the timer that fired back or to let it
@@ -178,3 +179,4 @@ extension LoopCore {
     return removed
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -173,3 +174,4 @@ extension LoopCore {
     if mode >= 0 { syncPolled(mode) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 // Adding, removing and moving timers.
@@ -235,3 +236,4 @@ extension LoopCore {
     push(timer)
   }
 }
+#endif

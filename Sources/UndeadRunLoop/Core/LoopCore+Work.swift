@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 // Blocks and jobs that are to run on the loop's thread.
 
 extension LoopCore {
@@ -38,3 +39,4 @@ extension LoopCore {
     modes.count == 1 ? enqueue(item, mode: modes[0].index) : enqueue(item, modes: modes.map(\.index))
   }
 }
+#endif

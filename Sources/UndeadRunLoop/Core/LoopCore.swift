@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Synchronization
 
@@ -210,3 +211,4 @@ extension LoopCore {
     state.pointee.sleep.noteWork()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 import Synchronization
@@ -73,3 +74,4 @@ struct LoopLock {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
 
 /// Which loop an item is in: a source, an observer. The life of every item is the same: in no loop, in one, in none again,
@@ -100,3 +101,4 @@ struct Membership: ~Copyable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The names of all modes of the process; a mode is an index into it, so that comparing modes is comparing numbers.
 enum ModeTable {
   private struct Names {
@@ -31,3 +32,4 @@ enum ModeTable {
 
   static func name(_ mode: Int32) -> String { table.withLock { $0.names[Int(mode)] } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The observers of a loop, from the lowest order to the highest, equal ones as they were added.
 struct ObserverTable: ~Copyable {
   struct Record {
@@ -59,3 +60,4 @@ struct ObserverTable: ~Copyable {
 
   private func index(_ number: UInt64) -> Int? { all.firstIndex { $0.number == number } }
 }
+#endif

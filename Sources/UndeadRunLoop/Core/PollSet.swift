@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -88,3 +89,4 @@ struct PollSet: ~Copyable {
     mode = -1
   }
 }
+#endif

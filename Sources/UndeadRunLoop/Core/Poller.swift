@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -190,3 +191,4 @@ extension KernelClock {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Whether a loop sleeps, until when, and whether somebody has a reason to wake it.
 ///
 /// Who changes what the loop has to do notes it here, under the loop's lock; giving the lock back wakes the loop. Nobody is
@@ -63,3 +64,4 @@ struct SleepState {
   /// The first instant at which a loop may wake again for a timer that has room.
   var earliestWake: Int64 { Instants.add(lastWake, minimumGap) }
 }
+#endif

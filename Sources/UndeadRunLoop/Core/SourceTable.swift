@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 /// The sources of a loop: what is in which mode, what was signalled, and who waits for which descriptor.
@@ -186,3 +187,4 @@ struct SourceTable: ~Copyable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Blocks, jobs of the concurrency runtime, and releases that must happen on the loop's thread; first in, first out, except
 /// for performers that were given an order.
 ///
@@ -186,3 +187,4 @@ struct WorkQueue {
     return lanes.count - 1
   }
 }
+#endif

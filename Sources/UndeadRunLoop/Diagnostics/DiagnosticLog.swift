@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What diagnostics noticed, for a report: those that say the same of the same timer are one entry with a count.
 struct DiagnosticLog {
   struct Entry {
@@ -40,3 +41,4 @@ struct DiagnosticLog {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 // What is wrong with loops, and with what runs on them.
@@ -99,3 +100,4 @@ extension TrackedRunLoop {
       }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 // What is wrong with timers.
@@ -167,3 +168,4 @@ extension Diagnostics {
       + (scheduling.isEmpty ? [] : [.init(role: "scheduling", addresses: scheduling)])
   }
 }
+#endif

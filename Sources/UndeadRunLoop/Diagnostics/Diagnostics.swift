@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 import Synchronization
@@ -179,3 +180,4 @@ enum Diagnostics {
 protocol TargetNaming: AnyObject {
   var targetTypeName: String { get }
 }
+#endif

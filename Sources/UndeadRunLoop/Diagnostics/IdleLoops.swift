@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Notices timers in a loop that nobody runs: those of a thread that never calls `run`, above all.
 enum IdleLoops {
   /// It names timers rather than holding them, which could end them on a thread that is not theirs.
@@ -90,3 +91,4 @@ extension LoopCore {
       || state.pointee.activations.isStoppedForGood || state.pointee.isFinished
   }
 }
+#endif

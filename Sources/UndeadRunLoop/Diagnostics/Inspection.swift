@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 /// What all run loops of the process are doing, at one moment each.
@@ -212,3 +213,4 @@ struct TimerSnapshot {
       userInfoType: timer.userInfo.map { Diagnostics.typeName(type(of: $0)) })
   }
 }
+#endif

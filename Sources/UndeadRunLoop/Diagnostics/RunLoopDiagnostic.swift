@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// One thing that diagnostics noticed.
 public struct RunLoopDiagnostic: Sendable, Codable, CustomStringConvertible {
   /// What was noticed.
@@ -61,3 +62,4 @@ public struct RunLoopDiagnostic: Sendable, Codable, CustomStringConvertible {
   /// The kind and the message.
   public var description: String { "\(kind.rawValue): \(message)" }
 }
+#endif

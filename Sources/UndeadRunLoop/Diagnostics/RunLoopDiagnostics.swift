@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Tells on those who misuse loops and timers. Silent, and without cost, unless switched on.
 ///
 /// Under `undead run`, and in a process that was started with `UNDEAD=1`, they are collected for the report in any case;
@@ -51,3 +52,4 @@ public enum RunLoopDiagnostics {
   /// - Parameter atOnce: do not wait for ``Thresholds/neverScheduled``.
   public static func check(atOnce: Bool = false) { Diagnostics.check(atOnce: atOnce) }
 }
+#endif

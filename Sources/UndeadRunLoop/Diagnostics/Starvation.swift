@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Notices timers that are due but whose modes the loop does not run.
 enum Starvation {
   /// It names timers rather than holding them, which could end them on a thread that is not theirs.
@@ -77,3 +78,4 @@ enum Starvation {
       loop: loop, details: details, weight: finding.overdue)
   }
 }
+#endif

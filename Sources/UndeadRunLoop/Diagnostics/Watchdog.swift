@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -168,3 +169,4 @@ final class Watchdog: Sendable {
     }
   }
 }
+#endif

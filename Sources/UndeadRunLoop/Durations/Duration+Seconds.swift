@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 // Whatever takes or tells seconds as a `Double` has a form with `Duration` in this folder. They are disfavoured overloads: an
 // argument like `.zero`, which could be either, means what it meant before.
 
@@ -12,3 +13,4 @@ extension Duration {
   /// The nearest nanosecond of so many seconds.
   init(inSeconds seconds: Double) { self = Instants.duration(Instants.nanoseconds(seconds)) }
 }
+#endif

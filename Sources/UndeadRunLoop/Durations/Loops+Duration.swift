@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 extension TrackedRunLoop {
@@ -188,3 +189,4 @@ extension RunLoopConfinement {
       repeats: repeats, name: name, forMode: mode)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 
 extension WeakTimer {
@@ -159,3 +160,4 @@ extension TrackedDisplayLink {
   /// The time between two frames of the source; ``duration`` as a duration.
   public var frameDuration: Duration { Duration(inSeconds: duration) }
 }
+#endif

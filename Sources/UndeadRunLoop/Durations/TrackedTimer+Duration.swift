@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 extension TrackedTimer {
@@ -143,3 +144,4 @@ extension TrackedTimer {
     withHome { core in (core?.state.pointee.clock ?? clockOutsideLoops, due) }
   }
 }
+#endif

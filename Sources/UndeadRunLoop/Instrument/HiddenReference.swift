@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// An address that a scan of memory does not take for a reference: the tables of this module know timers and loops
 /// without holding them, and must not make leaked ones look as if somebody did.
 struct HiddenReference<Object: AnyObject>: Hashable {
@@ -20,3 +21,4 @@ struct HiddenReference<Object: AnyObject>: Hashable {
 
 // The address alone does no harm.
 extension HiddenReference: Sendable {}
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 /// What a loop restores when an activation ends.
@@ -103,3 +104,4 @@ extension TrackedRunLoop {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The right to give a loop what only its thread may touch: a value of it exists only on that thread.
 ///
 /// What is scheduled through it need not be `Sendable`; it is called and released on the loop's thread.
@@ -56,3 +57,4 @@ extension TrackedRunLoop {
       .block({ [unowned(unsafe) self] in body(RunLoopConfinement(self)) }, nil), mode: ModeTable.commonMode)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 // What Swift's `SchedulingExecutor` asks of an executor. The protocol is no public interface of the toolchain (6.3 has it as
 // an experimental one), so a loop has its functions and does not conform: `Task.sleep(for:)` knows nothing of them, and
 // `Task.sleep(until:clock:)` needs a `LoopClock`.
@@ -25,3 +26,4 @@ extension TrackedRunLoop {
     enqueue(job, after: clock.now.duration(to: instant), tolerance: tolerance)
   }
 }
+#endif

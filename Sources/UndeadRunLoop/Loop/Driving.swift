@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Dispatch
 
@@ -183,3 +184,4 @@ extension TrackedRunLoop {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Dispatch
 
@@ -118,3 +119,4 @@ private final class StandIn: SerialExecutor, TaskExecutor {
 
   func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 }
+#endif

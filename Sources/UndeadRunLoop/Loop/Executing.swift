@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 // A loop as the thread of actors and tasks. Jobs run in the common modes, in the order in which they came; when its thread
 // has ended, on a queue that stands in for it.
 extension TrackedRunLoop: SerialExecutor, TaskExecutor {
@@ -19,3 +20,4 @@ extension TrackedRunLoop: SerialExecutor, TaskExecutor {
     precondition(isCurrentThread, "Incorrect actor executor assumption: expected the thread of \(self)")
   }
 }
+#endif

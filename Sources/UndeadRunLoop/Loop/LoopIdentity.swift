@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 
 /// What is known of a loop beside its state. Checks and diagnostics, which run on threads of their own, hold on to this and
@@ -96,3 +97,4 @@ struct KnownLoop {
     withLock { if !core.state.pointee.isFinished { core.append(item, modes: modes) } }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Synchronization
 
@@ -18,3 +19,4 @@ enum LoopNames {
     return name ?? next("thread")
   }
 }
+#endif

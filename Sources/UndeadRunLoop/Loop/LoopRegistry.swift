@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 /// All loops that live, for ``TrackedRunLoop/inspect()`` and for checks.
@@ -39,3 +40,4 @@ final class LoopRegistry: Sendable {
   /// The same, or nil if the list stays locked for `nanoseconds`.
   func known(within nanoseconds: Int64) -> [KnownLoop]? { loops.withLock(within: nanoseconds) { $0 } }
 }
+#endif

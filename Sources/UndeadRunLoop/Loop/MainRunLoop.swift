@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The main thread's loop for code that lives there: blocks and targets need not be `Sendable`, and actions may be given
 /// as method references, `target: self, selector: Owner.tick`.
 ///
@@ -80,3 +81,4 @@ public struct MainRunLoop {
     loop.core.enqueue(.block({ MainActor.assumeIsolated(block) }, nil), modes: modes)
   }
 }
+#endif

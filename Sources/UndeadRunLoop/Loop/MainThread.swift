@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Dispatch
 
@@ -12,3 +13,4 @@ enum MainThread {
 
   static var isCurrent: Bool { undead_loop_is_main_thread() || DispatchQueue.getSpecific(key: key) == true }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedRunLoop {
   /// The name of a way to run the loop; only timers, sources and observers of the running mode are served.
   public struct Mode: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
@@ -39,3 +40,4 @@ extension TrackedRunLoop {
     case handledSource
   }
 }
+#endif

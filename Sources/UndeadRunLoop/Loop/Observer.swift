@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
 
 extension TrackedRunLoop {
@@ -128,3 +129,4 @@ public final class TrackedRunLoopObserver: Sendable {
     Diagnostics.watching(loop, .observer) { handler(self, activity) }
   }
 }
+#endif

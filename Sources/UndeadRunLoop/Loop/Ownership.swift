@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedRunLoop {
   /// The object that the loop was made for; it is held weakly. Diagnostics report a loop that still runs when it is gone.
   public var owner: AnyObject? {
@@ -20,3 +21,4 @@ extension KnownLoop {
       loop: name, details: ["owner": orphaned, "timers": "\(seen.timers)"])
   }
 }
+#endif

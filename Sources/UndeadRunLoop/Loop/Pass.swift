@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -139,3 +140,4 @@ extension TrackedRunLoop {
     return handledSource
   }
 }
+#endif

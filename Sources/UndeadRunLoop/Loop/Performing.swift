@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import FoundationEssentials
 
@@ -108,3 +109,4 @@ extension TrackedRunLoop {
     return matching.count + ordered.count
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Glibc
 
 /// What a run loop or one of its timers refuses, with the input at fault.
@@ -73,3 +74,4 @@ public enum RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 }
+#endif

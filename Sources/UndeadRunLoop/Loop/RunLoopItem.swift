@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What a run loop can be given: a timer, a source, an observer, or a display link.
 ///
 /// One way for all of them: ``TrackedRunLoop/insert(_:forMode:)`` throws what it refuses. An item is in one loop at a time,
@@ -62,3 +63,4 @@ extension TrackedRunLoopObserver: RunLoopItem {
 extension TrackedDisplayLink: RunLoopItem {
   public func leave(_ loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) { remove(from: loop, forMode: mode) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -107,3 +108,4 @@ public final class RunLoopThread: Sendable {
     }
   }
 }
+#endif

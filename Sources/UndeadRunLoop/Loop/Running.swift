@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import FoundationEssentials
 
 extension TrackedRunLoop {
@@ -80,3 +81,4 @@ extension TrackedRunLoop {
       ? .max : clock.instant(at: date)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Synchronization
 
@@ -258,3 +259,4 @@ extension TrackedRunLoop {
     return handled
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Glibc
 
@@ -56,3 +57,4 @@ extension RunLoopThread.Settings {
     return error == 0 ? nil : .priorityRefused(niceness: niceness, errno: error)
   }
 }
+#endif

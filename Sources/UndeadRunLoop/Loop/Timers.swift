@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import FoundationEssentials
 
@@ -119,3 +120,4 @@ extension TrackedTimer {
     set { withHome { _ in if newValue { flags.insert(.endsWithTarget) } else { flags.remove(.endsWithTarget) } } }
   }
 }
+#endif

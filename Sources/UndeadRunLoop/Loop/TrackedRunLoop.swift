@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import FoundationEssentials
 
@@ -155,3 +156,4 @@ extension TrackedRunLoop: CustomStringConvertible, Equatable {
   /// Two loops are equal if they are the same one.
   public static func == (left: TrackedRunLoop, right: TrackedRunLoop) -> Bool { left === right }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 // Blocks, jobs and releases, between the other things that a pass does.
 
 extension TrackedRunLoop {
@@ -38,3 +39,4 @@ extension TrackedRunLoop {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What stands in for an object without keeping it alive.
 public protocol WeakProxying<Target>: AnyObject {
   /// What it stands for.
@@ -141,3 +142,4 @@ private enum StackedProxies {
     return target
   }
 }
+#endif

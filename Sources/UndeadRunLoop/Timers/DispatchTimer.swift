@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 import FoundationEssentials
 
@@ -164,3 +165,4 @@ public final class DispatchTimer: Sendable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What gives a display link its frames.
 public protocol FrameSource: AnyObject, Sendable {
   /// The highest frame rate.
@@ -75,3 +76,4 @@ public final class ManualFrameSource: FrameSource {
     for (_, listener) in listeners.withLock({ $0.all.sorted { $0.key < $1.key } }) { listener(timestamp) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 import Synchronization
 
@@ -95,3 +96,4 @@ public enum PreciseTimer {
     return id
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedTimer {
   /// A timer that calls an action of the object that a weak proxy stands for; the proxy is held, the object is not.
   ///
@@ -32,3 +33,4 @@ extension MainRunLoop {
       userInfo: userInfo, repeats: repeats, name: name, forMode: mode)
   }
 }
+#endif

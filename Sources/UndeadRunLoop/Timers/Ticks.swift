@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedTimer {
   /// One tick of ``TrackedRunLoop/ticks(every:tolerance:mode:)``.
   public struct Tick: Sendable, Hashable {
@@ -42,3 +43,4 @@ private final class TickSequence: Sendable {
 
   func yield(_ tick: TrackedTimer.Tick) { continuation.yield(tick) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import FoundationEssentials
 import Synchronization
@@ -343,3 +344,4 @@ extension TrackedTimer: Hashable, CustomStringConvertible {
   /// `timer "name"`, with its interval.
   public var description: String { "\(reportName) (\(isRepeating ? "every" : "after") \(Instants.seconds(period)) s)" }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What is counted of a timer, and its tolerance: of those that repeat, and of the few others that need it. Timers that fire
 /// once are many, and this is half of what would be in them.
 struct TimerTally {
@@ -62,3 +63,4 @@ extension TrackedTimer {
     return made
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import Synchronization
 
@@ -237,3 +238,4 @@ enum ProxyTypes {
     return isProxy
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
 
 /// Calls a target once for each frame; what `CADisplayLink` is, with frames from a ``FrameSource``.
@@ -320,3 +321,4 @@ public final class TrackedDisplayLink: Sendable {
 
 /// Lets the action that is made before the link find it. Set once, before the link can be called.
 private final class LinkBox: @unchecked Sendable { weak var link: TrackedDisplayLink? }
+#endif

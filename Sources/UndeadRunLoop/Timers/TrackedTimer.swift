@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 import FoundationEssentials
 import Synchronization
@@ -304,3 +305,4 @@ extension TrackedTimer {
     return timer
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 import FoundationEssentials
 
@@ -241,3 +242,4 @@ extension WeakTimer {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The head of a request: of HTTP/1.x what a client of the socket needs, and no more.
 enum HTTPHead {
   enum Result: Equatable {
@@ -108,3 +109,4 @@ enum HTTPHead {
     }
   }
 }
+#endif

@@ -1,9 +1,10 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// A UNIX domain socket with a name that only this user can use.
@@ -98,9 +99,9 @@ final class ListeningSocket: Sendable {
 
   private static func closeFile(_ descriptor: Int32) {
     #if canImport(Glibc)
-      _ = Glibc.close(descriptor)
+    _ = Glibc.close(descriptor)
     #else
-      _ = Musl.close(descriptor)
+    _ = Musl.close(descriptor)
     #endif
   }
 
@@ -159,3 +160,4 @@ final class ListeningSocket: Sendable {
     }
   }
 }
+#endif

@@ -1,10 +1,11 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// Runs what answers requests of sockets apart from the program's tasks: a program whose threads are all blocked is one that
@@ -149,3 +150,4 @@ struct SocketConnection {
     }
   }
 }
+#endif

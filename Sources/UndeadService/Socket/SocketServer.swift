@@ -1,11 +1,12 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
 import Synchronization
 import Undead
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 extension UndeadService {
@@ -83,3 +84,4 @@ struct SocketLimits: Sendable {
   /// For each piece of an answer.
   var writeMilliseconds = 30_000
 }
+#endif

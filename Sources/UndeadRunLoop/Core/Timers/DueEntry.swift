@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What the queue knows of a scheduled timer: 16 bytes, so that sorting never touches the timer itself.
 ///
 /// The date and the key are one number, so that comparing two entries needs no branch. `key` is
@@ -50,3 +51,4 @@ enum DueKey {
   @inline(__always)
   static func sequence(_ key: UInt64) -> UInt64 { key >> slotBits }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Entries in no particular order but for the first: a 4-ary implicit heap.
 struct DueHeap {
   /// The four children of an entry share a cache line: the first entry stands at the end of one.
@@ -158,3 +159,4 @@ struct DueHeap {
     capacity = larger
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Entries by date and key, with lazy deletion: an entry is dead when its slot no longer carries its key.
 ///
 /// Timers with one interval come in ascending order, as most timeouts do: they go through one of a few runs, first in, first
@@ -229,3 +230,4 @@ struct DueQueue {
     }
   }
 }
+#endif

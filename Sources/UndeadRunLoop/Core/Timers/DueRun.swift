@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Entries in ascending order, first in, first out.
 struct DueRun {
   private var base: UnsafeMutablePointer<DueEntry>?
@@ -96,3 +97,4 @@ struct DueRun {
     end = count
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Sorts many entries by their dates, then by their keys: by the digits of the dates, in linear time.
 enum DueSort {
   private static let digitBits = 11
@@ -67,3 +68,4 @@ enum DueSort {
     entries.sort { $0 < $1 }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Entries that nobody has needed in order yet: most timeouts are cancelled before somebody does.
 struct DueStage {
   private var base: UnsafeMutablePointer<DueEntry>?
@@ -73,3 +74,4 @@ struct DueStage {
     capacity = larger
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The timers of one distinct set of modes. One queue for each set: timers whose modes do not run, however overdue,
 /// are never looked at by those that do.
 struct ModeSet {
@@ -42,3 +43,4 @@ struct ModeSet {
     urgent = 0
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// Where a loop keeps its timers: a slot holds one strong reference, the set of modes, and what tells which entry of the
 /// queue is the valid one.
 struct SlotTable: ~Copyable {
@@ -126,3 +127,4 @@ struct SlotTable: ~Copyable {
     return true
   }
 }
+#endif

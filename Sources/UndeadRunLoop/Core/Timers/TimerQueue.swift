@@ -1,3 +1,4 @@
+#if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import CUndeadRunLoop
 
 /// The timers of a loop: who is in which modes, and who is due next. It knows nothing of the loop, whose lock guards it.
@@ -351,3 +352,4 @@ extension TrackedTimer {
   @inline(__always)
   var latest: Int64 { Instants.add(due, leeway) }
 }
+#endif
