@@ -1,4 +1,4 @@
-#if defined(__linux__) && !defined(__ANDROID__)
+#if defined(__linux__) && __has_include(<gnu/libc-version.h>)  // glibc
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"
 

@@ -1,4 +1,4 @@
-#if defined(__linux__) && !defined(__ANDROID__)
+#if defined(__linux__) && __has_include(<gnu/libc-version.h>)  // glibc
 // Which process this is, for what a child inherits and must not use: an epoll set or an eventfd is one object for both.
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"

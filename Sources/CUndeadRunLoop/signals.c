@@ -1,4 +1,4 @@
-#if defined(__linux__) && !defined(__ANDROID__)
+#if defined(__linux__) && __has_include(<gnu/libc-version.h>)  // glibc
 // Signals as readable descriptors. signalfd would need the signal blocked in every thread; a handler does not.
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"

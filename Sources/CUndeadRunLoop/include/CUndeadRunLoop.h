@@ -1,7 +1,7 @@
 // What a run loop needs of Linux and of the Swift runtime and that Swift cannot reach: epoll, eventfd, timerfd, timer
 // slack, signal handlers, futexes, and the reference counting that survives the death of an object.
 #pragma once
-#if defined(__linux__) && !defined(__ANDROID__)
+#if defined(__linux__) && __has_include(<gnu/libc-version.h>)  // glibc
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>

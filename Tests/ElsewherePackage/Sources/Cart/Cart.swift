@@ -1,0 +1,14 @@
+/// What is in it, and who is told of changes.
+public final class Cart {
+  public var other: Cart?
+  public var change: (() -> Void)?
+
+  public init() {}
+
+  /// A cart that nobody can release.
+  public static func leaked() -> Int {
+    let cart = Cart()
+    cart.other = cart
+    return 7
+  }
+}
