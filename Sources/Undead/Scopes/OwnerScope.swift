@@ -57,7 +57,9 @@ public final class OwnerScope: Sendable {
     let handle = ObjectHandle(object)
     let isLate = state.withLock { state in
       guard case .open = state.phase else { return true }
-      if handle.isAlive, state.objects[handle.identity] == nil { state.objects[handle.identity] = handle }
+      // A dead one at the same address was another object: a weak reference does not keep the address.
+      let known = state.objects[handle.identity]
+      if handle.isAlive, known?.isAlive != true { state.objects[handle.identity] = handle }
       return false
     }
     if isLate {
