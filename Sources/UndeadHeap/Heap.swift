@@ -15,7 +15,7 @@ public final class Heap {
 
   /// Reads the graph of a heap file.
   ///
-  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  /// - Throws: `SnapshotError` that names the byte and what to do.
   public init(_ file: HeapFile) throws(SnapshotError) {
     self.file = file
     graph = try file.graph()

@@ -53,7 +53,9 @@ public struct UndeadGauges: Sendable {
   private let configuration: Configuration
   private let factory: any MetricsFactory
 
-  /// - Parameter factory: what makes the gauges; the one of the program if nothing else is said.
+  /// - Parameters:
+  ///   - configuration: what is measured, and how often.
+  ///   - factory: what makes the gauges; the one of the program if nothing else is said.
   public init(_ configuration: Configuration = Configuration(), factory: any MetricsFactory = MetricsSystem.factory) {
     self.configuration = configuration
     self.factory = factory

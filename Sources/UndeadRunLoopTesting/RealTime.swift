@@ -11,6 +11,7 @@ public import UndeadRunLoop
 /// - Parameters:
 ///   - limit: how long at most.
 ///   - comment: what was waited for.
+///   - sourceLocation: where a failure is recorded.
 ///   - condition: looked at on the calling thread.
 /// - Returns: whether it holds.
 @discardableResult

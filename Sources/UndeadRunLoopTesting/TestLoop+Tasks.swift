@@ -24,7 +24,9 @@ extension TestLoop {
   /// not run on the loop, make the test `async`, which chooses the other form, with a thread of its own.
   ///
   /// - Parameters:
+  ///   - mode: the mode that the loop runs in.
   ///   - limit: how much real time the task may take.
+  ///   - sourceLocation: where a failure is recorded.
   ///   - body: the task. It prefers the loop as its executor, and so do the tasks that it starts in groups.
   /// - Throws: what `body` throws, or ``TestLoopError/notFinished(within:)``; the task is cancelled then.
   @discardableResult

@@ -15,7 +15,8 @@ public import UndeadRunLoop
 /// }
 /// ```
 ///
-/// The loop runs on the thread that calls ``advance(by:mode:)``, ``runUntilIdle(mode:limit:)`` or ``run(mode:within:_:)``.
+/// The loop runs on the thread that calls ``advance(by:mode:sourceLocation:)``, ``runUntilIdle(mode:limit:sourceLocation:)``
+/// or ``run(mode:within:sourceLocation:_:)-(_,_,_,()async_throws->Value)``.
 /// Code that lives by a `Clock` is given ``taskClock``; it should run on the loop, as it does in `run`, because nobody can
 /// know whether a task that runs elsewhere still wants to do something before time goes on.
 public final class TestLoop: Sendable {
@@ -144,7 +145,10 @@ public final class TestLoop: Sendable {
 
   /// Lets time pass until time brings nothing any more: no timer is left in the mode, no task sleeps.
   ///
-  /// - Parameter limit: how long at most; a repeating timer always brings something.
+  /// - Parameters:
+  ///   - mode: the mode that the loop runs in.
+  ///   - limit: how long at most; a repeating timer always brings something.
+  ///   - sourceLocation: where a failure is recorded.
   /// - Returns: whether the loop is idle.
   @discardableResult
   public func runUntilIdle(

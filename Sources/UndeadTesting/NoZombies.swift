@@ -9,7 +9,7 @@ import Undead
 ///
 /// Tests run in parallel: a use belongs to the assertion in whose body, or task of it, it happened; one on another
 /// thread is an issue of all running assertions. Only objects that die while an assertion runs are known, unless
-/// ``ZombieSniffer`` runs already.
+/// `ZombieSniffer` runs already.
 ///
 /// - Parameters:
 ///   - comment: shown with the failure.

@@ -12,7 +12,7 @@ import XCTest
 /// safe `unowned` reference to a dead object ends the process, as always.
 ///
 /// What is used on threads that belong to no assertion fails all running ones. Only objects that die while an assertion
-/// runs are known, unless ``ZombieSniffer`` runs already. If nothing can be seen (a sanitizer build, `UNDEAD=0`), the
+/// runs are known, unless `ZombieSniffer` runs already. If nothing can be seen (a sanitizer build, `UNDEAD=0`), the
 /// body runs, and a note on standard error says that it was not checked.
 ///
 /// - Parameters:

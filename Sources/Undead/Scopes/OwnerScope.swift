@@ -96,7 +96,9 @@ public final class OwnerScope: Sendable {
 
   /// Ends the scope, and waits until its objects are gone, letting other tasks run meanwhile.
   ///
-  /// - Parameter grace: how long objects may take to go, also if the task is cancelled.
+  /// - Parameters:
+  ///   - grace: how long objects may take to go, even if the task is cancelled.
+  ///   - isolation: the actor that waits; the one of the caller.
   @discardableResult
   public func close(grace: Duration = .seconds(1), isolation: isolated (any Actor)? = #isolation) async -> Outcome {
     guard var closing = beginClosing() else { return knownOutcome }

@@ -125,7 +125,9 @@ public enum ZombieSniffer {
 
   /// Changes what happens after a report.
   ///
-  /// - Parameter repeats: reports for each place; nil for no limit.
+  /// - Parameters:
+  ///   - policy: what the program does after a report.
+  ///   - repeats: reports for each place; nil for no limit.
   public static func setPolicy(_ policy: Policy, repeats: UInt32? = 1) {
     ZombieObservers.shared.setPolicy(policy, repeats: repeats)
   }

@@ -33,6 +33,8 @@ extension HeapFile {
   /// The destination is replaced when the copy is complete: whatever goes wrong, no half of a file is left.
   ///
   /// - Parameters:
+  ///   - path: the heap file to read.
+  ///   - destination: the file to write; it is replaced if it exists.
   ///   - metadata: keys of META with their values, in place of those that the file has.
   ///   - symbolizer: finds the names; nil to copy without.
   /// - Returns: what the reader has to know about names that were not found, one sentence each.

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// A heap file, mapped and checked: all but the graph, which ``graph()`` decodes, is at hand as values.
+/// A heap file, mapped and checked: all but the graph, which ``Heap`` decodes, is at hand as values.
 ///
 /// The file must not change while this object lives.
 public final class HeapFile {
@@ -43,7 +43,7 @@ public final class HeapFile {
 
   /// Maps a file and checks everything but the graph.
   ///
-  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  /// - Throws: `SnapshotError` that names the byte and what to do.
   public convenience init(path: String) throws(SnapshotError) {
     let mapped: MappedFile
     do throws(FileProblem) {
@@ -56,7 +56,7 @@ public final class HeapFile {
 
   /// Reads the bytes of a file.
   ///
-  /// - Throws: ``SnapshotError`` that names the byte and what to do.
+  /// - Throws: `SnapshotError` that names the byte and what to do.
   package convenience init(decoding bytes: some Collection<UInt8>) throws(SnapshotError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 8)
     copy.copyBytes(from: bytes)
@@ -90,7 +90,7 @@ public final class HeapFile {
 
   /// Decodes the graph.
   ///
-  /// - Throws: ``SnapshotError`` if it is damaged.
+  /// - Throws: `SnapshotError` if it is damaged.
   package func graph() throws(SnapshotError) -> HeapGraph {
     var decoder = HeapStreamDecoder(self)
     return try decoder.decode()

@@ -4,7 +4,10 @@ import UndeadReport
 public enum MergedHeapText {
   /// The text ends with a newline; the same text for the same heaps and options.
   ///
-  /// - Parameter rows: so many types are shown.
+  /// - Parameters:
+  ///   - merged: the heaps of many hosts as one.
+  ///   - rows: so many types are shown.
+  ///   - options: how the text looks.
   public static func render(_ merged: MergedHeap, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
     let files = merged.hosts.reduce(0) { $0 + $1.files.count }
     let hosts = merged.hosts.count

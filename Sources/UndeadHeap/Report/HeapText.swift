@@ -19,7 +19,10 @@ public struct HeapText {
   /// The report as text that ends with a newline; the same text for the same report and options.
   ///
   /// - Parameters:
+  ///   - report: what is shown.
+  ///   - view: the table that is shown.
   ///   - rows: so many of the table are shown.
+  ///   - options: how the text looks.
   public static func render(
     _ report: HeapReport, by view: HeapView = .type, rows: Int = 20, options: TextOptions = TextOptions()
   ) -> String {

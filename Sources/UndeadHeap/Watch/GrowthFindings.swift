@@ -50,7 +50,9 @@ public struct GrowthFindings: Sendable, Equatable {
   /// Judges a series.
   ///
   /// - Parameters:
+  ///   - series: the censuses, the oldest first.
   ///   - warmUp: seconds at the start that say nothing; nil for a quarter of the time.
+  ///   - rules: what growth is a failure.
   public init(_ series: CountSeries, warmUp: Double? = nil, rules: [GrowthRule] = []) {
     let (start, end) = (series.times.first ?? 0, series.times.last ?? 0)
     watched = end - start

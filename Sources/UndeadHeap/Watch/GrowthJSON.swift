@@ -11,6 +11,8 @@ public enum GrowthJSON {
   /// The whole report, with a newline at the end.
   ///
   /// - Parameters:
+  ///   - findings: what grew.
+  ///   - origins: who holds what grew, and where it was allocated.
   ///   - notes: sentences on what is not in it.
   public static func render(
     _ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []

@@ -28,6 +28,8 @@ public struct GrowthOrigins: Sendable, Equatable {
   /// Looks types up in a heap.
   ///
   /// - Parameters:
+  ///   - types: names of the types that grew.
+  ///   - heap: a heap that was taken after the growth.
   ///   - symbolizer: names the places of allocations; nil to use only the names in the file.
   ///   - options: how these are told.
   public init(of types: [String], in heap: Heap, symbolizer: Symbolizer?, options: TextOptions) {

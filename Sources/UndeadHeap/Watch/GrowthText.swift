@@ -5,6 +5,8 @@ public enum GrowthText {
   /// The whole report, which ends with a line that a script can look for.
   ///
   /// - Parameters:
+  ///   - findings: what grew.
+  ///   - origins: who holds what grew, and where it was allocated.
   ///   - notes: sentences on what is not in it.
   public static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
     var lines = [heading(findings), ""]

@@ -21,6 +21,8 @@ public struct Trend: Sendable, Equatable {
   /// third of the time was a warm-up, and does not grow.
   ///
   /// - Parameters:
+  ///   - times: seconds, one for each value.
+  ///   - values: what was counted at these times.
   ///   - questions: how many numbers are judged together: one of a hundred watches may call something growing that does
   ///     not, not one of a hundred numbers.
   /// - Returns: nil if there are fewer than ``least``.

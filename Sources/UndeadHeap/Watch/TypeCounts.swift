@@ -40,7 +40,7 @@ public struct TypeCounts: Sendable, Equatable {
 
   /// The counts in a census file.
   ///
-  /// - Throws: ``SnapshotError`` if it is none.
+  /// - Throws: `SnapshotError` if it is none.
   public init(census file: HeapFile) throws(SnapshotError) {
     guard file.isCensus else {
       throw SnapshotError(.damaged, byte: 0, "it is no census; the program may run with another version of the library")

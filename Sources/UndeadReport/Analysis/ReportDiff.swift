@@ -79,7 +79,10 @@ public struct ReportDiff: Codable, Sendable, Equatable {
 
   /// Compares two reports; their order and the addresses in them do not matter.
   ///
-  /// - Parameter minCount: groups that have fewer in both reports are left out.
+  /// - Parameters:
+  ///   - old: the earlier report.
+  ///   - new: the later report.
+  ///   - minCount: groups that have fewer in both reports are left out.
   public init(from old: LeakReport, to new: LeakReport, minCount: Int = 1) {
     let leaks = Findings(from: old.leaks, to: new.leaks, minCount, count: \.count, signature: \.signature)
     (self.new, gone, unchanged) = (leaks.new, leaks.gone, leaks.unchanged)

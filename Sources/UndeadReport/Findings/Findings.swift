@@ -50,7 +50,9 @@ public struct Findings: Sendable, Equatable {
 
   /// Makes the findings of a report.
   ///
-  /// - Parameter byCulprit: false for a group of its own for each finding.
+  /// - Parameters:
+  ///   - report: the report.
+  ///   - byCulprit: false for a group of its own for each finding.
   public init(_ report: LeakReport, byCulprit: Bool = true) {
     // Said once, and not in each group.
     let isBare = report.summary.notes.contains(LeakReport.noBacktraces)

@@ -42,7 +42,10 @@ public struct MergedReport: Codable, Sendable, Equatable {
 
   /// Merges reports; the same whatever their order.
   ///
-  /// - Parameter options: what is left out of the whole; groups are judged by their sums.
+  /// - Parameters:
+  ///   - reports: the reports, each with its host and file.
+  ///   - options: what is left out of the whole; groups are judged by their sums.
+  ///   - tool: what is named as the maker of the merged report.
   public init(
     _ reports: [HostInput<LeakReport>], options: ReportOptions = ReportOptions(),
     tool: LeakReport.Tool = LeakReport.Tool()

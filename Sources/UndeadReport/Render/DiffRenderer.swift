@@ -8,7 +8,10 @@
 public enum DiffRenderer {
   /// The difference as text: new groups in full, the others in a line each, the summary in the last line.
   ///
-  /// - Parameter start: what the summary says before the leaks.
+  /// - Parameters:
+  ///   - diff: what is shown.
+  ///   - options: how the text looks.
+  ///   - start: what the summary says before the leaks.
   public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions(), start: String = "") -> String {
     var lines: [String] = []
     let new = Findings.groups(leaks: diff.new, byCulprit: options.groupsByCulprit)

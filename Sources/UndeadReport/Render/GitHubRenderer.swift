@@ -8,6 +8,7 @@ public enum GitHubRenderer {
   /// complete.
   ///
   /// - Parameters:
+  ///   - report: what is shown.
   ///   - options: `directory` is the root of the repository, which GitHub wants paths relative to.
   public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var options = options

@@ -46,7 +46,9 @@ public struct Suppressions: Sendable {
 
   /// Adds the rules of a file's text.
   ///
-  /// - Parameter file: name of the file, for messages.
+  /// - Parameters:
+  ///   - text: lines of rules, as in `Documentation/suppressions.md`.
+  ///   - file: name of the file, for messages.
   /// - Throws: ``SuppressionError`` that names the line.
   public mutating func add(_ text: String, file: String) throws(SuppressionError) {
     var line = 0

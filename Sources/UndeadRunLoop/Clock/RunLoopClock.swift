@@ -14,7 +14,7 @@ public protocol RunLoopClock: AnyObject, Sendable {
   /// The date of an instant; `Date.distantFuture` for `Int64.max`.
   func date(at instant: Int64) -> Date
 
-  /// The instant of a date: `Int64.max` for one that is too far away to be counted, and not before ``Int64/longAgo``.
+  /// The instant of a date: `Int64.max` for one that is too far away to be counted, and not before `Int64.longAgo`.
   func instant(at date: Date) -> Int64
 
   /// The clock of the kernel that counts the same nanoseconds from the same zero; nil if there is none.

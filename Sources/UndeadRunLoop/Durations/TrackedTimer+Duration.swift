@@ -4,7 +4,11 @@ import FoundationEssentials
 extension TrackedTimer {
   /// A timer that calls a block after a duration, and carries something for it; add it to a loop to start it.
   ///
-  /// - Parameter userInfo: the block reads it from the timer; released when the timer ends.
+  /// - Parameters:
+  ///   - interval: from one fire to the next, and to the first.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
+  ///   - userInfo: the block reads it from the timer; released when the timer ends.
+  ///   - block: called with the timer at each fire.
   /// - Throws: `RunLoopError.invalidInterval` for a negative duration, or one of more than 292 years.
   public convenience init(
     after interval: Duration, repeats: Bool = false, userInfo: (any Sendable)?,

@@ -6,6 +6,7 @@ extension TrackedRunLoop {
   /// Runs a job on the loop's thread after a delay, by the loop's clock. The loop lives until then.
   ///
   /// - Parameters:
+  ///   - job: what runs then.
   ///   - delay: zero or less is as soon as possible.
   ///   - tolerance: by how much the loop may be late, to wake up less often.
   public func enqueue(_ job: consuming ExecutorJob, after delay: Duration, tolerance: Duration? = nil) {

@@ -82,7 +82,9 @@ extension TrackedRunLoop {
 
   /// Lets a Dispatch queue run the loop: on the main queue, also Foundation's main `RunLoop` does.
   ///
-  /// - Parameter queue: a serial queue.
+  /// - Parameters:
+  ///   - queue: a serial queue.
+  ///   - mode: the mode that is run.
   /// - Returns: keep it; when it is released or cancelled, the queue no longer runs the loop.
   public func drive(on queue: DispatchQueue, mode: Mode = .default) -> RunLoopDriver {
     RunLoopDriver(self, queue, mode)

@@ -29,7 +29,10 @@ public struct MainRunLoop {
   /// - Parameters:
   ///   - interval: seconds until it fires, and between fires if it repeats.
   ///   - target: held strongly until the timer is invalidated, unless `holding` says otherwise.
+  ///   - holding: how the timer refers to its target.
   ///   - selector: the method, as in `Owner.tick`.
+  ///   - userInfo: kept for the target, which reads it from the timer.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - name: of the timer in reports.
   /// - Throws: `RunLoopError.invalidInterval`.
   public func timer<Target: AnyObject>(

@@ -19,6 +19,7 @@ extension TrackedRunLoop {
   /// - Parameters:
   ///   - wait: whether to return only after the block. On the loop's own thread, that is a direct call.
   ///   - modes: the modes in which it may run.
+  ///   - block: called on the thread of the loop.
   /// - Throws: `RunLoopError.loopFinished` if the loop's thread has ended, `.abandoned` if it ended while it was waited for.
   public func perform(
     waitUntilDone wait: Bool, modes: [Mode] = [.common], _ block: @escaping @Sendable () -> Void
@@ -54,6 +55,7 @@ extension TrackedRunLoop {
   ///   - target: what the action is called with.
   ///   - name: by which ``cancelPerforms(target:name:)`` finds it.
   ///   - modes: the modes in which it may run.
+  ///   - action: called with the target.
   /// - Throws: `RunLoopError.invalidInterval` or `.loopFinished`.
   public func perform<Target: AnyObject & Sendable>(
     after delay: Double, on target: Target, name: String = "", modes: [Mode] = [.default],
@@ -72,6 +74,7 @@ extension TrackedRunLoop {
   ///   - order: lower numbers come first, equal ones in the order of the calls; blocks without an order have 0.
   ///   - name: by which ``cancelPerforms(target:name:)`` finds it.
   ///   - modes: the modes in which it may run.
+  ///   - action: called with the target.
   /// - Throws: `RunLoopError.loopFinished` if the loop's thread has ended.
   public func perform<Target: AnyObject & Sendable>(
     on target: Target, order: Int, name: String = "", modes: [Mode] = [.default],

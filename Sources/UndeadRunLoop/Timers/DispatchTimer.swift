@@ -35,7 +35,9 @@ public final class DispatchTimer: Sendable {
   ///
   /// - Parameters:
   ///   - interval: seconds until it fires, and between fires if it repeats. 0 with `repeats` means 0.1 ms.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - queue: where the block runs; one call at a time, also on a concurrent queue.
+  ///   - block: called on the queue with each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public convenience init(
     timeInterval interval: Double, repeats: Bool = false, queue: DispatchQueue = .global(),

@@ -36,6 +36,7 @@ public enum PreciseTimer {
   ///   - repeats: whether it runs more than once.
   ///   - async: on a global queue; otherwise on the main queue.
   ///   - queue: another queue instead of these two.
+  ///   - task: called at each due time.
   /// - Returns: the task's id.
   /// - Throws: `RunLoopError.invalidInterval` for a negative start, or an interval of 0 or less that repeats.
   @discardableResult

@@ -1,6 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedTimer {
-  /// One tick of ``TrackedRunLoop/ticks(every:tolerance:mode:)``.
+  /// One tick of ``TrackedRunLoop/ticks(every:tolerance:mode:)-(Double,_,_)``.
   public struct Tick: Sendable, Hashable {
     /// Counts from 1.
     public let number: Int

@@ -45,6 +45,8 @@ public final class TrackedDisplayLink: Sendable {
   /// - Parameters:
   ///   - target: held strongly until ``invalidate()``.
   ///   - source: where frames come from; 60 a second by default.
+  ///   - selector: name of the action, for reports.
+  ///   - action: called with the target and the display link at each frame.
   public init<Target: AnyObject & Sendable>(
     target: Target, source: any FrameSource = TimedFrameSource(), selector: String = "",
     action: @escaping @Sendable (Target, TrackedDisplayLink) -> Void

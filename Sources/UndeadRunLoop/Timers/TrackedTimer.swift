@@ -179,6 +179,8 @@ extension TrackedTimer {
   /// - Parameters:
   ///   - fireDate: the first fire; a date in the past fires at once.
   ///   - interval: seconds between fires; it reads 0 for a timer that does not repeat.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
+  ///   - block: called with the timer at each fire.
   /// - Throws: `RunLoopError.invalidInterval` or `.invalidDate`.
   public convenience init(
     fire fireDate: Date, interval: Double, repeats: Bool,
@@ -198,6 +200,7 @@ extension TrackedTimer {
   ///   - holding: how the target is held. As with `NSTimer` it is held strongly until the timer is invalidated.
   ///   - selector: the name of the action for reports.
   ///   - userInfo: kept until the timer is invalidated.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - action: called on the loop's thread.
   /// - Throws: `RunLoopError.invalidInterval`.
   @inlinable

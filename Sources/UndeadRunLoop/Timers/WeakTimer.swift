@@ -22,7 +22,10 @@ public final class WeakTimer: Sendable {
   /// - Parameters:
   ///   - interval: seconds until it fires, and between fires if it repeats.
   ///   - target: held weakly.
+  ///   - userInfo: kept for the callback, which reads it from the timer; released when the timer ends.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - queue: where the action runs; one call at a time, also on a concurrent queue.
+  ///   - action: called with the target at each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public init<Target: AnyObject & Sendable>(
     timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
@@ -43,8 +46,11 @@ public final class WeakTimer: Sendable {
   /// - Parameters:
   ///   - interval: seconds until it fires, and between fires if it repeats.
   ///   - target: held weakly.
+  ///   - userInfo: kept for the callback, which reads it from the timer; released when the timer ends.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - loop: keeps the timer while it is scheduled.
   ///   - mode: the mode in which the action runs.
+  ///   - action: called with the target at each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public init<Target: AnyObject & Sendable>(
     timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
@@ -70,8 +76,10 @@ public final class WeakTimer: Sendable {
   /// - Parameters:
   ///   - interval: seconds until it fires, and between fires if it repeats.
   ///   - userInfo: for the block to read from the timer.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - loop: keeps the timer while it is scheduled.
   ///   - mode: the mode in which the block runs.
+  ///   - block: called with the timer at each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public init(
     timeInterval interval: Double, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,

@@ -15,7 +15,9 @@ extension UndeadService {
   /// Only this user and root are answered. A socket that a dead process left is replaced; anything else at the path is
   /// left alone, and is an error.
   ///
-  /// - Parameter path: of the socket; `{PID}` in it stands for the number of the process.
+  /// - Parameters:
+  ///   - path: of the socket; `{PID}` in it stands for the number of the process.
+  ///   - configuration: of the service that answers.
   /// - Returns: the server, which runs until ``SocketServer/stop()``; it need not be kept.
   @discardableResult
   public static func start(
