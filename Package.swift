@@ -113,6 +113,11 @@ let package = Package(
       exclude: ["Fixtures", "Programs"]),
     .target(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport"], path: "Tests/UndeadHeapSamples"),
+    // Readers of files, for coverage-guided fuzzing (scripts/fuzz).
+    .executableTarget(
+      name: "undead-fuzz",
+      dependencies: ["UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService"],
+      path: "Tests/Fuzzing", exclude: ["Corpora"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"], exclude: ["Formats"]),
     .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
     .testTarget(

@@ -1,4 +1,4 @@
-/* How a loop that sleeps is woken: Core/SleepState.swift, LoopCore.unlock(), Loop/Running.swift, Loop/Driving.swift.
+/* How a loop that sleeps is woken: Core/SleepState.swift, LoopCore.unlock(), Loop/Pass.swift, Loop/Driving.swift.
  *
  * One thread runs the loop; others perform, stop, add, move and remove a timer, and let time pass. Whoever changes
  * something under the lock notes it there; giving the lock back writes to the wake descriptor if a sleeper has to know.

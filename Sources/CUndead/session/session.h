@@ -26,8 +26,7 @@ undead_process undead_process_now(void);
 
 // After a fork: gives the child its own state file. Async-signal-safe.
 void undead_session_adopt_child(void);
-// Process that the session belongs to, and the one that it was forked from without exec (0: none).
-int32_t undead_session_pid(void);
+// The process that the session's was forked from without exec (0: none).
 int32_t undead_session_forked_from(void);
 
 // When this process started, or was forked, in nanoseconds since 1970.

@@ -58,7 +58,6 @@ static int32_t mode_before;
 static volatile uint32_t *fork_mark;
 
 bool undead_session_in_charge(void) { return in_charge; }
-int32_t undead_session_pid(void) { return session_pid; }
 int32_t undead_session_forked_from(void) { return forked_from; }
 uint64_t undead_session_start_time(void) { return start_time; }
 bool undead_session_has_gaps(void) { return has_gaps; }

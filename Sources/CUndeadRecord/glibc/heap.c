@@ -35,12 +35,6 @@ bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t hig
   return true;
 }
 
-bool undead_glibc_in_areas(const undead_glibc_heap *heap, uintptr_t address) {
-  for (uint32_t i = 0; i < heap->area_count; i++)
-    if (address >= heap->areas[i].low && address < heap->areas[i].high) return true;
-  return false;
-}
-
 static uint32_t word_of(uintptr_t block) {
   const uint32_t *slot = block % 16 ? NULL : undead_registry_slot(block);
   return slot ? *slot : 0;

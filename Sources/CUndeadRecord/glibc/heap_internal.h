@@ -19,7 +19,6 @@ typedef struct {
 // Says what does not fit and returns `result`.
 undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_result result, const char *what, uintptr_t at);
 bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high);
-bool undead_glibc_in_areas(const undead_glibc_heap *heap, uintptr_t address);
 
 // What the registry says of a chunk's memory: it was seen as a block, or noted as free.
 bool undead_glibc_is_block(uintptr_t block);

@@ -13,7 +13,7 @@
 #include "unwind/store.h"
 #include <assert.h>
 
-static uint64_t dropped, truncated;
+static uint64_t dropped;
 
 static void count(uint64_t *counter) {
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
@@ -21,10 +21,6 @@ static void count(uint64_t *counter) {
 
 uint64_t undead_backtrace_dropped(void) {
   return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
-}
-
-uint64_t undead_backtrace_truncated(void) {
-  return __atomic_load_n(&truncated, __ATOMIC_RELAXED);
 }
 
 #if defined(__x86_64__)
@@ -81,7 +77,6 @@ static uint32_t walk_uncached(undead_thread_state *thread, undead_unwind_cache *
     if (better > frames) return better;
     undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
   }
-  if (end != UNDEAD_WALK_COMPLETE) count(&truncated);
   return frames;
 }
 
@@ -170,7 +165,6 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
       if (cache->state != epoch) undead_capture_reset(cache, epoch);
       capture wanted = {.thread = thread, .cache = cache, .frame = frame};
       undead_run_with_cache(cache, capture_cached_in_room, &wanted);
-      if (cache->cut && wanted.id) count(&truncated);
       if (wanted.id) return wanted.id;
     }
   }

@@ -33,7 +33,7 @@ static void keep(const difference *found) {
   if (differences && index < KEPT_DIFFERENCES) differences[index] = *found;
 }
 
-// The address after a signal trampoline is one further here, see backtrace.h.
+// The address after a signal trampoline is one further here, see walk_x86_64.c.
 static bool is_equal(const difference *found, uint32_t index) {
   uintptr_t own = found->own[index], reference = found->reference[index];
   return own == reference || (index > 0 && own == reference + 1);

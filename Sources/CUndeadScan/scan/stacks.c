@@ -45,7 +45,6 @@ typedef struct {
 } stack_pages;
 
 static void add_stack_pages(void *context, const undead_mapping *mapping, undead_interval run) {
-  (void)mapping;
   const stack_pages *pages = context;
   uintptr_t low = run.low > pages->limits.low ? run.low : pages->limits.low;
   uintptr_t high = run.high < pages->limits.high ? run.high : pages->limits.high;

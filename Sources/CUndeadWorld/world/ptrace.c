@@ -201,8 +201,6 @@ static void read_vectors(undead_world *world, undead_stopped_thread *thread) {
   struct iovec area = {bytes, sizeof bytes};
   if (trace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, (uintptr_t)&area) >= 0) {
     undead_take_vectors(world, thread, bytes, area.iov_len);
-    // In our data, which is a root: it also holds registers that are not in use.
-    __builtin_memset(bytes, 0, sizeof bytes);
     return;
   }
   struct user_fpregs_struct legacy;

@@ -168,7 +168,7 @@ package final class ELFFile {
   }
 
   /// The code that a function value stands for: `address` itself, or what the record of an async function refers to.
-  func code(of address: UInt64) -> UInt64 {
+  package func code(of address: UInt64) -> UInt64 {
     // The function word of an async closure is the address of a record: relative offset of the code, context size.
     guard !isCode(address), let place = fileOffset(of: address), let offset = file.read(Int32.self, at: place) else {
       return address

@@ -64,7 +64,7 @@ extension ELFFile {
 
 extension ELFFile {
   /// Addresses of the functions with the given names, as far as the file has them.
-  func addresses(ofFunctions names: Set<String>) -> [String: UInt64] {
+  package func addresses(ofFunctions names: Set<String>) -> [String: UInt64] {
     var found: [String: UInt64] = [:]
     guard !names.isEmpty else { return found }
     let lengths = Set(names.map(\.utf8.count))
@@ -78,7 +78,7 @@ extension ELFFile {
 
 extension ELFFile {
   /// Names of functions, mangled, that hold one of `parts`.
-  func functionNames(containing parts: [String]) -> [String] {
+  package func functionNames(containing parts: [String]) -> [String] {
     var names: [String] = []
     eachSymbol(inSectionsOf: Self.sectionSymbols) { name, type, _, _ in
       if type == 2, file.text(at: name, holdsOneOf: parts), let name = file.text(at: name) { names.append(name) }

@@ -2,8 +2,8 @@
 ///
 /// `(2) suspend resume partial function for closure #1 (Swift.Int) -> () in App.Owner.load(from: Swift.String) async
 /// -> ()` becomes `closure #1 in App.Owner.load(from:)`. Works on bytes: a report has thousands of names.
-enum FunctionName {
-  static func simplified(_ full: String) -> String {
+package enum FunctionName {
+  package static func simplified(_ full: String) -> String {
     var text = Array(full.utf8)[...]
     if let suffix = find(" with unmangled suffix ", in: text) { text = text[..<suffix] }
     while let shorter = withoutWrapper(text) { text = shorter }

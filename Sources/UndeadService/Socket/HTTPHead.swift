@@ -1,7 +1,7 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// The head of a request: of HTTP/1.x what a client of the socket needs, and no more.
-enum HTTPHead {
-  enum Result: Equatable {
+package enum HTTPHead {
+  package enum Result: Equatable {
     /// The blank line has not come yet.
     case incomplete
     case request(UndeadService.Request)
@@ -13,7 +13,7 @@ enum HTTPHead {
   private static let mostHeaders = 100
 
   /// Reads what has come so far.
-  static func parse(_ bytes: [UInt8]) -> Result {
+  package static func parse(_ bytes: [UInt8]) -> Result {
     guard let end = end(of: bytes) else {
       return bytes.count < mostBytes ? .incomplete : .bad(status: 431, "the head of the request is too long")
     }

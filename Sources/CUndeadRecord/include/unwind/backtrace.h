@@ -34,8 +34,6 @@ uint32_t undead_backtrace_libunwind(uintptr_t *frames, uint32_t max);
 uint32_t undead_backtrace_count(void);
 uint64_t undead_backtrace_dropped(void);
 uint64_t undead_backtrace_bytes(void);
-// Captures that met a stack deeper than is kept, or ended early because a frame could not be unwound.
-uint64_t undead_backtrace_truncated(void);
 
 // Loads libunwind privately (dlopen, so that its _Unwind_* never stand before libgcc's); true if it is there. Call it
 // outside of hooks, after the constructors. Until then frames that need it end a backtrace.

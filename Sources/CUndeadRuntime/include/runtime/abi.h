@@ -1,5 +1,6 @@
 // Every number about the layout of the Swift runtime's data, 64-bit, without Objective-C. Names in comments are of the
-// runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeTests.
+// runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeFactsTests, RuntimeNamingTests
+// and EvidenceTests.
 #pragma once
 
 enum {
