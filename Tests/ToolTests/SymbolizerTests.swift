@@ -125,6 +125,19 @@ import Testing
     #expect(addresses.allSatisfy { result.symbols[$0]?.last?.symbol.contains("+0x") == false })
   }
 
+  @Test func asksByTheFirstDirectoryThatCanBeWritten() throws {
+    let text = String(repeating: "\"/opt/App\" 0x1000\n", count: 20000)
+    let directories = ["/nowhere", "/proc", sandbox.path("tmp")]
+    let descriptor = try #require(SymbolizerTool.temporaryFile(holding: text, in: directories))
+    defer { close(descriptor) }
+    let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+    #expect(link.hasPrefix(sandbox.path("tmp")) && link.hasSuffix(" (deleted)"))
+    #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    #expect(try handle.readToEnd() == Data(text.utf8), "from its start")
+    #expect(SymbolizerTool.temporaryFile(holding: text, in: ["/nowhere"]) == nil)
+  }
+
   @Test func givesOffsetsInFilesThatChanged() throws {
     var (module, functions) = try build("-g", "-Onone")
     let address = functions[0].address + Self.bias

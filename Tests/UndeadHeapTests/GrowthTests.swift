@@ -126,6 +126,29 @@ import UndeadReport
     #expect(found.growth.first?.sites.map { $0.after.count } == [1002])
   }
 
+  @Test func whatGrewAsSARIF() throws {
+    func results(_ diff: HeapDiff) throws -> [JSONValue] {
+      var options = TextOptions()
+      options.directory = "/app"
+      let log = try JSONDecoder().decode(JSONValue.self, from: HeapDiffSARIF.render(diff, options: options))
+      return log["runs"]?.elements.first?["results"]?.elements ?? []
+    }
+    let found = try results(diff(Server(), Server(sessions: 1002)))
+    #expect(found.count == 1)
+    let result = try #require(found.first)
+    #expect(result["ruleId"]?.text == "growth" && result["level"]?.text == "warning")
+    let text = try #require(result["message"]?["text"]?.text)
+    #expect(text.hasPrefix(".sessions of App.Cache: +") && text.contains("\n   kept by    "), "\(text)")
+    let name = result["locations"]?.elements[0]["logicalLocations"]?.elements[0]["fullyQualifiedName"]?.text
+    #expect(name == "App.Cache.sessions")
+    #expect(result["locations"]?.elements[0]["physicalLocation"]?["artifactLocation"]?["uri"] != nil)
+    let steps = result["codeFlows"]?.elements[0]["threadFlows"]?.elements[0]["locations"]?.elements ?? []
+    #expect(steps.last?["location"]?["message"]?["text"]?.text?.hasSuffix("\u{2192} App.Session") == true)
+    let print = try #require(result["partialFingerprints"]?["undeadGrowth/v1"])
+    #expect(try results(diff(Server(), Server(sessions: 50)))[0]["partialFingerprints"]?["undeadGrowth/v1"] == print)
+    #expect(try results(diff(Server(), Server())).isEmpty)
+  }
+
   @Test func numbersThatGrowAreToldByTheirElements() throws {
     let found = try diff(Server(), Server(log: 100_000))
     #expect(found.growth.count == 1)

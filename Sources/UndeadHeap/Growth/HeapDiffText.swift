@@ -16,7 +16,8 @@ public enum HeapDiffText {
     let shown = diff.growth.prefix(growthLimit).filter { $0.bytes >= least }
     for (number, growth) in shown.enumerated() {
       lines.append("")
-      lines += Self.lines(growth, number: number + 1, options)
+      let block = Self.lines(growth, options)
+      lines += ["\(number + 1). " + block[0]] + block.dropFirst()
     }
     let rest = diff.growth.dropFirst(shown.count)
     if !rest.isEmpty {
@@ -61,8 +62,9 @@ public enum HeapDiffText {
     return lines
   }
 
-  private static func lines(_ growth: HeapDiff.Growth, number: Int, _ options: TextOptions) -> [String] {
-    var lines = ["\(number). " + title(growth, options)]
+  /// The block of one container without its number.
+  static func lines(_ growth: HeapDiff.Growth, _ options: TextOptions) -> [String] {
+    var lines = [title(growth, options)]
     func add(_ label: String, _ text: String) {
       lines.append("   \(label)" + String(repeating: " ", count: max(1, 11 - label.count)) + text)
     }

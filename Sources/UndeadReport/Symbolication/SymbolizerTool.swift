@@ -159,14 +159,35 @@ package struct SymbolizerTool {
     }
 
     /// An unnamed file, so that a tool that answers before it has read everything cannot block us.
-    private static func temporaryFile(holding text: String) -> Int32? {
-      guard let stream = tmpfile() else { return nil }
-      defer { fclose(stream) }
-      let bytes = Array(text.utf8)
-      guard fwrite(bytes, 1, bytes.count, stream) == bytes.count, fflush(stream) == 0 else { return nil }
-      rewind(stream)
-      let descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0)
-      return descriptor >= 0 ? descriptor : nil
+    ///
+    /// - Parameter directories: the first one that takes it counts; a container may not let us write to all of them.
+    static func temporaryFile(
+      holding text: String,
+      in directories: [String] = [ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp", "/tmp", "/dev/shm"]
+    ) -> Int32? {
+      for directory in directories {
+        var path = Array("\(directory)/undead-addresses-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { continue }
+        unlink(path)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        if put(text, to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 { return descriptor }
+        close(descriptor)
+      }
+      return nil
+    }
+
+    private static func put(_ text: String, to descriptor: Int32) -> Bool {
+      var rest = Array(text.utf8)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count > 0 {
+          rest = rest.dropFirst(count)
+        } else if count == 0 || errno != EINTR {
+          return false
+        }
+      }
+      return true
     }
 
     private static func readAll(_ descriptor: Int32) -> [UInt8] {

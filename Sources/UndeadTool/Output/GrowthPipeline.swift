@@ -12,8 +12,9 @@ extension ReportPipeline {
     progress: Progress
   ) throws(ToolError) -> Int32 {
     switch display.format {
-    case .text, .json, .html: break
-    default: throw .misuse("undead diff of heap files writes text, json or html; choose one of them with --format")
+    case .text, .json, .html, .sarif: break
+    default:
+      throw .misuse("undead diff of heap files writes text, json, html or sarif; choose one of them with --format")
     }
     let leaks = ReportDiff(
       from: report(.snapshot(old.heap.file.snapshot, file: old.file), progress),
@@ -30,6 +31,7 @@ extension ReportPipeline {
     }
     switch display.format {
     case .text: try sink.write(HeapDiffText.render(difference, options: textOptions(sink)).utf8)
+    case .sarif: try sink.writeJSON { try HeapDiffSARIF.render(difference, options: repositoryOptions) }
     case .html:
       try sink.write(GrowthPage.render(difference, tool: Self.tool, options: textOptions(sink)).utf8)
     default:

@@ -277,7 +277,7 @@ struct ReportPipeline {
   }
 
   /// CI systems know files by their paths in the repository.
-  private var repositoryOptions: TextOptions {
+  var repositoryOptions: TextOptions {
     textOptions(color: false, directory: System.environment("GITHUB_WORKSPACE") ?? System.repositoryRoot)
   }
 

@@ -114,6 +114,24 @@ struct SARIFBuilder {
         properties: diagnostic.details.isEmpty ? nil : diagnostic.details.mapValues { .string($0) }))
   }
 
+  mutating func add(_ growth: SARIFRenderer.Growth) {
+    // What it kept is told in full, where it is kept and not where it leaked.
+    var finding = Finding(
+      kind: .suspect, cause: SARIFRules.growth, signature: "", title: growth.lines.first ?? growth.type)
+    finding.sites = growth.allocations.map { Site(allocated: $0) }
+    finding.chains = growth.retainPath.isEmpty ? [] : [Chain(path: growth.retainPath)]
+    var result = start(SARIFRules.growth, .warning, finding, title: finding.title, growth.lines)
+    let name =
+      growth.field.isEmpty ? places.variable(growth.container) : places.field(growth.field, of: growth.container)
+    result.locations[0].logicalLocations = [name]
+    result.codeFlows = flows(finding, near: result.locations[0].physicalLocation)
+    var hash = StableHash(SARIFRules.growth)
+    for part in [growth.container, growth.field, growth.type] { hash.mix(StableHash(part)) }
+    result.partialFingerprints = ["undeadGrowth/v1": hash.hexadecimal]
+    result.properties = ["addedObjects": .integer(growth.count), "addedBytes": .integer(growth.bytes)]
+    results.append(result)
+  }
+
   private mutating func start(
     _ rule: String, _ level: SARIF.Level, _ finding: Finding, title: String, _ lines: [String]
   ) -> SARIF.Result {

@@ -1,0 +1,24 @@
+import UndeadReport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Writes what grew between two heaps as a log of SARIF: a warning for each container, the worst first, and the new leaks.
+public enum HeapDiffSARIF {
+  /// - Parameter options: `directory` is the root of the repository.
+  public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) throws -> Data {
+    var options = options
+    options.color = false
+    let growth = diff.growth.map { growth in
+      SARIFRenderer.Growth(
+        lines: HeapDiffText.lines(growth, options), type: growth.containerType, field: growth.field, of: growth.type,
+        count: growth.count, bytes: growth.bytes, retainPath: growth.retainPath,
+        allocations: growth.sites.map(\.allocation))
+    }
+    return try SARIFRenderer.render(
+      growth, newLeaks: diff.leaks?.new ?? [], of: diff.process, tool: diff.tool, notes: diff.notes, options: options)
+  }
+}
