@@ -166,7 +166,7 @@ let runtimeCorpus: [Shape] = [
     "Locked()", name: "CUndeadTests.Locked",
     [
       16: .init("before"),
-      32: .init("mutex", type: ""),
+      32: .init("mutex", type: "Synchronization.Mutex<CUndeadTests.Item>"),
       40: .init("after"),
     ]
   ) { describe(opaque(Locked())) },

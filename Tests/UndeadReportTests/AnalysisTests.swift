@@ -269,7 +269,7 @@ import Testing
     #expect(
       try Self.advice(heap)
         == "closure stored in `load` strongly captures the object that holds it: capture it weakly (`[weak object]`)")
-    #expect(try heap.text().contains("      .load → closure\n          captures → App.Owner  ↺\n"))
+    #expect(try heap.text().contains("      .load → closure\n      ^^^^^\n          captures → App.Owner  ↺\n"))
   }
 
   @Test func unmanagedReference() throws {

@@ -44,15 +44,18 @@ import Testing
 
             run loop "main" → mode default → timer "poll"
               .target → App.Owner
+              ^^^^^^^
 
           allocated  in App.open() at /app/main.swift:12
           scope      "Detail screen" ended in App.closeScreen() at /app/main.swift:70
           advice     the timer "poll" holds its target strongly until it is invalidated: call invalidate() when the owner
                      goes away (its deinit cannot, it never runs), or make it with `holding: .weak`
+
+          stack of the allocation:
             #0  App.open() at /app/main.swift:12
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (1 object, 48 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (1 object, 48 bytes)
 
         """)
   }
@@ -104,6 +107,7 @@ import Testing
 
             run loop "main" → modes default, tracking → timer
               .block → closure #1 in App.Owner.start() at /app/main.swift:20
+              ^^^^^^
                   captures self → App.Owner
 
           allocated  in App.open() at /app/main.swift:12
@@ -111,7 +115,7 @@ import Testing
           advice     the block of the timer captures `self` strongly: capture it weakly (`[weak self]`), and call
                      invalidate() when the owner goes away
 
-        undead: 1 leak (1 object, 32 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (1 object, 32 bytes)
 
         """)
   }
@@ -213,6 +217,7 @@ import Testing
         """
             run loop "main" → mode default → timer "poll"
               .target → App.Owner
+              ^^^^^^^
             and App.Owner holds what holds it:
             App.Owner
               .timer → UndeadRunLoop.TrackedTimer
@@ -292,7 +297,7 @@ import Testing
 
         """))
     #expect(text.contains("  ... 2 more of kind lateFire\n"))
-    #expect(text.hasSuffix("0 suppressed, 8 diagnostics\n"))
+    #expect(text.hasSuffix("undead: no leaks, 8 diagnostics\n"))
     let report = try heap.report()
     #expect(report.diagnostics[0].details == ["timer": "poll", "loop": "main"])
     #expect(report.diagnostics[0].backtraces?.map(\.role) == ["creation"])
@@ -329,7 +334,7 @@ import Testing
             timer "a" every 1 s, 0 fires
             ... 4999 more timers
 
-        undead: no leaks, 0 suspects, 0 known, 0 suppressed
+        undead: no leaks
 
         """)
     let report = try heap.report()

@@ -11,10 +11,11 @@ import Testing
             App.Owner
               .child → App.Child
               .owner → App.Owner  ↺
+              ^^^^^^
           allocated  in App.makePair() at main.swift:12
           with it    2 × Swift.__StringStorage (128 bytes)
-          advice     `owner` of App.Child refers back to what holds it: declare it `weak` (`unowned` if it never outlives
-                     that object)
+          advice     `owner` of App.Child seems to refer back to what holds it: declare it `weak` (`unowned` if it never
+                     outlives that object)
         """)
   }
 

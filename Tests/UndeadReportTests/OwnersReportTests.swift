@@ -66,13 +66,14 @@ import Testing
             App.Parent
               .child → App.Child
               .parent → App.Parent  ↺
+              ^^^^^^^
 
           allocated  in App.load() at /app/main.swift:31
           advice     nobody else owns these objects, they only hold each other: unless that function of the thread still
-                     uses them, they have leaked; `parent` of App.Child refers back to what holds it: declare it `weak`
-                     (`unowned` if it never outlives that object)
+                     uses them, they have leaked; `parent` of App.Child seems to refer back to what holds it: declare it
+                     `weak` (`unowned` if it never outlives that object)
 
-        undead: no leaks, 1 suspect, 0 known, 0 suppressed
+        undead: no leaks, 1 suspect
 
         """)
     let report = try heap.report()

@@ -82,6 +82,7 @@ import Testing
             App.Owner
               .child → App.Child
               .onEvent → closure #1 in App.Owner.start() at Sources/Owner.swift:12
+              ^^^^^^^^
                   captures self → App.Owner  ↺
 
           allocated  in App.make() at Sources/App.swift:7

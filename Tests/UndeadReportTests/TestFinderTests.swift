@@ -32,6 +32,19 @@ import Testing
     return catalog
   }
 
+  @Test func whatASuiteMakesBeforeItsTestsBelongsToIt() {
+    let xctest = test(
+      [
+        Self.frame("variable initialization expression of XTests.Cases.subject", "/p/T.swift", 4),
+        Self.frame("XTests.Cases.init(name:testClosure:)", "/p/T.swift", 3),
+        Self.frame("XTests.Cases.__allocating_init(name:testClosure:)", "/p/T.swift", 3),
+      ] + Self.xctest)
+    #expect(xctest.map { [$0.suite, $0.name, $0.library] } == ["XTests.Cases", "init", "XCTest"])
+    let suite = test([Self.frame("STests.Suite1.init() -> STests.Suite1", "/p/S.swift", 3)] + Self.job)
+    #expect(suite.map { [$0.suite, $0.name, $0.library] } == ["STests.Suite1", "init", "Testing"])
+    #expect(test([Self.frame("STests.Helper.init() -> STests.Helper", "/p/S.swift", 9)] + Self.job) == nil)
+  }
+
   private func test(_ frames: [Frame]) -> TestIdentity? {
     TestFinder(catalog: catalog).test(in: Backtrace(frames: frames))
   }

@@ -12,15 +12,18 @@ import Testing
             App.Owner
               .child → App.Child
               .owner → App.Owner  ↺
+              ^^^^^^
 
           allocated  in App.makePair() at /app/main.swift:12
           with it    2 × Swift.__StringStorage (128 bytes)
-          advice     `owner` of App.Child refers back to what holds it: declare it `weak` (`unowned` if it never outlives
-                     that object)
+          advice     `owner` of App.Child seems to refer back to what holds it: declare it `weak` (`unowned` if it never
+                     outlives that object)
+
+          stack of the allocation:
             #0  App.makePair() at /app/main.swift:12
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (6 objects, 288 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (6 objects, 288 bytes)
 
         """)
   }
@@ -32,14 +35,17 @@ import Testing
 
             App.Player
               .onEnd → closure #1 in App.Player.start() at /app/main.swift:24
+              ^^^^^^
                   captures self → App.Player  ↺
 
           allocated  in App.play() at /app/main.swift:20
           advice     closure stored in `onEnd` captures `self` strongly: capture it weakly (`[weak self]`)
+
+          stack of the allocation:
             #0  App.play() at /app/main.swift:20
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 64 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 64 bytes)
 
         """)
   }
@@ -51,14 +57,17 @@ import Testing
 
             App.Player
               .onEnd → closure #1 in App.Player.start() at /app/main.swift:24
+              ^^^^^^
                   captures self → App.Player  ↺
 
           allocated  in App.play() at /app/main.swift:20
           advice     closure stored in `onEnd` captures `self` strongly: capture it weakly (`[weak self]`)
+
+          stack of the allocation:
             #0  App.play() at /app/main.swift:20
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (1 object, 32 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (1 object, 32 bytes)
 
         """)
   }
@@ -70,15 +79,18 @@ import Testing
 
             App.View
               .render → closure #1 in App.View.render.getter at /app/main.swift:34
+              ^^^^^^^
                   captures self → App.View  ↺
 
           allocated  in App.show() at /app/main.swift:30
           advice     the closure in the lazy property `render` captures `self` strongly and is kept: capture it weakly
                      (`[weak self]`)
+
+          stack of the allocation:
             #0  App.show() at /app/main.swift:30
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (1 object, 32 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (1 object, 32 bytes)
 
         """)
   }
@@ -91,14 +103,16 @@ import Testing
             App.Screen
               .loader → App.Loader
               .delegate → App.Screen  ↺
+              ^^^^^^^^^
 
           allocated  in App.open() at /app/main.swift:44
-          advice     `delegate` of App.Loader refers back to what holds it: declare it `weak` (`unowned` if it never
-                     outlives that object)
+          advice     `delegate` of App.Loader refers back to what holds it: declare it `weak`
+
+          stack of the allocation:
             #0  App.open() at /app/main.swift:44
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 96 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 96 bytes)
 
         """)
   }
@@ -111,15 +125,18 @@ import Testing
             App.Node
               .children[0] → App.Leaf
               .parent → App.Node  ↺
+              ^^^^^^^
 
           allocated  in App.grow() at /app/main.swift:50
           with it    2 × App.Leaf (64 bytes)
-          advice     `parent` of App.Leaf refers back to what holds it: declare it `weak` (`unowned` if it never outlives
-                     that object)
+          advice     `parent` of App.Leaf seems to refer back to what holds it: declare it `weak` (`unowned` if it never
+                     outlives that object)
+
+          stack of the allocation:
             #0  App.grow() at /app/main.swift:50
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (5 objects, 208 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (5 objects, 208 bytes)
 
         """)
   }
@@ -134,12 +151,15 @@ import Testing
               .index → App.IndexActor  ↺
 
           allocated  in App.open() at /app/main.swift:61
-          advice     an actor is counted like a class: make one of these references `weak`: `App.IndexActor.store`,
+          advice     an actor is counted like a class: make the one of these references that does not own its object
+                     `weak` or `unowned`, or set one to nil when the objects are done: `App.IndexActor.store`,
                      `App.StoreActor.index`
+
+          stack of the allocation:
             #0  App.open() at /app/main.swift:61
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 64 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 64 bytes)
 
         """)
   }
@@ -151,14 +171,17 @@ import Testing
 
             App.Cache
               .entries[value] → App.Cache  ↺
+              ^^^^^^^^^^^^^^^
 
           allocated  in App.warm() at /app/main.swift:70
           advice     `entries` holds the very object that it belongs to: remove it from there before the last use, or
                      keep it weakly
+
+          stack of the allocation:
             #0  App.warm() at /app/main.swift:70
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 160 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 160 bytes)
 
         """)
   }
@@ -170,14 +193,17 @@ import Testing
 
             App.Tree
               .top.split.left → App.Tree  ↺
+              ^^^^^^^^^^^^^^^
 
           allocated  in App.plant() at /app/main.swift:72
-          advice     `top.split.left` refers to the object itself: make it `weak`, or set it to nil when the object is
-                     done
+          advice     `top.split.left` refers to the object itself: set it to nil when the object is done, or make it
+                     `weak`
+
+          stack of the allocation:
             #0  App.plant() at /app/main.swift:72
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 64 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 64 bytes)
 
         """)
   }
@@ -190,13 +216,14 @@ import Testing
             closure context (captures a variable)
               captured variable → box of () -> ()
               .value → closure #1 in App.recurse() at /app/main.swift:75
+              ^^^^^^
                   captures → closure context (captures a variable)  ↺
 
           allocated  at an unknown place: no backtrace was recorded
           advice     a closure captures the very variable that it is stored in: set the variable to nil after the last
                      call, or make it a local function
 
-        undead: 1 leak (2 objects, 64 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 64 bytes)
 
         """)
   }
@@ -208,17 +235,21 @@ import Testing
 
             App.Feed
               .worker → Task
+              ^^^^^^^
               +16 → closure #1 in App.Feed.start() at /app/main.swift:88
                   captures self → App.Feed  ↺
 
           waits in   closure #1 in App.Feed.start() at /app/main.swift:88
           allocated  in App.subscribe() at /app/main.swift:86
-          advice     the task that `worker` leads to captures its owner and never ends: capture `self` weakly in the
-                     task, and cancel it when the owner goes away
+          advice     the task that `worker` leads to holds its owner and has not ended: cancel it when the owner is done
+                     (not in a deinit, which the task prevents), or capture `self` weakly in the task and let its loop
+                     end
+
+          stack of the allocation:
             #0  App.subscribe() at /app/main.swift:86
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (3 objects, 368 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (3 objects, 368 bytes)
 
         """)
   }
@@ -235,12 +266,14 @@ import Testing
 
           allocated  in App.walk() at /app/main.swift:134
           with it    1 × App.Step0 (32 bytes), 1 × App.Step1 (32 bytes), 1 × App.Step5 (32 bytes), 1 × C memory (32 bytes)
-          advice     make one of these references `weak` or `unowned`, or set it to nil when the objects are done:
-                     `App.Step4.shortcut`, `App.Step2.next`, `App.Step3.next`
+          advice     `App.Step4.shortcut` is most likely the reference that does not own its object: make it `weak` or
+                     `unowned`, or set it to nil when the objects are done
+
+          stack of the allocation:
             #0  App.walk() at /app/main.swift:134
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (6 objects, 224 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (6 objects, 224 bytes)
 
         """)
   }

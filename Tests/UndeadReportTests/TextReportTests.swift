@@ -12,11 +12,14 @@ import Testing
             App.Owner
               .child → App.Child
               .owner → App.Owner  ↺
+              ^^^^^^
 
           allocated  in App.makePair() at /app/main.swift:12
           with it    2 × Swift.__StringStorage (128 bytes)
-          advice     `owner` of App.Child refers back to what holds it: declare it `weak` (`unowned` if it never outlives
-                     that object)
+          advice     `owner` of App.Child seems to refer back to what holds it: declare it `weak` (`unowned` if it never
+                     outlives that object)
+
+          stack of the allocation:
             #0  App.makePair() at /app/main.swift:12
             #1  main at /app/main.swift:90
 
@@ -26,10 +29,12 @@ import Testing
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
                      pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+
+          stack of the allocation:
             #0  App.watch() at /app/main.swift:150
             #1  main at /app/main.swift:90
 
-        undead: 2 leaks (7 objects, 320 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 2 leaks (7 objects, 320 bytes)
 
         """)
   }
@@ -42,7 +47,7 @@ import Testing
           1 × Foundation.Timer (48 bytes): Foundation's Timer on Linux is never released after it fired or was invalidated; it holds no object of the program
           1 × Foundation.Cache (32 bytes): allocated by the toolchain's libraries for themselves: no function of the program took part
 
-        undead: no leaks, 0 suspects, 3 known, 0 suppressed
+        undead: no leaks, 3 known
 
         """)
   }
@@ -55,6 +60,7 @@ import Testing
             AppTests.OwnerTests
               .subject → App.Subject
               .delegate → AppTests.OwnerTests  ↺
+              ^^^^^^^^^
 
           it holds another cycle, which leaks also without it:
             App.Model
@@ -63,12 +69,13 @@ import Testing
 
           allocated  in main at /app/main.swift:160
           with it    1 × XCTest.XCTestCaseRun (80 bytes), 1 × App.Model (32 bytes)
-          advice     `delegate` of App.Subject refers back to what holds it: declare it `weak` (`unowned` if it never
-                     outlives that object)
+          advice     `delegate` of App.Subject refers back to what holds it: declare it `weak`
+
+          stack of the allocation:
             #0  main at /app/main.swift:160
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (4 objects, 240 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (4 objects, 240 bytes)
 
         """)
   }
@@ -85,10 +92,13 @@ import Testing
             and App.Badge holds that thing itself:
             App.Badge
               .token → the registration
+              ^^^^^^
 
           allocated  in App.Badge.make() at /app/main.swift:170
           advice     the block registered with NotificationCenter captures the object that keeps its token in `token`:
                      capture `self` weakly, and call removeObserver(_:) when the owner goes away
+
+          stack of the allocation:
             #0  App.Badge.make() at /app/main.swift:170
             #1  main at /app/main.swift:90
 
@@ -101,10 +111,13 @@ import Testing
             and App.Clock holds that thing itself:
             App.Clock
               .timer → the timer
+              ^^^^^^
 
           allocated  in App.Clock.make() at /app/main.swift:170
           advice     the timer holds the object that holds it in `timer`, so deinit never runs and cannot stop it:
                      capture `self` weakly in its block, and call invalidate() when the owner goes away
+
+          stack of the allocation:
             #0  App.Clock.make() at /app/main.swift:170
             #1  main at /app/main.swift:90
 
@@ -116,11 +129,14 @@ import Testing
             and App.Poller holds that thing itself:
             App.Poller
               .task → the task
+              ^^^^^
 
           waits in   App.Poller.run() at /app/main.swift:175
           allocated  in App.poll() at /app/main.swift:176
-          advice     the task waits and holds the object that holds it in `task`: capture `self` weakly in the task, and
-                     cancel it when the owner goes away
+          advice     the task waits and holds the object that holds it in `task`: cancel it when the owner is done (not
+                     in its deinit, which the task prevents), or capture `self` weakly in the task
+
+          stack of the allocation:
             #0  App.poll() at /app/main.swift:176
             #1  main at /app/main.swift:90
 
@@ -133,14 +149,17 @@ import Testing
             and App.Watcher holds that thing itself:
             App.Watcher
               .source → the dispatch source
+              ^^^^^^^
 
           allocated  in App.Watcher.make() at /app/main.swift:170
           advice     the handler of the dispatch source captures the object that holds the source in `source`: capture
                      `self` weakly, and call cancel() when the owner goes away
+
+          stack of the allocation:
             #0  App.Watcher.make() at /app/main.swift:170
             #1  main at /app/main.swift:90
 
-        undead: no leaks, 4 suspects, 0 known, 0 suppressed
+        undead: no leaks, 4 suspects
 
         """)
   }
@@ -153,7 +172,7 @@ import Testing
         note: the counts are too low: 5 more leaked blocks did not fit into the snapshot
         note: no backtrace for 1 allocation: the store was full
         note: not listed: 3 unreachable blocks of C code (300 bytes), of which only C tools can tell whether they are leaks
-        undead: no leaks found, but the check is incomplete, 0 suspects, 0 known, 0 suppressed
+        undead: no leaks found, but the check is incomplete
 
         """)
   }
@@ -161,7 +180,7 @@ import Testing
   @Test func clean() throws {
     #expect(
       try SyntheticHeap().text() == """
-        undead: no leaks, 0 suspects, 0 known, 0 suppressed
+        undead: no leaks
 
         """)
   }

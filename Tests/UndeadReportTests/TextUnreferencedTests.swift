@@ -17,10 +17,12 @@ import Testing
           with it    3 × async frames (3072 bytes), 3 × App.Mailbox (96 bytes)
           advice     the task waits in App.Mailbox.next() for a continuation that nobody can resume any more: resume it
                      exactly once on every path, also when its owner goes away
+
+          stack of the allocation:
             #0  App.spawn() at /app/main.swift:80
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (6 objects, 4080 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (6 objects, 4080 bytes)
 
         """)
   }
@@ -37,10 +39,12 @@ import Testing
           with it    1 × App.Item (32 bytes)
           advice     memory taken by hand (UnsafeMutablePointer.allocate or the like) is never given back: call
                      deallocate() on every path, deinitialize(count:) before it if it holds objects
+
+          stack of the allocation:
             #0  App.buffer() at /app/main.swift:95
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 4128 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 4128 bytes)
 
         """)
   }
@@ -55,10 +59,12 @@ import Testing
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
                      pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+
+          stack of the allocation:
             #0  App.register() at /app/main.swift:100
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 48 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (2 objects, 48 bytes)
 
         """)
   }
@@ -76,10 +82,12 @@ import Testing
           with it    1 × App.Clock (32 bytes), 1 × closure context (captures App.Clock) (32 bytes)
           advice     Foundation's Timer on Linux never releases its block, not even after invalidate(): capture `self`
                      weakly in the block, so that only the timer is lost
+
+          stack of the allocation:
             #0  App.Clock.start() at /app/main.swift:110
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (3 objects, 112 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (3 objects, 112 bytes)
 
         """)
   }
@@ -94,6 +102,8 @@ import Testing
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
                      pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+
+          stack of the allocation:
             #0  App.one() at /app/main.swift:120
             #1  main at /app/main.swift:90
 
@@ -109,10 +119,12 @@ import Testing
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
                      pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+
+          stack of the allocation:
             #0  App.two() at /app/main.swift:121
             #1  main at /app/main.swift:90
 
-        undead: 2 leaks (5 objects, 1128 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 2 leaks (5 objects, 1128 bytes)
 
         """)
   }
@@ -125,10 +137,12 @@ import Testing
           allocated  in App.submit() at /app/main.swift:140
           advice     only an unreachable block of C code (malloc block) refers to it: whoever lost that block, for
                      example a dispatch block that never ran, did not release the object
+
+          stack of the allocation:
             #0  App.submit() at /app/main.swift:140
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (1 object, 32 bytes), 0 suspects, 0 known, 0 suppressed
+        undead: 1 leak (1 object, 32 bytes)
 
         """)
   }

@@ -37,7 +37,7 @@ import Testing
           advice     the reference does not keep the object alive (`unowned(unsafe)`, `Unmanaged`, or a release too many
                      before): hold the Poller strongly or `weak` where it is used
 
-        undead: no leaks, 1 zombie, 0 suspects, 0 known, 0 suppressed
+        undead: no leaks, 1 zombie
 
         """)
   }

@@ -58,6 +58,20 @@ static bool enter_field(descent *walk, const undead_field *field, bool named) {
   return field->type != 0 && !field->indirect;
 }
 
+// Mutex<Value>: its lock, a number, then the value in raw storage, as far behind as it must be.
+static bool enter_mutex(descent *walk) {
+  uintptr_t value = read_word(walk->value.type + ABI_VALUE_GENERIC_ARGUMENTS);
+  size_t size, stride;
+  uint32_t flags;
+  if (!undead_type_layout(value, &size, &stride, &flags)) return false;
+  size_t mask = flags & ABI_WITNESS_ALIGN_MASK, offset = (ABI_MUTEX_LOCK_BYTES + mask) & ~mask;
+  if (walk->value.offset < offset || walk->value.offset - offset >= size) return false;
+  walk->value.offset -= offset;
+  if (walk->value.memory) walk->value.memory += offset;
+  walk->value.type = value;
+  return true;
+}
+
 static bool enter_struct(descent *walk) {
   uintptr_t descriptor = undead_type_descriptor(walk->value.type);
   const char *name = undead_descriptor_name(descriptor);
@@ -69,6 +83,7 @@ static bool enter_struct(descent *walk) {
     // Bits that look like a reference, or an address that nobody can release.
     if (!strcmp(name, "Double") || !strcmp(name, "ObjectIdentifier")) return leave_unused(walk);
     walk->silent = true;
+    if (undead_descriptor_is(descriptor, "Synchronization", "Mutex")) return enter_mutex(walk);
     // Mutex<Value> keeps the value in raw storage, which has no field records.
     if (!strcmp(name, "_Cell")) {
       walk->value.type = read_word(walk->value.type + ABI_VALUE_GENERIC_ARGUMENTS);

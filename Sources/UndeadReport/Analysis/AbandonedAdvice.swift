@@ -116,7 +116,13 @@ enum AbandonedAdvice {
 
   private static func remedy(_ step: PathStep) -> String {
     if step.reference.holdsClosure { return "capture it weakly in the closure stored in `\(place(step))`" }
+    if let package = step.package {
+      return
+        "`\(place(step))` of \(TypeName.unspecialized(step.type)) is \(package)'s: most likely the call that ends it "
+        + "is missing (close, finish, shut down, cancel or invalidate)"
+    }
     return "set `\(place(step))` of \(step.type) to nil when the scope ends, or declare it `weak`"
+      + (FieldName.isBackReference(step.field) ? "" : " if it does not own the object")
   }
 
   private static func captures(_ step: PathStep) -> String {

@@ -24,8 +24,8 @@ enum Advice {
       return "the block registered with NotificationCenter captures the object that keeps its token\(field): capture "
         + "`self` weakly, and call removeObserver(_:) when the owner goes away"
     case .task:
-      return "the task waits and holds the object that holds it\(field): capture `self` weakly in the task, and cancel "
-        + "it when the owner goes away"
+      return "the task waits and holds the object that holds it\(field): cancel it when the owner is done (not in its "
+        + "deinit, which the task prevents), or capture `self` weakly in the task"
     default:
       return nil
     }
@@ -38,11 +38,12 @@ enum Advice {
   }
 
   private static let unreferencedRules: [Rule] = [
-    timer, waitingTask, rawMemory, heldByForeignBlock, passRetained, loneClosure,
+    timer, waitingTask, rawMemory, heldByForeignBlock, LibraryAdvice.object, passRetained, loneClosure,
   ]
 
   private static let cycleRules: [Rule] = [
-    timer, taskCycle, dispatchSource, observer, lazyClosure, ownVariable, ownClosure, closureInCycle, unmanaged, memory,
+    timer, LibraryAdvice.cycle, taskCycle, dispatchSource, observer, LibraryAdvice.subscription, lazyClosure,
+    ownVariable, ownClosure, closureInCycle, LibraryAdvice.channel, LibraryAdvice.mixed, unmanaged, memory,
     collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor, anyCycle,
   ]
 
@@ -96,15 +97,17 @@ enum Advice {
     guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
     let symbols = facts.suspended?.frames.map(\.symbol) ?? []
     if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
-      return "the task waits for a stream that never ends, and captures its owner: call finish() on the stream's "
-        + "continuation, or capture `self` weakly in the task and cancel it when the owner goes away"
+      return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
+        + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if symbols.contains(where: { $0.contains("Continuation") }) {
-      return "the task waits for a continuation that only the cycle itself holds: resume it when the owner is done, "
-        + "and capture `self` weakly in the task"
+    if symbols.contains(where: { $0.contains("Continuation") }) || facts.mentions("CheckedContinuationCanary") {
+      let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
+      return "the task waits\(place) for a continuation that only the cycle itself holds: resume it exactly once on "
+        + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
+        + "`self` would not wake the task"
     }
-    return "the task that `\(reference.field)` leads to captures its owner and never ends: capture `self` weakly in "
-      + "the task, and cancel it when the owner goes away"
+    return "the task that `\(reference.field)` leads to holds its owner and has not ended: cancel it when the owner is "
+      + "done (not in a deinit, which the task prevents), or capture `self` weakly in the task and let its loop end"
   }
 
   private static func dispatchSource(_ facts: LeakFacts) -> String? {
@@ -144,12 +147,16 @@ enum Advice {
   }
 
   private static func closureInCycle(_ facts: LeakFacts) -> String? {
-    guard let reference = facts.references.first(where: \.holdsClosure) else { return nil }
-    return "the closure stored in `\(reference.field)` of \(reference.type) \(captures(reference)): "
+    guard
+      let reference = facts.references.first(where: \.holdsOwnClosure)
+        ?? facts.references.first(where: { $0.holdsClosure && $0.package == nil })
+    else { return nil }
+    let type = reference.package == nil ? reference.type : TypeName.unspecialized(reference.type)
+    return "the closure stored in `\(reference.field)` of \(type) \(captures(reference)): "
       + remedy(reference)
   }
 
-  private static func captures(_ reference: Reference) -> String {
+  static func captures(_ reference: Reference) -> String {
     switch reference.captures {
     case "self": "captures `self` strongly"
     case "variable": "strongly captures the variable that refers to its owner"
@@ -158,7 +165,7 @@ enum Advice {
     }
   }
 
-  private static func remedy(_ reference: Reference) -> String {
+  static func remedy(_ reference: Reference) -> String {
     reference.captures == "self" ? "capture it weakly (`[weak self]`)" : "capture it weakly (`[weak object]`)"
   }
 
@@ -192,19 +199,24 @@ enum Advice {
 
   private static func selfReference(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 1, let reference = facts.references.first else { return nil }
-    return "`\(reference.field)` refers to the object itself: make it `weak`, or set it to nil when the object is done"
+    return "`\(reference.field)` refers to the object itself: set it to nil when the object is done, or make it `weak`"
   }
 
   private static func backReference(_ facts: LeakFacts) -> String? {
-    guard let reference = facts.references.last(where: { FieldName.isBackReference($0.field) }) else { return nil }
-    return "`\(reference.field)` of \(reference.type) refers back to what holds it: declare it `weak` "
-      + "(`unowned` if it never outlives that object)"
+    guard
+      let reference = facts.references.last(where: { $0.package == nil && FieldName.isBackReference($0.field) })
+    else { return nil }
+    let name = "`\(reference.field)` of \(reference.type)"
+    // The name of a delegate says that it does not own; other names only suggest it.
+    return FieldName.isDelegate(reference.field)
+      ? "\(name) refers back to what holds it: declare it `weak`"
+      : "\(name) seems to refer back to what holds it: declare it `weak` (`unowned` if it never outlives that object)"
   }
 
   /// The member of a collection that refers to the object that has the collection.
   private static func memberOfCollection(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 2, let owner = facts.references.first, owner.field.contains("["),
-      let back = facts.references.last, !back.field.contains("[")
+      let back = facts.references.last, !back.field.contains("["), back.package == nil
     else { return nil }
     return "`\(back.field)` of \(back.type) refers back to what holds it in `\(collection(owner.field))`: declare it "
       + "`weak` (`unowned` if it never outlives that object)"
@@ -213,24 +225,38 @@ enum Advice {
   private static func boxedPayload(_ facts: LeakFacts) -> String? {
     guard facts.roles.contains(.box), let reference = facts.references.first else { return nil }
     return "`\(reference.field)` of \(reference.type) holds the way back in a boxed value (an indirect enum case or an "
-      + "existential): keep one of these references weakly: \(choices(facts))"
+      + "existential): \(choose(facts))"
   }
 
   private static func actor(_ facts: LeakFacts) -> String? {
     guard facts.references.contains(where: { $0.type.hasSuffix("Actor") }) else { return nil }
-    return "an actor is counted like a class: make one of these references `weak`: \(choices(facts))"
+    return "an actor is counted like a class: \(choose(facts))"
   }
 
   private static func anyCycle(_ facts: LeakFacts) -> String? {
     guard !facts.references.isEmpty else { return nil }
-    return "make one of these references `weak` or `unowned`, or set it to nil when the objects are done: "
-      + choices(facts)
+    return choose(facts)
+  }
+
+  /// What to do where nothing tells which of several references is not meant to own.
+  static func choose(_ facts: LeakFacts) -> String {
+    let names = choices(facts)
+    guard names.contains(",") else {
+      return "\(names) is most likely the reference that does not own its object: make it `weak` or `unowned`, or set "
+        + "it to nil when the objects are done"
+    }
+    return "make the one of these references that does not own its object `weak` or `unowned`, or set one to nil when "
+      + "the objects are done: " + names
   }
 
   private static func choices(_ facts: LeakFacts) -> String {
-    let own = facts.references.filter { !$0.isNameless && !isToolchain($0.type) }
+    let named = facts.references.filter { !$0.isNameless && !isToolchain($0.type) }
+    let ofUser = named.filter { $0.package == nil }
+    let own = ofUser.isEmpty ? named : ofUser
+    // Whoever has children, or the next of a list, owns them.
+    let candidates = own.filter { !FieldName.isOwning($0.field) }
     var names: [String] = []
-    for reference in own.isEmpty ? facts.references : own {
+    for reference in !candidates.isEmpty ? candidates : own.isEmpty ? facts.references : own {
       let name = "`\(reference.type).\(collection(reference.field))`"
       if !names.contains(name) { names.append(name) }
     }

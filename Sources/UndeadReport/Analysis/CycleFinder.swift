@@ -107,9 +107,11 @@ struct CycleFinder {
     if best.map({ score < $0.score }) ?? true { best = (score, rotated) }
   }
 
-  /// Where to search from: objects of the program; what is visible if there are none; else all nodes.
+  /// Where to search from: objects of the user's types, which are theirs to change; else of dependencies; what is visible
+  /// if there are none of these; else all nodes.
   private func startNodes(_ nodes: ArraySlice<Int32>) -> [Int] {
-    var starts = nodes.map(Int.init).filter { names.role(of: $0) == .program }
+    var starts = nodes.map(Int.init).filter { names.isOfUser($0) }
+    if starts.isEmpty { starts = nodes.map(Int.init).filter { names.role(of: $0) == .program } }
     if starts.isEmpty { starts = nodes.map(Int.init).filter { names.role(of: $0).isVisible } }
     return starts.isEmpty ? nodes.map(Int.init) : starts
   }
@@ -142,7 +144,7 @@ struct CycleFinder {
       let isLedBack = names.isBackReference(before) || names.role(of: graph.source(of: before)) == .context
       // Who has a collection of others is their owner.
       let isOwner = isLedBack || names.role(of: graph.end(of: edge)) == .storage
-      let rank = role == .program ? (isOwner ? 0 : 1) : role.isVisible ? 2 : 3
+      let rank = role == .program ? (isOwner ? 0 : 1) + (names.isOfUser(node) ? 0 : 2) : role.isVisible ? 4 : 5
       steps.append(StepKey(rank: rank, type: names.typeHash(of: node), label: names.labelHash(of: edge)))
       details.append(fullKey(edge))
     }

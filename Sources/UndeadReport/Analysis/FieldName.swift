@@ -7,12 +7,32 @@ enum FieldName {
     "document", "session", "router", "up", "root",
   ]
 
+  /// Words in the names of fields that own what they refer to.
+  private static let ownWords: Set<String> = [
+    "child", "children", "next", "downstream", "downstreams", "upstream", "subscription", "subscriptions", "items",
+    "elements", "values", "entries", "storage", "buffer", "cache", "tail", "worker", "workers", "task", "tasks",
+    "timer", "subviews",
+  ]
+
+  /// True for `children`, `nextNode`, `downstream`: a reference that is meant to own.
+  static func isOwning(_ field: String) -> Bool { hasWord(field, of: ownWords) }
+
+  /// True for `delegate` and `dataSource`, which by convention never own.
+  static func isDelegate(_ field: String) -> Bool {
+    hasWord(field, of: ["delegate"]) || field.hasSuffix("dataSource")
+  }
+
   /// True for `delegate`, `dataSource`, `state.parentNode`...: a reference back to what holds the object.
   static func isBackReference(_ field: String) -> Bool {
-    guard !field.hasSuffix("]") else { return false }
+    !field.hasSuffix("]") && hasWord(field, of: backWords)
+  }
+
+  /// True if the first or last word of a field's name is one of these.
+  private static func hasWord(_ field: String, of words: Set<String>) -> Bool {
+    let field = String(field.prefix { $0 != "[" })
     let name = field.split(separator: ".").last.map(String.init) ?? field
     let lastWord = name.lastIndex { $0.isUppercase }.map { name[$0...].lowercased() } ?? name
     let firstWord = String(name.drop { $0 == "_" }.prefix { !$0.isUppercase })
-    return backWords.contains(lastWord) || backWords.contains(firstWord)
+    return words.contains(lastWord) || words.contains(firstWord)
   }
 }

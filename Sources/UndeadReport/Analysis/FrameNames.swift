@@ -15,6 +15,8 @@ package struct FrameNames {
   let tests: TestFinder?
   /// Few blocks have a backtrace, so leaks are not told apart by it.
   let isSampled: Bool
+  /// Which code is a dependency's.
+  package let packages: Packages
 
   package init(_ snapshot: Snapshot, symbols: SymbolTable) {
     self.snapshot = snapshot
@@ -22,6 +24,7 @@ package struct FrameNames {
     tests = symbols.tests.map(TestFinder.init)
     modules = snapshot.modules.sorted { $0.low < $1.low }
     isSampled = snapshot.metadata("sampleBytes") != nil
+    packages = Packages(symbols, program: snapshot.metadata("path") ?? "")
   }
 
   /// The frames of a stack, innermost first.
@@ -59,7 +62,7 @@ package struct FrameNames {
 
   /// Hash of the function of the program that made an allocation, the same in every run.
   ///
-  /// Only the innermost one: what leaks in a function is one bug, however many callers the function has.
+  /// Only the innermost one of the user's: what leaks in a function is one bug, however many callers the function has.
   mutating func siteHash(_ stack: Snapshot.Index) -> StableHash {
     guard Int(stack) < snapshot.stacks.count else { return StableHash("") }
     if siteHashes.isEmpty { siteHashes = [StableHash](repeating: .unknown, count: snapshot.stacks.count) }
@@ -98,14 +101,15 @@ package struct FrameNames {
 
   /// Hash of the function that made an allocation; nil if no frame says anything.
   private mutating func site(_ stack: Snapshot.Index) -> StableHash? {
-    var (initializer, library): (StableHash?, StableHash?) = (nil, nil)
+    var (dependency, initializer, library): (StableHash?, StableHash?, StableHash?) = (nil, nil, nil)
     for address in snapshot.addresses(ofStack: stack) where address != 0 {
       let number = site(at: address - 1)
       if let program = sites[number].program { return program }
+      dependency = dependency ?? sites[number].dependency
       initializer = initializer ?? sites[number].initializer
       library = library ?? sites[number].library
     }
-    return initializer ?? library
+    return dependency ?? initializer ?? library
   }
 
   /// Position in `sites` of what an address says.
@@ -145,6 +149,7 @@ package struct FrameNames {
       frames[position].module = known.isEmpty ? name : known
       let isSystem = frames[position].system || module?.isSystem ?? false
       frames[position].system = isSystem || SymbolText.isToolchain(frames[position])
+      if !frames[position].system { frames[position].package = packages.package(of: frames[position]) }
     }
     resolved[address] = frames
     return frames
@@ -165,6 +170,7 @@ package struct FrameNames {
 private struct CodeSite {
   /// Hashes of the innermost functions of each kind; no others are known once there is one of the program.
   private(set) var program: StableHash?
+  private(set) var dependency: StableHash?
   private(set) var initializer: StableHash?
   private(set) var library: StableHash?
   /// Hash and line of each function, innermost first.
@@ -174,7 +180,9 @@ private struct CodeSite {
     lines = frames.flatMap { [StableHash($0.symbol).value, UInt64(truncatingIfNeeded: $0.line ?? 0)] }
     for frame in frames {
       func hash() -> StableHash { StableHash(SymbolText.withoutThunks(frame.symbol)) }
-      if !frame.system {
+      if frame.package != nil {
+        dependency = dependency ?? hash()
+      } else if !frame.system {
         guard SymbolText.isAllocatingInitializer(frame.symbol) else {
           program = hash()
           return

@@ -18,6 +18,8 @@ struct LeakFacts {
   /// True if the cycle is the one of a test case and its run.
   var isTestCase: Bool
   var allocation: Backtrace
+  /// The dependency that all objects of the cycle belong to, or the type of the object that nothing refers to.
+  var package: String?
   var suspended: Backtrace?
 
   func mentions(_ part: String) -> Bool {

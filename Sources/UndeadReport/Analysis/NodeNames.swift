@@ -29,6 +29,7 @@ package struct NodeNames {
     var role: NodeRole
     var isOfProgram: Bool
     var isOwn: Bool
+    var isOfPackage: Bool
   }
 
   /// What the text of a field says.
@@ -55,7 +56,7 @@ package struct NodeNames {
   private static let rawMemoryHash = StableHash(rawMemory)
   package static let foreignMemory = "C memory"
 
-  init(_ snapshot: Snapshot) {
+  init(_ snapshot: Snapshot, _ packages: Packages = Packages()) {
     self.snapshot = snapshot
     var texts: [StringID: String] = [:]
     types = snapshot.types.map { type in
@@ -65,7 +66,7 @@ package struct NodeNames {
       let role = Self.role(of: type, name: name)
       return TypeFacts(
         name: name, hash: StableHash(name), role: role, isOfProgram: type.isOfProgram,
-        isOwn: OwnLibraries.declare(name))
+        isOwn: OwnLibraries.declare(name), isOfPackage: packages.package(ofType: name) != nil)
     }
     (labels, labelOfEdge) = Self.readLabels(snapshot)
   }
@@ -137,6 +138,11 @@ package struct NodeNames {
   func isOfProgram(_ node: Int) -> Bool {
     let record = snapshot.nodes[node]
     return record.state != .raw && record.type != Snapshot.none && types[Int(record.type)].isOfProgram
+  }
+
+  /// True for an object of a type that the user declares, not a dependency.
+  func isOfUser(_ node: Int) -> Bool {
+    role(of: node) == .program && !types[Int(snapshot.nodes[node].type)].isOfPackage
   }
 
   /// True if the node's type is one of this package's libraries.

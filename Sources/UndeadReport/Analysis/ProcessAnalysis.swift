@@ -23,8 +23,8 @@ struct ProcessAnalysis {
   init(_ snapshot: Snapshot, symbols: SymbolTable, inherited: Set<Identity> = []) {
     self.snapshot = snapshot
     chain = ReferenceChain(snapshot)
-    names = NodeNames(snapshot)
     frames = FrameNames(snapshot, symbols: symbols)
+    names = NodeNames(snapshot, frames.packages)
     counts = ReferenceCounts(snapshot, names)
     let ways = Ways(snapshot, names, &frames, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
     findLeaks(inherited)
@@ -242,6 +242,8 @@ struct ProcessAnalysis {
     let explained = nodes.first { snapshot.nodes[$0].explanation != Snapshot.none }
     // Not every block of the toolchain has a stack: then the next object of the cycle tells more.
     let allocated = nodes.first { snapshot.nodes[$0].stack != Snapshot.none }
+    let package = references.package
+    let stack = package == nil ? nil : startOfUser(nodes, leak, finder)
     return LeakFacts(
       isCycle: !leak.cycle.isEmpty, references: Array(references.prefix(64)),
       lazyFields: Set(leak.cycle.filter(names.isLazy).map(names.label)), rootType: names.type(of: leak.root),
@@ -249,8 +251,22 @@ struct ProcessAnalysis {
       roles: Set(nodes.map(names.role)),
       types: Set(group.alsoLeaked.keys).union(names.types(of: nodes)),
       holdsProgramObject: group.holdsProgramObject, isTestCase: isTestCase(references),
-      allocation: frames.backtrace(allocated.map { snapshot.nodes[$0].stack } ?? record.stack),
+      allocation: frames.backtrace(stack ?? allocated.map { snapshot.nodes[$0].stack } ?? record.stack),
+      package: package ?? frames.packages.package(ofType: names.type(of: leak.root)),
       suspended: explained.map { frames.backtrace(snapshot.nodes[$0].explanation) })
+  }
+
+  private static let startLimit = 200
+
+  /// The stack of the first block on which the user's code is, of a leak that is a dependency's own; nil if there is none.
+  private mutating func startOfUser(_ nodes: [Int], _ leak: LeakInstance, _ finder: LeakFinder) -> Snapshot.Index? {
+    let number = Int(finder.owner[leak.root])
+    let others = number < 0 ? [] : finder.blocks(of: number, limit: Self.startLimit)
+    for node in nodes.prefix(Self.startLimit) + others {
+      let stack = snapshot.nodes[node].stack
+      if stack != Snapshot.none, frames.backtrace(stack).start != nil { return stack }
+    }
+    return nil
   }
 
   /// XCTest's runs and test cases hold each other by these fields.

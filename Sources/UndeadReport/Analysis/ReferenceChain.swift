@@ -40,6 +40,7 @@ struct ReferenceChain {
     if let closure = result.closure, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
       result.captures = "self"
     }
+    result.package = frames.packages.package(ofType: result.type)
     return result
   }
 

@@ -150,7 +150,7 @@ extension LeakReport {
     }
     guard blocks > 0 else { return }
     summary.notes.append(
-      "not listed: \(Quantity.of(blocks, "unreachable block")) of C code (\(Quantity.of(bytes, "byte"))), "
+      "not listed: \(Quantity.of(blocks, "unreachable block")) of C code (\(Quantity.bytes(bytes))), "
         + "of which only C tools can tell whether they are leaks")
   }
 

@@ -107,9 +107,10 @@ package enum SymbolText {
 }
 
 extension Backtrace {
-  /// The first frame that the programmer wrote, if there is one.
+  /// The first frame of the program: the first that the user wrote, else the first of a dependency.
   package var firstOwnFrame: Frame? {
-    frames.first { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) } ?? frames.first { !$0.system }
+    start?.frame ?? frames.first { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) }
+      ?? frames.first { !$0.system }
   }
 }
 

@@ -38,10 +38,24 @@ struct TestFinder {
     if catalog.functions.contains(base) || outer.first.flatMap({ TestCatalog.expandedTest(in: $0.symbol) }) == base {
       return TestIdentity(name: name + arguments, suite: suite, library: "Testing", at: frame)
     }
+    if let test = test(inInitializer: name, arguments, of: suite, at: frame, outer: outer) { return test }
     guard suite.contains("."), isXCTest(name, arguments, module: suite.prefix { $0 != "." }, outer: outer) else {
       return nil
     }
     return TestIdentity(name: name, suite: suite, library: "XCTest", at: frame)
+  }
+
+  /// What a suite makes before its tests: it is made anew for each of them.
+  private func test(
+    inInitializer name: String, _ arguments: Substring, of suite: String, at frame: Frame, outer: ArraySlice<Frame>
+  ) -> TestIdentity? {
+    guard name == "init" || name == "__allocating_init" else { return nil }
+    // The initialiser that XCTest calls.
+    if arguments.hasPrefix("(name:testClosure:)") {
+      return TestIdentity(name: TestIdentity.initializer, suite: suite, library: "XCTest", at: frame)
+    }
+    guard catalog.suites.contains(suite) else { return nil }
+    return TestIdentity(name: TestIdentity.initializer, suite: suite, library: "Testing", at: frame)
   }
 
   private static let fixtures: Set<String> = ["setUp", "setUpWithError", "tearDown", "tearDownWithError"]
@@ -63,7 +77,7 @@ struct TestFinder {
   }
 
   /// "closure #1 in closure #2 in static App.Owner.start()" -> "App.Owner.start()".
-  private static func enclosingFunction(_ symbol: String) -> Substring {
+  static func enclosingFunction(_ symbol: String) -> Substring {
     let text = SymbolText.withoutThunks(symbol)
     var function = text[...]
     // What a local function is called is written before the one that it is in.
@@ -93,7 +107,7 @@ struct TestFinder {
   }
 
   /// "App.Suite.name" -> "App.Suite" and "name".
-  private static func split(_ base: String) -> (suite: String, name: String) {
+  static func split(_ base: String) -> (suite: String, name: String) {
     var isRaw = false
     var dot: String.Index?
     for index in base.indices {

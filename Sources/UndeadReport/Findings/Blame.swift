@@ -10,6 +10,8 @@ public struct Blame: Sendable, Hashable {
   public var field: String?
   /// The function; nil if a field is to blame.
   public var function: String?
+  /// The dependency that all of it belongs to: the user's function that started it is to blame.
+  public var package: String?
   /// What is to blame, in a few words: "`onEvent` of App.Probe".
   public var title: String
 
@@ -44,6 +46,7 @@ extension Blame {
   /// What is to blame for a leak, and the reference of its cycle or path that it is.
   static func of(_ leak: Leak) -> (blame: Blame, reference: Int?) {
     if let cycle = leak.cycle, !cycle.isEmpty, leak.kind == .retainCycle {
+      if let package = cycle.package { return (ofStart(leak, package), nil) }
       return ofCycle(cycle, kind: leak.kind.rawValue, test: leak.test)
     }
     if leak.kind == .abandoned, let path = leak.retainPath, let found = ofPath(path, kind: leak.kind.rawValue) {
@@ -76,9 +79,11 @@ extension Blame {
   ) -> (blame: Blame, reference: Int?) {
     let edges = cycle.map { Edge($0) }
     func least(_ positions: [Int]) -> Int? { positions.min { (edges[$0], $0) < (edges[$1], $1) } }
-    let own = cycle.indices.filter { !cycle[$0].isNameless && !Advice.isToolchain(cycle[$0].type) }
+    let ofProgram = cycle.indices.filter { !cycle[$0].isNameless && !Advice.isToolchain(cycle[$0].type) }
+    let ofUser = ofProgram.filter { cycle[$0].isOfUser }
+    let own = ofUser.isEmpty ? ofProgram : ofUser
 
-    if let closure = least(own.filter { cycle[$0].holdsClosure }) {
+    if let closure = least(own.filter { cycle[$0].holdsOwnClosure }) ?? least(own.filter { cycle[$0].holdsClosure }) {
       // Libraries keep closures of any program in fields of theirs: what is captured tells these apart.
       let end = cycle[(closure + 1) % cycle.count].type
       let target = end == test?.suite ? "" : TypeName.unspecialized(end)
@@ -119,7 +124,8 @@ extension Blame {
   /// The field nearest to the object, or the root.
   private static func ofPath(_ path: [PathStep], kind: String) -> (blame: Blame, reference: Int?)? {
     let steps = path.dropLast()
-    if let last = steps.indices.last(where: { !Advice.isToolchain(steps[$0].type) }) ?? steps.indices.last {
+    let ofProgram = steps.indices.filter { !Advice.isToolchain(steps[$0].type) }
+    if let last = ofProgram.last(where: { steps[$0].reference.isOfUser }) ?? ofProgram.last ?? steps.indices.last {
       return (Blame(kind, Edge(steps[last].reference)), last)
     }
     guard let type = path.last.map({ TypeName.unspecialized($0.type) }), let root = path.first?.root else { return nil }
@@ -131,6 +137,18 @@ extension Blame {
     }
     let name = SymbolText.fileName(root.name)
     return (Blame(kind: kind, type: type, field: name, title: "`\(name)`", key: ["global", name]), nil)
+  }
+
+  /// What a dependency's objects keep alive among themselves: the user's function that started it.
+  private static func ofStart(_ leak: Leak, _ package: String) -> Blame {
+    let type = TypeName.unspecialized(leak.objects.first?.type ?? "object")
+    let function = leak.allocation.start.map { SymbolText.withoutThunks($0.frame.symbol) }
+    var blame = Blame(
+      kind: leak.kind.rawValue, type: type, function: function,
+      title: function.map { "what \($0) started in \(package)" } ?? "objects of \(package)",
+      key: ["package", package, function ?? type])
+    blame.package = package
+    return blame
   }
 
   /// What nothing refers to: who made it.

@@ -18,6 +18,8 @@ public struct Culprit: Codable, Sendable, Equatable {
   public var field: String?
   /// The function that made the object or in which the task waits; nil if a field is to blame.
   public var function: String?
+  /// The dependency that all objects belong to: then the function is the user's that started it.
+  public var package: String?
   /// What is to blame, in a few words: "`onEvent` of App.Probe".
   public var title: String
   /// Number of groups.
@@ -40,6 +42,7 @@ public struct Culprit: Codable, Sendable, Equatable {
     type = blame.type
     field = blame.field
     function = blame.function
+    package = blame.package
     title = blame.title
     groups = findings.count
     (count, totalBytes) = (0, 0)

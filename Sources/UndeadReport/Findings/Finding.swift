@@ -79,6 +79,8 @@ public struct Site: Sendable, Equatable {
   public var backtrace = Backtrace()
   /// The thread, if it is told.
   public var thread: String?
+  /// What the place called, if that is a dependency's function: it made the object.
+  public var called: Frame?
   /// Who else called the function of the place: the first frame in which each of the other stacks differs.
   public var otherCallers: [Frame] = []
   /// Number of the other ways that are not among these.

@@ -14,11 +14,12 @@ public struct Findings: Sendable, Equatable {
     public var title: String {
       guard findings.count > 1 else { return worst.title }
       let common = TypeName.unspecialized(worst.title)
-      if worst.cause != Leak.Kind.abandoned.rawValue,
+      if culprit.package == nil, worst.cause != Leak.Kind.abandoned.rawValue,
         findings.allSatisfy({ TypeName.unspecialized($0.title) == common })
       {
         return common
       }
+      if culprit.package != nil { return "\(culprit.title), which was never ended" }
       return switch worst.cause {
       case Leak.Kind.retainCycle.rawValue: "retain cycles through \(culprit.title)"
       case Leak.Kind.unreferenced.rawValue: "\(culprit.title), which nothing refers to"

@@ -10,7 +10,7 @@ extension Finding {
     objects = leak.objects
     chains = Self.chains(leak, culprit: reference)
     sites = Self.sites(leak)
-    references = leak.references
+    references = leak.isOfDependency(leak.references) ? nil : leak.references
     alsoLeaked = leak.alsoLeaked
     advice = leak.advice
     test = leak.test
@@ -21,6 +21,8 @@ extension Finding {
     let type = leak.objects.first?.type ?? "object"
     return switch leak.kind {
     case .retainCycle where leak.cycle?.isEmpty ?? true: "retain cycle of \(leak.objects.first?.type ?? "objects")"
+    case .retainCycle where leak.cycle?.package != nil:
+      "objects of \(leak.cycle?.package ?? "") that were never ended: \(cycleTypes(leak.cycle ?? []))"
     case .retainCycle: "retain cycle of \(cycleTypes(leak.cycle ?? []))"
     case .unreferenced where leak.suspended != nil: "suspended task that nobody can resume"
     case .unreferenced where type == NodeNames.rawMemory: "raw memory that nothing refers to"
@@ -88,12 +90,21 @@ extension Finding {
   }
 }
 
+extension Leak {
+  /// True if the counted object is a dependency's: nobody can do anything about its references.
+  fileprivate func isOfDependency(_ count: ReferenceCount?) -> Bool {
+    guard let type = count?.type ?? cycle?.first?.type else { return false }
+    return cycle?.contains { $0.type == type && $0.package != nil } ?? false
+  }
+}
+
 extension Site {
   /// Where an object was allocated.
   init(allocated backtrace: Backtrace) {
     let frame = backtrace.firstOwnFrame ?? backtrace.frames.first
     let text = frame == nil ? "at an unknown place: no backtrace was recorded" : nil
     self.init(role: .allocated, text: text, frame: frame, backtrace: backtrace)
+    called = backtrace.start?.called
   }
 
   /// Where a task waits; nil if its stack is empty.

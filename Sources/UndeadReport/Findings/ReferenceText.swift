@@ -9,7 +9,8 @@ extension Finding {
       // That it was retained once too often is said anyway.
       if references.total == 1 { return nil }
     default:
-      if references.found == references.total { return nil }
+      // The drawn references are some. Where none was found, the fields are not all understood.
+      if references.found == references.total || references.found == 0 { return nil }
     }
     var parts = references.holders.prefix(3).map { holder in
       "`\(holder.field)` of \(holder.type)" + (holder.count == 1 ? "" : " (\(holder.count))")
@@ -24,6 +25,10 @@ extension Finding {
 
   private func missingText(_ candidates: [String], _ isOne: Bool) -> String {
     guard !candidates.isEmpty else {
+      // What the frames of asynchronous functions own is in no record.
+      if alsoLeaked.contains(where: { $0.type == "async frames" }) {
+        return "most likely by the frames of the waiting task"
+      }
       return "by nobody: \(isOne ? "a retain" : "retains") without a release (Unmanaged, or C code that got the object)"
     }
     let names = ["global": "a global variable", "thread": "a thread's stack", "memory": "memory of no known type"]

@@ -18,19 +18,26 @@ extension Backtrace {
   public func rows(depth: Int, folds: Bool = true) -> [StackRow] {
     guard folds else { return Self.limited(frames.map { .frame($0) }, depth) }
     let shown = frames[telling]
-    guard shown.contains(where: { !$0.isForeign }) else { return Self.limited(shown.map { .frame($0) }, depth) }
-    return Self.limited(Self.folded(shown), depth)
+    let isForeign = foreign
+    guard shown.contains(where: { !isForeign($0) }) else { return Self.limited(shown.map { .frame($0) }, depth) }
+    return Self.limited(Self.folded(shown, isForeign), depth)
   }
 
   /// The frames that tell where something happened: without what every allocation goes through at the inner end, and
   /// without what started the thread.
   public var telling: Range<Int> {
     let first = frames.firstIndex { !$0.isOnlyOfAllocation } ?? 0
-    let last = frames.lastIndex { !$0.isForeign } ?? frames.lastIndex { !$0.system } ?? frames.count - 1
+    let isForeign = foreign
+    let last = frames.lastIndex { !isForeign($0) } ?? frames.lastIndex { !$0.system } ?? frames.count - 1
     return first..<Swift.max(first, last + 1)
   }
 
-  private static func folded(_ frames: ArraySlice<Frame>) -> [StackRow] {
+  /// Tells what the user did not write. Where no function of theirs is on the stack, those of dependencies count as theirs.
+  private var foreign: (Frame) -> Bool {
+    frames.contains(where: \.isOfUser) ? { !$0.isOfUser } : { $0.isForeign }
+  }
+
+  private static func folded(_ frames: ArraySlice<Frame>, _ isForeign: (Frame) -> Bool) -> [StackRow] {
     var rows: [StackRow] = []
     var run: [Frame] = []
     var last: Frame?
@@ -47,7 +54,7 @@ extension Backtrace {
       run = []
     }
     for frame in frames {
-      if frame.isForeign {
+      if isForeign(frame) {
         run.append(frame)
       } else if run.isEmpty, let last, frame.isForwarder(to: last) {
         continue
@@ -113,6 +120,7 @@ extension Frame {
       ("lib_Foundation", "Foundation"), ("libdispatch", "Dispatch"), ("libswiftDispatch", "Dispatch"),
       ("libc.so", "libc"), ("ld-linux", "libc"), ("libswift", "the Swift runtime"),
     ]
+    if let package { return package }
     if let known = names.first(where: { module.hasPrefix($0.0) }) { return known.1 }
     return system && !module.hasPrefix("lib") ? "the Swift runtime" : module
   }

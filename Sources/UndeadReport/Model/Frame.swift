@@ -14,6 +14,8 @@ public struct Frame: Hashable, Sendable {
   public var inlined: Bool
   /// True for code of the toolchain or the operating system, false for code of the program.
   public var system: Bool
+  /// The dependency that the code belongs to, by where its source file lies: "swift-nio"; nil for the user's own.
+  public var package: String?
 
   /// Makes a frame; see the properties for the meaning of each part.
   public init(
@@ -32,7 +34,7 @@ public struct Frame: Hashable, Sendable {
 
 extension Frame: Codable {
   private enum Key: String, CodingKey {
-    case symbol, file, line, module, offset, inlined, system, generated
+    case symbol, file, line, module, offset, inlined, system, generated, package
   }
 
   public init(from decoder: any Decoder) throws {
@@ -44,6 +46,7 @@ extension Frame: Codable {
     offset = try values.decodeIfPresent(UInt64.self, forKey: .offset) ?? 0
     inlined = try values.decodeIfPresent(Bool.self, forKey: .inlined) ?? false
     system = try values.decodeIfPresent(Bool.self, forKey: .system) ?? false
+    package = try values.decodeIfPresent(String.self, forKey: .package)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -55,6 +58,7 @@ extension Frame: Codable {
     try values.encode(offset, forKey: .offset)
     if inlined { try values.encode(true, forKey: .inlined) }
     if system { try values.encode(true, forKey: .system) }
+    try values.encodeIfPresent(package, forKey: .package)
     // It follows from the rest, so nothing reads it.
     if isGenerated { try values.encode(true, forKey: .generated) }
   }

@@ -177,6 +177,8 @@ public struct Reference: Codable, Sendable, Hashable {
   public var closure: Frame?
   /// What the closure captures that leads on.
   public var captures: String?
+  /// The dependency that declares the type: "swift-nio"; nil for the user's own and the toolchain.
+  public var package: String?
 
   /// Makes a value; see the properties for the meaning of each part.
   public init(
@@ -243,6 +245,8 @@ public struct PathStep: Codable, Sendable, Hashable {
   public var mode: String?
   /// Name that it was given.
   public var name: String?
+  /// As in ``Reference``.
+  public var package: String?
 
   /// Makes a value; see the properties for the meaning of each part.
   public init(
@@ -265,10 +269,13 @@ public struct PathStep: Codable, Sendable, Hashable {
     self.init(
       root: root, type: reference.type, field: reference.field, fieldType: reference.fieldType,
       closure: reference.closure, captures: reference.captures)
+    package = reference.package
   }
 
   /// The reference that the step follows.
   public var reference: Reference {
-    Reference(type: type, field: field, fieldType: fieldType, closure: closure, captures: captures)
+    var reference = Reference(type: type, field: field, fieldType: fieldType, closure: closure, captures: captures)
+    reference.package = package
+    return reference
   }
 }

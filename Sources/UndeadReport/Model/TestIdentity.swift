@@ -23,6 +23,9 @@ public struct TestIdentity: Codable, Sendable, Hashable {
   /// Suite and function, as `swift test --filter` writes them.
   public var fullName: String { "\(suite)/\(name)" }
 
+  /// The name of what belongs to no test alone, but to the initialiser of the suite.
+  static let initializer = "init"
+
   /// True if both are the same test, at whatever line.
   public func isSameTest(as other: TestIdentity) -> Bool {
     (name, suite, library) == (other.name, other.suite, other.library)

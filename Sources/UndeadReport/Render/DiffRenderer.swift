@@ -32,7 +32,7 @@ public enum DiffRenderer {
     lines += diff.notes.map { "note: \($0)" }
     if !diff.notes.isEmpty { lines.append("") }
     lines.append(summary(diff, start, options))
-    return lines.joined(separator: "\n") + "\n"
+    return Wrapping.wrapped(lines, width: options.width).joined(separator: "\n") + "\n"
   }
 
   /// The difference as pretty-printed JSON with sorted keys and a newline at the end.

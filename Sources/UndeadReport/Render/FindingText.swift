@@ -63,13 +63,13 @@ struct FindingText {
     addAlsoLeaked(finding.alsoLeaked)
     if let group { addRest(of: group) }
     addAdvice(finding.advice)
-    if let allocation = finding.site(.allocated) { addStack(allocation.backtrace) }
+    if let allocation = finding.site(.allocated) { addStack(allocation.backtrace, title: "stack of the allocation:") }
     lines.append("")
   }
 
   private mutating func addZombie(_ zombie: Finding, title: String) {
     addHeading(title, .alarm, zombie.heading, nil)
-    if let details = zombie.details { lines += StackText.wrapped(details, width: Self.width).map { "  \($0)" } }
+    if let details = zombie.details { lines += StackText.wrapped(details, width: sentenceWidth).map { "  \($0)" } }
     for site in zombie.sites {
       lines.append("")
       addSite(site)
@@ -118,13 +118,18 @@ struct FindingText {
   private mutating func add(_ link: Chain.Link, closing: Bool) {
     let field = TextStyle.field.apply(link.fieldText, options)
     let target = TextStyle.type.apply(link.to + (closing ? "  \u{21BA}" : ""), options)
-    guard link.holdsClosure else {
-      lines.append("      \(field) \u{2192} \(target)")
-      return
-    }
-    lines.append("      \(field) \u{2192} \(StackText.closure(link.closure, options))")
+    let end = link.holdsClosure ? StackText.closure(link.closure, options) : target
+    lines.append("      \(field) \u{2192} \(end)")
+    if link.isCulprit { addMark(below: link.fieldText) }
+    guard link.holdsClosure else { return }
     let captures = link.captures.map { " " + TextStyle.field.apply($0, options) } ?? ""
     lines.append("          captures\(captures) \u{2192} \(target)")
+  }
+
+  /// Underlines the reference to change, as compilers do: it shows in files, too.
+  private mutating func addMark(below field: String) {
+    let mark = String(repeating: "^", count: Wrapping.width(of: field))
+    lines.append("      " + TextStyle.culprit.apply(mark, options))
   }
 
   // MARK: Places
@@ -137,6 +142,7 @@ struct FindingText {
       words.append(preposition + StackText.function(frame) + StackText.place(frame, options))
     }
     addRow(site.role.label, words.joined(separator: " ") + (site.thread.map { ", thread \($0)" } ?? ""))
+    if let called = site.called { addRow("", "by " + StackText.called(called)) }
     guard withCallers else { return }
     for caller in site.otherCallers {
       addRow("", "also from " + StackText.function(caller) + StackText.place(caller, options))
@@ -169,8 +175,7 @@ struct FindingText {
     if tests.count == 1, let test = group.worst.test {
       var place = ""
       if let file = test.file {
-        let line = test.line.map { ":\($0)" } ?? ""
-        place = " at " + TextStyle.place.apply(StackText.shortened(file, options) + line, options)
+        place = " at " + StackText.location(file, test.line, options)
       }
       addRow("test", test.fullName + place)
     } else {
@@ -184,11 +189,12 @@ struct FindingText {
     if texts.count > Self.listLimit { addRow("", "and \(texts.count - Self.listLimit) more") }
   }
 
-  private static let width = 100
+  /// Sentences are no longer than can be read at a glance.
+  private var sentenceWidth: Int { min(100, max(20, (options.width ?? 120) - 13)) }
 
   private mutating func addAdvice(_ advice: String?) {
     guard let advice else { return }
-    let rows = StackText.wrapped(advice, width: Self.width)
+    let rows = StackText.wrapped(advice, width: sentenceWidth)
     addRow("advice", rows.first ?? "", .good)
     for row in rows.dropFirst() { addRow("", row) }
   }
@@ -198,10 +204,13 @@ struct FindingText {
     lines.append("  " + (style?.apply(label, options) ?? label) + padding + text)
   }
 
-  private mutating func addStack(_ backtrace: Backtrace) {
+  /// - Parameter title: what sets the stack off from what is above it; nil where the row above says what it is of.
+  private mutating func addStack(_ backtrace: Backtrace, title: String? = nil) {
     guard options.stacks else { return }
     let stack = StackText.lines(backtrace, options)
     // A stack of one frame was told already.
-    if stack.count > 1 { lines += stack }
+    guard stack.count > 1 else { return }
+    if let title { lines += ["", "  " + TextStyle.faint.apply(title, options)] }
+    lines += stack
   }
 }

@@ -17,14 +17,27 @@ package enum StackText {
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
     }
+    return " at " + location(file, frame.line, options)
+  }
+
+  /// "file:line", which leads there on a terminal that knows links.
+  static func location(_ file: String, _ line: Int?, _ options: TextOptions) -> String {
     let path = shortened(file, options)
-    return " at " + TextStyle.place.apply(frame.line.map { "\(path):\($0)" } ?? path, options)
+    let text = TextStyle.place.apply(line.map { "\(path):\($0)" } ?? path, options)
+    guard let target = options.link?(file, line) else { return text }
+    return "\u{1B}]8;;\(target)\u{1B}\\\(text)\u{1B}]8;;\u{1B}\\"
   }
 
   /// The file as it is shown: relative to the directory of the options, if it lies in it.
   static func shortened(_ file: String, _ options: TextOptions) -> String {
     let directory = options.directory.hasSuffix("/") ? options.directory : options.directory + "/"
     return directory.count > 1 && file.hasPrefix(directory) ? String(file.dropFirst(directory.count)) : file
+  }
+
+  /// The function of a dependency, without the types of its arguments, and whose it is.
+  package static func called(_ frame: Frame, withPackage: Bool = true) -> String {
+    let name = SymbolText.short(frame.symbol).replacing(".__allocating_init(", with: ".init(")
+    return name + (frame.package.flatMap { withPackage ? " (\($0))" : nil } ?? "")
   }
 
   /// The lines of a stack, no more frames than asked for.
@@ -34,7 +47,7 @@ package enum StackText {
       switch row {
       case .frame(let frame):
         let text = "#\(number)".padded(to: 3) + " " + function(frame) + (frame.inlined ? " [inlined]" : "")
-        let style: TextStyle? = frame.system ? .faint : nil
+        let style: TextStyle? = frame.system || frame.package != nil ? .faint : nil
         number += 1
         return "    " + (style?.apply(text, options) ?? text) + place(frame, options)
       case .folded(let frames, let owner):

@@ -13,8 +13,10 @@ public struct TextRenderer {
     let findings = Findings(report, byCulprit: options.groupsByCulprit)
     renderer.add(findings, of: report)
     renderer.addNotes(findings.notes)
+    if let next = NextStep.text(findings) { renderer.lines.append("next: " + next) }
+    if let live = renderer.live(report.summary) { renderer.lines.append(live) }
     renderer.lines.append(renderer.summary(report))
-    return renderer.lines.joined(separator: "\n") + "\n"
+    return Wrapping.wrapped(renderer.lines, width: options.width).joined(separator: "\n") + "\n"
   }
 
   /// The last line, which says how many of each finding there are.
@@ -93,19 +95,25 @@ public struct TextRenderer {
     if !notes.isEmpty, !areFirst { lines.append("") }
   }
 
+  /// How much there was to look at; nil if that is not known.
+  private func live(_ summary: LeakReport.Summary) -> String? {
+    guard summary.liveBlocks > 0 else { return nil }
+    return "live: \(Quantity.grouped(summary.liveBlocks, "block")), \(Quantity.bytes(summary.liveBytes))"
+  }
+
   private func summary(_ report: LeakReport) -> String {
     let summary = report.summary
     var parts: [String] = []
     if summary.leaks == 0 {
       parts.append(summary.complete ? "no leaks" : "no leaks found, but the check is incomplete")
     } else {
-      let size = "\(Quantity.of(summary.leakedObjects, "object")), \(Quantity.of(summary.leakedBytes, "byte"))"
+      let size = Quantity.size(objects: summary.leakedObjects, bytes: summary.leakedBytes) ?? ""
       parts.append("\(Quantity.of(summary.leaks, "leak")) (\(size))")
     }
     if summary.zombies > 0 { parts.append(Quantity.of(summary.zombies, "zombie")) }
-    parts.append(Quantity.of(summary.suspects, "suspect"))
-    parts.append("\(report.knownLeaks.count) known")
-    parts.append("\(summary.suppressed) suppressed")
+    if summary.suspects > 0 { parts.append(Quantity.of(summary.suspects, "suspect")) }
+    if !report.knownLeaks.isEmpty { parts.append("\(report.knownLeaks.count) known") }
+    if summary.suppressed > 0 { parts.append("\(summary.suppressed) suppressed") }
     if summary.diagnostics > 0 { parts.append(Quantity.of(summary.diagnostics, "diagnostic")) }
     if summary.leaks > 0, !summary.complete { parts.append("check incomplete") }
     let isClean = summary.leaks == 0 && summary.zombies == 0 && summary.complete

@@ -16,6 +16,10 @@ public struct TextOptions: Sendable {
   public var hint = ""
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.
   public var directory = ""
+  /// Columns of the terminal, at which lines are broken between words; nil to break sentences only.
+  public var width: Int?
+  /// The address that a file and line lead to when they are clicked on; nil for plain text.
+  public var link: (@Sendable (_ file: String, _ line: Int?) -> String?)?
 
   /// Makes options; see the properties for the meaning of each part.
   public init(color: Bool = false, stacks: Bool = true, depth: Int = 16, allFrames: Bool = false) {
@@ -35,6 +39,7 @@ package enum TextStyle: String {
   case type = "36"
   case field = "1;35"
   case place = "4"
+  case culprit = "31"
   case faint = "2"
 
   package func apply(_ text: String, _ options: TextOptions) -> String {
@@ -49,9 +54,25 @@ package enum Quantity {
     count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
   }
 
+  /// "87,587 blocks".
+  package static func grouped(_ count: Int, _ noun: String) -> String {
+    grouped(count) + (count == 1 ? " \(noun)" : " \(noun)s")
+  }
+
+  /// "87,587"; numbers of four digits are read as easily without.
+  package static func grouped(_ count: Int) -> String {
+    guard count.magnitude >= 10_000 else { return "\(count)" }
+    var text = ""
+    for (number, digit) in "\(count.magnitude)".reversed().enumerated() {
+      if number > 0, number.isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return (count < 0 ? "-" : "") + String(text.reversed())
+  }
+
   /// "3 objects, 96 bytes"; nil where neither is known.
   static func size(objects: Int?, bytes: Int?) -> String? {
-    let parts = [objects.map { of($0, "object") }, bytes.map(self.bytes)].compactMap(\.self)
+    let parts = [objects.map { grouped($0, "object") }, bytes.map(self.bytes)].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 

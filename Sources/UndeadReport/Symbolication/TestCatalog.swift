@@ -5,6 +5,8 @@
 public struct TestCatalog: Sendable, Equatable {
   /// Functions with `@Test`, qualified, without their arguments.
   var functions: Set<String> = []
+  /// Types with such functions, qualified.
+  private(set) var suites: Set<String> = []
   /// Modules with XCTest cases.
   var modules: Set<String> = []
 
@@ -22,7 +24,10 @@ public struct TestCatalog: Sendable, Equatable {
 
   mutating func add(_ symbol: String) {
     guard let text = Demangler.demangleSwift(symbol) else { return }
-    if let function = Self.expandedTest(in: text) { functions.insert(function) }
+    if let function = Self.expandedTest(in: text) {
+      functions.insert(function)
+      suites.insert(TestFinder.split(function).suite)
+    }
     if let start = text.firstPlainRange(of: "__"), let end = text.firstPlainRange(of: "__allTests()"),
       start.upperBound < end.lowerBound
     {

@@ -10,6 +10,9 @@ final class OutputSink {
   /// True if a person reads along.
   let isTerminal: Bool
 
+  /// The terminal that it is written to; nil for a file or a pipe.
+  var terminal: Terminal? { isTerminal ? Terminal(descriptor: descriptor) : nil }
+
   /// The report of a program goes to standard error, which leaves standard output to the program.
   static var standardError: OutputSink { OutputSink(descriptor: STDERR_FILENO, name: "standard error") }
   static var standardOutput: OutputSink { OutputSink(descriptor: STDOUT_FILENO, name: "standard output") }

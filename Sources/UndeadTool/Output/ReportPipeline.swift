@@ -282,7 +282,11 @@ struct ReportPipeline {
   }
 
   func textOptions(_ sink: OutputSink) -> TextOptions {
-    textOptions(color: display.usesColor(terminal: sink.isTerminal), directory: System.currentDirectory)
+    var options = textOptions(color: display.usesColor(terminal: sink.isTerminal), directory: System.currentDirectory)
+    guard let terminal = sink.terminal else { return options }
+    options.width = terminal.width
+    if options.color { options.link = terminal.link }
+    return options
   }
 
   private func textOptions(color: Bool, directory: String) -> TextOptions {

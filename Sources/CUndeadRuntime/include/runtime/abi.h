@@ -106,6 +106,8 @@ enum {
   ABI_CLASS_DESCRIPTOR_BYTES = 44,
   ABI_STRUCT_DESCRIPTOR_FIELD_COUNT = 20,
   ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR = 24,     // FieldOffsetVectorOffset, words, of u32
+  ABI_VALUE_DESCRIPTOR_PARAMETERS = 36,        // u16; of generic structs and enums, as the next one (GenericContextDescriptorHeader)
+  ABI_VALUE_DESCRIPTOR_KEY_ARGUMENTS = 40,     // u16: types and witness tables that the access function takes
   ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES = 20,      // NumPayloadCasesAndPayloadSizeOffset, lower 24 bits
   ABI_ENUM_PAYLOAD_CASES_MASK = 0x00FFFFFF,
   ABI_ENUM_DESCRIPTOR_EMPTY_CASES = 24,
@@ -276,5 +278,6 @@ enum {
 // Function that makes the metadata. Fields of noncopyable types are described so, and yield () as long as the runtime
 // cannot reflect them.
 #define ABI_SYMBOLIC_ACCESSOR 0x09
+#define ABI_MUTEX_LOCK_BYTES 4   // Synchronization.Mutex on Linux: the word of a futex, then the value (Mutex.swift)
 #define ABI_SYMBOLIC_EXISTENTIAL_SHAPE 0x0A         // of any P<X>; the other one is not unique
 #define ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE 0x0B

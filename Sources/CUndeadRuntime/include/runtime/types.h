@@ -42,3 +42,5 @@ undead_fields *undead_new_fields(uint32_t count);
 const undead_field *undead_field_at(const undead_fields *fields, size_t offset);
 // A type from its mangled name; 0 if it cannot be resolved.
 uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments);
+// The type of a field that cannot be copied, which its record does not tell, by the symbols of its file; 0 if they do not either.
+uintptr_t undead_type_of_noncopyable(const undead_mangled *name);

@@ -1,0 +1,68 @@
+/// What to do about leaks that objects of a dependency take part in: their references are not the user's to change.
+enum LibraryAdvice {
+  /// What ends things, as libraries call it.
+  private static let endings = "close, finish, shut down, cancel or invalidate"
+
+  /// A cycle of a dependency's objects alone.
+  static func cycle(_ facts: LeakFacts) -> String? {
+    guard let package = facts.references.package else { return nil }
+    let start = "these objects are \(package)'s and hold each other until they are ended; most likely "
+    guard let (frame, called) = facts.allocation.start else {
+      return start + "the call that does so is missing: look for what you started there and did not \(endings)"
+    }
+    let made = called.map { " by \(StackText.called($0, withPackage: false))" } ?? ""
+    return start + "what \(SymbolText.short(frame.symbol)) made\(made) is never ended: \(endings) it"
+  }
+
+  /// An object of a dependency that nothing refers to.
+  static func object(_ facts: LeakFacts) -> String? {
+    guard let package = facts.package, facts.rootRole == .program else { return nil }
+    let origin = facts.allocation.start.map { ", which \(SymbolText.short($0.frame.symbol)) started" } ?? ""
+    return "nothing refers to this object of \(package)\(origin), yet it was retained: most likely the call that ends "
+      + "it is missing (to \(endings) it), else the library forgot a release"
+  }
+
+  private static let publishers = ["OpenCombine.", "Combine.", "CombineX.", "RxSwift.", "ReactiveSwift."]
+
+  /// A subscription whose closure holds who keeps it. The operators in between own each other by design.
+  static func subscription(_ facts: LeakFacts) -> String? {
+    func isPublisher(_ type: String) -> Bool { publishers.contains(where: type.hasPrefix) }
+    guard facts.references.contains(where: { isPublisher($0.type) }),
+      let keeper = facts.references.first(where: { $0.isOfUser && !isPublisher($0.type) })
+    else { return nil }
+    let field = NodeNames.withoutIndices(keeper.field).replacing("[]", with: "")
+    let way = "leads to the subscription by `\(field)` of \(keeper.type)"
+    if facts.references.contains(where: { $0.type.contains(".Assign<") }) {
+      return "assign(to:on:) holds its object, which \(way): use sink with `[weak self]` instead, or cancel the "
+        + "subscription when the object is done"
+    }
+    guard let closure = facts.references.first(where: \.holdsOwnClosure) else {
+      return "a subscription holds its owner, which \(way): cancel it, or complete the publisher, when the owner is "
+        + "done"
+    }
+    return "the closure of the subscription \(Advice.captures(closure)), which \(way): capture it weakly "
+      + "(`[weak self]`), or cancel the subscription when the owner is done"
+  }
+
+  /// A channel of NIO that was not closed, and a handler of the user's.
+  static func channel(_ facts: LeakFacts) -> String? {
+    let types = ["NIOCore.ChannelPipeline", "NIOCore.ChannelHandlerContext"]
+    guard facts.references.contains(where: { reference in types.contains { reference.type.hasPrefix($0) } }) else {
+      return nil
+    }
+    let own = facts.references.first { $0.isOfUser && !$0.isNameless }
+    let field = own.map { " (`\($0.field)` of \($0.type))" } ?? ""
+    return "a channel holds its handlers until it is closed: most likely close() is missing, or finish() for an "
+      + "embedded or testing channel; a handler that keeps its context or channel\(field) lets go of it in "
+      + "handlerRemoved(context:)"
+  }
+
+  /// Objects of the user's and of a dependency.
+  static func mixed(_ facts: LeakFacts) -> String? {
+    guard let package = facts.references.lazy.compactMap(\.package).first,
+      let field = facts.references.first(where: { $0.isOfUser && !$0.isNameless })
+    else { return nil }
+    return "objects of \(package) are part of the cycle, which let go when they are ended: most likely that call is "
+      + "missing (to \(endings) them); else set `\(field.field)` of \(field.type) to nil when the object is done"
+  }
+}

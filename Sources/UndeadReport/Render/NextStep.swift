@@ -1,0 +1,19 @@
+/// The command that shows one finding alone.
+enum NextStep {
+  /// "undead test -- --filter 'AppTests.LoaderTests/testLoads'"; nil if no test is known to have made a finding.
+  static func text(_ findings: Findings) -> String? {
+    let groups = findings.leaks + findings.suspects
+    guard let worst = groups.lazy.flatMap(\.findings).compactMap(\.test).first else { return nil }
+    let all = Set(groups.flatMap(\.findings).compactMap(\.test?.fullName))
+    let command = "undead test -- --filter '\(filter(worst))'"
+    return all.count == 1 ? command : command + "  (the worst of \(Quantity.of(all.count, "test")))"
+  }
+
+  /// The regular expression that selects a test.
+  private static func filter(_ test: TestIdentity) -> String {
+    // Arguments are in brackets, which would be a group of the expression.
+    let name = test.name == TestIdentity.initializer ? "" : test.name.prefix { $0 != "(" }
+    let text = "\(test.suite)/\(name)"
+    return text.replacing("'", with: "'\\''")
+  }
+}

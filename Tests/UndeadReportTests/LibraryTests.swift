@@ -1,0 +1,140 @@
+import Testing
+
+@testable import UndeadReport
+
+/// Leaks in which objects of a dependency take part: the user's own line is told, and nothing that they cannot change.
+@Suite struct LibraryTests {
+  private typealias Function = SyntheticHeap.Function
+  private static let checkout = "/app/.build/checkouts/swift-nio/Sources/NIO"
+
+  private static func library(_ symbol: String, _ line: Int) -> Function {
+    .app(symbol, "\(checkout)/Channel.swift", line)
+  }
+
+  /// Two objects of a dependency that hold each other, made by a function of the user's.
+  private static func addChannel(_ heap: inout SyntheticHeap, _ next: String, in function: Function?) {
+    let made = [
+      library("NIOCore.Context.init() -> NIOCore.Context", 5),
+      library("NIOCore.Channel.__allocating_init() -> NIOCore.Channel", 9),
+    ]
+    let stack = made + (function.map { [$0, Scenario.main] } ?? [])
+    let channel = heap.object("NIOCore.Channel", at: stack)
+    let context = heap.object("NIOCore.Context", at: [made[0]])
+    heap.link(channel, next, context)
+    heap.link(context, "prev", channel)
+  }
+
+  private static let router = Function.app("AppTests.Router.init() -> AppTests.Router", "/app/Tests/Router.swift", 39)
+
+  @Test func theUsersLineIsToldAndNoWeakReferenceIsAskedFor() throws {
+    var heap = SyntheticHeap()
+    Self.addChannel(&heap, "next", in: Self.router)
+    #expect(
+      try heap.text() == """
+        LEAK 1 of 1  objects of swift-nio that were never ended: NIOCore.Channel and NIOCore.Context  (2 objects, 64 bytes)
+
+            NIOCore.Channel
+              .next → NIOCore.Context
+              .prev → NIOCore.Channel  ↺
+
+          allocated  in AppTests.Router.init() -> AppTests.Router at /app/Tests/Router.swift:39
+                     by NIOCore.Channel.init() (swift-nio)
+          advice     these objects are swift-nio's and hold each other until they are ended; most likely what
+                     AppTests.Router.init() made by NIOCore.Channel.init() is never ended: close, finish, shut down,
+                     cancel or invalidate it
+
+          stack of the allocation:
+            #0  NIOCore.Context.init() -> NIOCore.Context at \(Self.checkout)/Channel.swift:5
+            #1  NIOCore.Channel.__allocating_init() -> NIOCore.Channel at \(Self.checkout)/Channel.swift:9
+            #2  AppTests.Router.init() -> AppTests.Router at /app/Tests/Router.swift:39
+            #3  main at /app/main.swift:90
+
+        undead: 1 leak (2 objects, 64 bytes)
+
+        """)
+  }
+
+  @Test func whatOneLineStartedIsOneCause() throws {
+    var heap = SyntheticHeap()
+    for field in ["next", "following", "other"] { Self.addChannel(&heap, field, in: Self.router) }
+    let other = Function.app("AppTests.Client.init() -> AppTests.Client", "/app/Tests/Client.swift", 7)
+    Self.addChannel(&heap, "next", in: other)
+    let report = try heap.report()
+    #expect(report.leaks.count >= 3)
+    let culprits = report.culprits
+    #expect(culprits.count <= 2)
+    #expect(culprits[0].title == "what AppTests.Router.init() -> AppTests.Router started in swift-nio")
+    #expect(culprits[0].package == "swift-nio" && culprits[0].count == 3, "the biggest first")
+    #expect(TextRenderer.render(report).contains("started in swift-nio, which was never ended, 3 times"))
+    #expect(try JSONRenderer.parse(JSONRenderer.render(report)) == report)
+  }
+
+  @Test func withoutAFunctionOfTheUsersItSaysSo() throws {
+    var heap = SyntheticHeap()
+    Self.addChannel(&heap, "next", in: nil)
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.hasSuffix("what you started there and did not close, finish, shut down, cancel or invalidate"))
+  }
+
+  @Test func ofACycleWithTheUsersObjectsTheirsAreTold() throws {
+    var heap = SyntheticHeap()
+    let site = [Self.library("NIOCore.Channel.init() -> NIOCore.Channel", 5)]
+    let channel = heap.object("NIOCore.Channel", at: site)
+    let context = heap.object("NIOCore.Context", at: site)
+    let handler = heap.object("App.Handler", at: Scenario.site("App.serve()", 12))
+    heap.link(channel, "next", context)
+    heap.link(context, "prev", channel)
+    heap.link(context, "handler", handler)
+    heap.link(handler, "channel", channel)
+    let leak = try heap.report().leaks[0]
+    // Though another one is shorter.
+    #expect(leak.cycle?.map(\.type) == ["App.Handler", "NIOCore.Channel", "NIOCore.Context"])
+    #expect(leak.cycle?.map(\.package) == [nil, "swift-nio", "swift-nio"])
+    let advice = try #require(leak.advice)
+    #expect(advice.contains("close, finish, shut down") && advice.contains("set `channel` of App.Handler to nil"))
+    #expect(!advice.contains("weak"))
+  }
+
+  @Test func subscriptionsAreNotToldToBreakTheirOperators() throws {
+    var heap = SyntheticHeap()
+    let model = heap.object("App.Model", at: Scenario.site("App.show()", 12))
+    let subject = heap.object("OpenCombine.PassthroughSubject<Swift.Int>")
+    let sink = heap.object("OpenCombine.Subscribers.Sink<Swift.Int>")
+    heap.link(model, "subject", subject)
+    heap.link(subject, "downstream", sink)
+    heap.link(sink, "receiveValue", model, closure: Scenario.closure("App.Model.start()", 8))
+    let leak = try heap.report().leaks[0]
+    let advice = try #require(leak.advice)
+    #expect(advice.hasPrefix("the closure of the subscription captures `self` strongly"))
+    #expect(advice.contains("[weak self]") && !advice.contains("downstream"))
+  }
+
+  @Test func filesTellWhoseCodeItIs() {
+    let packages = Packages(SymbolTable(), program: "/app/.build/debug/App")
+    #expect(packages.package(ofFile: "/app/.build/checkouts/swift-nio/Sources/NIOCore/A.swift") == "swift-nio")
+    #expect(packages.package(ofFile: "/x/DerivedData/A/SourcePackages/checkouts/GRDB/Sources/A.swift") == "GRDB")
+    #expect(packages.package(ofFile: "/app/Sources/App/A.swift") == nil)
+    // A folder that has the name is no cache of a package manager.
+    #expect(packages.package(ofFile: "/home/me/checkouts/mine/Sources/A.swift") == nil)
+    let scratch = Packages(SymbolTable(), program: "/tmp/out/x86_64-unknown-linux-gnu/release/App")
+    #expect(scratch.package(ofFile: "/tmp/out/checkouts/swift-nio/Sources/NIOCore/A.swift") == "swift-nio")
+    // A package that is worked on in a checkout is the user's own there, what it fetched itself is not.
+    let inside = Packages(SymbolTable(), program: "/app/.build/checkouts/mine/.build/debug/Tests.xctest")
+    #expect(inside.package(ofFile: "/app/.build/checkouts/mine/Sources/Mine/A.swift") == nil)
+    #expect(inside.package(ofFile: "/app/.build/checkouts/mine/.build/checkouts/other/Sources/O/A.swift") == "other")
+  }
+
+  @Test func modulesWithoutFilesOfTheirOwnAreKnownByThose() {
+    var symbols = SymbolTable()
+    func frame(_ symbol: String, _ file: String? = nil) -> Frame {
+      Frame(symbol: symbol, file: file, line: file == nil ? nil : 3, module: "App")
+    }
+    symbols[1] = [frame("NIOCore.Channel.read() -> ()", "\(Self.checkout)/Channel.swift")]
+    symbols[2] = [frame("(extension in App):NIOCore.Channel.mine() -> ()", "/app/Sources/App/A.swift")]
+    let packages = Packages(symbols, program: "/app/.build/debug/App")
+    #expect(packages.package(ofType: "NIOCore.Context<App.Thing>") == "swift-nio")
+    #expect(packages.package(ofType: "App.Thing") == nil && packages.package(ofType: "Task") == nil)
+    #expect(packages.package(of: frame("closure #1 in NIOCore.Channel.x() -> ()")) == "swift-nio")
+    #expect(packages.package(of: frame("(extension in App):NIOCore.Channel.y() -> ()")) == nil)
+  }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import UndeadReport
+
+/// Lines on a terminal: as wide as it is, in colour, with links.
+@Suite struct WrappingTests {
+  @Test func linesAreBrokenBetweenWordsAndSetIn() {
+    let lines = [
+      "  with it    2 × Swift.__StringStorage (128 bytes), 1 × App.Child (32 bytes)",
+      "    #0  App.makePair() at /app/Sources/App/Pair.swift:12",
+    ]
+    #expect(
+      Wrapping.wrapped(lines, width: 50) == [
+        "  with it    2 × Swift.__StringStorage (128",
+        "             bytes), 1 × App.Child (32 bytes)",
+        "    #0  App.makePair() at",
+        "        /app/Sources/App/Pair.swift:12",
+      ])
+    #expect(Wrapping.wrapped(lines, width: nil) == lines, "a file has no width")
+  }
+
+  @Test func theMarkStaysBelowWhatItMarks() {
+    let lines = ["      .onEvent → closure #1 in App.Owner.start() at main.swift:12", "      ^^^^^^^^"]
+    #expect(
+      Wrapping.wrapped(lines, width: 45) == [
+        "      .onEvent → closure #1 in", "      ^^^^^^^^", "          App.Owner.start() at main.swift:12",
+      ])
+  }
+
+  @Test func escapeSequencesTakeNoRoom() {
+    let link = "\u{1B}]8;;file:///some/where/main.swift\u{1B}\\\u{1B}[4mmain.swift:3\u{1B}[0m\u{1B}]8;;\u{1B}\\"
+    #expect(Wrapping.width(of: link) == 12)
+    let line = "    \u{1B}[36mApp.Owner\u{1B}[0m made in a function at \(link)"
+    #expect(Wrapping.wrapped([line], width: 48) == [line])
+    #expect(Wrapping.wrapped([line], width: 47).count == 2)
+  }
+
+  @Test func aTerminalGetsLinksAndColours() throws {
+    var options = TextOptions(color: true, stacks: false)
+    options.directory = "/app"
+    options.link = { file, line in "x:\(file)#\(line ?? 0)" }
+    let text = TextRenderer.render(try Scenario.pair().report(), options: options)
+    let start = "at \u{1B}]8;;x:/app/main.swift#12\u{1B}\\"
+    #expect(text.contains(start + "\u{1B}[4mmain.swift:12\u{1B}[0m\u{1B}]8;;\u{1B}\\\n"))
+    #expect(text.contains("\n      \u{1B}[31m^^^^^^\u{1B}[0m\n"))
+    #expect(!text.replacing("\u{1B}", with: "").contains("\u{1B}"))
+  }
+
+  @Test func theLastLinesSayWhatWasLookedAtAndWhatToRunNext() throws {
+    var heap = try Scenario.pair()
+    heap.count("liveBlocks", 87_587)
+    heap.count("liveBytes", 66_480_000)
+    #expect(try heap.text().hasSuffix("\n\nlive: 87,587 blocks, 63.4 MB\nundead: 1 leak (6 objects, 288 bytes)\n"))
+    var report = try heap.report()
+    report.leaks[0].test = TestIdentity(name: "loads(from:)", suite: "AppTests.Loader", library: "Testing")
+    #expect(
+      TextRenderer.render(report).contains("\n\nnext: undead test -- --filter 'AppTests.Loader/loads'\nlive: 87,587"))
+    report.leaks.append(report.leaks[0])
+    report.leaks[1].test = TestIdentity(name: "init", suite: "AppTests.Other", library: "Testing")
+    report.leaks[1].totalBytes = 9000
+    let next = "next: undead test -- --filter 'AppTests.Other/'  (the worst of 2 tests)\n"
+    #expect(TextRenderer.render(report).contains(next))
+  }
+
+  @Test func numbersHaveOneStyle() {
+    #expect(Quantity.grouped(9999) == "9999" && Quantity.grouped(10_000) == "10,000")
+    #expect(Quantity.grouped(1_234_567, "block") == "1,234,567 blocks" && Quantity.grouped(1, "block") == "1 block")
+    #expect(Quantity.size(objects: 12_000, bytes: 57_600) == "12,000 objects, 56.3 KB")
+  }
+}
