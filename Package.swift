@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "UndeadXCTest", targets: ["UndeadXCTest"]),
     .library(name: "UndeadTesting", targets: ["UndeadTesting"]),
     .executable(name: "undead", targets: ["UndeadTool"]),
+    .plugin(name: "UndeadCommandPlugin", targets: ["UndeadCommandPlugin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -107,6 +108,11 @@ let package = Package(
         "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    // `swift package undead ...` in a package that depends on this one; it builds the tool and its library.
+    .plugin(
+      name: "UndeadCommandPlugin",
+      capability: .command(intent: .custom(verb: "undead", description: "Finds leaks of programs and tests.")),
+      path: "Plugins/UndeadCommandPlugin"),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),
     .testTarget(
       name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadReport", "UndeadTestSupport"],

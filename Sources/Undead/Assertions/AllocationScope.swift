@@ -100,9 +100,9 @@ package final class AllocationScope: Sendable {
 
   /// Finds the objects born in the scope that nothing reaches any more, and the suspects among the others.
   ///
-  /// - Parameter options: suppressions.
+  /// - Parameter options: what is left out.
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
-  package func check(options: ReportOptions = ReportOptions()) throws(UndeadError) -> LeakReport {
+  package func check(options: ReportOptions = StandingSuppressions.options) throws(UndeadError) -> LeakReport {
     undead_clear_stack()
     guard try mayHaveLeaks() else { return LeakReport() }
     return try Self.check([self], options: options)[0]
@@ -110,7 +110,7 @@ package final class AllocationScope: Sendable {
 
   /// The same, without blocking the thread.
   package func check(
-    options: ReportOptions = ReportOptions(), isolation: isolated (any Actor)? = #isolation
+    options: ReportOptions = StandingSuppressions.options, isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> LeakReport {
     guard try mayHaveLeaks() else { return LeakReport() }
     return try await Self.check([self], options: options)[0]
@@ -118,7 +118,7 @@ package final class AllocationScope: Sendable {
 
   /// Checks several scopes with one look at the process; the reports are in the order of the scopes.
   package static func check(
-    _ scopes: [AllocationScope], options: ReportOptions = ReportOptions()
+    _ scopes: [AllocationScope], options: ReportOptions = StandingSuppressions.options
   ) throws(UndeadError) -> [LeakReport] {
     var looks = ScopeLooks(scopes)
     guard try mayHaveLeaks(scopes) else { return looks.reports }
@@ -132,7 +132,7 @@ package final class AllocationScope: Sendable {
 
   /// The same, without blocking the thread.
   package static func check(
-    _ scopes: [AllocationScope], options: ReportOptions = ReportOptions(),
+    _ scopes: [AllocationScope], options: ReportOptions = StandingSuppressions.options,
     isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
     var looks = ScopeLooks(scopes)

@@ -22,7 +22,7 @@ extension AssertionSite {
   package func expectLeak<Result, Failure: Error>(
     _ reason: String, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let check = ScopeCheck(self)
+    let check = ScopeCheck(self, options: ReportOptions())
     // What is found too late is a leak that was expected, too.
     defer { check.scope.exclude() }
     return try check.run(body) { expectLeaks(in: $0, reason) }
@@ -32,7 +32,7 @@ extension AssertionSite {
   package func expectLeak<Result, Failure: Error>(
     _ reason: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let check = ScopeCheck(self)
+    let check = ScopeCheck(self, options: ReportOptions())
     defer { check.scope.exclude() }
     return try await check.run(body) { expectLeaks(in: $0, reason) }
   }
@@ -54,9 +54,12 @@ private struct ScopeCheck<Site: AssertionSite> {
   private let site: Site
   let scope: AllocationScope
   private let obstacle: String?
+  private let options: ReportOptions
 
-  init(_ site: Site) {
+  /// - Parameter options: what is left out.
+  init(_ site: Site, options: ReportOptions = StandingSuppressions.options) {
     self.site = site
+    self.options = options
     obstacle = Availability.reason
     scope = AllocationScope(site.scopeName)
     if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName) }
@@ -89,11 +92,11 @@ private struct ScopeCheck<Site: AssertionSite> {
 
   private func finish(_ finding: (LeakReport) -> Void) {
     if let obstacle { return site.skip(obstacle) }
-    do { finding(try scope.check()) } catch { site.skip(error.description) }
+    do { finding(try scope.check(options: options)) } catch { site.skip(error.description) }
   }
 
   private func finish(isolation: isolated (any Actor)? = #isolation, _ finding: (LeakReport) -> Void) async {
     if let obstacle { return site.skip(obstacle) }
-    do { finding(try await scope.check()) } catch { site.skip(error.description) }
+    do { finding(try await scope.check(options: options)) } catch { site.skip(error.description) }
   }
 }

@@ -24,6 +24,8 @@ public struct ReportOptions: Sendable {
   public var minCount = 1
   /// What is expected and left out.
   public var suppressions = Suppressions()
+  /// What was there already and is left out; nil for nothing.
+  public var baseline: Baseline?
 
   /// Makes options; see the properties for the meaning of each part.
   public init(minCount: Int = 1, suppressions: Suppressions = Suppressions()) {
@@ -85,6 +87,7 @@ extension LeakReport {
     suspects.removeAll { filter.removes($0) }
     zombies.removeAll { filter.removes($0) }
     summary.suppressed += filter.suppressed
+    options.baseline?.apply(to: &self)
     let before = leaks.count + suspects.count
     leaks.removeAll { $0.count < options.minCount }
     suspects.removeAll { $0.count < options.minCount }

@@ -87,7 +87,8 @@ struct SuppressionFilter {
 
   /// What each rule did, in the order of the files; rules that did nothing are said to be unused.
   var notes: [String] {
-    zip(suppressions.rules, uses).map { rule, count in
+    zip(suppressions.rules, uses).compactMap { rule, count in
+      guard count > 0 || rule.isToldUnused else { return nil }
       guard count > 0 else { return "unused suppression \(rule.description): remove it, or check its spelling" }
       let groups = count == 1 ? "1 group" : "\(count) groups"
       return "suppressed \(groups) by \(rule.description)" + (rule.reason.map { ": \($0)" } ?? "")

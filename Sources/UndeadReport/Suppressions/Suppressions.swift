@@ -33,6 +33,8 @@ public struct Suppressions: Sendable {
     /// Line in the file, from 1.
     public var line: Int
     let matcher: SuppressionPattern
+    /// True if a report says so when the rule took nothing out.
+    var isToldUnused = true
 
     /// Where the rule stands, and what it says.
     public var description: String { "\(subject.rawValue):\(pattern) (\(file):\(line))" }
@@ -49,14 +51,17 @@ public struct Suppressions: Sendable {
   /// - Parameters:
   ///   - text: lines of rules, as in `Documentation/suppressions.md`.
   ///   - file: name of the file, for messages.
+  ///   - tellsUnused: false for a file of many programs, of whose rules each needs some.
   /// - Throws: ``SuppressionError`` that names the line.
-  public mutating func add(_ text: String, file: String) throws(SuppressionError) {
+  public mutating func add(_ text: String, file: String, tellsUnused: Bool = true) throws(SuppressionError) {
     var line = 0
     for row in text.split(separator: "\n", omittingEmptySubsequences: false) {
       line += 1
       let content = row.trimmed
       guard !content.isEmpty, !content.hasPrefix("#") else { continue }
-      rules.append(try Self.rule(content, file: file, line: line))
+      var rule = try Self.rule(content, file: file, line: line)
+      rule.isToldUnused = tellsUnused
+      rules.append(rule)
     }
   }
 

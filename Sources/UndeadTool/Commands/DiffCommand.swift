@@ -39,6 +39,9 @@ struct DiffCommand: ParsableCommand {
   var new: String
 
   func validate() throws {
+    if report.updateBaseline {
+      throw ValidationError("--update-baseline is not for 'undead diff'; use 'undead report'")
+    }
     if !report.furtherReports.isEmpty { throw ValidationError("--report is not for 'undead diff'; use --output") }
   }
 

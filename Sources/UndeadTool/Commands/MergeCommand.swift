@@ -33,6 +33,12 @@ struct MergeCommand: ParsableCommand {
     completion: .file())
   var files: [String]
 
+  func validate() throws {
+    if report.updateBaseline {
+      throw ValidationError("--update-baseline is not for 'undead merge'; use 'undead report'")
+    }
+  }
+
   func run() throws {
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
     var reports: [HostInput<LeakReport>] = []

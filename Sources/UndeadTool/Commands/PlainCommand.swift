@@ -59,6 +59,10 @@ extension DisplayOptions {
     options.output = nil
     options.furtherReports = []
     options.suppressions = []
+    options.noSuppressions = false
+    options.generateSuppressions = false
+    options.baseline = nil
+    options.updateBaseline = false
     options.noStacks = false
     options.depth = nil
     options.top = nil

@@ -46,6 +46,21 @@ struct DisplayOptions: ParsableArguments {
     completion: .file())
   var suppressions: [String] = []
 
+  @Flag(help: "Do without the file .undead.supp of the package, which is read by itself.")
+  var noSuppressions = false
+
+  @Flag(help: "After the report, print lines of a suppression file that would leave out what was found.")
+  var generateSuppressions = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Accept what a file lists by its signature: only what is not in it is shown and fails.", valueName: "file"),
+    completion: .file())
+  var baseline: String?
+
+  @Flag(help: "Write all that was found into the file of --baseline, and accept it.")
+  var updateBaseline = false
+
   @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
   var noStacks = false
 
@@ -86,6 +101,7 @@ struct DisplayOptions: ParsableArguments {
       throw ValidationError("--output and --report: two reports would be written to the same file")
     }
     if quiet, verbose { throw ValidationError("--quiet and --verbose: give only one of them") }
+    if updateBaseline, baseline == nil { throw ValidationError("--update-baseline: name the file with --baseline") }
     if minCount < 1 { throw ValidationError("--min-count \(minCount): give a number of objects, 1 or more") }
   }
 

@@ -24,19 +24,9 @@ struct ReportPipeline {
     self.display = display
     self.groupsByTest = groupsByTest
     self.verdict = verdict
-    var suppressions = Suppressions()
-    for file in display.suppressions {
-      guard !System.isDirectory(file), let content = System.read(file) else {
-        let reason = System.isDirectory(file) ? System.reason(EISDIR) : System.reason()
-        throw .misuse("cannot read the suppressions '\(file)' (--suppressions): \(reason)")
-      }
-      do throws(SuppressionError) {
-        try suppressions.add(String(decoding: content, as: UTF8.self), file: file)
-      } catch {
-        throw .misuse("\(error)")
-      }
-    }
-    options = ReportOptions(minCount: display.minCount, suppressions: suppressions)
+    var options = ReportOptions(minCount: display.minCount, suppressions: try Self.suppressions(display))
+    options.baseline = try Self.baseline(display)
+    self.options = options
     var further: [(format: ReportFormat, sink: OutputSink)] = []
     for report in display.furtherReports {
       further.append((report.format, try OutputSink(file: report.file, option: "--report")))
@@ -66,6 +56,7 @@ struct ReportPipeline {
     if let process { report.process = process }
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
+    report = try accepting(report)
     try show(report, to: sink)
     if let save {
       // Only after the report: nothing that goes wrong here may cost it.
@@ -192,7 +183,7 @@ struct ReportPipeline {
     guard inputs.count == 1, case .report(let report) = inputs[0] else {
       throw .misuse("JSON reports can only be shown one at a time; give one of them, or only snapshots")
     }
-    let shown = applying(report)
+    let shown = try accepting(applying(report))
     try show(shown, to: sink)
     return status(shown, isKnown: shown.summary.complete)
   }
@@ -248,6 +239,7 @@ struct ReportPipeline {
       && report.summary.complete
     if !display.quiet || display.format != .text || !isNothing { try write(report, as: display.format, to: sink) }
     try writeFurtherReports(report, number: sink.number)
+    try proposeSuppressions(for: report, to: sink)
     // What was shown on request meanwhile is not the result of the step.
     if sink.number == nil { StepSummary.append(report, options: repositoryOptions, besides: files) }
   }

@@ -1,0 +1,82 @@
+import Glibc
+import UndeadReport
+
+/// What is expected, and what was there already: suppressions and the baseline.
+extension ReportPipeline {
+  static let suppressionFile = ".undead.supp"
+
+  /// The rules of the package, then those of the files that were named.
+  static func suppressions(_ display: DisplayOptions) throws(ToolError) -> Suppressions {
+    var suppressions = Suppressions()
+    let shared = ProjectFiles.nearest(suppressionFile, from: System.currentDirectory)
+    if let shared, !display.noSuppressions { try add(shared, to: &suppressions, tellsUnused: false) }
+    for file in display.suppressions { try add(file, to: &suppressions, tellsUnused: true) }
+    return suppressions
+  }
+
+  private static func add(
+    _ file: String, to suppressions: inout Suppressions, tellsUnused: Bool
+  ) throws(ToolError) {
+    let text = try text(
+      of: file, what: "the suppressions '\(file)' (\(tellsUnused ? "--suppressions" : "of the package"))")
+    do throws(SuppressionError) {
+      try suppressions.add(text, file: file, tellsUnused: tellsUnused)
+    } catch {
+      throw .misuse("\(error)")
+    }
+  }
+
+  /// What is accepted; nil for nothing, also if it is just to be written.
+  static func baseline(_ display: DisplayOptions) throws(ToolError) -> Baseline? {
+    guard let file = display.baseline else { return nil }
+    if display.updateBaseline {
+      try SnapshotFile.checkWritable(file, option: "--baseline")
+      return nil
+    }
+    guard System.status(of: file) != nil else {
+      throw .misuse("there is no baseline '\(file)' yet; --update-baseline writes one with what is found now")
+    }
+    let text = try text(of: file, what: "the baseline '\(file)'")
+    do throws(SuppressionError) {
+      return try Baseline(parsing: text, file: file)
+    } catch {
+      throw .misuse("\(error)")
+    }
+  }
+
+  private static func text(of file: String, what: String) throws(ToolError) -> String {
+    guard !System.isDirectory(file), let content = System.read(file) else {
+      let reason = System.isDirectory(file) ? System.reason(EISDIR) : System.reason()
+      throw .misuse("cannot read \(what): \(reason)")
+    }
+    return String(decoding: content, as: UTF8.self)
+  }
+
+  /// With `--update-baseline`, writes what the report has to the baseline, and leaves it out of the report.
+  func accepting(_ report: LeakReport) throws(ToolError) -> LeakReport {
+    guard display.updateBaseline, let file = display.baseline else { return report }
+    guard report.summary.complete else {
+      throw .failure("the baseline '\(file)' was not written: not everything was checked, and it would lack leaks")
+    }
+    let baseline = Baseline(of: report, file: file)
+    if let code = System.write(baseline.text.utf8, toFile: file) {
+      throw .failure("cannot write the baseline '\(file)': \(System.reason(code))")
+    }
+    var options = ReportOptions()
+    options.baseline = baseline
+    var rest = report
+    rest.apply(options)
+    return rest
+  }
+
+  /// With `--generate-suppressions`, lines that would leave out what the report has: below a text, else on standard error.
+  func proposeSuppressions(for report: LeakReport, to sink: OutputSink) throws(ToolError) {
+    guard display.generateSuppressions else { return }
+    let lines = SuppressionProposal.lines(for: report)
+    guard !lines.isEmpty else { return }
+    let text =
+      "\n# For \(Self.suppressionFile) in the package, or a file for --suppressions:\n"
+      + lines.map { "\($0)\n" }.joined()
+    try (display.format == .text ? sink : .standardError).write(text.utf8)
+  }
+}
