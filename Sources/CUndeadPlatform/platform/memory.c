@@ -106,12 +106,6 @@ void *undead_map(size_t bytes) {
   return map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 }
 
-void undead_use_large_pages(void *address, size_t bytes) {
-  int saved = errno;
-  madvise(address, bytes, MADV_HUGEPAGE);   // without them it is as good, only slower
-  errno = saved;
-}
-
 void *undead_map_shared(size_t bytes) {
   return map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
 }

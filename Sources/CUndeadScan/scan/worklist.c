@@ -6,18 +6,10 @@
 
 static size_t segment_bytes(uint32_t index) { return (UNDEAD_WORKLIST_FIRST << index) * sizeof(uintptr_t); }
 
-// Where the list is long its pages would take as much time as what is done with it.
-static uintptr_t *new_segment(uint32_t index) {
-  const size_t large = 2ul << 20;
-  uintptr_t *segment = undead_map(segment_bytes(index));
-  if (segment && segment_bytes(index) >= 2 * large) undead_use_large_pages(segment, segment_bytes(index));
-  return segment;
-}
-
 bool undead_worklist_grow(undead_worklist *list) {
   uint32_t index = list->segment[0] ? list->index + 1 : 0;
   if (index < UNDEAD_WORKLIST_SEGMENTS && !list->segment[index])
-    list->segment[index] = new_segment(index);
+    list->segment[index] = undead_map(segment_bytes(index));
   if (index == UNDEAD_WORKLIST_SEGMENTS || !list->segment[index]) {
     list->no_memory = true;
     return false;

@@ -11,8 +11,6 @@ void *undead_map_shared(size_t bytes);           // the same, shared with forked
 void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)
 const void *undead_map_file(int descriptor, size_t bytes);   // to be read; NULL if it cannot be
 bool undead_reserve_at(void *address, size_t bytes);   // likewise, at this place; false if something is there
-// All of the memory will be used, from its start on: large pages are wanted for it.
-void undead_use_large_pages(void *address, size_t bytes);
 // Makes whole pages of own memory zero, and gives them back to the system.
 void undead_clear_memory(void *address, size_t bytes);
 
