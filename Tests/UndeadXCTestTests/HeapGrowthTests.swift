@@ -10,7 +10,8 @@ import XCTest
     let failure = failures.first { $0.text.contains("growth: more UndeadXCTestTests.SendableOwner") }
     #expect(failure != nil)
     // Not the collection's storage, nor the mutex around it: the variable that has both.
-    #expect(failure?.text.contains("\n  in         ") == true && failure?.text.contains(", 7 of 7\n") == true)
+    let text = failure?.text ?? ""
+    #expect(text.contains("\n  in         ") && text.contains(", 7 of 7\n"), "\(text)")
   }
 
   @Test func whatGoesAgain() {
