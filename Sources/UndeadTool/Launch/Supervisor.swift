@@ -64,6 +64,7 @@ final class Supervisor {
       executable: executable, arguments: arguments, environment: environment, mask: original)
     // Whoever started the tool may ignore SIGCHLD, which the program inherits; but then no status would be kept for us.
     signal(SIGCHLD, SIG_DFL)
+    OwnCode.letGo()
     return pid
   }
 
