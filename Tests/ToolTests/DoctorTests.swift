@@ -86,7 +86,9 @@ import UndeadReport
     let checks = try #require(answer["checks"] as? [[String: Any]])
     var states: [String: String] = [:]
     for check in checks { states[check["check"] as? String ?? ""] = check["state"] as? String }
-    for name in ["processor", "glibc", "library", "check", "runtime"] { #expect(states[name] == "ok", "\(name)") }
+    for name in ["processor", "glibc", "library", "check", "runtime", "names"] {
+      #expect(states[name] == "ok", "\(name)")
+    }
     let turnedOff = try sandbox.undead("doctor", environment: ["UNDEAD": "0"])
     #expect(turnedOff.status == 1 && turnedOff.out.contains("unset UNDEAD"))
   }

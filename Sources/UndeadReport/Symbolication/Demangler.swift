@@ -11,22 +11,24 @@ package enum Demangler {
 
   #if canImport(Glibc)
     // Neither function is in a header that Swift can import. The types are those of the runtime's public
-    // `swift_demangle` and of the C++ ABI's `__cxa_demangle`; where one does not exist, names stay as they are.
-    private typealias SwiftDemangle =
-      @convention(c) (UnsafePointer<CChar>?, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32) ->
-      UnsafeMutablePointer<CChar>?
+    // `swift_demangle` and of the C++ ABI's `__cxa_demangle`. The runtime's is bound by the linker: where the runtime is
+    // linked into the program, nothing can be looked up in it by name.
+    @_silgen_name("swift_demangle") private static func runtimeDemangle(
+      _ name: UnsafePointer<CChar>?, _ length: Int, _ buffer: UnsafeMutablePointer<CChar>?,
+      _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
+    ) -> UnsafeMutablePointer<CChar>?
+
     private typealias CxxDemangle =
       @convention(c) (
         UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Int32>?
       ) ->
       UnsafeMutablePointer<CChar>?
 
-    private static let swiftDemangle = dlsym(nil, "swift_demangle").map { unsafeBitCast($0, to: SwiftDemangle.self) }
     private static let cxxDemangle = dlsym(nil, "__cxa_demangle").map { unsafeBitCast($0, to: CxxDemangle.self) }
 
     /// The runtime's full text for a mangled Swift name; nil if it is none.
     static func demangleSwift(_ name: String) -> String? {
-      take(name.withCString { swiftDemangle?($0, strlen($0), nil, nil, 0) })
+      take(name.withCString { runtimeDemangle($0, strlen($0), nil, nil, 0) })
     }
 
     private static func demangleCxx(_ name: String) -> String? {

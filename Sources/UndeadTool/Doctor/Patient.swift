@@ -39,6 +39,11 @@ enum Patient {
     var isRight: Bool {
       report.leaks.contains { leak in Set(leak.cycle?.map(\.field) ?? []) == ["owner", "part"] }
     }
+
+    /// True if the report says in which function, by the name it has in the source.
+    var namesFunction: Bool {
+      report.leaks.contains { $0.allocation.frames.contains { $0.symbol.hasSuffix("Patient.leak()") } }
+    }
   }
 
   /// Runs one under the tool, as `undead run` would.

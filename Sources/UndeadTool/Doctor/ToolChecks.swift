@@ -83,9 +83,18 @@ enum ToolChecks {
           "stop", "threads were stopped by signals, not by ptrace: sleeping calls of the program return early",
           "allow ptrace (see above)"))
     }
-    let addresses = result.snapshot.lookupAddresses.count
-    findings.append(
-      .ok("names", "\(addresses) addresses of code were named in \(Int(result.symbolSeconds * 1000)) ms"))
+    findings.append(names(of: result))
     return findings
+  }
+
+  /// Whether the report says which function allocated the leak.
+  private static func names(of result: Patient.Result) -> Diagnosis {
+    guard result.namesFunction else {
+      return .warn(
+        "names", "the function that made the leak was not named",
+        "reports have addresses or mangled names: install the tool with scripts/install, and do not strip it")
+    }
+    let addresses = result.snapshot.lookupAddresses.count
+    return .ok("names", "\(addresses) addresses of code were named in \(Int(result.symbolSeconds * 1000)) ms")
   }
 }
