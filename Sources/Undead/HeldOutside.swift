@@ -1,6 +1,6 @@
 import UndeadSystem
 
-extension Undead {
+extension LeakDetector {
   /// Tells that a reference to an object is kept where no check can see it, so that the object is no leak meanwhile.
   ///
   /// For a reference in bytes that went into a pipe or a device, or one that is stored in other bits than those of the
@@ -9,7 +9,7 @@ extension Undead {
   ///
   /// ```swift
   /// let context = Unmanaged.passRetained(request)
-  /// Undead.markHeldOutside(request)
+  /// LeakDetector.markHeldOutside(request)
   /// write(descriptor, [context.toOpaque()], 8)
   /// ```
   ///

@@ -20,7 +20,7 @@ final class SnapshotBytes: ContiguousBytes, @unchecked Sendable {
     undead_snapshot_release(start, count)
   }
 
-  func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+  func withUnsafeBytes<Output>(_ body: (UnsafeRawBufferPointer) throws -> Output) rethrows -> Output {
     try body(UnsafeRawBufferPointer(start: start, count: count))
   }
 }

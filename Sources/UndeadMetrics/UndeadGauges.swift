@@ -84,9 +84,9 @@ public struct UndeadGauges: Sendable {
   }
 
   func measure(leaks: Bool, _ known: inout Known) async {
-    set("recording", Undead.isActive ? 1 : 0)
+    set("recording", LeakDetector.isActive ? 1 : 0)
     if configuration.runLoops { measureLoops(&known) }
-    guard Undead.isActive else { return }
+    guard LeakDetector.isActive else { return }
     if !configuration.types.isEmpty { await measureTypes(&known) }
     if leaks { await measureLeaks() }
   }
@@ -129,7 +129,7 @@ public struct UndeadGauges: Sendable {
 
   private func measureLeaks() async {
     let found = await OwnThread.run {
-      Result { LeakReport(analyzing: [ReportInput(try Undead.snapshot())]).summary }
+      Result { LeakReport(analyzing: [ReportInput(try LeakDetector.snapshot())]).summary }
     }
     guard let summary = try? found.get() else { return }
     set("leaks", Double(summary.leaks))

@@ -38,7 +38,7 @@ extension UndeadService.Response {
   private static func notRecording(_ reason: String) -> String {
     """
     nothing is recorded in this process: \(reason)
-    Start it with UNDEAD=1 in its environment, or under 'undead run'; or call Undead.start() early in the program, after \
+    Start it with UNDEAD=1 in its environment, or under 'undead run'; or call LeakDetector.start() early in the program, after \
     which only what is allocated from then on is known.
     """
   }

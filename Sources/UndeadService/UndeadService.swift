@@ -116,7 +116,7 @@ public final class UndeadService: Sendable {
 
   /// Says why nothing can be told, and how to change that.
   func requireRecording() throws {
-    if let reason = Undead.inactiveReason { throw NotRecording(reason: reason) }
+    if let reason = LeakDetector.inactiveReason { throw NotRecording(reason: reason) }
   }
 
   /// Writes the heap of this process to a file that has no name any more when the work begins to read it.
@@ -128,7 +128,7 @@ public final class UndeadService: Sendable {
     return try await gate.look {
       let directory = try PrivateDirectory(in: parent)
       let path = directory.file("heap.undead")
-      try Undead.writeHeap(to: path)
+      try LeakDetector.writeHeap(to: path)
       return try work(path, directory)
     }
   }

@@ -13,18 +13,18 @@
     }
 
     /// Calls the body with the value, when no other thread has it.
-    package func withLock<Result, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
+    package func withLock<Output, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Output
+    ) throws(Failure) -> sending Output {
       lock.lock()
       defer { lock.unlock() }
       return try body(&value)
     }
 
     /// The same, or nil if another thread has the value.
-    package func withLockIfAvailable<Result, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
+    package func withLockIfAvailable<Output, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Output
+    ) throws(Failure) -> sending Output? {
       guard lock.try() else { return nil }
       defer { lock.unlock() }
       return try body(&value)

@@ -20,10 +20,10 @@ import Undead
 /// - Returns: what the body returns; it is alive during the check.
 /// - Throws: what the body throws.
 @discardableResult
-public func assertNoLeaks<Result, Failure: Error>(
+public func assertNoLeaks<Output, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+  _ body: () throws(Failure) -> Output
+) throws(Failure) -> Output {
   try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
@@ -31,10 +31,10 @@ public func assertNoLeaks<Result, Failure: Error>(
 ///
 /// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
-public func assertNoLeaks<Result, Failure: Error>(
+public func assertNoLeaks<Output, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
@@ -50,9 +50,9 @@ public func assertNoLeaks<Result, Failure: Error>(
 /// - Returns: what the body returns.
 /// - Throws: what the body throws.
 @discardableResult
-public func expectLeak<Result, Failure: Error>(
-  _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+public func expectLeak<Output, Failure: Error>(
+  _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws(Failure) -> Output
+) throws(Failure) -> Output {
   try Site(location: sourceLocation).expectLeak(reason, body)
 }
 
@@ -60,9 +60,9 @@ public func expectLeak<Result, Failure: Error>(
 ///
 /// As the synchronous one.
 @discardableResult @_disfavoredOverload
-public func expectLeak<Result, Failure: Error>(
+public func expectLeak<Output, Failure: Error>(
   _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
-  _ body: () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  _ body: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   try await Site(location: sourceLocation).expectLeak(reason, body)
 }

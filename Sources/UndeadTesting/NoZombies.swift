@@ -18,19 +18,19 @@ import Undead
 /// - Returns: what the body returns.
 /// - Throws: what the body throws.
 @discardableResult
-public func assertNoZombies<Result, Failure: Error>(
+public func assertNoZombies<Output, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+  _ body: () throws(Failure) -> Output
+) throws(Failure) -> Output {
   try Site(location: sourceLocation, comment: comment).assertNoZombies(body)
 }
 
 /// Records an issue if the asynchronous body uses an object that has died; as the synchronous one.
 @discardableResult @_disfavoredOverload
-public func assertNoZombies<Result, Failure: Error>(
+public func assertNoZombies<Output, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   try await Site(location: sourceLocation, comment: comment).assertNoZombies(body)
 }
 

@@ -21,10 +21,10 @@ import XCTest
 /// - Returns: what the body returns; it is alive during the check.
 /// - Throws: what the body throws.
 @discardableResult
-public func assertNoLeaks<Result, Failure: Error>(
+public func assertNoLeaks<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+  _ body: () throws(Failure) -> Output
+) throws(Failure) -> Output {
   try Site(file: file, line: line, message: message()).assertNoLeaks(body)
 }
 
@@ -32,10 +32,10 @@ public func assertNoLeaks<Result, Failure: Error>(
 ///
 /// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
-public func assertNoLeaks<Result, Failure: Error>(
+public func assertNoLeaks<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   try await Site(file: file, line: line, message: message()).assertNoLeaks(body)
 }
 
@@ -52,9 +52,9 @@ public func assertNoLeaks<Result, Failure: Error>(
 /// - Returns: what the body returns.
 /// - Throws: what the body throws.
 @discardableResult
-public func expectLeak<Result, Failure: Error>(
-  _ reason: String, file: StaticString = #filePath, line: UInt = #line, _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+public func expectLeak<Output, Failure: Error>(
+  _ reason: String, file: StaticString = #filePath, line: UInt = #line, _ body: () throws(Failure) -> Output
+) throws(Failure) -> Output {
   try Site(file: file, line: line).expectLeak(reason, body)
 }
 
@@ -62,9 +62,9 @@ public func expectLeak<Result, Failure: Error>(
 ///
 /// As the synchronous one.
 @discardableResult @_disfavoredOverload
-public func expectLeak<Result, Failure: Error>(
+public func expectLeak<Output, Failure: Error>(
   _ reason: String, file: StaticString = #filePath, line: UInt = #line, isolation: isolated (any Actor)? = #isolation,
-  _ body: () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  _ body: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   try await Site(file: file, line: line).expectLeak(reason, body)
 }

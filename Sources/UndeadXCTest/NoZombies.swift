@@ -23,18 +23,18 @@ import XCTest
 /// - Returns: what the body returns.
 /// - Throws: what the body throws.
 @discardableResult
-public func assertNoZombies<Result, Failure: Error>(
+public func assertNoZombies<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+  _ body: () throws(Failure) -> Output
+) throws(Failure) -> Output {
   try Site(file: file, line: line, message: message()).assertNoZombies(body)
 }
 
 /// Fails the running test if the asynchronous body uses an object that has died; as the synchronous one.
 @discardableResult @_disfavoredOverload
-public func assertNoZombies<Result, Failure: Error>(
+public func assertNoZombies<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   try await Site(file: file, line: line, message: message()).assertNoZombies(body)
 }

@@ -37,7 +37,7 @@ import UndeadRunLoop
 
   @Test func whereNothingIsRecordedNothingIsCounted() async {
     await #expect(processExitsWith: .success) {
-      Undead.stop()
+      LeakDetector.stop()
       let metrics = RecordedMetrics()
       var configuration = UndeadGauges.Configuration()
       configuration.types = ["*"]

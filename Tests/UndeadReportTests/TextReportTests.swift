@@ -28,7 +28,7 @@ import Testing
           allocated  in App.watch() at /app/main.swift:150
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.watch() at /app/main.swift:150

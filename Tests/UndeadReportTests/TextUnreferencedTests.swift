@@ -58,7 +58,7 @@ import Testing
           with it    1 × App.Log (16 bytes)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.register() at /app/main.swift:100
@@ -101,7 +101,7 @@ import Testing
           with it    1 × App.Tail (1000 bytes)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.one() at /app/main.swift:120
@@ -118,7 +118,7 @@ import Testing
           with it    1 × App.Left (32 bytes), 1 × App.Right (32 bytes)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, Undead.markHeldOutside(_:) says so
+                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.two() at /app/main.swift:121

@@ -129,10 +129,10 @@ import Undead
 
   @Test func whereNothingIsRecordedItIsSaidHowTo() async {
     await #expect(processExitsWith: .success) {
-      Undead.stop()
+      LeakDetector.stop()
       for path in ["/debug/pprof/heap", "/debug/undead/report", "/debug/undead/heap", "/debug/undead/mark?name=a"] {
         let text = try await get(path, status: 503).string
-        #expect(text.contains("UNDEAD=1") && text.contains("Undead.start()"))
+        #expect(text.contains("UNDEAD=1") && text.contains("LeakDetector.start()"))
       }
       #expect(try await get("/debug/pprof/").string.contains("heap"))
     }

@@ -8,14 +8,14 @@ import UndeadReport
 @Suite(.timeLimit(.minutes(20))) struct FactsTests {
   @Test func abandonedObjectIsToldWithItsPath() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       Told.cache.entries["a"] = keptOwner()
       undead_add_facts_source(
         { facts, _ in
           Told.watch(Told.cache.entries["a"], facts)
           undead_facts_add_note(facts, "a note")
         }, nil)
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       let leak = try #require(report.leaks.first { $0.kind == .abandoned })
       #expect(leak.objects.map { $0.type.hasSuffix("KeptOwner") } == [true])
       #expect(leak.scope?.name == "Screen")
@@ -29,10 +29,10 @@ import UndeadReport
 
   @Test func objectThatNothingReachesIsAnOrdinaryLeak() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       for _ in 0..<50 { Told.makeCycle() }
       undead_add_facts_source({ facts, _ in Told.watchAll(facts) }, nil)
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       // Recording began late: free memory may still refer to a few.
       let leak = try #require(report.leaks.first { $0.kind == .retainCycle })
       #expect(leak.scope?.name == "Screen")
@@ -42,13 +42,13 @@ import UndeadReport
 
   @Test func objectThatDiesBeforeTheScanIsDropped() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       undead_add_facts_source(
         { facts, _ in
           for _ in 0..<50 { Told.watch(keptOwner(), facts) }
         }, nil)
       for _ in 0..<5 {
-        let snapshot = try Undead.snapshot()
+        let snapshot = try LeakDetector.snapshot()
         #expect(snapshot.watched.isEmpty)
       }
     }
@@ -56,10 +56,10 @@ import UndeadReport
 
   @Test func timerOfARunLoopIsARootAndASuspect() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       for _ in 0..<20 { Told.schedule() }
       undead_add_facts_source({ facts, _ in Told.tellTimers(facts) }, nil)
-      let suspect = try #require(try Undead.checkForLeaks().suspects.first { $0.kind == .timer })
+      let suspect = try #require(try LeakDetector.checkForLeaks().suspects.first { $0.kind == .timer })
       let first = try #require(suspect.retainPath.first)
       #expect(first.root == PathStep.Root(kind: "runLoop", name: "main"))
       #expect(first.mode == "default")
@@ -67,7 +67,7 @@ import UndeadReport
       #expect(first.field == "target")
       // The same object, watched: certain now.
       undead_add_facts_source({ facts, _ in Told.watchAll(facts) }, nil)
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       #expect(report.suspects.isEmpty)
       #expect(report.leaks.map(\.kind) == [.abandoned])
       #expect(report.leaks.first?.count == 20)
@@ -77,13 +77,13 @@ import UndeadReport
 
   @Test func diagnosticsAndRunLoopsAreCarried() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       undead_add_facts_source(
         { facts, _ in
           undead_facts_set_run_loops(facts, #"{"loops":[]}"#)
           Told.tellDiagnostic(facts)
         }, nil)
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       #expect(report.runLoops == .object(["loops": .array([])]))
       #expect(report.diagnostics.map(\.kind) == ["lateFire"])
       #expect(report.diagnostics.first?.details == ["timer": "poll"])
@@ -94,12 +94,12 @@ import UndeadReport
 
   @Test func sourceThatCrashesCostsOnlyItsFacts() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       for _ in 0..<50 { Told.makeCycle() }
       undead_add_facts_source({ _, _ in _ = UnsafeMutablePointer<Int>(bitPattern: 64)?.pointee.nonzeroBitCount }, nil)
-      let first = try Undead.checkForLeaks()
+      let first = try LeakDetector.checkForLeaks()
       #expect(!first.leaks.isEmpty)
-      let second = try Undead.checkForLeaks()
+      let second = try LeakDetector.checkForLeaks()
       for report in [first, second] {
         #expect(report.summary.notes.contains { $0.contains("asking them crashed with signal 11") })
       }
@@ -108,10 +108,10 @@ import UndeadReport
 
   @Test func whatASourceLeavesBehindIsNoLeak() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       undead_add_facts_source({ _, _ in Told.cache.entries["\(Told.cache.entries.count)"] = keptOwner() }, nil)
       for _ in 0..<5 {
-        let report = try Undead.checkForLeaks()
+        let report = try LeakDetector.checkForLeaks()
         #expect(report.leaks.isEmpty)
       }
       #expect(Told.cache.entries.count == 5)

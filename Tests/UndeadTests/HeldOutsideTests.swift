@@ -18,7 +18,7 @@ import Testing
       let request = Request()
       request.next = Request()
       hidden.append(~UInt(bitPattern: Unmanaged.passRetained(request).toOpaque()))
-      if marked { Undead.markHeldOutside(request) }
+      if marked { LeakDetector.markHeldOutside(request) }
     }
   }
 
@@ -32,15 +32,16 @@ import Testing
 
   private static func leaked() throws -> Int {
     _ = overwriteStack(200)
-    return try Undead.checkForLeaks().leaks.filter { $0.objects[0].type.hasSuffix("Request") }.map(\.count).reduce(0, +)
+    return try LeakDetector.checkForLeaks().leaks.filter { $0.objects[0].type.hasSuffix("Request") }.map(\.count)
+      .reduce(0, +)
   }
 
   @Test func aMarkedObjectIsNoLeak() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       Self.lose(50, marked: true)
       #expect(try Self.leaked() == 0)
-      Thread.detachNewThread { for index in 0..<50 { Undead.unmarkHeldOutside(Self.object(index)) } }
+      Thread.detachNewThread { for index in 0..<50 { LeakDetector.unmarkHeldOutside(Self.object(index)) } }
       while HeldOutside.shared.count > 0 { usleep(1000) }
       // A word on a stack may still name one or the other.
       #expect(try (45...50).contains(Self.leaked()))

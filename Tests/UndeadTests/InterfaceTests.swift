@@ -7,39 +7,39 @@ import UndeadReport
 @Suite(.timeLimit(.minutes(20))) struct InterfaceTests {
   @Test func aTestProgramRecordsUntilItIsStopped() async {
     await #expect(processExitsWith: .success) {
-      #expect(Undead.isActive)
-      #expect(Undead.inactiveReason == nil)
-      Undead.stop()
-      #expect(!Undead.isActive)
-      #expect(Undead.inactiveReason?.contains("stopped") == true)
-      #expect(throws: UndeadError.self) { try Undead.snapshot() }
+      #expect(LeakDetector.isActive)
+      #expect(LeakDetector.inactiveReason == nil)
+      LeakDetector.stop()
+      #expect(!LeakDetector.isActive)
+      #expect(LeakDetector.inactiveReason?.contains("stopped") == true)
+      #expect(throws: UndeadError.self) { try LeakDetector.snapshot() }
     }
   }
 
   @Test func findsACycle() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
-      #expect(Undead.isActive)
+      try LeakDetector.start()
+      #expect(LeakDetector.isActive)
       for _ in 0..<50 { leakACycle() }
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       let leak = try #require(report.leaks.first { $0.objects.contains { $0.type.hasSuffix("LeakedNode") } })
       #expect(leak.kind == .retainCycle)
       #expect(leak.count >= 45)
       #expect(leak.cycle?.first?.field == "next")
-      Undead.stop()
-      #expect(!Undead.isActive)
+      LeakDetector.stop()
+      #expect(!LeakDetector.isActive)
     }
   }
 
   @Test func whatOlderObjectsHoldIsNoLeak() async {
     await #expect(processExitsWith: .success) {
-      Undead.stop()
+      LeakDetector.stop()
       let holder = UnsafeMutablePointer<Holder>.allocate(capacity: 1)
       holder.initialize(to: Holder())
-      try Undead.start()
+      try LeakDetector.start()
       for _ in 0..<100 { holder.pointee.add() }
       for _ in 0..<50 { leakACycle() }
-      let types = try Undead.checkForLeaks().leaks.flatMap { $0.objects.map(\.type) }
+      let types = try LeakDetector.checkForLeaks().leaks.flatMap { $0.objects.map(\.type) }
       #expect(types.contains { $0.hasSuffix("LeakedNode") })
       #expect(!types.contains { $0.contains("HeldItem") })
       #expect(holder.pointee.count == 100)
@@ -49,11 +49,11 @@ import UndeadReport
   /// The runtime aborts if it is asked for such a type without the parameter.
   @Test func aHeapWithAClosureThatCapturesAProtocolTypeOfAParameter() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       let kept = keep(HolderOf(7) as any ValueHolder<Int>)
       let path = "\(NSTemporaryDirectory())/undead-\(getpid()).undead"
       defer { unlink(path) }
-      try Undead.writeHeap(to: path)
+      try LeakDetector.writeHeap(to: path)
       #expect(access(path, F_OK) == 0)
       withExtendedLifetime(kept) {}
     }
@@ -61,21 +61,21 @@ import UndeadReport
 
   @Test func aHeapTakesThePlaceOfNothingButAFile() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       let path = "\(NSTemporaryDirectory())/undead-\(getpid())"
       defer { unlink(path) }
       #expect(mkfifo(path, 0o600) == 0)
       #expect {
-        try Undead.writeHeap(to: path)
+        try LeakDetector.writeHeap(to: path)
       } throws: {
         "\($0)".contains("something else has its name: \(path)")
       }
-      #expect(throws: UndeadError.self) { try Undead.writeHeap(to: NSTemporaryDirectory()) }
+      #expect(throws: UndeadError.self) { try LeakDetector.writeHeap(to: NSTemporaryDirectory()) }
       var status = stat()
       #expect(stat(path, &status) == 0)
       #expect(status.st_mode & S_IFMT == S_IFIFO)
       unlink(path)
-      try Undead.writeHeap(to: path)
+      try LeakDetector.writeHeap(to: path)
       #expect(try Snapshot(contentsOfFile: path).metadata("heap") == "1")
       #expect(access(path + ".partial", F_OK) != 0)
     }
@@ -83,31 +83,31 @@ import UndeadReport
 
   @Test func writesAFile() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       leakACycle()
       let path = "\(NSTemporaryDirectory())/undead-\(getpid()).undead"
       defer { unlink(path) }
-      try Undead.writeSnapshot(toFile: path)
+      try LeakDetector.writeSnapshot(toFile: path)
       #expect(try Snapshot(contentsOfFile: path).metadata("trigger") == "api")
-      #expect(throws: UndeadError.self) { try Undead.writeSnapshot(toFile: "/nowhere/at/all") }
+      #expect(throws: UndeadError.self) { try LeakDetector.writeSnapshot(toFile: "/nowhere/at/all") }
     }
   }
 
   @Test func marksGenerations() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
-      #expect(Undead.markGeneration("first") == 1)
-      #expect(Undead.markGeneration("") == 2)
-      Undead.stop()
-      #expect(Undead.markGeneration("third") == nil)
-      #expect(Undead.inactiveReason != nil)
+      try LeakDetector.start()
+      #expect(LeakDetector.markGeneration("first") == 1)
+      #expect(LeakDetector.markGeneration("") == 2)
+      LeakDetector.stop()
+      #expect(LeakDetector.markGeneration("third") == nil)
+      #expect(LeakDetector.inactiveReason != nil)
     }
   }
 
   @Test func manySnapshots() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
-      for _ in 0..<100 { _ = try Undead.snapshot() }
+      try LeakDetector.start()
+      for _ in 0..<100 { _ = try LeakDetector.snapshot() }
     }
   }
 }

@@ -14,7 +14,7 @@ import Undead
 
   @Test func whatIsHeldIsAbandonedWithItsPath() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       let scope = OwnerScope("screen")
       openScreen(scope)
       let outcome = scope.close(grace: .milliseconds(10))
@@ -23,14 +23,14 @@ import Undead
       #expect(leak.scope?.name == "screen")
       #expect(leak.retainPath?.contains { $0.field.hasPrefix("screens") } == true)
       #expect(leak.allocation.frames.contains { $0.symbol.contains("openScreen") })
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       #expect(report.leaks.contains { $0.kind == .abandoned && $0.scope?.name == "screen" })
     }
   }
 
   @Test func whoHoldsItIsCounted() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       let scope = OwnerScope("screen")
       holdInManyPlaces(scope)
       let references = try #require(scope.close(grace: .milliseconds(1)).leaks.first?.references)
@@ -51,12 +51,12 @@ import Undead
 
   @Test func whatGoesAfterTheGraceIsADiagnostic() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       let scope = OwnerScope("screen")
       openScreen(scope)
       #expect(scope.close(grace: .milliseconds(1)).leaks.count == 1)
       Held.shared.screens = []
-      let report = try Undead.checkForLeaks()
+      let report = try LeakDetector.checkForLeaks()
       #expect(!report.leaks.contains { $0.kind == .abandoned })
       #expect(report.diagnostics.contains { $0.kind == "releasedLate" })
     }
@@ -64,7 +64,7 @@ import Undead
 
   @Test func oddUses() async {
     await #expect(processExitsWith: .success) {
-      try Undead.start()
+      try LeakDetector.start()
       let scope = OwnerScope("screen")
       openScreen(scope)
       scope.adopt(Held.shared.screens[0])
@@ -73,7 +73,7 @@ import Undead
       scope.adopt(Screen())
       _ = OwnerScope("forgotten").adopt(Screen())
       do { _ = Dying() }
-      let kinds = try Undead.checkForLeaks().diagnostics.map(\.kind)
+      let kinds = try LeakDetector.checkForLeaks().diagnostics.map(\.kind)
       #expect(kinds.contains("adoptedAfterClose"))
       #expect(kinds.contains("scopeNeverClosed"))
     }

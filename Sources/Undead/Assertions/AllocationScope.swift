@@ -51,25 +51,25 @@ package final class AllocationScope: Sendable {
   /// Runs a part of the scope.
   ///
   /// The body runs deeper in the stack than a later check, so that nothing it leaves there hides a leak.
-  package func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+  package func run<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     undead_clear_stack()
     ScopeTable.enter(number)
     defer { ScopeTable.leave(number) }
-    var outcome: Swift.Result<Result, Failure>?
+    var outcome: Result<Output, Failure>?
     Self.$current.withValue(number) {
-      DeepCall.run { outcome = Swift.Result { () throws(Failure) in try body() } }
+      DeepCall.run { outcome = Result { () throws(Failure) in try body() } }
     }
     guard let outcome else { preconditionFailure("the body was run") }
     return try outcome.get()
   }
 
   /// Runs an asynchronous part of the scope.
-  package func run<Result, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  package func run<Output, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
     ScopeTable.enter(number)
     defer { ScopeTable.leave(number) }
-    var outcome: Swift.Result<Result, Failure>?
+    var outcome: Result<Output, Failure>?
     await Self.$current.withValue(number) {
       await DeepCall.run {
         do throws(Failure) {
@@ -150,7 +150,7 @@ package final class AllocationScope: Sendable {
   /// To be asked before anything is allocated, which would count.
   private func mayHaveLeaks() throws(UndeadError) -> Bool {
     if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
-    return !Undead.isActive || undead_scope_has_survivors(number, mark, false)
+    return !LeakDetector.isActive || undead_scope_has_survivors(number, mark, false)
   }
 
   private static func mayHaveLeaks(_ scopes: [AllocationScope]) throws(UndeadError) -> Bool {

@@ -3,25 +3,25 @@ import UndeadReport
 
 extension AssertionSite {
   /// Fails if objects that the body makes can never be released any more; also if it throws.
-  package func assertNoLeaks<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  package func assertNoLeaks<Output, Failure: Error>(
+    _ body: () throws(Failure) -> Output
+  ) throws(Failure) -> Output {
     try ScopeCheck(self).run(body) { tell($0) }
   }
 
   /// Fails if objects that the asynchronous body makes can never be released any more; also if it throws.
-  package func assertNoLeaks<Result, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  package func assertNoLeaks<Output, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
     try await ScopeCheck(self).run(body) { tell($0) }
   }
 
   /// Fails unless the body leaks; what leaks counts as reported.
   ///
   /// - Parameter reason: why it is expected to leak, as the failure will say it.
-  package func expectLeak<Result, Failure: Error>(
-    _ reason: String, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  package func expectLeak<Output, Failure: Error>(
+    _ reason: String, _ body: () throws(Failure) -> Output
+  ) throws(Failure) -> Output {
     let check = ScopeCheck(self, options: ReportOptions())
     // What is found too late is a leak that was expected, too.
     defer { check.scope.exclude() }
@@ -29,9 +29,9 @@ extension AssertionSite {
   }
 
   /// Fails unless the asynchronous body leaks; what leaks counts as reported.
-  package func expectLeak<Result, Failure: Error>(
-    _ reason: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  package func expectLeak<Output, Failure: Error>(
+    _ reason: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
     let check = ScopeCheck(self, options: ReportOptions())
     defer { check.scope.exclude() }
     return try await check.run(body) { expectLeaks(in: $0, reason) }
@@ -65,9 +65,9 @@ private struct ScopeCheck<Site: AssertionSite> {
     if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName) }
   }
 
-  func run<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result, finding: (LeakReport) -> Void
-  ) throws(Failure) -> Result {
+  func run<Output, Failure: Error>(
+    _ body: () throws(Failure) -> Output, finding: (LeakReport) -> Void
+  ) throws(Failure) -> Output {
     defer {
       // Before there are the frames of the check, whose unused slots would keep what the body left there.
       undead_clear_stack()
@@ -76,10 +76,10 @@ private struct ScopeCheck<Site: AssertionSite> {
     return try scope.run(body)
   }
 
-  func run<Result, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result,
+  func run<Output, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output,
     finding: (LeakReport) -> Void
-  ) async throws(Failure) -> Result {
+  ) async throws(Failure) -> Output {
     do throws(Failure) {
       let result = try await scope.run(body)
       await finish(finding)

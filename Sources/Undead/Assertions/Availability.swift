@@ -9,7 +9,7 @@ package enum Availability {
   /// Why nothing can be checked, in one sentence; nil if it can. Starts recording if that was not done yet.
   package static var reason: String? {
     if isForkedCopy { return forkedCopy }
-    return Undead.isActive ? nil : firstFailure ?? failureOfStart()
+    return LeakDetector.isActive ? nil : firstFailure ?? failureOfStart()
   }
 
   /// Whatever made it impossible does so until the end of the process.
@@ -17,7 +17,7 @@ package enum Availability {
 
   private static func failureOfStart() -> String? {
     do {
-      try Undead.start()
+      try LeakDetector.start()
       return nil
     } catch {
       return error.description

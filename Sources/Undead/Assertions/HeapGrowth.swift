@@ -101,7 +101,7 @@ package enum HeapGrowth {
       undead_unlock_checks()
       try? FileManager.default.removeItem(atPath: path)
     }
-    guard !growths.isEmpty, (try? Undead.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
+    guard !growths.isEmpty, (try? LeakDetector.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
       let heap = try? Heap(file)
     else { return growths }
     let containers = TypeContainers(of: Set(growths.map(\.type)), in: heap)

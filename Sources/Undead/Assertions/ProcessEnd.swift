@@ -21,7 +21,7 @@ package enum ProcessEnd {
   ///   - place: the line to blame.
   ///   - test: what is at fault, as the message begins.
   package static func expect(_ scope: AllocationScope, at place: String, test: String) {
-    guard Undead.isActive else { return }
+    guard LeakDetector.isActive else { return }
     register { $0.scopes[scope.number] = EndSite(place: place, test: test, function: scope.function) }
   }
 
@@ -64,7 +64,7 @@ package enum ProcessEnd {
       return StandardError.write("undead: \(text)\n")
     }
     TrackingAssertion.check(objects, name: "the tests")
-    if Undead.isActive, AllocationScope.haveSurvivors { checkScopes(scopes) }
+    if LeakDetector.isActive, AllocationScope.haveSurvivors { checkScopes(scopes) }
     guard EndSite.hasFailed else { return }
     if let status {
       // glibc runs the rest of the handlers, and ends the process with the new status.

@@ -22,7 +22,7 @@ enum ScopeTable {
   private static let state = Mutex(State())
 
   /// False where nothing is recorded, and in forked copies.
-  private static var isInUse: Bool { Undead.isActive && !Availability.isForkedCopy }
+  private static var isInUse: Bool { LeakDetector.isActive && !Availability.isForkedCopy }
 
   static func add(_ scope: UInt32, in parent: UInt32) {
     guard isInUse else { return }

@@ -173,7 +173,7 @@ public final class OwnerScope: Sendable {
 ///
 /// The scope is closed also if the body throws. What the body returns is still held when the scope ends: do not return
 /// an adopted object, also not as the value of a closure of one line. What outlives the scope is found in the report of
-/// the process and, while it runs, by ``Undead/checkForLeaks(options:)``; for the result of one scope use
+/// the process and, while it runs, by ``LeakDetector/checkForLeaks(options:)``; for the result of one scope use
 /// ``OwnerScope/close(grace:)``. May be called on any thread.
 ///
 /// - Parameters:
@@ -182,9 +182,9 @@ public final class OwnerScope: Sendable {
 ///   - body: gets the scope, to adopt objects with.
 /// - Throws: what the body throws.
 @discardableResult
-public func withOwnerScope<Result, Failure: Error>(
-  _ name: String, grace: Duration = .seconds(1), _ body: (OwnerScope) throws(Failure) -> Result
-) throws(Failure) -> Result {
+public func withOwnerScope<Output, Failure: Error>(
+  _ name: String, grace: Duration = .seconds(1), _ body: (OwnerScope) throws(Failure) -> Output
+) throws(Failure) -> Output {
   let scope = OwnerScope(name)
   defer { scope.close(grace: grace) }
   return try body(scope)
@@ -194,10 +194,10 @@ public func withOwnerScope<Result, Failure: Error>(
 ///
 /// As the synchronous one; while it waits for the end of objects, other tasks run.
 @discardableResult
-public func withOwnerScope<Result, Failure: Error>(
+public func withOwnerScope<Output, Failure: Error>(
   _ name: String, grace: Duration = .seconds(1), isolation: isolated (any Actor)? = #isolation,
-  _ body: (OwnerScope) async throws(Failure) -> Result
-) async throws(Failure) -> Result {
+  _ body: (OwnerScope) async throws(Failure) -> Output
+) async throws(Failure) -> Output {
   let scope = OwnerScope(name)
   do throws(Failure) {
     let result = try await body(scope)

@@ -24,7 +24,7 @@ struct SurvivorSearch: Sendable {
 
   /// Searches; the objects must be on the watchlist. Without recording only the types are known.
   func run() -> Result {
-    guard Undead.isActive else { return withoutSearch(Undead.inactiveReason) }
+    guard LeakDetector.isActive else { return withoutSearch(LeakDetector.inactiveReason) }
     do throws(UndeadError) {
       return try LeakSearch.run { evaluate($0) }
     } catch {
@@ -34,7 +34,7 @@ struct SurvivorSearch: Sendable {
 
   /// The same while the task is suspended.
   func run(isolation: isolated (any Actor)? = #isolation) async -> Result {
-    guard Undead.isActive else { return withoutSearch(Undead.inactiveReason) }
+    guard LeakDetector.isActive else { return withoutSearch(LeakDetector.inactiveReason) }
     do throws(UndeadError) {
       return try await LeakSearch.run { evaluate($0) }
     } catch {

@@ -2,18 +2,18 @@ import UndeadReport
 
 extension AssertionSite {
   /// Fails for each dead object that the body uses; also if it throws.
-  package func assertNoZombies<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  package func assertNoZombies<Output, Failure: Error>(
+    _ body: () throws(Failure) -> Output
+  ) throws(Failure) -> Output {
     let collector = ZombieCollector()
     defer { tell(collector) }
     return try collector.run(body)
   }
 
   /// Fails for each dead object that the asynchronous body uses; also if it throws.
-  package func assertNoZombies<Result, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  package func assertNoZombies<Output, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
     let collector = ZombieCollector()
     defer { tell(collector) }
     return try await collector.run(body)

@@ -30,10 +30,10 @@ package final class ZombieCollector: Sendable {
   package init() {}
 
   /// Runs the body; uses on its thread, in its tasks, and on threads that belong to no other collector are collected.
-  package func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+  package func run<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     begin()
     defer { end() }
-    var result: Swift.Result<Result, Failure>?
+    var result: Result<Output, Failure>?
     Self.$current.withValue(self) {
       do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
     }
@@ -42,12 +42,12 @@ package final class ZombieCollector: Sendable {
   }
 
   /// Runs the asynchronous body; as the synchronous one.
-  package func run<Result, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  package func run<Output, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
     begin()
     defer { end() }
-    var result: Swift.Result<Result, Failure>?
+    var result: Result<Output, Failure>?
     await Self.$current.withValue(self) {
       do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
     }

@@ -85,7 +85,7 @@ public enum ZombieSniffer {
 
   /// Starts to keep dead objects; takes over the options if that is done already, but for ``Options/isGuarding``.
   ///
-  /// Starts ``Undead`` too, for the backtraces of allocations.
+  /// Starts ``LeakDetector`` too, for the backtraces of allocations.
   ///
   /// - Throws: ``UndeadError`` if it cannot work here, as under a sanitizer.
   public static func start(_ options: Options = Options()) throws(UndeadError) {

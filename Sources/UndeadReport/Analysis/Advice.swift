@@ -84,7 +84,7 @@ enum Advice {
     guard facts.rootRole == .program || facts.rootRole == .toolchain else { return nil }
     return "nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(), "
       + "or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a pipe, "
-      + "or stored in other bits, Undead.markHeldOutside(_:) says so"
+      + "or stored in other bits, LeakDetector.markHeldOutside(_:) says so"
   }
 
   private static func loneClosure(_ facts: LeakFacts) -> String? {

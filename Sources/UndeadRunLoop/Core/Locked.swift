@@ -17,18 +17,18 @@ struct Locked<Value>: ~Copyable, @unchecked Sendable {
   }
 
   @inline(__always)
-  borrowing func withLock<Result, Failure: Error>(
-    _ body: (inout Value) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  borrowing func withLock<Output, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Output
+  ) throws(Failure) -> Output {
     lock.lock()
     defer { lock.unlock() }
     return try body(&value.pointee)
   }
 
   /// Calls `body` with the value, or returns nil if the lock stays held for `nanoseconds`.
-  borrowing func withLock<Result, Failure: Error>(
-    within nanoseconds: Int64, _ body: (inout Value) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
+  borrowing func withLock<Output, Failure: Error>(
+    within nanoseconds: Int64, _ body: (inout Value) throws(Failure) -> Output
+  ) throws(Failure) -> Output? {
     guard lock.tryLock(for: nanoseconds) else { return nil }
     defer { lock.unlock() }
     return try body(&value.pointee)

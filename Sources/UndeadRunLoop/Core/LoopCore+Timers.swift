@@ -6,7 +6,7 @@ import CUndeadRunLoop
 extension TrackedTimer {
   /// Runs `body` with exclusive access to the timer, and with the loop that it is in.
   @inline(__always)
-  func withHome<Result>(_ body: (LoopCore?) -> Result) -> Result {
+  func withHome<Output>(_ body: (LoopCore?) -> Output) -> Output {
     var backOff = BackOff()
     while true {
       let bits = home.load(ordering: .acquiring)

@@ -165,7 +165,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
   }
 
   @inline(__always)
-  func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+  func withLock<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     lock()
     defer { unlock() }
     return try body()
@@ -175,7 +175,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
   var name: String { withLock { state.pointee.identity }?.name ?? "" }
 
   /// Calls `body` with the lock, or returns nil if that stays held for `nanoseconds`.
-  func withLock<Result>(within nanoseconds: Int64, _ body: () -> Result) -> Result? {
+  func withLock<Output>(within nanoseconds: Int64, _ body: () -> Output) -> Output? {
     guard header.pointee.lock.tryLock(for: nanoseconds) else { return nil }
     defer { unlock() }
     if !inbox.isEmpty { takeInbox() }

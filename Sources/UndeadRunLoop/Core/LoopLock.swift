@@ -41,7 +41,7 @@ struct LoopLock {
   }
 
   @inline(__always)
-  func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+  func withLock<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     lock()
     defer { unlock() }
     return try body()

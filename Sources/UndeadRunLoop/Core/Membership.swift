@@ -53,7 +53,7 @@ struct Membership: ~Copyable {
   borrowing func isMember(of core: LoopCore) -> Bool { word.load(ordering: .relaxed) == core.bits }
 
   /// Calls `body` with exclusive access to the item, and with the loop that it is in. `body` takes no other lock.
-  borrowing func withHome<Result>(_ body: (LoopCore?) -> Result) -> Result {
+  borrowing func withHome<Output>(_ body: (LoopCore?) -> Output) -> Output {
     var backOff = BackOff()
     while true {
       if let result = access(restoring: nil, &backOff, body) { return result }
@@ -67,7 +67,7 @@ struct Membership: ~Copyable {
   }
 
   /// Ends the item: calls `body`, which takes it out of the loop that it is in. Nil if it has ended already.
-  borrowing func end<Result>(_ body: (LoopCore?) -> Result) -> Result? {
+  borrowing func end<Output>(_ body: (LoopCore?) -> Output) -> Output? {
     var backOff = BackOff()
     while !isOver {
       if let result = access(restoring: Word.over, &backOff, body) { return result }
@@ -76,9 +76,9 @@ struct Membership: ~Copyable {
   }
 
   /// One attempt. `after` is what the word becomes, nil for what it was.
-  private borrowing func access<Result>(
-    restoring after: UInt?, _ backOff: inout BackOff, _ body: (LoopCore?) -> Result
-  ) -> Result? {
+  private borrowing func access<Output>(
+    restoring after: UInt?, _ backOff: inout BackOff, _ body: (LoopCore?) -> Output
+  ) -> Output? {
     let bits = word.load(ordering: .acquiring)
     switch bits {
     case Word.over: return nil

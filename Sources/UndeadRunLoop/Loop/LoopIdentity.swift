@@ -90,7 +90,7 @@ struct KnownLoop {
   }
 
   /// Calls `body` with the loop's lock unless the loop is gone.
-  func withLock<Result>(_ body: () -> Result) -> Result? { core.withLock { isAlive ? body() : nil } }
+  func withLock<Output>(_ body: () -> Output) -> Output? { core.withLock { isAlive ? body() : nil } }
 
   /// Adds work unless the loop is gone or has ended.
   func enqueue(_ item: WorkQueue.Item, modes: [Int32]) {

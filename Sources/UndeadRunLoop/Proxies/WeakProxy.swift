@@ -12,7 +12,7 @@ extension WeakProxying {
   ///
   /// - Returns: what `body` returned, nil if the target is gone.
   @discardableResult
-  public func forward<Result>(_ body: (Target) throws -> Result) rethrows -> Result? {
+  public func forward<Output>(_ body: (Target) throws -> Output) rethrows -> Output? {
     guard let target else { return nil }
     return try body(target)
   }

@@ -23,7 +23,7 @@ extension UndeadService {
     options.hint = ": ?top=N shows more culprits, and ?format=json has everything"
     if let top = try request.number("top") { options.top = top }
     try requireRecording()
-    let snapshot = try await gate.look { try Undead.snapshot() }
+    let snapshot = try await gate.look { try LeakDetector.snapshot() }
     let names = names
     let report = await OwnThread.run {
       let found = names.look(up: snapshot)
@@ -43,7 +43,7 @@ extension UndeadService {
   func mark(_ request: Request) async throws -> Response {
     guard let name = request.value("name") else { throw BadQuery("give the mark a name: ?name=before-deploy") }
     try requireRecording()
-    guard let number = Undead.markGeneration(name) else {
+    guard let number = LeakDetector.markGeneration(name) else {
       throw Missing(status: 503, description: "no more generations can be told apart in this process")
     }
     return .init(text: "generation \(number) begins\n")

@@ -47,9 +47,9 @@ enum Launcher {
     }
   }
 
-  private static func withCStrings<Result>(
-    _ strings: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
+  private static func withCStrings<Output>(
+    _ strings: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
+  ) -> Output {
     var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { bytes in
       (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
     }

@@ -35,12 +35,12 @@ import UndeadTesting
   }
 
   @Test func whoAsksIsToldWhy() async throws {
-    #expect(!Undead.isActive)
-    #expect(Undead.inactiveReason?.contains("leaks") == true)
-    #expect(throws: UndeadError.self) { try Undead.start() }
-    #expect(throws: UndeadError.self) { try Undead.checkForLeaks() }
+    #expect(!LeakDetector.isActive)
+    #expect(LeakDetector.inactiveReason?.contains("leaks") == true)
+    #expect(throws: UndeadError.self) { try LeakDetector.start() }
+    #expect(throws: UndeadError.self) { try LeakDetector.checkForLeaks() }
     #expect(throws: UndeadError.self) { try ZombieSniffer.start() }
-    #expect(Undead.markGeneration("request") == nil)
+    #expect(LeakDetector.markGeneration("request") == nil)
     let request = try #require(UndeadService.Request(target: "/debug/undead/report"))
     #expect(await UndeadService().respond(to: request).status == 503)
     #expect(throws: UndeadServiceError.self) { try UndeadService.start(socket: "/tmp/none") }

@@ -4,4 +4,4 @@ import Undead
 import UndeadRunLoop
 
 print("ticked", try tickForAMoment())
-print("loops told", try Undead.checkForLeaks().runLoops != nil)
+print("loops told", try LeakDetector.checkForLeaks().runLoops != nil)

@@ -7,7 +7,7 @@ import UndeadReport
 /// Recorded is from the first allocation on in test programs, under `undead run` and `undead test`, and in a process that
 /// is started with `UNDEAD=1` in its environment; in other programs from ``start()`` on, and with `UNDEAD=0` never. All
 /// functions may be called from any thread.
-public enum Undead {
+public enum LeakDetector {
   /// True while allocations are recorded.
   public static var isActive: Bool { undead_is_active() }
 
