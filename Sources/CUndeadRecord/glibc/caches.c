@@ -20,17 +20,12 @@ static bool is_chunk_of_table(uintptr_t chunk, uintptr_t bins) {
   return size >= least && size <= least + 32;
 }
 
-static bool is_of_bin(uintptr_t size, uintptr_t bin) {
-  if (bin < CACHE_BINS) return size == CHUNK_SMALLEST + bin * 16;
-  return size >= (uintptr_t)CACHE_LARGE_FROM << (bin - CACHE_BINS) && size < (uintptr_t)CACHE_LARGE_FROM << (bin - CACHE_BINS + 1);
-}
-
 // The length of a list, or -1 if it is none.
 static int64_t walk_list(cache_walk *walk, uintptr_t block, uintptr_t bin) {
   int64_t length = 0;
   for (; block; block = undead_glibc_next(block), length++) {
     if (length == MOST_LENGTH || !undead_glibc_is_block(block)) return -1;
-    if (!is_of_bin(undead_chunk_bytes(block - CHUNK_HEADER), bin)) return -1;
+    if (!undead_glibc_is_of_cache_bin(undead_chunk_bytes(block - CHUNK_HEADER), bin)) return -1;
     uintptr_t key = undead_glibc_word(block + 8);
     if (!walk->key) walk->key = key;
     if (!key || key != walk->key) return -1;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define MAX_FRAMES 256u
+#define MAX_REFERENCE (MAX_FRAMES + 16)   // with the recorder's own
 #define KEPT_DIFFERENCES 16u
 
 typedef struct {
@@ -67,32 +68,36 @@ static void cut_where_reference_ends(difference *found) {
 #endif
 }
 
+static void compare(difference *found, uintptr_t *reference, uint32_t id, uintptr_t pc) {
+  keep_reference_fresh();
+  uint32_t count = undead_backtrace_libunwind(reference, MAX_REFERENCE), first = 0;
+  while (first < count && reference[first] != pc) first++;
+  if (first == count) return;
+  found->reference_count = count - first < MAX_FRAMES ? count - first : MAX_FRAMES;
+  memcpy(found->reference, reference + first, found->reference_count * sizeof *reference);
+  found->own_count = undead_backtrace_frames(id, found->own, MAX_FRAMES);
+  cut_where_reference_ends(found);
+  if (undead_backtrace_is_partial(id)) {
+    __atomic_fetch_add(&partial, 1, __ATOMIC_RELAXED);
+    if (found->reference_count > found->own_count) found->reference_count = found->own_count;
+  }
+  uint32_t shorter = found->own_count < found->reference_count ? found->own_count : found->reference_count;
+  uint32_t index = 0;
+  while (index < shorter && is_equal(found, index)) index++;
+  found->first_difference = index;
+  __atomic_fetch_add(&compared, 1, __ATOMIC_RELAXED);
+  if (index < shorter || found->own_count != found->reference_count) keep(found);
+}
+
 void undead_compare(uint32_t id, uintptr_t pc) {
   if (__atomic_fetch_add(&captured, 1, __ATOMIC_RELAXED) % interval != 0 || undead_thread.ignored) return;
   undead_thread.ignored++;
   difference *found = undead_map(sizeof *found);
-  uintptr_t *reference = undead_map((MAX_FRAMES + 16) * sizeof *reference);
-  keep_reference_fresh();
-  uint32_t count = undead_backtrace_libunwind(reference, MAX_FRAMES + 16), first = 0;
-  while (first < count && reference[first] != pc) first++;
-  if (first < count) {
-    found->reference_count = count - first < MAX_FRAMES ? count - first : MAX_FRAMES;
-    memcpy(found->reference, reference + first, found->reference_count * sizeof *reference);
-    found->own_count = undead_backtrace_frames(id, found->own, MAX_FRAMES);
-    cut_where_reference_ends(found);
-    if (undead_backtrace_is_partial(id)) {
-      __atomic_fetch_add(&partial, 1, __ATOMIC_RELAXED);
-      if (found->reference_count > found->own_count) found->reference_count = found->own_count;
-    }
-    uint32_t shorter = found->own_count < found->reference_count ? found->own_count : found->reference_count;
-    uint32_t index = 0;
-    while (index < shorter && is_equal(found, index)) index++;
-    found->first_difference = index;
-    __atomic_fetch_add(&compared, 1, __ATOMIC_RELAXED);
-    if (index < shorter || found->own_count != found->reference_count) keep(found);
-  }
-  undead_unmap(reference, (MAX_FRAMES + 16) * sizeof *reference);
-  undead_unmap(found, sizeof *found);
+  uintptr_t *reference = undead_map(MAX_REFERENCE * sizeof *reference);
+  // Without memory it counts as captured, and not as compared.
+  if (found && reference) compare(found, reference, id, pc);
+  if (reference) undead_unmap(reference, MAX_REFERENCE * sizeof *reference);
+  if (found) undead_unmap(found, sizeof *found);
   undead_thread.ignored--;
 }
 

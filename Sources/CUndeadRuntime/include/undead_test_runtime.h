@@ -28,6 +28,8 @@ bool undead_test_is_toolchain(uintptr_t address);
 // What is known of the words of the object at `object` from the third one on, a letter for each: "r" raw, "c" counted,
 // "n" number, "-" nothing. Returns their number. Not thread-safe.
 size_t undead_test_evidence(const void *object, char *text, size_t text_size);
+// A number of runtime/abi.h, by its name without the prefix; UINT32_MAX if it has none of that name.
+uint32_t undead_test_number(const char *name);
 
 #ifdef __cplusplus
 }

@@ -155,7 +155,8 @@ static bool name_buffer_word(const element_query *query, uintptr_t isa) {
 static bool name_tail_word(const element_query *query) {
   uintptr_t descriptor = read_word(query->node->isa + ABI_CLASS_DESCRIPTOR);
   if (query->edge->offset != ABI_CANARY_CONTINUATION) return false;
-  if (!undead_descriptor_is(descriptor, "_Concurrency", "CheckedContinuationCanary")) return false;
+  // The module _Concurrency has the name of the standard library in symbols and descriptors.
+  if (!undead_descriptor_is(descriptor, "Swift", "CheckedContinuationCanary")) return false;
   text_add(query->label, "continuation");
   return true;
 }

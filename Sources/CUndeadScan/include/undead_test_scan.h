@@ -21,6 +21,8 @@ typedef struct {
 // Scans from a thread of its own: in place or in a copy, with suspects or without; `watched` may be an object whose
 // retain path is wanted. One call at a time.
 void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test_scan_counts *counts);
+// What libdispatch keeps for the calling thread, NULL if that is not found. Not thread-safe.
+const void *undead_test_dispatch_data(void);
 
 #ifdef __cplusplus
 }

@@ -12,18 +12,10 @@
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 
-// struct malloc_state, from glibc 2.26 on: fast bins, top, last remainder, two links for each bin, a bitmap, the next
-// arena. Only the distances between them count.
 enum {
-  FAST_BINS = 10,
-  BINS = 127,
-  FAST_BYTES = FAST_BINS * 8,
-  TOP_TO_BINS = 16,
-  BIN_BYTES = 16,
-  BINS_TO_NEXT = BINS * BIN_BYTES + 16,
   MOST_ARENAS = 65536,
-  CACHE_BINS = 64,            // sizes from 32 bytes on, by 16
-  CACHE_LEAST_HEAD = 64,      // counts that stand before the lists
+  MOST_PUT_ASIDE = 1 << 20,
+  CACHE_LEAST_HEAD = CACHE_BINS,          // counts that stand before the lists, of a byte each before 2.30
   CACHE_MOST_HEAD = 256,
 };
 
@@ -43,32 +35,32 @@ typedef struct {
 } list_walk;
 
 static uintptr_t next_in_single_list(uintptr_t memory) {
-  return layout.protected_links ? word_at(memory) ^ memory >> 12 : word_at(memory);
+  return layout.protected_links ? undead_glibc_next(memory) : word_at(memory);
 }
 
 static bool note(list_walk *walk, uintptr_t chunk) {
   return undead_is_chunk(walk->heap, chunk) && undead_note_free_chunk(walk->free, chunk);
 }
 
-// In single lists all chunks have one size. Those of fast bins name headers, those of threads' caches the memory.
-static bool note_of_size(list_walk *walk, uintptr_t chunk, uintptr_t size) {
-  return undead_is_chunk(walk->heap, chunk) && undead_chunk_size(chunk) == size
+// In single lists all chunks have one size, or nearly. Those of fast bins name headers, those of threads' caches the memory.
+static bool note_of_bin(list_walk *walk, uintptr_t chunk, uintptr_t bin) {
+  return undead_is_chunk(walk->heap, chunk) && undead_glibc_is_of_cache_bin(undead_chunk_bytes(chunk), bin)
     && undead_note_free_chunk(walk->free, chunk);
 }
 
-static void walk_fast_bin(list_walk *walk, uintptr_t chunk, uintptr_t size) {
-  while (note_of_size(walk, chunk, size)) chunk = next_in_single_list(chunk + CHUNK_HEADER);
+static void walk_fast_bin(list_walk *walk, uintptr_t chunk, uintptr_t bin) {
+  while (note_of_bin(walk, chunk, bin)) chunk = next_in_single_list(chunk + CHUNK_HEADER);
 }
 
-static void walk_cached(list_walk *walk, uintptr_t memory, uintptr_t size) {
-  while (memory > CHUNK_HEADER && note_of_size(walk, memory - CHUNK_HEADER, size)) memory = next_in_single_list(memory);
+static void walk_cached(list_walk *walk, uintptr_t memory, uintptr_t bin) {
+  while (memory > CHUNK_HEADER && note_of_bin(walk, memory - CHUNK_HEADER, bin)) memory = next_in_single_list(memory);
 }
 
 // A free chunk in a bin repeats its size behind its end, and the chunk there says that it is not in use.
 static bool is_free_by_neighbour(uintptr_t chunk) {
-  uintptr_t size = undead_chunk_size(chunk), next = chunk + size;
+  uintptr_t size = undead_chunk_bytes(chunk), next = chunk + size;
   return undead_is_readable(next, CHUNK_HEADER) && word_at(next) == size
-    && !(undead_chunk_flags(next) & CHUNK_PREVIOUS_IN_USE);
+    && !(undead_chunk_head(next) & CHUNK_PREVIOUS_IN_USE);
 }
 
 // `bin` is the place of two links, taken for those of a chunk that would begin 16 bytes before.
@@ -83,7 +75,7 @@ static void walk_bin(list_walk *walk, uintptr_t bin) {
 
 // What has never been handed out, or was taken back, ends where the heap does: at a page.
 static void note_top(list_walk *walk, uintptr_t top) {
-  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_size(top)) % 4096 == 0 && note(walk, top))
+  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_bytes(top)) % 4096 == 0 && note(walk, top))
     undead_note_top(walk->free, top);
 }
 
@@ -102,25 +94,38 @@ static bool are_bins(uintptr_t bins) {
   return true;
 }
 
-static void list_arena(list_walk *walk, uintptr_t bins) {
-  uintptr_t fast = bins - TOP_TO_BINS - FAST_BYTES;
-  for (uintptr_t i = 0; i < FAST_BINS; i++) walk_fast_bin(walk, word_at(fast + i * 8), CHUNK_SMALLEST + i * 16);
+static void list_arena(list_walk *walk, uintptr_t bins, bool has_fast_bins) {
+  uintptr_t low = bins - (has_fast_bins ? BINS_TO_FAST : BINS_TO_TOP);
+  for (uintptr_t i = 0; has_fast_bins && i < FAST_BINS; i++) walk_fast_bin(walk, word_at(low + i * 8), i);
   for (uintptr_t i = 0; i < BINS; i++) walk_bin(walk, bins + i * BIN_BYTES);
-  note_top(walk, word_at(bins - TOP_TO_BINS));
+  note_top(walk, word_at(bins - BINS_TO_TOP));
   // The links name the headers of free chunks, which begin in the last word of the block before them.
-  undead_intervals_add(walk->excluded, fast, bins + BINS * BIN_BYTES);
+  undead_intervals_add(walk->excluded, low, bins + BINS * BIN_BYTES);
 }
 
-// Arenas form a ring in which `arena`, whose bins are `head` behind its start, is one. Lists the others; false if it is
-// no ring.
-static bool list_ring(list_walk *walk, uintptr_t bins, uintptr_t head) {
-  uintptr_t main = bins - head, at = word_at(bins + BINS_TO_NEXT);
-  for (uint32_t count = 0; at != main; at = word_at(at + head + BINS_TO_NEXT), count++) {
-    bool believed = at % 16 == 0 && undead_is_readable(at, head + BINS_TO_NEXT + 8) && are_bins(at + head);
-    if (!believed || count == MOST_ARENAS) return false;
-    list_arena(walk, at + head);
+static bool is_arena(uintptr_t at, uintptr_t head) {
+  return at % 16 == 0 && undead_is_readable(at, head + BINS_TO_NEXT + 8) && are_bins(at + head);
+}
+
+// Arenas form a ring, in which the main one is one. What stands before the bins of one is so long as makes it a ring; 0 if
+// nothing does.
+static uintptr_t find_head(uintptr_t bins) {
+  static const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST, ARENA_HEAD_2_26};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    uintptr_t head = heads[i], main = bins - head, at = word_at(bins + BINS_TO_NEXT);
+    for (uint32_t count = 0; at != main && count < MOST_ARENAS && is_arena(at, head); count++)
+      at = word_at(at + head + BINS_TO_NEXT);
+    if (at == main) return head;
   }
-  return true;
+  return 0;
+}
+
+static void list_all_arenas(list_walk *walk, uintptr_t bins) {
+  uintptr_t head = find_head(bins);
+  bool has_fast_bins = head && head != ARENA_HEAD_WITHOUT_FAST;
+  list_arena(walk, bins, has_fast_bins);
+  for (uintptr_t at = word_at(bins + BINS_TO_NEXT); head && at != bins - head; at = word_at(at + head + BINS_TO_NEXT))
+    list_arena(walk, at + head, has_fast_bins);
 }
 
 static uintptr_t find_main_bins(void) {
@@ -128,7 +133,7 @@ static uintptr_t find_main_bins(void) {
   for (uint32_t i = 0; i < facts->writable_count; i++) {
     if (!undead_in(facts->libc, facts->writable[i].low)) continue;
     uintptr_t low = (facts->writable[i].low + 7) & ~(uintptr_t)7, high = facts->writable[i].high;
-    for (uintptr_t at = low + FAST_BYTES + TOP_TO_BINS; at + BINS_TO_NEXT + 8 <= high; at += 8)
+    for (uintptr_t at = low + ARENA_HEAD_WITHOUT_FAST; at + BINS_TO_NEXT + 8 <= high; at += 8)
       if (are_bins(at)) return at;
   }
   return 0;
@@ -136,10 +141,10 @@ static uintptr_t find_main_bins(void) {
 
 static void list_cache(list_walk *walk, uintptr_t tp) {
   uintptr_t cache = word_at(tp - layout.place), chunk = cache - CHUNK_HEADER;
+  uintptr_t bins = layout.lists == CACHE_BINS_WITH_LARGE * 2 ? CACHE_BINS_WITH_LARGE : CACHE_BINS;
   if (cache < CHUNK_HEADER || !undead_is_chunk(walk->heap, chunk)) return;
-  if (undead_chunk_size(chunk) - CHUNK_HEADER < layout.lists + CACHE_BINS * 8) return;
-  for (uintptr_t i = 0; i < CACHE_BINS; i++)
-    walk_cached(walk, word_at(cache + layout.lists + i * 8), CHUNK_SMALLEST + i * 16);
+  if (undead_chunk_bytes(chunk) - CHUNK_HEADER < layout.lists + bins * 8) return;
+  for (uintptr_t i = 0; i < bins; i++) walk_cached(walk, word_at(cache + layout.lists + i * 8), i);
   undead_note_free_chunk(walk->free, chunk);
 }
 
@@ -153,9 +158,15 @@ static void list_caches(list_walk *walk, const undead_world *world) {
   }
 }
 
+// A chunk with a mapping of its own is in no arena: it stays somebody's, and others follow it.
+static bool is_mapped(uintptr_t chunk) {
+  return chunk % 16 == 0 && undead_is_readable(chunk, CHUNK_SMALLEST) && undead_chunk_head(chunk) & CHUNK_MAPPED;
+}
+
 static void list_put_aside(list_walk *walk) {
-  for (uintptr_t block = (uintptr_t)undead_avoid_put_aside(); block; block = word_at(block))
-    if (!note(walk, block - CHUNK_HEADER)) return;
+  uintptr_t block = (uintptr_t)undead_avoid_put_aside();
+  for (uint32_t count = 0; block && count < MOST_PUT_ASIDE; block = word_at(block), count++)
+    if (!is_mapped(block - CHUNK_HEADER) && !note(walk, block - CHUNK_HEADER)) return;
 }
 
 // Where malloc's memory itself told which blocks there are, all of it is known. A block with pages that cannot be read counts as
@@ -175,11 +186,7 @@ void undead_arenas_list(undead_free_chunks *free, const undead_heap *heap, const
   list_put_aside(&walk);
   list_caches(&walk, world);
   uintptr_t bins = find_main_bins();
-  if (!bins) return;
-  list_arena(&walk, bins);
-  // Two words, or since 2.27 three, stand before the fast bins.
-  uintptr_t head = FAST_BYTES + TOP_TO_BINS + 16;
-  if (!list_ring(&walk, bins, head)) list_ring(&walk, bins, head - 8);
+  if (bins) list_all_arenas(&walk, bins);
 }
 
 // Blocks that were just freed are the first in their lists.

@@ -1,18 +1,7 @@
-// What arenas.c and free_chunks.c share: glibc's chunks (malloc/malloc.c, struct malloc_chunk).
+// What arenas.c and free_chunks.c share.
 #pragma once
+#include "glibc/layout.h"
 #include "scan/arenas.h"
-#include <stdint.h>
-
-// A chunk: size of the one before if that is free, size with flags, then the memory.
-#define CHUNK_HEADER 16u
-#define CHUNK_SMALLEST 32u
-#define CHUNK_PREVIOUS_IN_USE 1u
-#define CHUNK_MAPPED 2u
-#define CHUNK_FLAGS 7u
-
-static inline uintptr_t undead_chunk_word(uintptr_t address) { return *(const uintptr_t *)address; }
-static inline uintptr_t undead_chunk_flags(uintptr_t chunk) { return undead_chunk_word(chunk + 8) & CHUNK_FLAGS; }
-static inline uintptr_t undead_chunk_size(uintptr_t chunk) { return undead_chunk_word(chunk + 8) & ~(uintptr_t)CHUNK_FLAGS; }
 
 // True if there can be an unrecorded chunk of malloc's at `chunk`: aligned, readable as a whole, with a possible size.
 bool undead_is_chunk(const undead_heap *heap, uintptr_t chunk);

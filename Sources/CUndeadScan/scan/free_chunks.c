@@ -12,8 +12,8 @@
 
 bool undead_is_chunk(const undead_heap *heap, uintptr_t chunk) {
   if (chunk % 16 || chunk >> 47 || !undead_is_readable(chunk, CHUNK_SMALLEST)) return false;
-  uintptr_t size = undead_chunk_size(chunk);
-  if (size < CHUNK_SMALLEST || size % 16 || undead_chunk_flags(chunk) & CHUNK_MAPPED) return false;
+  uintptr_t size = undead_chunk_bytes(chunk);
+  if (size < CHUNK_SMALLEST || size % 16 || undead_chunk_head(chunk) & CHUNK_MAPPED) return false;
   return undead_is_readable(chunk, size) && !undead_heap_starts(heap, chunk + CHUNK_HEADER);
 }
 
@@ -56,7 +56,7 @@ uintptr_t undead_free_chunk_end(const undead_free_chunks *free, uintptr_t addres
   const uint64_t *bits = free->bits[address >> UNDEAD_LEAF_SHIFT];
   uintptr_t granule = address >> 4 & (UNDEAD_LEAF_GRANULES - 1);
   if (!bits || !(bits[granule / 64] >> granule % 64 & 1)) return 0;
-  uintptr_t chunk = address - CHUNK_HEADER, chunk_end = chunk + undead_chunk_size(chunk);
+  uintptr_t chunk = address - CHUNK_HEADER, chunk_end = chunk + undead_chunk_bytes(chunk);
   // The header of the next chunk belongs to malloc, too: its first word was the last one of this chunk's memory. Behind
   // the last chunk of a heap, which ends with a page, may be what is somebody else's.
   return chunk_end % 4096 == 0 && may_be_top(free, chunk) ? chunk_end : chunk_end + CHUNK_HEADER;

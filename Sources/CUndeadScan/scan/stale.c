@@ -6,24 +6,18 @@
 #include "platform/memory.h"
 #include "platform/sort.h"
 #include "platform/words.h"
+#include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include "unwind/backtrace.h"
 #include "world/images.h"
 
-// libdispatch's per-thread data (src/shims/tsd.h, struct dispatch_tsd) and continuations (src/queue_internal.h).
 enum {
-  TSD_BYTES = 96,
-  TSD_TID = 0,              // u32
-  TSD_QUEUE = 8,
-  TSD_CACHE = 0x18,
-  CONTINUATION_COUNT = 8,   // dc_cache_cnt, int
-  CONTINUATION_NEXT = 0x10,
-  CONTINUATION_BYTES = 64,
   MAX_CACHE = 1024,
   WORKER_FRAME = 1024,      // from the stack pointer to the return address into _dispatch_worker_thread
   MANAGER_FRAME = 96,       // likewise into _dispatch_event_loop_drain
   MAIN_FRAME_MOST = 4096,   // of a worker's main function
+  CONTINUATION_MOST = 96,   // bytes of its block
 };
 
 static void find_function(const char *name, uintptr_t *low, uintptr_t *high) {
@@ -52,16 +46,15 @@ void undead_stale_close(undead_stale *stale) {
   *stale = (undead_stale){0};
 }
 
-// libdispatch's data of a thread, 0 if it has none or looks otherwise than expected.
-static uintptr_t dispatch_data(const undead_stopped_thread *thread) {
+uintptr_t undead_stale_dispatch_data(const undead_stopped_thread *thread) {
   size_t module = undead_image_facts.dispatch_tls_module;
   if (!module || !thread->tp) return 0;
   uintptr_t vector = word_at(thread->tp + 8);   // the dynamic thread vector: 16 bytes for each module, [-1] its length
   if (!undead_is_readable(vector - 16, 16) || word_at(vector - 16) < module) return 0;
   if (!undead_is_readable(vector + 16 * module, 16)) return 0;
   uintptr_t storage = word_at(vector + 16 * module), data = storage + undead_image_facts.dispatch_tls_offset;
-  if (storage == UINTPTR_MAX || !storage || !undead_is_readable(data, TSD_BYTES)) return 0;
-  return *(const uint32_t *)(data + TSD_TID) == (uint32_t)thread->tid ? data : 0;
+  if (storage == UINTPTR_MAX || !storage || !undead_is_readable(data, ABI_TSD_BYTES)) return 0;
+  return *(const uint32_t *)(data + ABI_TSD_TID) == (uint32_t)thread->tid ? data : 0;
 }
 
 static void insert_cached(undead_stale *stale, uintptr_t block) {
@@ -70,15 +63,15 @@ static void insert_cached(undead_stale *stale, uintptr_t block) {
 }
 
 static void find_cached_of(undead_stale *stale, const undead_heap *heap, const undead_stopped_thread *thread) {
-  uintptr_t data = dispatch_data(thread);
+  uintptr_t data = undead_stale_dispatch_data(thread);
   if (!data) return;
   // A thread inside libdispatch may just have recycled a block that it still reads: the newest one counts as live.
   bool keep = undead_in(undead_image_facts.dispatch_image, thread->pc);
   int32_t count = 0;
-  uintptr_t node = word_at(data + TSD_CACHE);
-  for (int i = 0; node && i < MAX_CACHE; i++, node = word_at(node + CONTINUATION_NEXT)) {
-    if (!undead_heap_starts(heap, node) || undead_block_size(node) < CONTINUATION_BYTES) return;
-    int32_t mine = *(const int32_t *)(node + CONTINUATION_COUNT);
+  uintptr_t node = word_at(data + ABI_TSD_CACHE);
+  for (int i = 0; node && i < MAX_CACHE; i++, node = word_at(node + ABI_CONTINUATION_NEXT)) {
+    if (!undead_heap_starts(heap, node) || undead_block_size(node) < ABI_CONTINUATION_BYTES) return;
+    int32_t mine = *(const int32_t *)(node + ABI_CONTINUATION_COUNT);
     if (i > 0 && mine != count - 1) return;
     count = mine;
     if (i > 0 || !keep) insert_cached(stale, node);
@@ -104,18 +97,8 @@ bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
 
 // libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an
 // earlier use of the block left there. Others begin with a class, or have the flag of a channel.
-enum {
-  CONTINUATION_FLAG_BITS = 0xFFF,
-  CONTINUATION_ALLOCATED = 0x100,
-  CONTINUATION_OF_CHANNEL = 0x400,
-  CONTINUATION_FUNCTION = 0x20,
-  CONTINUATION_DATA = 0x30,
-  CONTINUATION_OTHER = 0x38,
-  CONTINUATION_MOST = 96,
-};
-
-// A program's own tables look the same. Only the function of libdispatch that makes them tells whose a block is: without
-// backtraces nothing does.
+// A program's own tables look the same: only the function of libdispatch that makes them tells whose a block is, and
+// without backtraces nothing does.
 static bool is_made_as_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block) {
   uintptr_t maker = 0;
   uint32_t backtrace = *undead_heap_word(heap, block) & UNDEAD_WORD_BACKTRACE;
@@ -124,17 +107,19 @@ static bool is_made_as_continuation(const undead_stale *stale, const undead_heap
 }
 
 bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size) {
-  if (size < CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return false;
+  if (size < ABI_CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return false;
   uint64_t flags = word_at(block);
-  if (flags & ~(uint64_t)CONTINUATION_FLAG_BITS) return false;
-  if (!(flags & CONTINUATION_ALLOCATED) || flags & CONTINUATION_OF_CHANNEL) return false;
-  if (!undead_module_of(word_at(block + CONTINUATION_FUNCTION))) return false;
+  if (flags & ~(uint64_t)ABI_CONTINUATION_FLAG_BITS) return false;
+  if (!(flags & ABI_CONTINUATION_ALLOCATED) || flags & ABI_CONTINUATION_OF_CHANNEL) return false;
+  if (!undead_module_of(word_at(block + ABI_CONTINUATION_FUNCTION))) return false;
   return is_made_as_continuation(stale, heap, block);
 }
 
 undead_continuation_words undead_stale_continuation_words(uintptr_t block) {
-  return (undead_continuation_words){block + CONTINUATION_NEXT, block + CONTINUATION_FUNCTION, block + CONTINUATION_DATA,
-                                     block + CONTINUATION_OTHER};
+  return (undead_continuation_words){.link = block + ABI_CONTINUATION_NEXT,
+                                     .function = block + ABI_CONTINUATION_FUNCTION,
+                                     .data = block + ABI_CONTINUATION_DATA,
+                                     .end = block + ABI_CONTINUATION_OTHER};
 }
 
 static bool returns_behind_call(uintptr_t word, uintptr_t low, uintptr_t high) {
@@ -177,9 +162,9 @@ static bool is_dead_below(const undead_stale *stale, const undead_stopped_thread
 }
 
 bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high) {
-  uintptr_t data = stale->worker_low ? dispatch_data(thread) : 0;
+  uintptr_t data = stale->worker_low ? undead_stale_dispatch_data(thread) : 0;
   if (!data) return false;
-  uintptr_t queue = word_at(data + TSD_QUEUE);
+  uintptr_t queue = word_at(data + ABI_TSD_QUEUE);
   bool manager = queue != 0;
   if (manager) {
     if (queue != stale->manager_queue || !thread->in_syscall || !is_waiting_manager(stale, thread->sp, high)) return false;

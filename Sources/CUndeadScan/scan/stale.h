@@ -22,6 +22,9 @@ typedef struct {
 bool undead_stale_open(undead_stale *stale);
 void undead_stale_close(undead_stale *stale);
 
+// libdispatch's data of a thread, 0 if it has none or looks otherwise than expected.
+uintptr_t undead_stale_dispatch_data(const undead_stopped_thread *thread);
+
 // With the world stopped: lists the recycled continuations of all threads.
 void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, const undead_world *world);
 

@@ -18,11 +18,7 @@
 
 enum {
   SOURCE_BYTES = 104,       // the least that a dispatch source or its `refs` takes
-  TABLE_KEYS = 48,          // __RawDictionaryStorage: _rawKeys, _rawValues
-  TABLE_VALUES = 56,
   TABLE_VALUE_BYTES = 16,   // a closure: function, context
-  TASK_FIRST_SLAB = 0x78,   // AsyncTask (TaskPrivate.h)
-  SLAB_NEXT = 8,
   MAX_SLABS = 64,
 };
 
@@ -113,8 +109,8 @@ static bool is_active_source(const undead_suspects *suspects, uintptr_t block) {
 void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
                               void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context) {
   size_t size = undead_block_size(table);
-  if (size < TABLE_VALUES + 8) return;
-  uintptr_t keys = word_at(table + TABLE_KEYS), values = word_at(table + TABLE_VALUES), end = table + size;
+  if (size < ABI_DICTIONARY_VALUES + 8) return;
+  uintptr_t keys = word_at(table + ABI_DICTIONARY_KEYS), values = word_at(table + ABI_DICTIONARY_VALUES), end = table + size;
   if (keys < table || keys > values || values > end || (keys | values) & 7) return;
   for (uintptr_t at = values + 8; at + 8 <= end; at += TABLE_VALUE_BYTES) {
     uintptr_t closure = undead_heap_resolve(suspects->bodies->heap, word_at(at));
@@ -153,8 +149,8 @@ static bool is_swift(const undead_layout *layout) { return layout && layout->kin
 static bool is_own_slab(const undead_suspects *suspects, uintptr_t task, uintptr_t slab) {
   const undead_heap *heap = suspects->bodies->heap;
   size_t size = undead_block_size(slab);
-  uintptr_t at = word_at(task + TASK_FIRST_SLAB);
-  for (int i = 0; i < MAX_SLABS && at; i++, at = word_at(at + SLAB_NEXT)) {
+  uintptr_t at = word_at(task + ABI_TASK_FIRST_SLAB);
+  for (int i = 0; i < MAX_SLABS && at; i++, at = word_at(at + ABI_SLAB_NEXT)) {
     if (at >= slab && at < slab + size) return true;
     if (at & 7 || !undead_heap_resolve(heap, at)) return false;
   }

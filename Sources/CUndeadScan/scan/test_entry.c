@@ -3,11 +3,14 @@
 #include "undead_test_scan.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/raw_x86_64.h"
 #include "record/thread.h"
 #include "runtime/abi.h"
 #include "scan/body.h"
 #include "scan/scan.h"
+#include "scan/stale.h"
 #include "world/descriptors.h"
+#include "world/images.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>
@@ -89,5 +92,13 @@ size_t undead_test_evidence(const void *object, char *text, size_t text_size) {
     text[count++] = "rcn-"[undead_body_evidence(&body, at)];
   text[count] = 0;
   return count;
+}
+
+const void *undead_test_dispatch_data(void) {
+  undead_modules_refresh();
+  undead_images_refresh();
+  if (!undead_maps_refresh()) return NULL;
+  undead_stopped_thread thread = {.tp = undead_thread_pointer(), .tid = (int32_t)undead_raw3(SYS_gettid, 0, 0, 0)};
+  return (const void *)undead_stale_dispatch_data(&thread);
 }
 #endif

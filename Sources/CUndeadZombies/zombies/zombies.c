@@ -50,16 +50,22 @@ bool undead_zombies_are_active(void) { return undead_zombies.active; }
 
 const char *undead_zombie_inactive_reason(void) { return undead_zombies.active ? "" : reason; }
 
-// What a container allows, UINT64_MAX if it says nothing.
-static uint64_t container_limit(void) {
+// The number in a file of the kernel's, UINT64_MAX if there is none.
+static uint64_t limit_in(const char *path) {
   char text[24] = {0};
-  int file = open("/sys/fs/cgroup/memory.max", O_RDONLY | O_CLOEXEC);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
   if (file >= 0) close(file);
   uint64_t limit = 0;
   for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++)
     limit = limit * 10 + (uint64_t)(text[i] - '0');
   return limit ? limit : UINT64_MAX;
+}
+
+// What a container allows, by either version of control groups; UINT64_MAX if it says nothing.
+static uint64_t container_limit(void) {
+  uint64_t second = limit_in("/sys/fs/cgroup/memory.max"), first = limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  return second < first ? second : first;
 }
 
 // The dead must not take the memory that the living need.

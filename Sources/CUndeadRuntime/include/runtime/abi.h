@@ -1,6 +1,6 @@
 // Every number about the layout of the Swift runtime's data, 64-bit, without Objective-C. Names in comments are of the
-// runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeFactsTests, RuntimeNamingTests
-// and EvidenceTests.
+// runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeFactsTests,
+// NumberFactsTests, RuntimeNamingTests and EvidenceTests.
 #pragma once
 
 enum {
@@ -9,13 +9,9 @@ enum {
   ABI_KIND_STRUCT = 0x200,
   ABI_KIND_ENUM = 0x201,
   ABI_KIND_OPTIONAL = 0x202,
-  ABI_KIND_FOREIGN_CLASS = 0x203,
-  ABI_KIND_OPAQUE = 0x300,
   ABI_KIND_TUPLE = 0x301,
   ABI_KIND_FUNCTION = 0x302,
   ABI_KIND_EXISTENTIAL = 0x303,
-  ABI_KIND_METATYPE = 0x304,
-  ABI_KIND_EXISTENTIAL_METATYPE = 0x306,
   ABI_KIND_EXTENDED_EXISTENTIAL = 0x307,
   ABI_KIND_FIXED_ARRAY = 0x308,
   ABI_KIND_HEAP_LOCAL_VARIABLE = 0x400,
@@ -80,15 +76,11 @@ enum {
   ABI_WITNESS_GET_ENUM_TAG = 88,
   ABI_WITNESS_PROJECT_ENUM = 96,
   ABI_WITNESS_BYTES = 88,
-  ABI_WITNESS_ENUM_BYTES = 112,
 
   // MetadataValues.h: ContextDescriptorFlags; Metadata.h: TargetContextDescriptor and its heirs.
   ABI_CONTEXT_KIND_MASK = 0x1F,
   ABI_CONTEXT_MODULE = 0,
-  ABI_CONTEXT_EXTENSION = 1,
-  ABI_CONTEXT_ANONYMOUS = 2,
   ABI_CONTEXT_PROTOCOL = 3,
-  ABI_CONTEXT_OPAQUE_TYPE = 4,
   ABI_CONTEXT_CLASS = 16,
   ABI_CONTEXT_STRUCT = 17,
   ABI_CONTEXT_ENUM = 18,
@@ -139,7 +131,6 @@ enum {
   ABI_HASH_CAPACITY = 24,
   ABI_HASH_SCALE = 32,             // i8: 1 << scale buckets
   ABI_HASH_SCALE_MOST = 40,
-  ABI_HASH_SEED = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
   ABI_DICTIONARY_VALUES = 56,
   ABI_DICTIONARY_HEADER = 64,
@@ -160,8 +151,6 @@ enum {
   ABI_CF_CLASS_NAME = 8,           // CFRuntimeClass.className
 
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
-  ABI_TASK_FLAGS = 32,
-  ABI_TASK_ID = 36,
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
@@ -181,12 +170,29 @@ enum {
   ABI_SOURCE_REFS = 88,            // ds_refs
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
 
+  // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
+  ABI_TSD_BYTES = 96,
+  ABI_TSD_TID = 0,                 // u32
+  ABI_TSD_QUEUE = 8,
+  ABI_TSD_CACHE = 0x18,            // recycled continuations
+
+  // libdispatch, queue_internal.h: dispatch_continuation_s.
+  ABI_CONTINUATION_COUNT = 8,      // dc_cache_cnt, int: of a recycled one and those behind it
+  ABI_CONTINUATION_NEXT = 0x10,
+  ABI_CONTINUATION_FUNCTION = 0x20,
+  ABI_CONTINUATION_DATA = 0x30,
+  ABI_CONTINUATION_OTHER = 0x38,
+  ABI_CONTINUATION_BYTES = 64,
+  // Of its flags, its first word unless that is a class.
+  ABI_CONTINUATION_FLAG_BITS = 0xFFF,
+  ABI_CONTINUATION_ALLOCATED = 0x100,
+  ABI_CONTINUATION_OF_CHANNEL = 0x400,
+
   // ABI/Task.h: AsyncContext.
   ABI_ASYNC_CONTEXT_PARENT = 0,
   ABI_ASYNC_CONTEXT_RESUME = 8,
 
   // StackAllocator.h: Slab.
-  ABI_SLAB_METADATA = 0,
   ABI_SLAB_NEXT = 8,
   ABI_SLAB_CAPACITY = 16,          // u32
   ABI_SLAB_USED = 20,              // u32
@@ -230,7 +236,6 @@ enum {
 #define ABI_WITNESS_NON_INLINE 0x00020000u
 #define ABI_WITNESS_HAS_ENUM 0x00200000u
 #define ABI_WITNESS_ALIGN_MASK 0x000000FFu
-#define ABI_WITNESS_NON_POD 0x00010000u
 
 // StringStorage.swift: __StringStorage.CapacityAndFlags.
 #define ABI_STRING_HAS_BREADCRUMBS (1ull << 63)

@@ -1,6 +1,7 @@
-// glibc's malloc on 64-bit machines (malloc/malloc.c, malloc/arena.c of the tags glibc-2.34 to glibc-2.42, and of 2.43). What
+// glibc's malloc on 64-bit machines (malloc/malloc.c, malloc/arena.c of the tags glibc-2.26 to glibc-2.42, and of 2.43). What
 // differs between versions stands here and nowhere else; which one it is shows by what fits.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -23,6 +24,7 @@ enum {
   BIN_BYTES = 16,
   ARENA_HEAD = 112,             // up to 2.42: from the arena's start to the bins
   ARENA_HEAD_WITHOUT_FAST = 24, // from 2.43 on, which has no fast bins and no have_fastchunks
+  ARENA_HEAD_2_26 = 104,        // without have_fastchunks
   ARENA_FLAGS = 4,              // from the start
   ARENA_NOT_CONTIGUOUS = 2,
   BINS_TO_TOP = 16,             // before the bins
@@ -45,7 +47,8 @@ enum {
   PAR_MAPPED_COUNT_2_34 = -32,
   PAR_CACHE_COUNT = 24,
 
-  // struct tcache_perthread_struct: a 16-bit count for each bin (since 2.42: of what may still be put there), then the lists.
+  // struct tcache_perthread_struct: a count for each bin (since 2.42: of what may still be put there), of 16 bits (8 before
+  // 2.30), then the lists.
   CACHE_BINS = 64,              // sizes from 32 on, by 16
   CACHE_BINS_WITH_LARGE = 76,   // since 2.42: 12 more, by powers of two
   CACHE_LARGE_FROM = 1024,      // what the first of them holds, and a little more than the last small bin
@@ -59,3 +62,9 @@ static inline uintptr_t undead_chunk_head(uintptr_t chunk) { return undead_glibc
 static inline uintptr_t undead_chunk_bytes(uintptr_t chunk) { return undead_chunk_head(chunk) & ~(uintptr_t)CHUNK_FLAGS; }
 // Links of single lists, "safe-linking" (PROTECT_PTR).
 static inline uintptr_t undead_glibc_next(uintptr_t place) { return undead_glibc_word(place) ^ place >> 12; }
+// Whether chunks of this size are kept in this bin of a thread's cache.
+static inline bool undead_glibc_is_of_cache_bin(uintptr_t size, uintptr_t bin) {
+  if (bin < CACHE_BINS) return size == CHUNK_SMALLEST + bin * 16;
+  uintptr_t least = (uintptr_t)CACHE_LARGE_FROM << (bin - CACHE_BINS);
+  return size >= least && size < least * 2;
+}
