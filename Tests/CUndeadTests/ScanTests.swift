@@ -96,6 +96,25 @@ import Testing
     #expect(counts["leaked"] == (build == .release ? mode.cycles : 2 * mode.cycles), "\(run.text)")
   }
 
+  /// What was freed holds nothing, also while the thread that had it in its cache is ending, and gives it back.
+  @Test(arguments: Way.all) func isNotMisledByWhatEndingThreadsGiveBack(_ way: Way) throws {
+    // Its cache may keep more than by default, so that it takes time.
+    let environment = ["GLIBC_TUNABLES": "glibc.malloc.tcache_count=5000"]
+    let run = try ScanProgram.run(way.build, ["ending-threads"] + way.mode, stop: way.stop, environment: environment)
+    #expect(run.counts.count == 5, "\(run.text)")
+    // Without optimisation each node has an array of its own.
+    for counts in run.counts { #expect(counts["leaked"] == (way.build == .release ? 50 : 100), "\(run.text)") }
+  }
+
+  /// One that stays there is scanned where it is, when there has been time for it.
+  @Test(arguments: ["ptrace", "signals"]) func isNotHeldUpByAThreadThatWaitsWhileItEnds(_ stop: String) throws {
+    let environment = ["GLIBC_TUNABLES": "glibc.malloc.tcache_count=5000"]
+    let run = try ScanProgram.run(.release, ["ending-thread-that-waits"], stop: stop, environment: environment)
+    let counts = try #require(run.counts.first, "\(run.text)")
+    #expect(counts["error"] == 0, "\(counts.message)")
+    #expect(counts["method"] == (stop == "ptrace" ? 1 : 2))
+  }
+
   @Test(arguments: ["denied", "killed-by-filter"]) func stopsBySignalsWherePtraceIsDenied(_ mode: String) throws {
     let run = try ScanProgram.run(.release, [mode])
     let counts = try #require(run.counts.first, "\(run.text)")

@@ -20,6 +20,7 @@
 #include "session/survivors.h"
 #include "session/text.h"
 #include "world/descriptors.h"
+#include "world/world.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -281,6 +282,7 @@ bool undead_check_start(undead_check *check) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);   // the new thread inherits it
   undead_thread.ignored++;
+  undead_ending_threads_except((uintptr_t)__builtin_thread_pointer());
   __atomic_store_n(&phase, RUNNING, __ATOMIC_RELEASE);
   int error = create_thread_here(check);
   undead_thread.ignored--;

@@ -196,15 +196,11 @@ static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, con
   return true;
 }
 
-void undead_arenas_learn(void) {
-  undead_allocator_refresh();
-  if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
-  const char *version = gnu_get_libc_version();
-  layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
+static bool find_cache(uintptr_t tp) {
   // The hooks' lists may be longer than glibc's: what glibc frees is then not the first in them.
-  if (undead_allocator_lists(&layout.place, &layout.lists)) return;
+  if (undead_allocator_lists(&layout.place, &layout.lists)) return true;
   static const size_t sizes[] = {1000, 24}, bins[] = {61, 0};
-  uintptr_t blocks[2], tp = undead_thread_pointer();
+  uintptr_t blocks[2];
   for (int i = 0; i < 2; i++) blocks[i] = (uintptr_t)__libc_malloc(sizes[i]);
   for (int i = 0; i < 2; i++) __libc_free((void *)blocks[i]);
   for (size_t place = 8; place <= undead_image_facts.static_tls_bytes; place += 8) {
@@ -214,8 +210,26 @@ void undead_arenas_learn(void) {
       if (!is_cache(cache, lists, blocks, bins)) continue;
       layout.place = place;
       layout.lists = lists;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+// Each thread that has allocated keeps the address of its arena, beside that of its cache.
+static size_t find_arena_of_thread(uintptr_t tp) {
+  uintptr_t bins = find_main_bins(), head = bins ? find_head(bins) : 0;
+  for (size_t place = 8; head && place <= undead_image_facts.static_tls_bytes; place += 8)
+    if (is_arena(word_at(tp - place), head)) return place;
+  return 0;
+}
+
+void undead_arenas_learn(void) {
+  undead_allocator_refresh();
+  if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
+  const char *version = gnu_get_libc_version();
+  layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
+  uintptr_t tp = undead_thread_pointer();
+  if (find_cache(tp)) undead_ending_threads_learn(layout.place, find_arena_of_thread(tp));
 }
 #endif

@@ -127,7 +127,7 @@ static uint32_t release_from_hooks(undead_world *world) {
   uint32_t inside = 0;
   for (uint32_t i = 0; i < world->thread_count; i++) {
     undead_stopped_thread *thread = &world->threads[i];
-    if (thread->phase == UNDEAD_THREAD_GONE || !undead_thread_in_hook(thread)) continue;
+    if (thread->phase == UNDEAD_THREAD_GONE || !undead_thread_must_go_on(world, thread)) continue;
     if (thread->phase == UNDEAD_THREAD_STOPPED) let_go_on(thread);
     inside++;
   }
@@ -164,6 +164,11 @@ static bool is_anybody_running(const undead_world *world) {
   return false;
 }
 
+static void interrupt_running(const undead_world *world) {
+  for (uint32_t i = 0; i < world->thread_count; i++)
+    if (world->threads[i].phase == UNDEAD_THREAD_RUNNING) trace(PTRACE_INTERRUPT, world->threads[i].tid, 0, 0);
+}
+
 // Threads inside an allocator hook hold the allocator's locks and half-written tables: they run on until they are out.
 static undead_stop_result empty_hooks(undead_world *world) {
   for (;;) {
@@ -172,8 +177,7 @@ static undead_stop_result empty_hooks(undead_world *world) {
       return UNDEAD_STOP_STUCK;
     }
     if (!is_anybody_running(world)) return UNDEAD_STOP_OK;
-    for (uint32_t i = 0; i < world->thread_count; i++)
-      if (world->threads[i].phase == UNDEAD_THREAD_RUNNING) trace(PTRACE_INTERRUPT, world->threads[i].tid, 0, 0);
+    interrupt_running(world);
     if (!wait_until_stopped(world)) return UNDEAD_STOP_STUCK;
   }
 }
@@ -182,6 +186,8 @@ static undead_stop_result stop_once(undead_world *world) {
   stop_result = UNDEAD_STOP_OK;
   world->stopped_at = undead_now();
   undead_gate_close(world->process, world->scanner);
+  // Those that could not be let go after the last attempt.
+  interrupt_running(world);
   for (uint32_t known = 0;;) {
     if (!undead_each_thread(world, seize, world)) {
       snprintf(world->message, sizeof world->message, "/proc does not show this process, so its threads are unknown");

@@ -87,7 +87,8 @@ static void answer(const ucontext_t *context) {
   // Inside the allocator it goes on to the gate, and is asked again a little later.
   const greg_t *registers = context->uc_mcontext.gregs;
   undead_frame at = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]};
-  if (!undead_thread.held && !undead_hook_is_under_way(&undead_thread, at)) park(thread, context);
+  if (undead_thread.held || undead_hook_is_under_way(&undead_thread, at)) return;
+  if (!undead_thread_empties_cache(stopper.world, undead_thread_pointer())) park(thread, context);
 }
 
 static void forward(int number, siginfo_t *info, void *context) {

@@ -6,6 +6,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/words.h"
 #include "record/gate.h"
 #include "world/given.h"
 #include "world/images.h"
@@ -113,15 +114,37 @@ char undead_thread_letter(int32_t process, int32_t tid) {
   return 0;
 }
 
-bool undead_thread_in_hook(const undead_stopped_thread *thread) {
+static size_t cache_place, arena_place;
+static uintptr_t asking;
+
+void undead_ending_threads_learn(size_t cache, size_t arena) {
+  cache_place = cache;
+  arena_place = arena;
+}
+
+void undead_ending_threads_except(uintptr_t thread_pointer) { asking = thread_pointer; }
+
+// glibc lets go of the cache as a whole, then frees what is in it, and then lets go of the arena (malloc/arena.c,
+// __malloc_arena_thread_freeres). Else only a thread for whose cache there was no memory has none, which is not waited for twice;
+// from 2.42 on all have one, and none is seen here.
+bool undead_thread_empties_cache(const undead_world *world, uintptr_t thread_pointer) {
+  if (!cache_place || !arena_place || world->restarts > 0 || thread_pointer == asking) return false;
+  return !word_at(thread_pointer - cache_place) && word_at(thread_pointer - arena_place);
+}
+
+// The thread may be younger than the memory map that was read.
+static bool is_readable(uintptr_t low, uintptr_t high) {
+  return undead_is_readable(low, high - low) || (undead_maps_refresh() && undead_is_readable(low, high - low));
+}
+
+bool undead_thread_must_go_on(const undead_world *world, const undead_stopped_thread *thread) {
   if (!thread->tp) return false;
   undead_thread_state *state = undead_thread_of(thread->tp);
-  // The thread may be younger than the memory map that was read.
-  if (!undead_is_readable((uintptr_t)state, sizeof *state) && undead_maps_refresh()
-      && !undead_is_readable((uintptr_t)state, sizeof *state))
-    return false;
+  if (!is_readable((uintptr_t)state, (uintptr_t)(state + 1))) return false;
   undead_frame at = {thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]};
-  return state->held || undead_hook_is_under_way(state, at);
+  if (state->held || undead_hook_is_under_way(state, at)) return true;
+  size_t below = cache_place > arena_place ? cache_place : arena_place;
+  return is_readable(thread->tp - below, thread->tp) && undead_thread_empties_cache(world, thread->tp);
 }
 
 // glibc's functions treat vector registers and the red zone as lost across a system call. Other code with a `syscall`

@@ -279,6 +279,44 @@ void run_short_threads(int count, void *(*argument)(int)) {
 static pthread_key_t key;
 static atomic_int ready;
 
+typedef struct {
+  void **blocks;
+  size_t count;
+} block_list;
+
+static void *free_all(void *argument) {
+  block_list list = *(block_list *)argument;
+  for (size_t i = 0; i < list.count; i++) free(list.blocks[i]);
+  ready++;
+  return NULL;
+}
+
+static void work(int number) {
+  (void)number;
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 50000000);
+}
+
+static void wait_for_ever(int number) {
+  (void)number;
+  for (;;) pause();
+}
+
+pthread_t start_ending_thread(void **blocks, size_t count, bool waits) {
+  static block_list list;
+  list = (block_list){blocks, count};
+  struct sigaction action = {.sa_handler = waits ? wait_for_ever : work, .sa_flags = SA_RESTART};
+  sigaction(SIGUSR2, &action, NULL);
+  int before = ready;
+  pthread_t thread = start(free_all, &list);
+  while (ready == before);
+  usleep(200);
+  pthread_kill(thread, SIGUSR2);
+  return thread;
+}
+
 static void *hold_value(void *block) {
   pthread_setspecific(key, block);
   block = NULL;

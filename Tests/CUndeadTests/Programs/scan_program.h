@@ -1,6 +1,7 @@
 // What scan_program.swift needs of C.
 #pragma once
 #include "undead_tests.h"
+#include <pthread.h>
 
 // Scans this process with the preloaded library.
 undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched);
@@ -30,6 +31,8 @@ long check_signals(void);
 
 // Starts `count` threads, one after the other, that get `argument(i)` and end at once.
 void run_short_threads(int count, void *(*argument)(int));
+// Starts a thread that frees the blocks, allocates nothing, and ends, and keeps it where it does: for a moment, or for ever.
+pthread_t start_ending_thread(void **blocks, size_t count, bool waits);
 // Starts a thread that holds a block only in a thread-specific value, another only in a register.
 void start_thread_with_value(void *block);
 // What the processor does not have counts as VECTOR.

@@ -285,6 +285,21 @@ nonisolated(unsafe) var keptTexts: [String] = []
   if posix_memalign(&aligned, 64, 1900) == 0 { keptBlocks.append(aligned!) }
 }
 
+/// Scans while a thread that ends gives back blocks, of as many as its cache may keep of each size, that are full of references.
+@inline(never) func scanBesideEndingThread(_ disguised: [UInt], ofEachSize count: Int, waits: Bool = false) {
+  var blocks: [UnsafeMutableRawPointer?] = []
+  for size in stride(from: 136, to: 392, by: 16) {
+    for _ in 0..<count {
+      let block = malloc(size)!
+      fill(block, size, disguised)
+      blocks.append(block)
+    }
+  }
+  let thread = start_ending_thread(&blocks, blocks.count, waits)
+  report(scan_now(copy, false, nil))
+  if !waits { pthread_join(thread, nil) }
+}
+
 // Live strings: with breadcrumbs, and with references in the capacity that they do not use.
 @inline(never) func keepTexts(_ disguised: [UInt]) {
   for index in 0..<100 {
@@ -428,6 +443,13 @@ case "reused-thread":
   for _ in 0..<3 { start_thread_with_dynamic_value(passRetained()) }
 case "recycled-memory":
   recycleMemory(addressesOfLeakedCycles(100))
+case "ending-threads":
+  let disguised = addressesOfLeakedCycles(50)
+  for _ in 0..<5 { scanBesideEndingThread(disguised, ofEachSize: 5000) }
+  exit(0)
+case "ending-thread-that-waits":
+  scanBesideEndingThread([1], ofEachSize: 5000, waits: true)
+  exit(0)
 case "texts":
   keepTexts(addressesOfLeakedCycles(50))
 case "denied", "killed-by-filter":

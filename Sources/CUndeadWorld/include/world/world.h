@@ -90,8 +90,17 @@ undead_stopped_thread *undead_world_find(undead_world *world, int32_t tid);
 undead_stopped_thread *undead_world_add(undead_world *world, int32_t tid);
 // State letter of a thread from /proc ('R', 'S', 'D', 'Z', ...), 0 if it is gone.
 char undead_thread_letter(int32_t process, int32_t tid);
-// True while a stopped thread is inside one of our allocator hooks, where it must not stay.
-bool undead_thread_in_hook(const undead_stopped_thread *thread);
+// True while a thread that ends gives the blocks of its cache back, outside of all hooks: those that are still to come are on no
+// list, and what was in them would count as somebody's. Only in the first attempt to stop all threads. The thread-local storage
+// is readable.
+bool undead_thread_empties_cache(const undead_world *world, uintptr_t thread_pointer);
+// True while a stopped thread must not stay where it is: there, or inside one of our allocator hooks.
+bool undead_thread_must_go_on(const undead_world *world, const undead_stopped_thread *thread);
+// How far below its thread pointer a thread has the addresses of its cache (glibc's tcache) and of its arena; 0: not known.
+void undead_ending_threads_learn(size_t cache_place, size_t arena_place);
+// Notes who asks for the stop and may wait for it: the last thread of a program that ends has given back its cache before it calls
+// exit(), and a signal handler may ask while the thread does.
+void undead_ending_threads_except(uintptr_t thread_pointer);
 // Notes whether the thread stands at a system call of libc's.
 void undead_note_system_call(undead_stopped_thread *thread);
 // Takes the words of the vector registers in use from an XSAVE area (standard format) of `size` bytes.
