@@ -125,6 +125,13 @@ const void *undead_map_file(int descriptor, size_t bytes) {
   return there ? memory : NULL;
 }
 
+void undead_let_go_of_file(const void *from, const void *to) {
+  int saved = errno;
+  uintptr_t low = (uintptr_t)from & ~(uintptr_t)4095, high = (uintptr_t)to & ~(uintptr_t)4095;
+  if (low < high) madvise((void *)low, high - low, MADV_DONTNEED);
+  errno = saved;
+}
+
 bool undead_reserve_at(void *address, size_t bytes) {
   int saved = errno;
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;

@@ -32,7 +32,7 @@ typedef struct {
 } symbol_table;
 
 // To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
-enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16 };
+enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16, PART_SYMBOLS = 8192 };
 #define BESIDE (uintptr_t)65536
 
 static symbol_table *tables;
@@ -229,16 +229,28 @@ uintptr_t undead_symbol_address(const undead_module *module, const char *name, s
   return module->bias + symbol->st_value;
 }
 
+// The one among the symbols from `from` to `to`; NULL if it is not there.
+static const Elf64_Sym *find_beside(const symbol_table *table, uint64_t place, const char *name, size_t from, size_t to) {
+  for (size_t i = from; i < to; i++) {
+    const Elf64_Sym *symbol = &table->symbols[i];
+    if (symbol->st_value - place + BESIDE >= 2 * BESIDE || !is_named_place(table, symbol)) continue;
+    if (strcmp(table->strings + symbol->st_name, name) == 0) return symbol;
+  }
+  return NULL;
+}
+
 uintptr_t undead_symbol_beside(const undead_module *module, uintptr_t place, const char *name, size_t *size) {
   symbol_table *table = module ? table_of(module) : NULL;
-  for (size_t i = 0; table && i < table->symbol_count; i++) {
-    const Elf64_Sym *symbol = &table->symbols[i];
-    if (module->bias + symbol->st_value - place + BESIDE >= 2 * BESIDE || !is_named_place(table, symbol)) continue;
-    if (strcmp(table->strings + symbol->st_name, name) != 0) continue;
-    *size = symbol->st_size;
-    return module->bias + symbol->st_value;
+  const Elf64_Sym *found = NULL;
+  // In parts that are let go: the whole table of a runtime would be the largest part of what a check takes.
+  for (size_t from = 0, to; !found && table && from < table->symbol_count; from = to) {
+    to = table->symbol_count - from < PART_SYMBOLS ? table->symbol_count : from + PART_SYMBOLS;
+    found = find_beside(table, place - module->bias, name, from, to);
+    undead_let_go_of_file(table->symbols + from, table->symbols + to);
   }
-  return undead_symbol_address(module, name, size);
+  if (!found) return undead_symbol_address(module, name, size);
+  *size = found->st_size;
+  return module->bias + found->st_value;
 }
 
 // Sorts by the upper half, which holds addresses: eight bits a pass, least significant first.

@@ -10,6 +10,8 @@ void *undead_map(size_t bytes);                  // zeroed, NULL if there is non
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
 void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)
 const void *undead_map_file(int descriptor, size_t bytes);   // to be read; NULL if it cannot be
+// Pages of a mapped file that were read count as memory of the process: these do no longer, and come back when asked for.
+void undead_let_go_of_file(const void *from, const void *to);
 bool undead_reserve_at(void *address, size_t bytes);   // likewise, at this place; false if something is there
 // Makes whole pages of own memory zero, and gives them back to the system.
 void undead_clear_memory(void *address, size_t bytes);
