@@ -4,8 +4,10 @@ import PackagePlugin
 /// `swift package undead ...`: the tool of this package, built beside its library, for the package that depends on it.
 @main struct UndeadCommandPlugin: CommandPlugin {
   func performCommand(context: PluginContext, arguments: [String]) async throws {
-    let tool = try build("undead", .release)
-    _ = try build("UndeadPreload", .release)
+    #if !(os(Linux) && arch(x86_64))
+      throw Failure("programs are checked for leaks on x86-64 Linux only (Documentation/platforms.md)")
+    #endif
+    let tool = try buildTool(context)
     var arguments = arguments
     switch arguments.first {
     case "test": try prepareTests(&arguments)
@@ -15,11 +17,24 @@ import PackagePlugin
     try start(tool, arguments, in: context.package.directoryURL)
   }
 
+  private func buildTool(_ context: PluginContext) throws -> URL {
+    let mark = context.pluginWorkDirectoryURL.appending(path: "built")
+    if !FileManager.default.fileExists(atPath: mark.path) {
+      FileHandle.standardError.write(Data("undead: building the tool, which takes minutes the first time\n".utf8))
+    }
+    let tool = try build("undead", .release)
+    _ = try build("UndeadPreload", .release)
+    FileManager.default.createFile(atPath: mark.path, contents: nil)
+    return tool
+  }
+
   /// Builds a product, and returns the file that came of it.
   private func build(_ product: String, _ configuration: PackageManager.BuildConfiguration) throws -> URL {
     let result = try packageManager.build(.product(product), parameters: .init(configuration: configuration))
     guard result.succeeded else { throw Failure("\(product) could not be built:\n\(result.logText)") }
-    guard let file = result.builtArtifacts.first(where: { $0.url.lastPathComponent.contains(product) }) else {
+    // There may be files of other products, too.
+    let names = [product, "lib\(product).so"]
+    guard let file = result.builtArtifacts.first(where: { names.contains($0.url.lastPathComponent) }) else {
       throw Failure("building \(product) left nothing")
     }
     return file.url
@@ -56,6 +71,8 @@ import PackagePlugin
     process.executableURL = tool
     process.arguments = arguments
     process.currentDirectoryURL = directory
+    // Descriptor 0 of a plugin is the pipe to SwiftPM.
+    process.standardInput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
     // SwiftPM gives 1 for whatever a plugin ends with.

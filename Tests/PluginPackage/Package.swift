@@ -1,0 +1,20 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// A package that has Undead in its tests only, as README says; scripts/test-plugin copies it and names the repository.
+let package = Package(
+  name: "Photos",
+  products: [
+    .library(name: "Photos", targets: ["Photos"]),
+    // Before the other: both end alike.
+    .executable(name: "OtherApp", targets: ["OtherApp"]),
+  ],
+  dependencies: [.package(url: Context.environment["UNDEAD_URL"] ?? "", branch: "main")],
+  targets: [
+    .target(name: "Photos"),
+    .executableTarget(name: "App", dependencies: ["Photos"]),
+    .executableTarget(name: "OtherApp"),
+    .testTarget(name: "PhotosTests", dependencies: ["Photos", .product(name: "UndeadTesting", package: "undead")]),
+    .testTarget(name: "PhotosXCTests", dependencies: ["Photos", .product(name: "UndeadXCTest", package: "undead")]),
+  ]
+)
