@@ -92,7 +92,7 @@ let package = Package(
       exclude: ["Format/profile.proto"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
-    .target(name: "UndeadAttach", dependencies: ["CUndeadTrace"]),
+    .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
       name: "UndeadService",
@@ -105,7 +105,7 @@ let package = Package(
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport",
+        "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // `swift package undead ...` in a package that depends on this one; it builds the tool and its library.

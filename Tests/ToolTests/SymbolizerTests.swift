@@ -125,6 +125,28 @@ import Testing
     #expect(addresses.allSatisfy { result.symbols[$0]?.last?.symbol.contains("+0x") == false })
   }
 
+  @Test func goesOnWithoutASymbolizerThatHangs() throws {
+    let build = try build("-g", "-Onone")
+    let answer = #"{"Symbol":[{"FunctionName":"main","FileName":"/app/main.swift","Line":7}]}"#
+    // Tells who it is, answers two requests, then waits.
+    try sandbox.write(
+      "#!/bin/sh\necho $$ >>'\(sandbox.path("runs"))'\necho '\(answer)'\necho '\(answer)'\nexec sleep 1000\n",
+      to: "hanging", mode: 0o755)
+    let variables = ["UNDEAD_SYMBOLIZER": sandbox.path("hanging"), "UNDEAD_SYMBOLIZER_TIMEOUT": "5"]
+    let addresses = build.functions.prefix(6).map { $0.address + Self.bias }
+    let result = Symbolizer(environment: { variables[$0] }).symbolize(addresses, modules: [build.module])
+    #expect(
+      result.notes == [
+        "no files and lines for 4 of 6 code addresses: '\(sandbox.path("hanging"))' said nothing for 5 seconds; "
+          + "give it longer with UNDEAD_SYMBOLIZER_TIMEOUT, or try another one with UNDEAD_SYMBOLIZER"
+      ])
+    #expect(addresses.map { result.symbols[$0]?.last?.line } == [7, 7, nil, nil, nil, nil])
+    #expect(addresses.allSatisfy { result.symbols[$0]?.last?.symbol.contains("+0x") == false })
+    let runs = try String(contentsOfFile: sandbox.path("runs"), encoding: .utf8).split(separator: "\n")
+    #expect(runs.count == 1, "nobody waits for it again")
+    #expect(runs.allSatisfy { kill(pid_t($0) ?? 0, 0) == -1 && errno == ESRCH }, "it was ended, and waited for")
+  }
+
   @Test func asksByTheFirstDirectoryThatCanBeWritten() throws {
     let text = String(repeating: "\"/opt/App\" 0x1000\n", count: 20000)
     let directories = ["/nowhere", "/proc", sandbox.path("tmp")]

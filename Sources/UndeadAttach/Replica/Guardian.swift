@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// A process of the tool's own that takes away what the tool leaves if it is killed: the end of a copy of which the program
 /// has not taken note.
@@ -9,8 +10,6 @@ public final class Guardian {
   private(set) var process: pid_t = 0
   /// Its first argument, in place of a path.
   static let word = "undead-guardian"
-  /// POSIX_SPAWN_SETSID of <spawn.h>.
-  private static let setSession: Int16 = 0x80
   private static let done: UInt8 = 0x78
 
   init(of pid: pid_t) {
@@ -18,22 +17,11 @@ public final class Guardian {
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return }
     defer { close(ends[0]) }
     connection = ends[1]
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // Ctrl-C in the tool's terminal does not concern it.
-    posix_spawnattr_setflags(&attributes, Self.setSession)
     let now = Leftovers.Facts(getpid()).map { "\($0.start)" } ?? "0"
-    var arguments: [UnsafeMutablePointer<CChar>?] =
-      ([Self.word, "\(pid)", now] as [String]).map { text in strdup(text) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    if posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &arguments, environ) != 0 { process = 0 }
+    var guardian = Spawn("/proc/self/exe", [Self.word, "\(pid)", now])
+    guardian.files = [STDIN_FILENO: .same(as: ends[0]), STDOUT_FILENO: .null, STDERR_FILENO: .null]
+    guardian.hasOwnSession = true
+    process = (try? guardian.start()) ?? 0
   }
 
   deinit { dismiss() }

@@ -32,7 +32,7 @@ enum ForwarderLines {
         }
       }
     }
-    for (owner, answer) in zip(owners, tool.locations(of: requests)) {
+    for (owner, answer) in zip(owners, tool.answers(to: requests).locations) {
       // Past the end of a forwarder stands some other function.
       guard let found = answer?.first(where: { $0.function == owner.closure }),
         let line = found.startLine ?? found.line,

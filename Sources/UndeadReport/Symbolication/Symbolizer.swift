@@ -29,7 +29,8 @@ public struct Symbolizer: Sendable {
   /// Makes a symboliser.
   ///
   /// - Parameters:
-  ///   - environment: gives the value of an environment variable (`UNDEAD_SYMBOLIZER` and `PATH` are asked for).
+  ///   - environment: gives the value of an environment variable (`UNDEAD_SYMBOLIZER`, `UNDEAD_SYMBOLIZER_TIMEOUT` and `PATH` are asked
+  ///     for).
   ///   - files: where a file of the program is found: it may have run in another file system.
   public init(
     environment: @escaping @Sendable (String) -> String? = { ProcessInfo.processInfo.environment[$0] },
@@ -52,18 +53,10 @@ public struct Symbolizer: Sendable {
     var result = Result()
     var images = Self.images(of: addresses, modules, files, &result)
     let tool = asksTool && images.contains { $0.file != nil } ? findTool(&result.notes) : nil
-    if let tool {
-      var failed = 0
-      var asked = 0
-      Self.locate(&images, tool, failed: &failed, asked: &asked)
-      if failed > 0 {
-        result.notes.append(
-          "no files and lines for \(failed) of \(asked) code addresses: '\(tool.path)' failed; "
-            + "try another one with UNDEAD_SYMBOLIZER")
-      }
-    }
+    var hung = false
+    if let tool { hung = Self.locate(&images, tool, &result.notes) }
     for index in images.indices { images[index].addNamesFromSymbolTable() }
-    if let tool { ForwarderLines.add(to: &images, tool) }
+    if let tool, !hung { ForwarderLines.add(to: &images, tool) }
     for image in images {
       for address in image.addresses { result.symbols[address] = image.frames(at: address) }
     }
@@ -146,9 +139,10 @@ public struct Symbolizer: Sendable {
     return nil
   }
 
+  /// - Returns: true if the tool hung.
   private static func locate(
-    _ images: inout [SymbolizedImage], _ tool: SymbolizerTool, failed: inout Int, asked: inout Int
-  ) {
+    _ images: inout [SymbolizedImage], _ tool: SymbolizerTool, _ notes: inout [String]
+  ) -> Bool {
     var requests: [SymbolizerTool.Request] = []
     var owners: [(image: Int, address: UInt64)] = []
     for index in images.indices where images[index].canBeAsked {
@@ -157,11 +151,18 @@ public struct Symbolizer: Sendable {
         owners.append((index, address))
       }
     }
-    let answers = tool.locations(of: requests)
-    for (owner, answer) in zip(owners, answers) {
+    let answers = tool.answers(to: requests)
+    for (owner, answer) in zip(owners, answers.locations) {
       images[owner.image].locations[owner.address] = answer ?? []
-      if answer == nil { failed += 1 }
     }
-    asked = requests.count
+    let failed = answers.locations.count { $0 == nil }
+    if failed > 0 {
+      let what = answers.hung ? "said nothing for \(Quantity.of(tool.patience, "second"))" : "failed"
+      let longer = answers.hung ? "give it longer with UNDEAD_SYMBOLIZER_TIMEOUT, or " : ""
+      notes.append(
+        "no files and lines for \(failed) of \(requests.count) code addresses: '\(tool.path)' \(what); "
+          + longer + "try another one with UNDEAD_SYMBOLIZER")
+    }
+    return answers.hung
   }
 }

@@ -9,6 +9,9 @@ import UndeadSystem
 /// LLVM's `llvm-symbolizer`, which knows files, lines and inlined calls.
 package struct SymbolizerTool {
   package let path: String
+  /// Seconds after which it counts as hung if it says nothing: not the whole time, which depends on how much it is asked.
+  let patience: Int
+  private static let defaultPatience = 60
 
   /// An address to look up in a file.
   struct Request: Hashable {
@@ -59,9 +62,12 @@ package struct SymbolizerTool {
     ///   - environment: gives the value of a variable.
     /// - Returns: nil if there is none.
     package static func find(environment: (String) -> String?) -> SymbolizerTool? {
-      if let chosen = environment("UNDEAD_SYMBOLIZER") {
-        return access(chosen, X_OK) == 0 ? SymbolizerTool(path: chosen) : nil
+      let patience = environment("UNDEAD_SYMBOLIZER_TIMEOUT").flatMap(Int.init).map { min(max(1, $0), 86_400) }
+      func tool(_ path: String) -> SymbolizerTool? {
+        guard access(path, X_OK) == 0 else { return nil }
+        return SymbolizerTool(path: path, patience: patience ?? defaultPatience)
       }
+      if let chosen = environment("UNDEAD_SYMBOLIZER") { return tool(chosen) }
       let directories = (environment("PATH") ?? "").split(separator: ":").map(String.init)
       let name = "llvm-symbolizer"
       var candidates: [String] = []
@@ -75,7 +81,7 @@ package struct SymbolizerTool {
       candidates += directories.map { "\($0)/\(name)" }
       // Debian and its relatives keep the versions apart; the newest first.
       candidates += stride(from: 40, through: 9, by: -1).map { "/usr/lib/llvm-\($0)/bin/\(name)" }
-      return candidates.first { access($0, X_OK) == 0 }.map { SymbolizerTool(path: $0) }
+      return candidates.lazy.compactMap(tool).first
     }
   #else
     /// Finds no tool: it is only run on Linux.
@@ -84,31 +90,39 @@ package struct SymbolizerTool {
 
   // MARK: Running it
 
-  /// Looks up all requests, in one run if nothing goes wrong.
-  ///
-  /// - Returns: what is known of each request, in order; nil for those on which the tool failed.
-  func locations(of requests: [Request]) -> [[Location]?] {
+  /// What it knows of requests.
+  struct Answers {
+    /// In the order of the requests; nil for those on which it failed.
     var locations: [[Location]?] = []
-    // It happens to crash on odd debug information: what follows the request that it died of is asked again.
-    for _ in 0..<8 where locations.count < requests.count {
-      let answers = answers(to: requests[locations.count...])
-      locations += answers
-      if locations.count < requests.count { locations.append(nil) }
-    }
-    return locations + Array(repeating: nil, count: requests.count - locations.count)
+    /// True if it was ended because it said nothing: nobody should wait for it again.
+    var hung = false
   }
 
-  private func answers(to requests: ArraySlice<Request>) -> [[Location]] {
+  /// Looks up all requests, in one run if nothing goes wrong.
+  func answers(to requests: [Request]) -> Answers {
+    var answers = Answers()
+    // It happens to crash on odd debug information: what follows the request that it died of is asked again.
+    for _ in 0..<8 where answers.locations.count < requests.count && !answers.hung {
+      let (locations, hung) = run(on: requests[answers.locations.count...])
+      answers.locations += locations
+      answers.hung = hung
+      if answers.locations.count < requests.count { answers.locations.append(nil) }
+    }
+    answers.locations += Array(repeating: nil, count: requests.count - answers.locations.count)
+    return answers
+  }
+
+  private func run(on requests: ArraySlice<Request>) -> (locations: [[Location]], hung: Bool) {
     // Not `--skip-line-zero`: the one of Swift 6.3 crashes on it.
     let input = requests.map { "\"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
-    let output = run(["--output-style=JSON", "--inlines"], input: input)
+    let (output, hung) = run(["--output-style=JSON", "--inlines"], input: input)
     let decoder = JSONDecoder()
     var locations: [[Location]] = []
     for line in output.split(separator: UInt8(ascii: "\n")).prefix(requests.count) {
       guard let answer = try? decoder.decode(Answer.self, from: Data(line)) else { break }
       locations.append((answer.symbols ?? []).map(Self.location))
     }
-    return locations
+    return (locations, hung)
   }
 
   private static func location(_ symbol: Answer.Symbol) -> Location {
@@ -124,38 +138,27 @@ package struct SymbolizerTool {
 
   #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
     /// Runs the tool with `input` and returns what it writes; empty if it cannot run.
-    private func run(_ options: [String], input: String) -> [UInt8] {
-      guard let requests = Self.temporaryFile(holding: input) else { return [] }
+    private func run(_ options: [String], input: String) -> (output: [UInt8], hung: Bool) {
+      guard let requests = Self.temporaryFile(holding: input) else { return ([], false) }
       defer { close(requests) }
       var ends: [Int32] = [0, 0]
-      guard pipe(&ends) == 0 else { return [] }
+      guard pipe(&ends) == 0 else { return ([], false) }
       defer { close(ends[0]) }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      let pid = start(options, input: requests, output: ends[1])
-      close(ends[1])
-      guard let pid else { return [] }
-      let output = Self.readAll(ends[0])
-      var status: Int32 = 0
-      while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-      return output
-    }
-
-    private func start(_ options: [String], input: Int32, output: Int32) -> pid_t? {
-      var actions = posix_spawn_file_actions_t()
-      posix_spawn_file_actions_init(&actions)
-      defer { posix_spawn_file_actions_destroy(&actions) }
-      posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-      posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-      var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + options).map { strdup($0) } + [nil]
+      var tool = Spawn(path, [path] + options)
+      tool.files = [STDIN_FILENO: .same(as: requests), STDOUT_FILENO: .same(as: ends[1]), STDERR_FILENO: .null]
       // It must not ask servers for debug information, nor be instrumented itself.
       let hidden = ["DEBUGINFOD_URLS", "LD_PRELOAD", "UNDEAD_SESSION", "LLVM_SYMBOLIZER_OPTS"]
-      var environment: [UnsafeMutablePointer<CChar>?] =
-        ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
-        .map { strdup("\($0.key)=\($0.value)") } + [nil]
-      defer { for text in arguments + environment { free(text) } }
-      var pid: pid_t = 0
-      return posix_spawn(&pid, path, &actions, nil, &arguments, &environment) == 0 ? pid : nil
+      tool.environment = ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
+        .map { Array("\($0.key)=\($0.value)".utf8) }
+      let pid = try? tool.start()
+      close(ends[1])
+      guard let pid else { return ([], false) }
+      let (output, hung) = Self.readAll(ends[0], patience: patience)
+      if hung { kill(pid, SIGKILL) }
+      var status: Int32 = 0
+      while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+      return (output, hung)
     }
 
     /// An unnamed file, so that a tool that answers before it has read everything cannot block us.
@@ -190,19 +193,22 @@ package struct SymbolizerTool {
       return true
     }
 
-    private static func readAll(_ descriptor: Int32) -> [UInt8] {
+    /// - Returns: what was written, and whether nothing more came for `patience` seconds.
+    private static func readAll(_ descriptor: Int32, patience: Int) -> (output: [UInt8], hung: Bool) {
       var output: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 1 << 16)
       while true {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, Int32(clamping: patience * 1000)) != 0 else { return (output, true) }
         let count = read(descriptor, &chunk, chunk.count)
         if count > 0 {
           output.append(contentsOf: chunk[0..<count])
         } else if count == 0 || errno != EINTR {
-          return output
+          return (output, false)
         }
       }
     }
   #else
-    private func run(_ options: [String], input: String) -> [UInt8] { [] }
+    private func run(_ options: [String], input: String) -> (output: [UInt8], hung: Bool) { ([], false) }
   #endif
 }

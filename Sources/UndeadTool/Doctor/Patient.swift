@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// A process of the tool's own that leaks on purpose: whether that is found tells what works here.
 enum Patient {
@@ -76,11 +77,8 @@ enum Patient {
     return Result(snapshot: snapshot, report: report, seconds: seconds, symbolSeconds: symbolSeconds)
   }
 
-  /// Starts one that waits until it is ended; nil if that fails.
-  static func startWaiting() -> pid_t? {
-    var pid: pid_t = 0
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([word, waiting] as [String]).map { text in strdup(text) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    return posix_spawn(&pid, "/proc/self/exe", nil, nil, &arguments, environ) == 0 ? pid : nil
+  /// Starts one that waits until it is ended.
+  static func startWaiting() throws(Spawn.Refusal) -> pid_t {
+    try Spawn("/proc/self/exe", [word, waiting]).start()
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import UndeadAttach
+import UndeadSystem
 
 /// What the kernel and the C library allow.
 struct SystemChecks {
@@ -58,7 +59,12 @@ struct SystemChecks {
     var memory: Int32
 
     static func run() -> Probe {
-      guard let pid = Patient.startWaiting() else { return Probe(trace: errno, memory: errno) }
+      let pid: pid_t
+      do throws(Spawn.Refusal) {
+        pid = try Patient.startWaiting()
+      } catch {
+        return Probe(trace: error.code, memory: error.code)
+      }
       defer {
         var status: Int32 = 0
         kill(pid, SIGKILL)

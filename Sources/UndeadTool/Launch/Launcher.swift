@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Starts the program exactly as the tool itself was started, but for its environment.
 enum Launcher {
@@ -11,31 +12,23 @@ enum Launcher {
   static func start(
     executable: String, arguments: [[UInt8]], environment: [[UInt8]], mask: sigset_t
   ) throws(ToolError) -> pid_t {
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var mask = mask
-    posix_spawnattr_setsigmask(&attributes, &mask)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-
-    var (code, pid) = spawn(executable, arguments, environment, &attributes)
-    if code == ENOEXEC {
-      // A script without a first line that names its interpreter: every shell and execvp give it to sh.
-      (code, pid) = spawn(
-        "/bin/sh", [Array("sh".utf8), Array(executable.utf8)] + arguments.dropFirst(), environment, &attributes)
+    func start(_ path: String, _ arguments: [[UInt8]]) throws(Spawn.Refusal) -> pid_t {
+      var spawn = Spawn(path, arguments)
+      spawn.environment = environment
+      spawn.signalMask = mask
+      return try spawn.start()
     }
-    guard code == 0 else { throw .misuse("cannot run '\(executable)': \(explain(code))") }
-    return pid
-  }
-
-  private static func spawn(
-    _ executable: String, _ arguments: [[UInt8]], _ environment: [[UInt8]], _ attributes: inout posix_spawnattr_t
-  ) -> (code: Int32, pid: pid_t) {
-    var pid: pid_t = 0
-    let code = withCStrings(arguments) { argv in
-      withCStrings(environment) { envp in posix_spawn(&pid, executable, nil, &attributes, argv, envp) }
+    do throws(Spawn.Refusal) {
+      do throws(Spawn.Refusal) {
+        return try start(executable, arguments)
+      } catch {
+        guard error.code == ENOEXEC else { throw error }
+        // A script without a first line that names its interpreter: every shell and execvp give it to sh.
+        return try start("/bin/sh", [Array("sh".utf8), Array(executable.utf8)] + arguments.dropFirst())
+      }
+    } catch {
+      throw .misuse("cannot run '\(executable)': \(explain(error.code))")
     }
-    return (code, pid)
   }
 
   private static func explain(_ code: Int32) -> String {
@@ -45,16 +38,5 @@ enum Launcher {
     case ENOMEM, EAGAIN: "\(System.reason(code)); free memory or processes, or raise the limit (ulimit -a)"
     default: System.reason(code)
     }
-  }
-
-  private static func withCStrings<Output>(
-    _ strings: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
-  ) -> Output {
-    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { bytes in
-      (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
-    }
-    pointers.append(nil)
-    defer { for pointer in pointers { free(pointer) } }
-    return body(&pointers)
   }
 }
