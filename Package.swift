@@ -65,7 +65,8 @@ let package = Package(
           ["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"],
           .when(platforms: [.linux]))
       ]),
-    // What every platform has under another name: the C library, a lock.
+    // What lies below all Swift code: the C library and a lock under one name, starting of processes, the formats that Linux
+    // has programs and memory maps in.
     .target(name: "UndeadSystem"),
     .target(name: "UndeadReport", dependencies: ["UndeadSystem"]),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
@@ -122,14 +123,16 @@ let package = Package(
     // Readers of files, for coverage-guided fuzzing (scripts/fuzz).
     .executableTarget(
       name: "undead-fuzz",
-      dependencies: ["UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService"],
+      dependencies: [
+        "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService", "UndeadSystem",
+      ],
       path: "Tests/Fuzzing", exclude: ["Corpora"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"], exclude: ["Formats"]),
     .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
     .testTarget(
       name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
       exclude: ["Browser", "Golden"]),
-    .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadTestSupport"]),
+    .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
     .testTarget(
       name: "UndeadProfileTests",
       dependencies: [

@@ -28,3 +28,6 @@ public struct AttachError: Error, Equatable, CustomStringConvertible {
   /// The system's own words for an error number.
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
+
+/// A number as people write addresses and offsets.
+func hex(_ number: some BinaryInteger) -> String { "0x" + String(number, radix: 16) }

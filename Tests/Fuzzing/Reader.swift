@@ -3,11 +3,12 @@ import UndeadAttach
 import UndeadHeap
 import UndeadReport
 import UndeadService
+import UndeadSystem
 
 /// What reads files, and other input that need not be trusted. Whatever the bytes are, a reader returns: what it makes of them does not
 /// matter here.
 enum Reader: String, CaseIterable {
-  case snapshot, heap, zombies, elf, core, suppressions, names, report, http
+  case snapshot, heap, zombies, elf, core, maps, suppressions, names, report, http
 
   /// Reads all that is ever read of such an input.
   func read(_ bytes: [UInt8]) {
@@ -15,8 +16,11 @@ enum Reader: String, CaseIterable {
     case .snapshot: Self.readSnapshot(Self.sealed(bytes))
     case .heap: Self.readHeap(Self.sealed(bytes))
     case .zombies: _ = try? ZombieLog.decode(bytes)
-    case .elf: Self.withFile(bytes, Self.readELF)
+    case .elf:
+      Self.withFile(bytes, Self.readELF)
+      Self.readLoaded(bytes)
     case .core: Self.withFile(bytes) { path in _ = try? CoreFile(path: path) }
+    case .maps: Self.readMaps(bytes)
     case .suppressions: Self.readSuppressions(String(decoding: bytes, as: UTF8.self))
     case .names: Self.readName(String(decoding: bytes, as: UTF8.self))
     case .report: Self.readReport(Data(bytes))
@@ -68,6 +72,23 @@ enum Reader: String, CaseIterable {
     _ = file.defined(among: ["main", "malloc"])
     _ = file.addresses(ofFunctions: ["main"])
     _ = file.functionNames(containing: ["ma"])
+  }
+
+  /// The same bytes as the memory of a process.
+  private static func readLoaded(_ bytes: [UInt8]) {
+    guard let memory = try? TargetMemory(of: getpid()) else { return }
+    bytes.withUnsafeBytes { bytes in
+      let start = UInt64(UInt(bitPattern: bytes.baseAddress))
+      guard let image = TargetImage(path: "", start: start, memory: memory) else { return }
+      for name in ["main", "malloc"] { _ = image.symbol(name) }
+      _ = image.find([0x0F, 0x05])
+    }
+  }
+
+  private static func readMaps(_ bytes: [UInt8]) {
+    let map = MemoryMap(text: bytes)
+    for region in map.regions { _ = map.region(containing: region.start) }
+    _ = (map.region(containing: .max), map.imageStarts)
   }
 
   /// Rules, and a report for them to match.

@@ -14,6 +14,7 @@ enum Seeds {
       to: directory)
     try write(names.map { Data($0.utf8) }, of: .names, to: directory)
     try write(suppressions.map { Data($0.utf8) }, of: .suppressions, to: directory)
+    try write(maps.map { Data($0.utf8) }, of: .maps, to: directory)
     try write(requests.map { Data($0.utf8) }, of: .http, to: directory)
   }
 
@@ -50,6 +51,16 @@ enum Seeds {
 
   private static let suppressions = [
     "# known\nleak:App.Cache # of the library\ntype:App.*\nfield:*.delegate\nmodule:Lib\n", "function:App.make()\n",
+  ]
+
+  private static let maps = [
+    """
+    55d0c0000000-55d0c0001000 r--p 00000000 08:01 1311 /app/server (deleted)
+    55d0c0001000-55d0c0002000 r-xp 00001000 08:01 1311 /app/server (deleted)
+    7f0000000000-7f0000021000 rw-s 00000000 00:00 0
+    7ffd00000000-7ffd00021000 rw-p 00000000 00:00 0                          [stack]
+
+    """
   ]
 
   private static let requests = [

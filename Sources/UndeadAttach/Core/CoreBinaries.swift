@@ -82,10 +82,6 @@ final class CoreBinaries {
     guard let image = ElfImage(file: input) else { return "is no x86-64 ELF file, but the one that was mapped is" }
     guard !image.isSame(as: wanted) else { return nil }
     guard let one = image.buildID, let other = wanted.buildID else { return "has other headers than the one mapped" }
-    return "is another version: its build id is \(text(one)), the core has \(text(other))"
-  }
-
-  private static func text(_ id: [UInt8]) -> String {
-    id.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+    return "is another version: its build id is \(one.hex), the core has \(other.hex)"
   }
 }

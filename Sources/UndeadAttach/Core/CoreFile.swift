@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// A piece of the program's memory in a core file.
 public struct CoreSegment: Equatable, Sendable {
@@ -36,7 +37,7 @@ public final class CoreFile: Sendable {
   /// True if a file is a core file: nothing else about it is checked.
   public static func isCore(path: String) -> Bool {
     guard let input = try? CoreInput(path: path) else { return false }
-    return ElfHeader.isCore(input.read(at: 0, count: 20))
+    return ELFHeader(Bytes(input.read(at: 0, count: ELFHeader.size)))?.kind == .core
   }
 
   /// True if a file is compressed: what is in it is not known.
@@ -57,19 +58,16 @@ public final class CoreFile: Sendable {
 
   init(_ input: CoreInput) throws(AttachError) {
     self.input = input
-    let start = input.read(at: 0, count: ElfHeader.size)
+    let start = input.read(at: 0, count: ELFHeader.size)
     if let hint = CoreCompression.hint(start, path: input.path) { throw .misuse(hint) }
-    let header = try ElfHeader(start)
-    guard header.kind == ElfHeader.Kind.core.rawValue else {
-      throw .misuse("it is a program or a library, no core file")
-    }
+    let header = try Self.header(start)
     var segments: [CoreSegment] = []
     var notes = CoreNotes()
     for (index, entry) in try Self.programHeaders(header, input).enumerated() {
       switch entry.kind {
-      case ElfProgramHeader.Kind.load:
+      case ELFSegment.Kind.load:
         if let segment = try Self.segment(entry, index, input) { segments.append(segment) }
-      case ElfProgramHeader.Kind.note: try Self.read(entry, index, input, &notes)
+      case ELFSegment.Kind.note: try Self.read(entry, index, input, &notes)
       default: break
       }
     }
@@ -86,39 +84,62 @@ public final class CoreFile: Sendable {
 
   // MARK: Headers
 
+  /// - Throws: `AttachError`: what kind of file it is instead.
+  private static func header(_ bytes: [UInt8]) throws(AttachError) -> ELFHeader {
+    guard let header = ELFHeader(Bytes(bytes)) else { throw .misuse("it does not start as an ELF file does") }
+    guard bytes.count == ELFHeader.size else {
+      throw .misuse("it ends at byte \(bytes.count), inside of the ELF header")
+    }
+    guard header.bits == 64 else { throw .misuse("it is of a 32-bit program; only x86-64 is understood") }
+    guard header.isLittleEndian else { throw .misuse("it is of a big-endian machine; only x86-64 is understood") }
+    guard header.machine == ELFHeader.Machine.x86 else {
+      throw .misuse("it is of \(name(header.machine)); only x86-64 is understood")
+    }
+    guard header.kind == .core else { throw .misuse("it is a program or a library, no core file") }
+    return header
+  }
+
+  private static func name(_ machine: UInt16) -> String {
+    let known: [UInt16: String] = [
+      3: "a 32-bit x86 program", 21: "a ppc64 machine", 22: "an s390x machine", 40: "a 32-bit ARM machine",
+      183: "an arm64 machine", 243: "a RISC-V machine", 258: "a LoongArch machine",
+    ]
+    return known[machine] ?? "machine type \(machine)"
+  }
+
   private static func programHeaders(
-    _ header: ElfHeader, _ input: CoreInput
-  ) throws(AttachError) -> [ElfProgramHeader] {
-    guard header.programHeaderSize == ElfProgramHeader.size else {
-      throw .misuse("byte 54: its program headers have \(header.programHeaderSize) bytes, not \(ElfProgramHeader.size)")
+    _ header: ELFHeader, _ input: CoreInput
+  ) throws(AttachError) -> [ELFSegment] {
+    guard header.segments.entrySize == ELFSegment.size else {
+      throw .misuse("byte 54: its program headers have \(header.segments.entrySize) bytes, not \(ELFSegment.size)")
     }
     let count = try programHeaderCount(header, input)
     guard count <= segmentLimit else {
       throw .misuse("it has \(count) segments; at most \(segmentLimit) are understood")
     }
-    let size = count * UInt64(ElfProgramHeader.size)
-    guard header.programHeaders <= input.size, size <= input.size - header.programHeaders else {
+    let size = count * UInt64(ELFSegment.size)
+    guard header.segments.offset <= input.size, size <= input.size - header.segments.offset else {
       throw .misuse(
-        "its \(count) program headers at byte \(header.programHeaders) lie beyond the end of the file "
+        "its \(count) program headers at byte \(header.segments.offset) lie beyond the end of the file "
           + "(\(input.size) bytes): it was cut off, or is damaged")
     }
-    let bytes = CoreBytes(input.read(at: header.programHeaders, count: Int(size)))
+    let bytes = Bytes(input.read(at: header.segments.offset, count: Int(size)))
     guard bytes.count == Int(size) else { throw .misuse("its program headers cannot be read") }
-    return (0..<Int(count)).map { ElfProgramHeader(bytes, at: $0 * ElfProgramHeader.size) }
+    return (0..<Int(count)).map { ELFSegment(bytes, at: $0 * ELFSegment.size) }
   }
 
   /// With 65535 segments or more the number is in the first section header.
-  private static func programHeaderCount(_ header: ElfHeader, _ input: CoreInput) throws(AttachError) -> UInt64 {
-    guard header.programHeaderCount == 0xFFFF else { return UInt64(header.programHeaderCount) }
-    let section = CoreBytes(input.read(at: header.sectionHeaders, count: 64))
-    guard header.sectionHeaders > 0, header.sectionHeaderSize == 64, section.count == 64 else {
-      throw .misuse("the number of its segments, at byte \(header.sectionHeaders), lies beyond the end of the file")
+  private static func programHeaderCount(_ header: ELFHeader, _ input: CoreInput) throws(AttachError) -> UInt64 {
+    guard header.segments.count == 0xFFFF else { return UInt64(header.segments.count) }
+    let section = Bytes(input.read(at: header.sections.offset, count: 64))
+    guard header.sections.offset > 0, header.sections.entrySize == 64, section.count == 64 else {
+      throw .misuse("the number of its segments, at byte \(header.sections.offset), lies beyond the end of the file")
     }
     return UInt64(section.number(at: 44, as: UInt32.self))
   }
 
   private static func segment(
-    _ entry: ElfProgramHeader, _ index: Int, _ input: CoreInput
+    _ entry: ELFSegment, _ index: Int, _ input: CoreInput
   ) throws(AttachError) -> CoreSegment? {
     guard entry.memorySize > 0, entry.address < userEnd else { return nil }
     guard entry.memorySize <= userEnd - entry.address else {
@@ -137,7 +158,7 @@ public final class CoreFile: Sendable {
   }
 
   private static func read(
-    _ entry: ElfProgramHeader, _ index: Int, _ input: CoreInput, _ notes: inout CoreNotes
+    _ entry: ELFSegment, _ index: Int, _ input: CoreInput, _ notes: inout CoreNotes
   ) throws(AttachError) {
     guard entry.fileSize <= notesLimit else {
       throw .misuse("the notes of segment \(index) have \(entry.fileSize) bytes; at most \(notesLimit) are understood")
@@ -148,7 +169,7 @@ public final class CoreFile: Sendable {
         "the notes at byte \(entry.offset), which tell of the threads, lie beyond the end of the file "
           + "(\(input.size) bytes): it was cut off, or is damaged")
     }
-    try notes.add(CoreBytes(bytes), at: entry.offset)
+    try notes.add(Bytes(bytes), at: entry.offset)
   }
 
   // MARK: Memory

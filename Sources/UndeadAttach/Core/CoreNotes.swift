@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// A thread as a core file tells it.
 public struct CoreThread: Equatable, Sendable {
   public var id: Int32
@@ -67,8 +69,8 @@ public struct CoreNotes: Equatable, Sendable {
   }
 
   /// - Parameter offset: of the notes in the core file.
-  mutating func add(_ bytes: CoreBytes, at offset: UInt64) throws(AttachError) {
-    var notes = ElfNotes(bytes)
+  mutating func add(_ bytes: Bytes, at offset: UInt64) throws(AttachError) {
+    var notes = ELFNotes(bytes)
     while let note = notes.next() {
       let place = offset + UInt64(note.offset)
       switch (note.name, note.type) {
@@ -88,7 +90,7 @@ public struct CoreNotes: Equatable, Sendable {
     }
   }
 
-  private mutating func addThread(_ content: CoreBytes, _ place: UInt64) throws(AttachError) {
+  private mutating func addThread(_ content: Bytes, _ place: UInt64) throws(AttachError) {
     guard content.count == Kind.statusSize else {
       throw .misuse(
         "the state of a thread at byte \(place) has \(content.count) bytes, an x86-64 Linux one has \(Kind.statusSize)")
@@ -99,7 +101,7 @@ public struct CoreNotes: Equatable, Sendable {
         id: content.number(at: 32), signal: Int(content.number(at: 12, as: Int16.self)), registers: registers))
   }
 
-  private mutating func addProcess(_ content: CoreBytes, _ place: UInt64) throws(AttachError) {
+  private mutating func addProcess(_ content: Bytes, _ place: UInt64) throws(AttachError) {
     guard content.count == Kind.processSize else {
       throw .misuse(
         "the state of the process at byte \(place) has \(content.count) bytes, an x86-64 Linux one has "
@@ -111,7 +113,7 @@ public struct CoreNotes: Equatable, Sendable {
     while arguments.last == " " { arguments.removeLast() }
   }
 
-  private mutating func addAuxiliary(_ content: CoreBytes) {
+  private mutating func addAuxiliary(_ content: Bytes) {
     for offset in stride(from: 0, to: content.count - 15, by: 16) {
       let key: UInt64 = content.number(at: offset)
       if key == 0 { return }
@@ -119,7 +121,7 @@ public struct CoreNotes: Equatable, Sendable {
     }
   }
 
-  private mutating func addFiles(_ content: CoreBytes, _ place: UInt64) throws(AttachError) {
+  private mutating func addFiles(_ content: Bytes, _ place: UInt64) throws(AttachError) {
     func damaged(_ what: String) -> AttachError {
       .misuse("the list of mapped files at byte \(place) \(what); the file is damaged")
     }

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 extension ReplicaSource {
   /// The memory of a core file, with the binaries of this machine.

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The copy of the library that was put into a living program.
 public struct LiveLibrary {
   public let image: TargetImage

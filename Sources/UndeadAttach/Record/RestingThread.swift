@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Threads that may be asked to call something, as they hold no lock of the loader or of malloc: they wait in a system call
 /// in which nobody does, or, if none is seen to wait, compute in code that neither of them calls.

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// A copy of a program's memory in a process that nobody needs: the library runs in it as in the program itself.
 public protocol Replica: AnyObject {

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// What a replica is made of if none can be forked from the program: its memory, piece by piece, and its threads.
 public struct ReplicaSource {

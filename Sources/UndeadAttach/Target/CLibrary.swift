@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The C library of another process, which need not be ours: what is called and patched there.
 public struct CLibrary {
   public let image: TargetImage

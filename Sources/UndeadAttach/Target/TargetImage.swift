@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// A loaded ELF file of another process, read from the process's memory: the file may be another one meanwhile, or lie in
 /// another container.
 public struct TargetImage {
@@ -28,26 +30,24 @@ public struct TargetImage {
 
   /// - Returns: nil if no ELF file of 64 bits with symbols for the loader begins there.
   public init?(path: String, start: UInt64, memory: TargetMemory) {
-    guard let header = memory.read(at: start, count: 64), Array(header[0..<6]) == [0x7F, 0x45, 0x4C, 0x46, 2, 1],
-      let table = memory.load(UInt64.self, at: start + 32), let count = memory.load(UInt16.self, at: start + 56),
-      memory.load(UInt16.self, at: start + 54) == 56, table < 1 << 20, count < 256
+    guard let bytes = memory.read(at: start, count: ELFHeader.size), let header = ELFHeader(Bytes(bytes)),
+      header.segments.offset < 1 << 20, header.segments.count < 256
     else { return nil }
+    let segments = header.segments { memory.read(at: start + $0, count: $1) ?? [] }
+    guard segments.count == header.segments.count else { return nil }
     var dynamic: UInt64?
     var first = UInt64.max
     var last: UInt64 = 0
     var code: [(UInt64, UInt64)] = []
-    for index in 0..<UInt64(count) {
-      let entry = start + table + index * 56
-      guard let type = memory.load(UInt32.self, at: entry), let flags = memory.load(UInt32.self, at: entry + 4),
-        let address = memory.load(UInt64.self, at: entry + 16), let size = memory.load(UInt64.self, at: entry + 40)
-      else { return nil }
-      guard address < 1 << 47, size < 1 << 47 else { return nil }
-      if type == 1 {
-        first = min(first, address & ~4095)
-        last = max(last, address + size)
-        if flags & 1 != 0 { code.append((address, address + size)) }
+    for segment in segments {
+      guard segment.address < 1 << 47, segment.memorySize < 1 << 47 else { return nil }
+      let end = segment.address + segment.memorySize
+      if segment.kind == ELFSegment.Kind.load {
+        first = min(first, segment.address & ~4095)
+        last = max(last, end)
+        if segment.isExecutable { code.append((segment.address, end)) }
       }
-      if type == 2 { dynamic = address }
+      if segment.kind == ELFSegment.Kind.dynamic { dynamic = segment.address }
     }
     guard let dynamic, first < last else { return nil }
     let bias = start &- first
@@ -101,15 +101,15 @@ public struct TargetImage {
     let chain = bucketTable + UInt64(buckets) * 4
     var found: Symbol?
     for _ in 0..<4096 {
-      guard let entry = memory.load(UInt32.self, at: chain + UInt64(index - first) * 4) else { return found }
+      guard let entry = memory.load(UInt32.self, at: chain + UInt64(index &- first) * 4) else { return found }
       if entry | 1 == value | 1, let symbol = symbol(at: index, named: name) {
-        let version = versions == 0 ? 0 : memory.load(UInt16.self, at: versions + UInt64(index) * 2) ?? 0
+        let version = versions == 0 ? 0 : memory.load(UInt16.self, at: versions &+ UInt64(index) * 2) ?? 0
         // Bit 15: kept for programs that were linked long ago.
         if version & 0x8000 == 0 { return symbol }
         found = found ?? symbol
       }
       if entry & 1 != 0 { return found }
-      index += 1
+      index &+= 1
     }
     return found
   }
@@ -129,7 +129,7 @@ public struct TargetImage {
 
   /// Where a sequence of bytes is in the code.
   public func find(_ pattern: [UInt8]) -> UInt64? {
-    for piece in code {
+    for piece in code where piece.count < 1 << 30 {
       guard let bytes = memory.read(at: piece.lowerBound, count: Int(piece.count)) else { continue }
       let hit = bytes.withUnsafeBytes { bytes in
         (0..<max(0, bytes.count - pattern.count + 1)).first { start in

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// What is known of a running program before it is stopped.
 public struct TargetProgram {

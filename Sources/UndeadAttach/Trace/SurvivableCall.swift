@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// A system call that a thread of a living program makes for us.
 ///

@@ -87,12 +87,9 @@ package final class MappedFile {
     return parts.contains { strstr(text, $0) != nil }
   }
 
-  /// `size` bytes from `offset` on, or nil if the file has fewer.
-  package func slice(at offset: UInt64, size: UInt64) -> Slice<UnsafeRawBufferPointer>? {
-    guard let start = Int(exactly: offset), let size = Int(exactly: size), start <= bytes.count,
-      size <= bytes.count - start
-    else { return nil }
-    return bytes[start..<start + size]
+  /// `count` bytes from `offset` on; fewer where the file ends.
+  package func bytes(at offset: UInt64, count: Int) -> [UInt8] {
+    Array(bytes.dropFirst(Int(clamping: offset)).prefix(count))
   }
 }
 

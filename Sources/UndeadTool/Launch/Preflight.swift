@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// What the files of a program tell before it runs: whether the instrument can work inside it.
 struct Preflight: Equatable {
@@ -36,9 +37,9 @@ struct Preflight: Equatable {
   }
 
   private static func interpreterLine(of path: String) -> String? {
-    guard let file = try? MappedFile(path: path), let start = file.slice(at: 0, size: UInt64(min(file.count, 256))),
-      start.starts(with: [0x23, 0x21])
-    else { return nil }
+    guard let start = try? MappedFile(path: path).bytes(at: 0, count: 256), start.starts(with: [0x23, 0x21]) else {
+      return nil
+    }
     let line = start.dropFirst(2).prefix { $0 != 0x0A && $0 != 0 }
     let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
     return words.first.map { String(decoding: $0, as: UTF8.self) }
@@ -59,7 +60,7 @@ struct Preflight: Equatable {
   private static func obstacle(in path: String) -> String? {
     // Not ELF at all: the shell runs it, and the shell can be checked.
     guard let file = try? ELFFile(path: path) else { return nil }
-    guard file.bits == 64, file.machine == ownMachine else {
+    guard file.header.bits == 64, file.header.machine == ownMachine else {
       return "'\(path)' is built for another processor than undead (\(describe(file)))"
     }
     if file.isStaticProgram {
@@ -114,9 +115,9 @@ struct Preflight: Equatable {
 
   private static var ownMachine: UInt16 {
     #if arch(x86_64)
-      ELFFile.machineX86
+      ELFHeader.Machine.x86
     #elseif arch(arm64)
-      ELFFile.machineAArch64
+      ELFHeader.Machine.aarch64
     #else
       0
     #endif
@@ -124,9 +125,9 @@ struct Preflight: Equatable {
 
   private static func describe(_ file: ELFFile) -> String {
     let names: [UInt16: String] = [
-      3: "x86", 40: "ARM", ELFFile.machineX86: "x86-64", ELFFile.machineAArch64: "AArch64", 243: "RISC-V",
+      3: "x86", 40: "ARM", ELFHeader.Machine.x86: "x86-64", ELFHeader.Machine.aarch64: "AArch64", 243: "RISC-V",
     ]
-    return "\(file.bits)-bit \(names[file.machine] ?? "machine \(file.machine)")"
+    return "\(file.header.bits)-bit \(names[file.header.machine] ?? "machine \(file.header.machine)")"
   }
 
   private static func runsPrivileged(_ path: String) -> Bool {
