@@ -52,7 +52,7 @@ public enum LeakDetector {
   ///
   /// - Parameter name: tells the mark to whoever reads it, as in "after request"; kept are 111 bytes of it in UTF-8.
   /// - Returns: the number of the generation, from 1 on. nil while nothing is recorded (``inactiveReason`` says why), and
-  ///   when no more can be told apart: after 4095 of them, or if their backtraces take up half of the memory reserved.
+  ///   when no more can be distinguished: after 4095 of them, or if their backtraces take up half of the memory reserved.
   @discardableResult
   public static func markGeneration(_ name: String) -> Int? {
     let number = undead_mark_generation(name)

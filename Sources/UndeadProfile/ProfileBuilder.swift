@@ -11,7 +11,7 @@ public enum ProfileView: Sendable {
 
 /// Puts a profile together: texts, functions, places of code and libraries once each.
 struct ProfileBuilder {
-  /// What a sample is told apart by, beside its stack: texts by name. Numbers pprof would take for bytes, and 0 for none.
+  /// What a sample is distinguished by, beside its stack: texts by name. Numbers pprof would take for bytes, and 0 for none.
   typealias Labels = [String: String]
 
   private struct SampleKey: Hashable {

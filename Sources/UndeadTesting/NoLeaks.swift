@@ -9,7 +9,7 @@ import Undead
 /// that must be gone. An object that only a timer, dispatch source, observer registration or task holds, and that holds
 /// that thing itself, is a warning.
 ///
-/// The check is made also if the body throws. Assertions may be nested and made on several threads at once; each leak
+/// The check is made even if the body throws. Assertions may be nested and made on several threads at once; each leak
 /// is reported by one of them, the innermost. If nothing can be checked (a sanitizer build, `UNDEAD=0`), the body runs,
 /// and a warning says that it was not checked.
 ///
@@ -38,9 +38,9 @@ public func assertNoLeaks<Output, Failure: Error>(
   try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
 }
 
-/// Records an issue unless the body leaks: for a leak that is known and cannot be mended now.
+/// Records an issue unless the body leaks: for a leak that is known and cannot be fixed now.
 ///
-/// The leaks are not reported by any other check. The test fails as soon as the leak is mended, so that this does not
+/// The leaks are not reported by any other check. The test fails as soon as the leak is fixed, so that this does not
 /// stay behind.
 ///
 /// - Parameters:

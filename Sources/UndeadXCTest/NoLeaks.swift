@@ -9,7 +9,7 @@ import XCTest
 /// objects that must be gone. An object that only a timer, dispatch source, observer registration or task holds, and
 /// that holds that thing itself, is a warning on standard error.
 ///
-/// The check is made also if the body throws. Assertions may be nested and made on several threads at once; each leak
+/// The check is made even if the body throws. Assertions may be nested and made on several threads at once; each leak
 /// is reported by one of them, the innermost. If nothing can be checked (a sanitizer build, `UNDEAD=0`), the body runs,
 /// and a note on standard error says that it was not checked.
 ///
@@ -39,9 +39,9 @@ public func assertNoLeaks<Output, Failure: Error>(
   try await Site(file: file, line: line, message: message()).assertNoLeaks(body)
 }
 
-/// Fails the running test unless the body leaks: for a leak that is known and cannot be mended now.
+/// Fails the running test unless the body leaks: for a leak that is known and cannot be fixed now.
 ///
-/// The leaks are not reported by any other check. The test fails as soon as the leak is mended, so that this does not
+/// The leaks are not reported by any other check. The test fails as soon as the leak is fixed, so that this does not
 /// stay behind.
 ///
 /// - Parameters:

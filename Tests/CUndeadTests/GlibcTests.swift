@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// glibc's tables told apart by programs that know their blocks (`Fixtures/glibc/arenas.c`), with the glibc of this machine.
+/// glibc's tables distinguished by programs that know their blocks (`Fixtures/glibc/arenas.c`), with the glibc of this machine.
 /// `scripts/test-glibc` runs the same programs with others.
 @Suite(.timeLimit(.minutes(20))) struct GlibcTests {
   static let ways = ["plain", "gap", "pieces", "heaps", "mapped", "held"]

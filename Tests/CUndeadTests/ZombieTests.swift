@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  /// Dead objects are kept, and their uses told apart.
+  /// Dead objects are kept, and their uses distinguished.
   @Suite(.serialized, .timeLimit(.minutes(20))) struct ZombieTests {
     typealias Program = ZombieProgram
 

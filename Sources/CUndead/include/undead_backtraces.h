@@ -15,7 +15,7 @@ uint32_t undead_allocation_backtrace(const void *block, uintptr_t *frames, uint3
 uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max);
 
 // The same for another thread of this process, at this moment: the thread stands still for some microseconds, and its
-// system calls go on as if nothing had happened. Returns 0 also if tracing is denied, or while a check is under way.
+// system calls go on as if nothing had happened. Returns 0 as well if tracing is denied, or while a check is under way.
 uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define INLINE static inline __attribute__((always_inline))
 
-// Cheap hashes for the small tables: what they tell apart is near to each other.
+// Cheap hashes for the small tables: what they distinguish is near to each other.
 INLINE uint32_t near_hash(uintptr_t pc) {
   return (uint32_t)(pc ^ pc >> 9);
 }

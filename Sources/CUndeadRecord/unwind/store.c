@@ -10,7 +10,7 @@
 uint32_t *undead_trie;
 uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 
-// A list of siblings longer than this goes on in a fan: the heads of sixteen lists, told apart by four bits of the
+// A list of siblings longer than this goes on in a fan: the heads of sixteen lists, distinguished by four bits of the
 // hash.
 #define LIST_LIMIT 6u
 #define FAN_WORDS 16u

@@ -10,7 +10,7 @@ typedef struct {
   const undead_scan_options *options;
   const undead_root *root;
   uint32_t last_root;
-  // The last mapping that was asked about: variables of images are told apart, other memory is not.
+  // The last mapping that was asked about: variables of images are distinguished, other memory is not.
   const undead_mapping *mapping;
   bool in_image;
 } root_walk;

@@ -44,7 +44,7 @@ static bool do_in_ring(undead_lane *lane, request what) {
   return true;
 }
 
-// Called with the lane's lock. False also if the ring's cannot be had.
+// Called with the lane's lock. False as well if the ring's cannot be had.
 static __attribute__((noinline)) bool ask_ring(undead_lane *lane, request what) {
   __atomic_store_n(&lane->waits, 1, __ATOMIC_RELEASE);
   bool taken = undead_lock_take(&undead_ring_lock);

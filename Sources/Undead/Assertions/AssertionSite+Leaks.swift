@@ -2,14 +2,14 @@ import CUndead
 import UndeadReport
 
 extension AssertionSite {
-  /// Fails if objects that the body makes can never be released any more; also if it throws.
+  /// Fails if objects that the body makes can never be released any more; even if it throws.
   package func assertNoLeaks<Output, Failure: Error>(
     _ body: () throws(Failure) -> Output
   ) throws(Failure) -> Output {
     try ScopeCheck(self).run(body) { tell($0) }
   }
 
-  /// Fails if objects that the asynchronous body makes can never be released any more; also if it throws.
+  /// Fails if objects that the asynchronous body makes can never be released any more; even if it throws.
   package func assertNoLeaks<Output, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {

@@ -25,7 +25,7 @@ enum Patience {
 
   /// Waits while the task is suspended; true if the condition became true in time.
   ///
-  /// Also if the task is cancelled: what it started may need the time all the same.
+  /// Even if the task is cancelled: what it started may need the time all the same.
   static func wait(
     _ grace: Duration, isolation: isolated (any Actor)? = #isolation, until condition: () -> Bool
   ) async -> Bool {
@@ -42,7 +42,7 @@ enum Patience {
     return true
   }
 
-  /// Suspends the task for that long, also if it is cancelled: a check must see the same whoever gave it up.
+  /// Suspends the task for that long, even if it is cancelled: a check must see the same whoever gave it up.
   static func sleep(_ duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
     #if canImport(Dispatch)
       let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))

@@ -1,7 +1,7 @@
 import UndeadReport
 
 extension AssertionSite {
-  /// Fails for each dead object that the body uses; also if it throws.
+  /// Fails for each dead object that the body uses; even if it throws.
   package func assertNoZombies<Output, Failure: Error>(
     _ body: () throws(Failure) -> Output
   ) throws(Failure) -> Output {
@@ -10,7 +10,7 @@ extension AssertionSite {
     return try collector.run(body)
   }
 
-  /// Fails for each dead object that the asynchronous body uses; also if it throws.
+  /// Fails for each dead object that the asynchronous body uses; even if it throws.
   package func assertNoZombies<Output, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {

@@ -46,7 +46,7 @@ public enum ZombieSniffer {
     public var isGuarding = false
     /// Types whose dead objects are kept; empty for all.
     public var allowedTypes: [String] = []
-    /// Types whose dead objects are not kept, also if they are among the allowed ones.
+    /// Types whose dead objects are not kept, even if they are among the allowed ones.
     public var deniedTypes: [String] = []
     /// Types whose objects get pages of their own; empty for all outside of the toolchain's libraries.
     public var guardedTypes: [String] = []

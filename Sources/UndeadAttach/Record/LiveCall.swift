@@ -63,7 +63,7 @@ struct LiveCall {
   }
 
   static func letGo(_ thread: TracedThread) {
-    Interruption.mend(thread)
+    Interruption.repair(thread)
     Interruption.settle(thread)
     thread.detach()
   }

@@ -33,7 +33,7 @@ struct Reaper {
       guard let thread = try? TracedThread.seize(tid) else { continue }
       defer { thread.detach() }
       guard thread.standStill(by: TracedThread.deadline(0.2)), thread.isAlive else { continue }
-      Interruption.mend(thread)
+      Interruption.repair(thread)
       defer { Interruption.settle(thread) }
       guard let registers = try? thread.registers(), SurvivableCall.fits(registers, in: maps),
         let state = try? call.prepare(thread)

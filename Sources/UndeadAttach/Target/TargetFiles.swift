@@ -19,7 +19,7 @@ public struct TargetFiles: Sendable {
 
   /// A name for the tool of what the mappings of the process call `path`.
   public func path(of path: String) -> String {
-    // A link of the system's, which leads to the very file, also if the name is gone.
+    // A link of the system's, which leads to the very file, even if the name is gone.
     if path == executable || "\(path) (deleted)" == executable { return executableLink }
     let candidates = [root + path, root + inside(path), path]
     return candidates.first { access($0, F_OK) == 0 } ?? path

@@ -70,7 +70,7 @@ public struct TargetProgram {
     guard let thread = try? TracedThread.seize(tid) else { return false }
     defer { thread.detach() }
     guard thread.standStill(by: TracedThread.deadline(0.2)), thread.isAlive else { return false }
-    Interruption.mend(thread)
+    Interruption.repair(thread)
     defer { Interruption.settle(thread) }
     let calls = [(SystemCall.clone, SurvivableCall.copying), (SystemCall.wait4, Reaper.waiting)].map {
       SystemCallFilter.Call(number: $0.0, arguments: $0.1, instruction: library.systemCall)

@@ -19,7 +19,7 @@ enum Interruption {
   ]
 
   /// Sees to it that a thread which just came to stand makes its call again, even if the tool is killed meanwhile.
-  static func mend(_ thread: TracedThread) {
+  static func repair(_ thread: TracedThread) {
     guard thread.isAlive, thread.original == nil, let registers = try? thread.registers(),
       registers.rax == UInt64(bitPattern: -Int64(EINTR)), repeatable.contains(registers.orig_rax),
       !hasSignal(thread.tid)

@@ -18,7 +18,7 @@ enum SystemCallFilter {
     let instruction: UInt64
   }
 
-  /// True if every filter of a thread lets every one of the calls pass; false also if they cannot be read.
+  /// True if every filter of a thread lets every one of the calls pass; false as well if they cannot be read.
   ///
   /// The thread stands still. Reading them needs CAP_SYS_ADMIN.
   static func allows(_ calls: [Call], on thread: TracedThread) -> Bool {

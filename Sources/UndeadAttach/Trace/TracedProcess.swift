@@ -51,7 +51,7 @@ public final class TracedProcess {
       threads += seized
       for thread in seized {
         guard thread.standStill(by: deadline) else { throw stuck(thread) }
-        Interruption.mend(thread)
+        Interruption.repair(thread)
       }
     }
     threads.removeAll { !$0.isAlive }
@@ -74,7 +74,7 @@ public final class TracedProcess {
       usleep(20)
       for thread in inside {
         guard thread.standStillAgain(by: deadline) else { throw stuck(thread) }
-        Interruption.mend(thread)
+        Interruption.repair(thread)
       }
       // They may have made others.
       try seizeAll(by: deadline)

@@ -24,7 +24,7 @@ package struct HeapTypes {
   package private(set) var groups: [Group]
   /// By index of TYPES.
   package let groupOfType: [UInt32]
-  /// By index of HEAP SHAPES; ``foreign`` for memory without a type, which its site tells apart.
+  /// By index of HEAP SHAPES; ``foreign`` for memory without a type, which its site distinguishes.
   package let groupOfShape: [UInt32]
   /// Raw memory of Swift code.
   package let raw: UInt32

@@ -13,7 +13,7 @@ package struct FrameNames {
   private var closureHashes: [UInt64: StableHash] = [:]
   /// Tells which function is a test; nil if findings are not grouped by tests.
   let tests: TestFinder?
-  /// Few blocks have a backtrace, so leaks are not told apart by it.
+  /// Few blocks have a backtrace, so leaks are not distinguished by it.
   let isSampled: Bool
   /// Which code is a dependency's.
   package let packages: Packages
@@ -73,7 +73,7 @@ package struct FrameNames {
     return hash
   }
 
-  /// The same for the backtrace of an allocation, by which findings are told apart if all are known.
+  /// The same for the backtrace of an allocation, by which findings are distinguished if all are known.
   mutating func allocationHash(_ stack: Snapshot.Index) -> StableHash {
     isSampled ? StableHash() : siteHash(stack)
   }

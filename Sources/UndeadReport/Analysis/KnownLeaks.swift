@@ -1,4 +1,4 @@
-/// Leaks of the toolchain that a program cannot help. They are told apart, never hidden.
+/// Leaks of the toolchain that a program cannot help. They are shown separately, never hidden.
 enum KnownLeaks {
   private struct Entry: Sendable {
     var reason: String

@@ -1,4 +1,4 @@
-/// What one change of the source would mend: the field or the function that findings have in common.
+/// What one change of the source would fix: the field or the function that findings have in common.
 public struct Blame: Sendable, Hashable {
   /// 16 hex digits, the same from run to run and machine to machine, whatever the generic arguments and the test.
   public var signature: String

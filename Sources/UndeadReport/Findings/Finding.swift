@@ -132,7 +132,7 @@ public struct Chain: Sendable, Equatable {
     public var field: String
     /// Declared type of the field.
     public var fieldType: String?
-    /// True if the field holds a closure, also where its function is not known.
+    /// True if the field holds a closure, even where its function is not known.
     public var holdsClosure = false
     /// Function of the closure.
     public var closure: Frame?

@@ -36,7 +36,7 @@ public struct Leak: Codable, Sendable, Equatable {
   public var omittedReferences: Int?
   /// From a root, or from the object that nothing refers to, to the object of the program.
   public var retainPath: [PathStep]?
-  /// Cycles among the objects that hang off the leak: they would leak also if it were mended.
+  /// Cycles among the objects that hang off the leak: they would leak even if it were fixed.
   public var innerCycles: [[Reference]]?
   /// What leaked with it, by type, the most bytes first.
   public var alsoLeaked: [TypeCount]
@@ -193,7 +193,7 @@ public struct Reference: Codable, Sendable, Hashable {
 }
 
 extension Reference {
-  /// True if the field holds a closure, also where its function is not known.
+  /// True if the field holds a closure, even where its function is not known.
   var holdsClosure: Bool { closure != nil || fieldType?.contains("->") ?? false }
 
   /// True if only the offset of the field is known.

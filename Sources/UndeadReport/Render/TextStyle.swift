@@ -10,7 +10,7 @@ public struct TextOptions: Sendable {
   public var allFrames = false
   /// How many culprits are shown of leaks, and as many of suspects and of uses of dead objects.
   public var top = 20
-  /// False: a block for each group, also where several have one culprit.
+  /// False: a block for each group, even where several have one culprit.
   public var groupsByCulprit = true
   /// What is said after the number of those that are left out: how to see them.
   public var hint = ""

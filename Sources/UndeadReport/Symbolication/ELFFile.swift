@@ -34,7 +34,7 @@ package final class ELFFile {
     self.path = path
     self.file = file
     self.header = header
-    // A program of another word size is only told apart, never read further.
+    // A program of another word size is only distinguished, never read further.
     segments = header.segments(file.bytes)
     sections = header.bits == 64 ? Self.readSections(header.sections, file) : []
   }

@@ -139,7 +139,7 @@ package enum FunctionName {
     // A function inside a function: "name #1".
     if words.count > 1, words.last!.hasPrefix("#") { words.removeLast() }
     var text = words.joined(separator: " ")
-    // Told apart from `init`: it is what allocates, so its caller is the place that made the object.
+    // Distinguished from `init`: it is what allocates, so its caller is the place that made the object.
     if text.hasSuffix(".__deallocating_deinit") { text = text.replacing(".__deallocating_deinit", with: ".deinit") }
     return text
   }

@@ -28,7 +28,7 @@ extension LoopCore {
 
   /// The same for one descriptor, in the mode that is polled.
   ///
-  /// - Parameter isChecked: whether the kernel is asked also if nothing is new.
+  /// - Parameter isChecked: whether the kernel is asked even if nothing is new.
   func syncPolled(descriptor: Int32, isChecked: Bool = false) {
     guard openPoller(), state.pointee.polled.mode >= 0 else { return }
     let wanted = state.pointee.sources.interest(in: descriptor, state.pointee.polled.mode)

@@ -65,7 +65,7 @@ extension Diagnostics {
     let others = [statistics?.slowest, statistics?.slowestOfLastPass].compactMap(\.self)
     let name = link.name.isEmpty ? "a display link" : "display link \"\(link.name)\""
     let culprits = others + [(description: "its own target", nanoseconds: own)]
-    // A busy machine, a stopped process: nothing that the program could mend.
+    // A busy machine, a stopped process: nothing that the program could fix.
     let worthNaming: Int64 = 10
     guard let culprit = culprits.max(by: { $0.nanoseconds < $1.nanoseconds }), culprit.nanoseconds > late / worthNaming
     else { return }

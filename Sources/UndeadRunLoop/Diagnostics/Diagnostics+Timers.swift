@@ -110,7 +110,7 @@ extension Diagnostics {
       details["culprit"] = culprit.description
       details["culpritSeconds"] = "\(Instants.seconds(culprit.nanoseconds))"
     } else if !isWanted {
-      // A busy machine, a stopped process: nothing that the program could mend.
+      // A busy machine, a stopped process: nothing that the program could fix.
       return
     }
     report(.lateFire, message, loop: loop.name, timer: timer, details: details, weight: lateness)

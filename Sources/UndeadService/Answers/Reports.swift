@@ -44,7 +44,7 @@ extension UndeadService {
     guard let name = request.value("name") else { throw BadQuery("give the mark a name: ?name=before-deploy") }
     try requireRecording()
     guard let number = LeakDetector.markGeneration(name) else {
-      throw Missing(status: 503, description: "no more generations can be told apart in this process")
+      throw Missing(status: 503, description: "no more generations can be distinguished in this process")
     }
     return .init(text: "generation \(number) begins\n")
   }

@@ -37,7 +37,7 @@ struct TestCommand: ParsableCommand {
     try stacks.check(report, sample: nil, zombies: zombies)
     if let kind = stacks.stacks, kind == .hybrid || kind == .sampled {
       throw ValidationError(
-        "--stacks \(kind.rawValue): leaks are told apart by tests, which are found in whole backtraces")
+        "--stacks \(kind.rawValue): leaks are distinguished by tests, which are found in whole backtraces")
     }
     if let first = arguments.first, first != "--" {
       throw ValidationError("'\(first)' is no option of 'undead test'; arguments of 'swift test' come after '--'")

@@ -29,7 +29,7 @@ struct Preflight: Equatable {
       guard access(next, X_OK) == 0, !System.isDirectory(next) else {
         let reason = System.isDirectory(next) ? "is a directory" : System.reason()
         throw .misuse(
-          "cannot run '\(current)': its first line asks for the interpreter '\(next)' (\(reason)); mend that line")
+          "cannot run '\(current)': its first line asks for the interpreter '\(next)' (\(reason)); fix that line")
       }
       current = next
     }

@@ -26,7 +26,7 @@ extension ReportPipeline {
     }
   }
 
-  /// What is accepted; nil for nothing, also if it is just to be written.
+  /// What is accepted; nil for nothing, even if it is just to be written.
   static func baseline(_ display: DisplayOptions) throws(ToolError) -> Baseline? {
     guard let file = display.baseline else { return nil }
     if display.updateBaseline {

@@ -13,7 +13,7 @@ struct SlotTable: ~Copyable {
   /// In the place of a set: nobody uses the slot.
   private static let free = DueKey.slotMask
   private static let noSlot = UInt.max
-  /// How many sets of modes can be told apart.
+  /// How many sets of modes can be distinguished.
   static let setLimit = Int(DueKey.slotMask) - 1
 
   private var base: UnsafeMutablePointer<Slot>?
@@ -74,7 +74,7 @@ struct SlotTable: ~Copyable {
   @inline(__always)
   func address(_ index: Int32) -> UnsafeRawPointer? { UnsafeRawPointer(bitPattern: slot(index).pointee.bits) }
 
-  /// A slot for a timer, retained for it, without a valid entry; nil when as many timers are scheduled as keys can tell apart
+  /// A slot for a timer, retained for it, without a valid entry; nil when as many timers are scheduled as keys can distinguish
   /// (16,777,215).
   @inline(__always)
   mutating func take(_ timer: Unmanaged<TrackedTimer>, set: Int32) -> Int32? {

@@ -154,7 +154,7 @@ static void compare(void) {
       if (at->block) CHECK(starts((uintptr_t)at->block) && undead_block_size((uintptr_t)at->block) >= at->size);
       else if (at->freed && !is_in_use(count, (uintptr_t)at->freed)) others += starts((uintptr_t)at->freed);
     }
-  // libc has a few of its own, also where others were freed.
+  // libc has a few of its own, even where others were freed.
   CHECK(others < 4);
   CHECK(heap.blocks >= count && heap.blocks < count + 200);
 }

@@ -67,7 +67,7 @@ nonisolated(unsafe) let owner = Object()
   holder.maybe = Square(owner: Object())
   holder.result = .success(Two(first: Object(), second: Object()))
 }
-/// Changes cases in place, also where the value is only known by its type's witnesses.
+/// Changes cases in place, even where the value is only known by its type's witnesses.
 @inline(never) @_optimize(none) func replace<Value>(_ place: inout Value, _ value: Value) { place = value }
 
 @inline(never) func scrub(_ depth: Int) {

@@ -1,4 +1,4 @@
-// Elements that only the buffer of a stream holds, also where they go around the end of its storage or are being added.
+// Elements that only the buffer of a stream holds, even where they go around the end of its storage or are being added.
 // EXPECT silent
 import Foundation
 

@@ -1,4 +1,4 @@
-// The last word of a freed block is nobody's, also where the block ends with a page.
+// The last word of a freed block is nobody's, even where the block ends with a page.
 // EXPECT leak kind=retainCycle types=App.Node fields=itself count=1 at=node
 final class Node {
   var itself: Node?

@@ -56,7 +56,7 @@ import UndeadTesting
   }
 
   @Test func anExpectationThatIsNotMet() {
-    expectLeak("mended long ago") { _ = Order() }  // leaks: nothing leaked, but a leak was expected
+    expectLeak("fixed long ago") { _ = Order() }  // leaks: nothing leaked, but a leak was expected
   }
 }
 

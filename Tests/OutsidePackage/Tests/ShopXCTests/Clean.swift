@@ -293,7 +293,7 @@ final class CleanClass: XCTestCase {
   }
 
   func testLeftOut() {
-    skipLeakChecks("known, and not to be mended")
+    skipLeakChecks("known, and not to be fixed")
     _ = Singleton(keepsItself: true)
   }
 

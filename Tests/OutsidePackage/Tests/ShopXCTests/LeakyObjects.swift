@@ -49,7 +49,7 @@ final class LeakyObjects: XCTestCase {
   }
 
   func testAnExpectationThatIsNotMet() {
-    expectLeak("mended long ago") { _ = Order() }  // leaks: nothing leaked, but a leak was expected
+    expectLeak("fixed long ago") { _ = Order() }  // leaks: nothing leaked, but a leak was expected
   }
 
   func testTooManyAreAlive() {

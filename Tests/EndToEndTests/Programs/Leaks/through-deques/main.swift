@@ -1,4 +1,4 @@
-// What went through a deque is gone from it, what is in it is alive, also where it goes around the end of the storage.
+// What went through a deque is gone from it, what is in it is alive, even where it goes around the end of the storage.
 // EXPECT leak kind=retainCycle types=App.Payload fields=itself count=30
 // LIBRARY DequeModule.swift
 import DequeModule
