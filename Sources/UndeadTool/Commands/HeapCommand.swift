@@ -20,7 +20,7 @@ struct HeapCommand: ParsableCommand {
       FILE is what 'undead run --heap' or 'undead snapshot --heap' wrote, or a core file of a program that knew nothing of \
       undead; PID is a program that 'undead run' started.
 
-      Retained bytes are what would be freed if the objects went.
+      Retained bytes are what would be freed with the objects.
 
       Exit status: 0. 64: the command line is wrong, the file cannot be read, or nothing in it is what was asked for. \
       70: the heap of the process could not be taken.
