@@ -102,7 +102,8 @@ enum Reader: String, CaseIterable {
     let readable = Demangler.readable(name)
     for text in [name, readable] {
       _ = FunctionName.simplified(text)
-      _ = SymbolText.withoutThunks(text)
+      _ = FunctionName(text)
+      _ = FunctionName.withoutThunks(text)
       _ = SymbolText.short(text)
     }
   }

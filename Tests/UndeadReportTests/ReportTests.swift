@@ -304,12 +304,12 @@ import Testing
   }
 
   @Test func thunksAreTakenOff() {
-    #expect(SymbolText.withoutThunks("partial apply forwarder for closure #1 in App.f()") == "closure #1 in App.f()")
-    #expect(SymbolText.withoutThunks("(2) suspend resume partial function for App.f() async") == "App.f() async")
+    #expect(FunctionName.withoutThunks("partial apply forwarder for closure #1 in App.f()") == "closure #1 in App.f()")
+    #expect(FunctionName.withoutThunks("(2) suspend resume partial function for App.f() async") == "App.f() async")
     #expect(
-      SymbolText.withoutThunks("generic specialization <(App.A) -> [B]> of Swift.Array.append(_:)")
+      FunctionName.withoutThunks("generic specialization <(App.A) -> [B]> of Swift.Array.append(_:)")
         == "Swift.Array.append(_:)")
-    #expect(SymbolText.withoutThunks("(extension in App):Swift.Int.f()") == "(extension in App):Swift.Int.f()")
+    #expect(FunctionName.withoutThunks("(extension in App):Swift.Int.f()") == "(extension in App):Swift.Int.f()")
   }
 
   @Test func backReferencesByName() {

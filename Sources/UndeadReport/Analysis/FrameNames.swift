@@ -40,7 +40,7 @@ package struct FrameNames {
   /// Where a scope ended: without the calls of this package that ended it.
   mutating func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {
     let frames = backtrace(stack).frames
-    let last = frames.prefix { $0.system }.lastIndex { OwnLibraries.define(SymbolText.withoutThunks($0.symbol)[...]) }
+    let last = frames.prefix { $0.system }.lastIndex { OwnLibraries.define($0.symbol) }
     return Backtrace(frames: Array(frames[((last ?? -1) + 1)...]))
   }
 
@@ -55,7 +55,7 @@ package struct FrameNames {
     let frames = frames(at: address)
     // The forwarder that the compiler puts before a closure has no line of its own.
     var frame = frames.first { $0.symbol.contains("closure #") && $0.line != nil } ?? frames.last
-    if let symbol = frame?.symbol { frame?.symbol = SymbolText.withoutThunks(symbol) }
+    if let symbol = frame?.symbol { frame?.symbol = FunctionName.withoutThunks(symbol) }
     frame?.inlined = false
     return frame
   }
@@ -179,7 +179,7 @@ private struct CodeSite {
   init(_ frames: [Frame]) {
     lines = frames.flatMap { [StableHash($0.symbol).value, UInt64(truncatingIfNeeded: $0.line ?? 0)] }
     for frame in frames {
-      func hash() -> StableHash { StableHash(SymbolText.withoutThunks(frame.symbol)) }
+      func hash() -> StableHash { StableHash(FunctionName.withoutThunks(frame.symbol)) }
       if frame.package != nil {
         dependency = dependency ?? hash()
       } else if !frame.system {

@@ -10,18 +10,9 @@ enum OwnLibraries {
     type.hasPrefix("Undead") && modules.contains(where: type.hasPrefix)
   }
 
-  /// True for a function of one of them, without what the compiler put before its name.
-  static func define(_ function: Substring) -> Bool {
-    var name = function
-    if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
-      let module = name.dropFirst("(extension in ".count).prefix { $0 != ")" }
-      if declare(module + ".") { return true }
-      name = name[name.index(after: colon)...]
-    }
-    if name.hasPrefix("closure #"), let place = name.ranges(of: " in ").last {
-      name = name[place.upperBound...]
-    }
-    if name.hasPrefix("static ") { name = name.dropFirst("static ".count) }
-    return declare(String(name.prefix(32)))
+  /// True for a function of one of them.
+  static func define(_ symbol: String) -> Bool {
+    let name = FunctionName(symbol)
+    return [name.extender, name.module].contains { $0.map { declare("\($0).") } ?? false }
   }
 }

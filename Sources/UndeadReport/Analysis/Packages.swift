@@ -20,7 +20,7 @@ package struct Packages: Sendable, Equatable {
         guard let file = frame.file, frame.line != nil else { continue }
         let package = files[file] ?? package(ofFile: file)
         files[file] = .some(package)
-        guard let module = Self.module(ofFunction: frame.symbol) else { continue }
+        guard let module = FunctionName(frame.symbol).module else { continue }
         if let package { packages[module] = package } else { own.insert(module) }
       }
     }
@@ -57,7 +57,7 @@ package struct Packages: Sendable, Equatable {
   /// The dependency that a frame's function belongs to.
   func package(of frame: Frame) -> String? {
     if frame.line != nil, let file = frame.file { return package(ofFile: file) }
-    return Self.module(ofFunction: frame.symbol).flatMap { packages[$0] }
+    return FunctionName(frame.symbol).module.flatMap { packages[$0] }
   }
 
   /// The dependency that declares a type.
@@ -74,19 +74,6 @@ package struct Packages: Sendable, Equatable {
     let parts = file.split(separator: "/")
     guard let sources = parts.lastIndex(of: "Sources"), sources + 2 < parts.count else { return nil }
     return String(parts[sources + 1])
-  }
-
-  /// The module that a demangled function belongs to.
-  private static func module(ofFunction symbol: String) -> String? {
-    var name = TestFinder.enclosingFunction(symbol)
-    let start = "(extension in "
-    if name.hasPrefix(start) { return String(name.dropFirst(start.count).prefix { $0 != ")" }) }
-    for kind in ["variable initialization expression of ", "default argument 0 of "] where name.hasPrefix(kind) {
-      name = name.dropFirst(kind.count)
-    }
-    guard let dot = name.firstIndex(of: "."), dot > name.startIndex else { return nil }
-    let module = name[..<dot]
-    return module.allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber } ? String(module) : nil
   }
 }
 

@@ -5,55 +5,6 @@ package enum SymbolText {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
-  private static let thunks = [
-    "partial apply forwarder for ", "partial apply for ", "merged ", "dispatch thunk of ", "vtable thunk for ",
-    "specialized ",
-  ]
-
-  /// The symbol without what the compiler put before the function that the programmer wrote.
-  package static func withoutThunks(_ symbol: String) -> String {
-    var text = Substring(symbol)
-    var changed = true
-    while changed {
-      changed = false
-      for thunk in thunks where text.hasPrefix(thunk) {
-        text = text.dropFirst(thunk.count)
-        changed = true
-      }
-      if let rest = afterSuspension(text) ?? afterSpecialization(text) {
-        text = rest
-        changed = true
-      }
-    }
-    return String(text)
-  }
-
-  /// "(3) await resume partial function for X" -> "X".
-  private static func afterSuspension(_ text: Substring) -> Substring? {
-    guard text.hasPrefix("("), let range = text.firstRange(of: "partial function for "),
-      text[..<range.lowerBound].utf8.count < 32
-    else { return nil }
-    return text[range.upperBound...]
-  }
-
-  /// "generic specialization <...> of X" -> "X".
-  private static func afterSpecialization(_ text: Substring) -> Substring? {
-    let kinds = [
-      "generic specialization <", "function signature specialization <", "generic not re-abstracted specialization <",
-      "generic partial specialization <",
-    ]
-    guard let kind = kinds.first(where: text.hasPrefix) else { return nil }
-    var depth = 1
-    var rest = text.dropFirst(kind.count)
-    var last: Character = " "
-    while depth > 0, let character = rest.popFirst() {
-      if character == "<" { depth += 1 }
-      if character == ">", last != "-" { depth -= 1 }
-      last = character
-    }
-    return rest.hasPrefix(" of ") ? rest.dropFirst(4) : nil
-  }
-
   /// Libraries of the toolchain and the system, by the start of their file names.
   private static let systemLibraries = [
     "libswift", "lib_Foundation", "lib_Internal", "lib_Volumes", "libFoundation", "libdispatch.", "libBlocksRuntime",
@@ -72,9 +23,9 @@ package enum SymbolText {
   static func isToolchain(_ frame: Frame) -> Bool {
     if frame.file?.contains("@__swiftmacro_") ?? false || frame.symbol.contains("4TestfMp_") { return true }
     if systemLibraries.contains(where: frame.module.hasPrefix) { return true }
-    var function = withoutThunks(frame.symbol)[...]
+    var function = FunctionName.withoutThunks(frame.symbol)[...]
     if function.hasPrefix("static ") { function = function.dropFirst("static ".count) }
-    return toolchainFunctions.contains(where: function.hasPrefix) || OwnLibraries.define(function)
+    return toolchainFunctions.contains(where: function.hasPrefix) || OwnLibraries.define(frame.symbol)
   }
 
   /// True for the functions of the runtime that every allocation goes through.
@@ -90,19 +41,9 @@ package enum SymbolText {
 
   /// The type whose member a closure sits in: "closure #1 () -> () in App.Owner.start() -> ()" -> "App.Owner".
   static func enclosingType(ofClosure symbol: String) -> String? {
-    let text = withoutThunks(symbol)
-    guard text.contains("closure #"), let range = text.ranges(of: " in ").last else { return nil }
-    var name = text[range.upperBound...].prefix { $0 != "(" }
-    while let open = name.firstIndex(of: "<"), let close = name.lastIndex(of: ">"), open < close {
-      name = name[..<open] + name[name.index(after: close)...]
-    }
-    for suffix in [".getter", ".setter", ".modify", ".read", ".didset", ".willset", ".init"] {
-      if let cut = name.firstRange(of: suffix) { name = name[..<cut.lowerBound] }
-    }
-    let parts = name.split(separator: " ").last?.split(separator: ".") ?? []
-    guard parts.count >= 2 else { return nil }
-    let isInitializer = text[range.upperBound...].contains(".init(") || text.contains("__allocating_init(")
-    return (isInitializer ? parts.filter { $0 != "__allocating_init" } : parts.dropLast()).joined(separator: ".")
+    let name = FunctionName(symbol)
+    guard name.inner.contains(where: { $0.contains("closure #") }), !name.owner.isEmpty else { return nil }
+    return name.owner.joined(separator: ".")
   }
 }
 
@@ -117,7 +58,7 @@ extension Backtrace {
 extension SymbolText {
   /// The function without its argument and result types, for a sentence: "App.Loader.load()".
   package static func short(_ symbol: String) -> String {
-    let text = withoutThunks(symbol)
+    let text = FunctionName.withoutThunks(symbol)
     guard let arrow = text.firstRange(of: " -> "), !text.contains(" in ") else { return text }
     return String(text[..<arrow.lowerBound]).replacing(" async", with: "").replacing(" throws", with: "")
   }

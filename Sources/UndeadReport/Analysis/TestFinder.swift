@@ -18,7 +18,7 @@ struct TestFinder {
   private func located(_ test: TestIdentity, in frames: ArraySlice<Frame>) -> TestIdentity {
     let function = "\(test.suite).\(test.name)"
     let place = frames.last { frame in
-      frame.line != nil && TestName.plain(String(Self.enclosingFunction(frame.symbol))).hasPrefix(function)
+      frame.line != nil && FunctionName(frame.symbol).qualified.hasPrefix(function)
     }
     return place.map { TestIdentity(name: test.name, suite: test.suite, library: test.library, at: $0) } ?? test
   }
@@ -29,11 +29,10 @@ struct TestFinder {
   }
 
   private func test(_ frame: Frame, outer: ArraySlice<Frame>) -> TestIdentity? {
-    let function = Self.enclosingFunction(frame.symbol)
-    guard let open = Self.argumentsStart(function) else { return nil }
-    let base = TestName.plain(String(function[..<open]))
-    let arguments = function[open...]
-    let (suite, name) = Self.split(base)
+    let function = FunctionName(frame.symbol)
+    guard !function.arguments.isEmpty, let name = function.path.last else { return nil }
+    let (base, arguments) = (function.scope, function.arguments)
+    let suite = function.path.dropLast().joined(separator: ".")
     guard !suite.isEmpty else { return nil }
     if catalog.functions.contains(base) || outer.first.flatMap({ TestCatalog.expandedTest(in: $0.symbol) }) == base {
       return TestIdentity(name: name + arguments, suite: suite, library: "Testing", at: frame)
@@ -47,7 +46,7 @@ struct TestFinder {
 
   /// What a suite makes before its tests: it is made anew for each of them.
   private func test(
-    inInitializer name: String, _ arguments: Substring, of suite: String, at frame: Frame, outer: ArraySlice<Frame>
+    inInitializer name: String, _ arguments: String, of suite: String, at frame: Frame, outer: ArraySlice<Frame>
   ) -> TestIdentity? {
     guard name == "init" || name == "__allocating_init" else { return nil }
     // The initialiser that XCTest calls.
@@ -61,7 +60,7 @@ struct TestFinder {
   private static let fixtures: Set<String> = ["setUp", "setUpWithError", "tearDown", "tearDownWithError"]
 
   private func isXCTest(
-    _ name: String, _ arguments: Substring, module: Substring, outer: ArraySlice<Frame>
+    _ name: String, _ arguments: String, module: Substring, outer: ArraySlice<Frame>
   ) -> Bool {
     guard name.hasPrefix("test") || Self.fixtures.contains(name), arguments == "()" else { return false }
     if outer.contains(where: { $0.module.hasPrefix("libXCTest") }) { return true }
@@ -73,49 +72,7 @@ struct TestFinder {
 
   /// The function that a frame is in, with module and type; that around a closure, too.
   static func qualifiedFunction(of frame: Frame) -> String {
-    TestName.plain(String(enclosingFunction(frame.symbol)))
-  }
-
-  /// "closure #1 in closure #2 in static App.Owner.start()" -> "App.Owner.start()".
-  static func enclosingFunction(_ symbol: String) -> Substring {
-    let text = SymbolText.withoutThunks(symbol)
-    var function = text[...]
-    // What a local function is called is written before the one that it is in.
-    while let range = function.firstRange(of: " in "), isInner(function[..<range.lowerBound]) {
-      function = function[range.upperBound...]
-    }
-    for kind in ["static ", "class "] where function.hasPrefix(kind) { function = function.dropFirst(kind.count) }
-    return function
-  }
-
-  private static func isInner(_ name: Substring) -> Bool {
-    name.contains("#") && name.count(where: { $0 == "`" }).isMultiple(of: 2)
-  }
-
-  /// The bracket before the arguments; nil for what is no function. Raw identifiers may hold brackets.
-  private static func argumentsStart(_ function: Substring) -> Substring.Index? {
-    var isRaw = false
-    var start: Substring.Index?
-    for index in function.indices {
-      if function[index] == "`" { isRaw.toggle() }
-      // An extension or a private type before the name is in brackets too.
-      if !isRaw, function[index] == "(", index > function.startIndex, function[function.index(before: index)] != "." {
-        start = start ?? index
-      }
-    }
-    return start
-  }
-
-  /// "App.Suite.name" -> "App.Suite" and "name".
-  static func split(_ base: String) -> (suite: String, name: String) {
-    var isRaw = false
-    var dot: String.Index?
-    for index in base.indices {
-      if base[index] == "`" { isRaw.toggle() }
-      if base[index] == ".", !isRaw { dot = index }
-    }
-    guard let dot else { return ("", base) }
-    return (String(base[..<dot]), String(base[base.index(after: dot)...]))
+    FunctionName(frame.symbol).qualified
   }
 }
 

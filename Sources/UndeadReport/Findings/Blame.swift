@@ -142,7 +142,7 @@ extension Blame {
   /// What a dependency's objects keep alive among themselves: the user's function that started it.
   private static func ofStart(_ leak: Leak, _ package: String) -> Blame {
     let type = TypeName.unspecialized(leak.objects.first?.type ?? "object")
-    let function = leak.allocation.start.map { SymbolText.withoutThunks($0.frame.symbol) }
+    let function = leak.allocation.start.map { FunctionName.withoutThunks($0.frame.symbol) }
     var blame = Blame(
       kind: leak.kind.rawValue, type: type, function: function,
       title: function.map { "what \($0) started in \(package)" } ?? "objects of \(package)",
@@ -156,7 +156,7 @@ extension Blame {
     let type = TypeName.unspecialized(leak.objects.first?.type ?? "object")
     let stack = leak.suspended ?? leak.allocation
     let frame = stack.firstOwnFrame ?? stack.frames.first
-    let function = frame.map { SymbolText.withoutThunks($0.symbol) }
+    let function = frame.map { FunctionName.withoutThunks($0.symbol) }
     let verb = leak.suspended == nil ? "made in" : "waiting in"
     return Blame(
       kind: leak.kind.rawValue, type: type, function: function, title: type + (function.map { " \(verb) \($0)" } ?? ""),

@@ -93,7 +93,7 @@ extension Backtrace {
 extension Frame {
   /// True for what the compiler, a macro or SwiftPM made, not the programmer: thunks, runners of tests.
   public var isGenerated: Bool {
-    let name = SymbolText.withoutThunks(symbol)
+    let name = FunctionName.withoutThunks(symbol)
     return SymbolText.isThunk(name) || file?.contains(".derived/") ?? false || name.contains("__allTests__")
       || (line == nil && (name.hasPrefix("protocol witness for ") || name.hasSuffix(".$main()")))
   }
@@ -104,13 +104,13 @@ extension Frame {
   /// True for what every allocation goes through.
   fileprivate var isOnlyOfAllocation: Bool {
     SymbolText.isRuntimeEntry(symbol) || SymbolText.isAllocatingInitializer(symbol)
-      || OwnLibraries.define(SymbolText.withoutThunks(symbol)[...])
+      || OwnLibraries.define(symbol)
   }
 
   /// True for what the compiler puts before a closure and names like it.
   fileprivate func isForwarder(to other: Frame) -> Bool {
     offset != other.offset && symbol.contains("closure #") && line == other.line && file == other.file
-      && SymbolText.withoutThunks(symbol) == SymbolText.withoutThunks(other.symbol)
+      && FunctionName.withoutThunks(symbol) == FunctionName.withoutThunks(other.symbol)
   }
 
   /// The library that a frame of the toolchain belongs to, as programmers call it.

@@ -2,7 +2,7 @@
 package enum StackText {
   /// The function as the programmer knows it.
   package static func function(_ frame: Frame) -> String {
-    SymbolText.withoutThunks(frame.symbol)
+    FunctionName.withoutThunks(frame.symbol)
   }
 
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.

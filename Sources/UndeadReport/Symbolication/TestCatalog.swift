@@ -26,7 +26,7 @@ public struct TestCatalog: Sendable, Equatable {
     guard let text = Demangler.demangleSwift(symbol) else { return }
     if let function = Self.expandedTest(in: text) {
       functions.insert(function)
-      suites.insert(TestFinder.split(function).suite)
+      suites.insert(FunctionName(function).path.dropLast().joined(separator: "."))
     }
     if let start = text.firstPlainRange(of: "__"), let end = text.firstPlainRange(of: "__allTests()"),
       start.upperBound < end.lowerBound
@@ -44,33 +44,7 @@ public struct TestCatalog: Sendable, Equatable {
     else { return nil }
     let place = Demangler.demangleSwift("\(text[start.lowerBound..<end.upperBound])_")
     guard let place, let of = place.firstPlainRange(of: " of "), place.hasPrefix("peer macro @Test") else { return nil }
-    let name = TestName.plain(String(place[of.upperBound...]))
-    // A raw identifier may hold the word, too.
-    let divider = name.plainRanges(of: " in ").first { name[..<$0.lowerBound].count(where: { $0 == "`" }) % 2 == 0 }
-    guard let divider else { return nil }
-    return "\(name[divider.upperBound...]).\(name[..<divider.lowerBound])"
-  }
-}
-
-/// Names of functions, made comparable.
-enum TestName {
-  /// Without extensions, private discriminators and generic arguments: `(extension in A):A.(S in _1F)<T>.f` is `A.S.f`.
-  static func plain(_ text: String) -> String {
-    var name = text
-    while let start = name.firstPlainRange(of: "(extension in "),
-      let end = name[start.upperBound...].firstPlainRange(of: "):")
-    {
-      name.removeSubrange(start.lowerBound..<end.upperBound)
-    }
-    while let end = name.firstPlainRange(of: " in _"), let open = name[..<end.lowerBound].lastIndex(of: "("),
-      let close = name[end.upperBound...].firstIndex(of: ")")
-    {
-      name.replaceSubrange(open...close, with: name[name.index(after: open)..<end.lowerBound])
-    }
-    while let open = name.firstIndex(of: "<"), let close = name[open...].firstIndex(of: ">") {
-      name.removeSubrange(open...close)
-    }
-    return name
+    return FunctionName.member(String(place[of.upperBound...]))
   }
 }
 

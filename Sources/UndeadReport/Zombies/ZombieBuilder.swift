@@ -51,7 +51,7 @@ struct ZombieBuilder {
     var hash = StableHash("zombie")
     for text in [zombie.kind, zombie.type, zombie.member ?? "", zombie.operation ?? ""] { hash.mix(StableHash(text)) }
     for frame in [zombie.access.firstOwnFrame ?? zombie.access.frames.first, zombie.deallocation.firstReleasingFrame] {
-      hash.mix(StableHash(frame.map { SymbolText.withoutThunks($0.symbol) } ?? ""))
+      hash.mix(StableHash(frame.map { FunctionName.withoutThunks($0.symbol) } ?? ""))
     }
     return hash.hexadecimal
   }

@@ -1,22 +1,10 @@
 /// Names of methods and fields as a message tells them: without the module and what the compiler put around them.
 enum ZombieMember {
-  private static let wrappers = [
-    "protocol witness for ", "async function pointer to ", "vtable thunk for ", "override ",
-    "reabstraction thunk helper for ",
-    "default override of ", "coro function pointer to ", "async suspend resume partial function for ",
-    "suspend resume partial function for ", "method descriptor for ", "@objc ", "non-virtual ",
-  ]
-
   /// "App.Poller.tick()" as "Poller.tick()"; an accessor as "Model.level".
   static func method(_ symbol: String) -> String {
-    var text = SymbolText.withoutThunks(symbol)
-    var changed = true
-    while changed {
-      changed = false
-      for wrapper in wrappers where text.hasPrefix(wrapper) {
-        text = SymbolText.withoutThunks(String(text.dropFirst(wrapper.count)))
-        changed = true
-      }
+    var text = FunctionName.withoutThunks(symbol)
+    if text.hasPrefix(FunctionName.witness) {
+      text = FunctionName.withoutThunks(String(text.dropFirst(FunctionName.witness.count)))
     }
     if let conformance = text.firstRange(of: " in conformance ") {
       text = witness(String(text[..<conformance.lowerBound]), String(text[conformance.upperBound...]))
@@ -41,13 +29,10 @@ enum ZombieMember {
     return String(text[end.upperBound...])
   }
 
-  private static let accessors = [
-    ".getter", ".setter", ".modify", ".modify2", ".read", ".read2", ".unsafeAddressor", ".unsafeMutableAddressor",
-  ]
-
   private static func withoutAccessor(_ text: String) -> String {
-    for accessor in accessors where text.hasSuffix(accessor) { return String(text.dropLast(accessor.count)) }
-    return text
+    guard let dot = text.lastIndex(of: "."), FunctionName.accessors.contains(String(text[text.index(after: dot)...]))
+    else { return text }
+    return String(text[..<dot])
   }
 
   /// A name without the module in front of it; generic arguments keep theirs.
