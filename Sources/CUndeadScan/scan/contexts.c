@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/contexts.h"
 #include "platform/maps.h"
+#include "platform/words.h"
 #include <string.h>
 
 // struct rt_sigframe of the kernel (arch/x86/include/asm/sigframe.h): the address that the handler returns to, then a
@@ -11,8 +12,6 @@ enum {
   FRAME_PROGRAM_COUNTER = 176,
   FRAME_BYTES = 184,
 };
-
-static uintptr_t word_at(uintptr_t address) { return *(const uintptr_t *)address; }
 
 // Code that does nothing but return from a signal: mov $15, %rax (or %eax); syscall.
 static bool is_signal_return(uintptr_t address) {
