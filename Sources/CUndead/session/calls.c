@@ -5,7 +5,7 @@
 #include "undead_backtraces.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
 #include "record/thread.h"
@@ -58,9 +58,9 @@ void undead_discard_stack(void) {
 
 // Nothing that is in use lies on a signal stack below the frame of a handler that runs there.
 __attribute__((noinline)) void undead_clear_alternate_stack(void) {
-  enum { RED_ZONE_BYTES = 128, MOST_BYTES = 256 << 10 };
+  enum { MOST_BYTES = 256 << 10 };
   stack_t stack;
-  uintptr_t frame = ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) - 2 * sizeof stack - RED_ZONE_BYTES;
+  uintptr_t frame = ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) - 2 * sizeof stack - UNDEAD_RED_ZONE;
   if (undead_raw3(SYS_sigaltstack, 0, (long)&stack, 0) != 0 || stack.ss_flags & SS_DISABLE) return;
   uintptr_t low = (uintptr_t)stack.ss_sp;
   if (frame - low >= stack.ss_size) return;

@@ -4,6 +4,7 @@
 #include "session/candidates.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/processor.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
@@ -49,7 +50,7 @@ static maker maker_of(uint32_t backtrace) {
 
 // The address of a type's metadata, perhaps: what libdispatch and others have there is known not to be one.
 static bool may_be_metadata(uintptr_t word) {
-  if ((word & 7) || word < 4096 || word >> 47) return false;
+  if ((word & 7) || word < 4096 || word >> UNDEAD_ADDRESS_BITS) return false;
   // Lists and side tables begin with the address of another block; no metadata lies at the start of one.
   if (undead_registry_knows(word)) return false;
   const undead_module *module = undead_module_of(word);

@@ -5,7 +5,7 @@
 #include "include/undead.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "record/mode.h"
 #include "session/session.h"
 #include <errno.h>

@@ -7,6 +7,8 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/registers.h"
+#include "platform/thread_storage.h"
 #include "session/replica.h"
 #include "session/text.h"
 #include "world/given.h"
@@ -16,7 +18,6 @@
 #include <link.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/user.h>
 
 #define MOST_ATTEMPTS 64
 
@@ -38,8 +39,7 @@ static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
   }
   if (inside < all.low || inside >= all.high) return 0;
   heap.data = data;
-  heap.storage_far = own - (uintptr_t)info->dlpi_tls_data;
-  heap.storage_near = heap.storage_far - ((storage + 7) & ~(size_t)7);
+  undead_storage_places(own, (uintptr_t)info->dlpi_tls_data, storage, &heap.storage_near, &heap.storage_far);
   return 1;
 }
 
@@ -50,9 +50,9 @@ static bool list_threads(const undead_replica_request *request) {
   heap.thread_count = 0;
   heap.threads = pointers;
   for (uint32_t i = 0; i < request->thread_count; i++) {
-    struct user_regs_struct registers;
+    undead_user_registers registers;
     memcpy(&registers, threads[i].registers, sizeof registers);
-    if (registers.fs_base) pointers[heap.thread_count++] = registers.fs_base;
+    if (undead_user_tp(&registers)) pointers[heap.thread_count++] = undead_user_tp(&registers);
   }
   return true;
 }
@@ -69,11 +69,11 @@ static void tell(undead_replica_request *request, const char *what, const char *
 static bool is_somebody_in_libc(const undead_replica_request *request) {
   const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
   for (uint32_t i = 0; i < request->thread_count; i++) {
-    struct user_regs_struct registers;
+    undead_user_registers registers;
     memcpy(&registers, threads[i].registers, sizeof registers);
     char path[4096];
     bool in_call = threads[i].flags & UNDEAD_REPLICA_IN_CALL;
-    if (!in_call && undead_mapping_path(registers.rip, path, sizeof path) && strstr(path, "/libc")) return true;
+    if (!in_call && undead_mapping_path(undead_user_pc(&registers), path, sizeof path) && strstr(path, "/libc")) return true;
   }
   return false;
 }

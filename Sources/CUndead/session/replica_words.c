@@ -5,7 +5,7 @@
 #include "platform/inheritance.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/registers.h"
 #include "platform/words.h"
 #include "record/registry.h"
 #include "session/replica.h"
@@ -15,7 +15,6 @@
 
 #define MOST_MODULES 65536u
 #define NEAR_BYTES 1024u       // of a stack: frames of malloc's own functions
-#define RED_ZONE 128u
 #define HEADER_BYTES 16u
 
 typedef struct {
@@ -34,17 +33,17 @@ static void add_if_header(words *words, uintptr_t word) {
 }
 
 static void add_headers(words *words, const undead_replica_thread *thread) {
-  struct user_regs_struct registers;
+  undead_user_registers registers;
   memcpy(&registers, thread->registers, sizeof registers);
   for (unsigned i = 0; i < sizeof registers / 8; i++) add_if_header(words, thread->registers[i]);
-  uintptr_t low = (registers.rsp - RED_ZONE) & ~(uintptr_t)7;
-  for (uintptr_t at = low; at < low + RED_ZONE + NEAR_BYTES && undead_is_readable(at, 8); at += 8)
+  uintptr_t low = (undead_user_sp(&registers) - UNDEAD_RED_ZONE) & ~(uintptr_t)7;
+  for (uintptr_t at = low; at < low + UNDEAD_RED_ZONE + NEAR_BYTES && undead_is_readable(at, 8); at += 8)
     add_if_header(words, word_at(at));
 }
 
 // Opening the library may have moved the calling thread's vector of thread-local storage to where nobody looks.
 static void add_storage(words *words) {
-  uintptr_t vector = word_at((uintptr_t)__builtin_thread_pointer() + 8);
+  uintptr_t vector = undead_thread_vector((uintptr_t)__builtin_thread_pointer());
   if (undead_is_readable(vector - 16, 16)) return;
   uint64_t modules = word_at(vector - 16);
   for (uint64_t i = 0; i <= modules && i < MOST_MODULES; i++) add(words, word_at(vector + i * 16));
@@ -68,7 +67,7 @@ static bool lacks_memory(void) {
 }
 
 bool undead_replica_find_words(const undead_replica_request *request, undead_given_world *world) {
-  uint64_t of_thread = 27 + (RED_ZONE + NEAR_BYTES) / 8 + 1;
+  uint64_t of_thread = UNDEAD_USER_WORDS + (UNDEAD_RED_ZONE + NEAR_BYTES) / 8 + 1;
   words all = {.most = request->held_count + MOST_MODULES + request->thread_count * of_thread};
   all.list = undead_map(all.most * sizeof *all.list);
   if (!all.list) return false;

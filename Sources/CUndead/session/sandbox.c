@@ -100,11 +100,24 @@ static const call calls[] = {
     {SYS_write, {3}},
     {SYS_pwrite64, {3}},
     {SYS_close, {3}},
+#ifdef SYS_access
     {SYS_access, {0}, .may_fail = true},
     {SYS_readlink, {0}, .may_fail = true},
     {SYS_rename, {0}},
     {SYS_unlink, {0}, .may_fail = true},
+#else
+    {SYS_faccessat, {AT_FDCWD}, .may_fail = true},
+    {SYS_readlinkat, {AT_FDCWD}, .may_fail = true},
+    {SYS_renameat, {AT_FDCWD}},
+    {SYS_unlinkat, {AT_FDCWD}, .may_fail = true},
+#endif
 };
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#else
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
 
 typedef struct {
   const struct sock_filter *program;
@@ -112,7 +125,7 @@ typedef struct {
 } filter;
 
 static uint32_t action_for(const filter *filter, const call *call) {
-  struct seccomp_data data = {.nr = call->number, .arch = AUDIT_ARCH_X86_64};
+  struct seccomp_data data = {.nr = call->number, .arch = ARCHITECTURE};
   data.instruction_pointer = (uintptr_t)calls;
   for (int i = 0; i < 6; i++) data.args[i] = call->arguments[i];
   return undead_seccomp_run(filter->program, filter->length, &data);

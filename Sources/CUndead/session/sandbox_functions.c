@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "platform/seccomp.h"
 #include "record/reach.h"
 #include "session/interpose.h"

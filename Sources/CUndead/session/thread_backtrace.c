@@ -27,7 +27,7 @@ static int look(void *context) {
   const undead_stopped_thread *thread = undead_world_find(&job->world, job->tid);
   if (result == UNDEAD_STOP_OK && thread && thread->phase == UNDEAD_THREAD_STOPPED) {
     // It has not called anything: point behind its instruction, as a return address does.
-    undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]};
+    undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]};
     undead_walk(undead_thread_of(thread->tp), frame, job->indices, UNDEAD_DEPTH_LIMIT, &job->count);
   }
   undead_ptrace_resume(&job->world);

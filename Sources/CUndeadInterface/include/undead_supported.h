@@ -3,7 +3,15 @@
 // place that decides.
 #pragma once
 
-#if defined(__linux__) && defined(__x86_64__) && defined(__LP64__) && !defined(UNDEAD_WITHOUT_INSTRUMENT)
+#if defined(UNDEAD_PORT_ARM64) && defined(__aarch64__)   // to compile what there is for it: Documentation/platforms.md
+#define UNDEAD_PROCESSOR_KNOWN 1
+#elif defined(__x86_64__)
+#define UNDEAD_PROCESSOR_KNOWN 1
+#else
+#define UNDEAD_PROCESSOR_KNOWN 0
+#endif
+
+#if defined(__linux__) && UNDEAD_PROCESSOR_KNOWN && defined(__LP64__) && !defined(UNDEAD_WITHOUT_INSTRUMENT)
 // glibc alone has this header: no other macro tells before one of the C library's own headers was included.
 #if __has_include(<gnu/libc-version.h>)
 #define UNDEAD_SUPPORTED 1

@@ -4,7 +4,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <fcntl.h>
 
 #define PAGE 4096ull

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>

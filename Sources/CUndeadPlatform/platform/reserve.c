@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "platform/reserve.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <sys/mman.h>
 
 #define PAGE 4096ul

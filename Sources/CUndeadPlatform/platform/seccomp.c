@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/seccomp.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>

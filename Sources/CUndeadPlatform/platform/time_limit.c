@@ -4,7 +4,7 @@
 #include "platform/time_limit.h"
 #include "platform/environment.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <fcntl.h>
 #include <stdbool.h>
 

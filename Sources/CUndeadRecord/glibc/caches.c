@@ -3,6 +3,7 @@
 // What threads keep of what they freed (tcache). The place of the table is found where all that it lists are blocks of the right size.
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
+#include "platform/processor.h"
 
 #define MOST_LENGTH 65536u
 
@@ -58,7 +59,7 @@ static bool walk_table(cache_walk *walk, uintptr_t table) {
 static bool walk_place(cache_walk *walk, size_t place) {
   const undead_glibc_heap *heap = walk->heap;
   for (uint32_t i = 0; i < heap->thread_count; i++) {
-    uintptr_t at = heap->threads[i] - place;
+    uintptr_t at = undead_thread_variable(heap->threads[i], place);
     if (!undead_is_readable(at, 8)) continue;
     uintptr_t table = undead_glibc_word(at);
     // A thread without a table has none, or since 2.43 the one in libc's data.

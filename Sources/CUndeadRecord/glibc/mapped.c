@@ -6,7 +6,7 @@
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 // Memory that arenas have from the system, chunk by chunk.
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 
 #define PAGE 4096ull
 #define MOST_GAP (1ull << 30)      // of memory that others had from sbrk

@@ -4,6 +4,7 @@
 #include "record/avoid.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/processor.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/thread.h"
@@ -16,7 +17,6 @@
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define PAGE_BYTES 4096u
 #define PAGE_BITS (1u << 16)               // of the filter that most blocks stop at
-#define TAG_MASK 0x00FFFFFFFFFFFFF8u       // references of Swift with their tag bits
 #define LOWEST_ADDRESS 0x10000u
 
 typedef struct {
@@ -66,7 +66,7 @@ static void add(address_table *to, uintptr_t address) {
 
 static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_t stack_high) {
   for (const uintptr_t *word = (const uintptr_t *)from; word < (const uintptr_t *)end; word++) {
-    uintptr_t address = *word & TAG_MASK;
+    uintptr_t address = *word & UNDEAD_REFERENCE_BITS;
     if (address < LOWEST_ADDRESS || address - from < stack_high - from) continue;
     // Not where no block ever was: most of the others are addresses of code.
     if (undead_registry_leaf(address)) add(to, address);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "record/gate.h"
 #include "platform/own_data.h"
+#include "platform/processor.h"
 #include "platform/time_limit.h"
 #include <errno.h>
 #include <limits.h>
@@ -82,7 +83,7 @@ void undead_gate_wait(void) {
   if (tid != scanner_thread) {
     gate_waiter *waiter = take_waiter(tid);
     if (waiter) {
-      __asm__ volatile("movq %%rsp, %0" : "=r"(waiter->sp));
+      waiter->sp = undead_stack_pointer();
       waiter->thread_pointer = (uintptr_t)__builtin_thread_pointer();
     }
     wait_here(process, tid, waiter);

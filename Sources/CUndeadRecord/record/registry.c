@@ -48,7 +48,7 @@ size_t undead_block_size(uintptr_t block) {
   // The chunk header may be damaged by an overflow of the block before: never believe more than an address space.
   size_t size = undead_allocator_detour && undead_allocator_is_other() ? undead_next.usable_size((void *)block)
                                                                         : malloc_usable_size((void *)block);
-  return size < (1ull << 47) - block ? size : 0;
+  return size < (1ull << UNDEAD_ADDRESS_BITS) - block ? size : 0;
 }
 
 static bool visit_group(undead_leaf *leaf, uintptr_t base, uint64_t group, undead_block_visitor visit, void *context) {

@@ -4,7 +4,7 @@
 #include "record/sample_lock.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static bool wait_for_it(void) {
   const struct timespec slice = {.tv_nsec = 1000000};
   for (int i = 0; i < SPINS; i++) {
     if (try_take()) return true;
-    __builtin_ia32_pause();
+    undead_spin();
   }
   __atomic_add_fetch(&words->waiting, 1, __ATOMIC_SEQ_CST);
   bool taken = false;

@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "record/sparse.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "record/mode.h"
 #include "record/sample_table.h"
 #include "unwind/store.h"

@@ -31,7 +31,7 @@ void undead_cache_forget(void) { undead_cache.place = place_of(&undead_thread.no
 
 bool undead_allocator_lists(size_t *place, size_t *lists) {
   if (!undead_cache.place || undead_cache.place == place_of(&undead_thread.no_cache)) return false;
-  *place = (size_t)-undead_cache.place;
+  *place = (size_t)(undead_cache.place < 0 ? -undead_cache.place : undead_cache.place);
   *lists = offsetof(undead_cache_table, entries);
   return true;
 }
@@ -161,9 +161,13 @@ static void learn(void) {
 void undead_cache_learn(void) {
   static uint32_t begun;
   if (undead_record_mode <= UNDEAD_RECORD_OFF || __atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL)) return;
+  // Elsewhere glibc's own lists are used by glibc alone: place and form of a thread's table were not looked at there.
 #if defined(__x86_64__)
-  learn();
+  const bool is_understood = true;
+#else
+  const bool is_understood = false;
 #endif
+  if (is_understood) learn();
   __atomic_store_n(&undead_cache.tried, true, __ATOMIC_RELEASE);
   undead_way_choose();
 }

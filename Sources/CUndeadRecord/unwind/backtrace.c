@@ -15,10 +15,6 @@
 
 static uint64_t dropped;
 
-static void count(uint64_t *counter) {
-  __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-}
-
 uint64_t undead_backtrace_dropped(void) {
   return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
 }
@@ -26,6 +22,10 @@ uint64_t undead_backtrace_dropped(void) {
 #if defined(__x86_64__)
 
 uint32_t undead_rules_epoch;
+
+static void count(uint64_t *counter) {
+  __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
 
 static uint32_t store(const uint32_t *indices, uint32_t frames) {
   uint32_t id = undead_store_add(indices, frames);
@@ -190,12 +190,15 @@ void undead_backtrace_after_fork_in_child(void) {
 void undead_backtrace_forget_runs(void) {
   __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);
 }
+#endif
 
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
   uint32_t found = undead_store_read(id, indices, max < undead_record_depth ? max : undead_record_depth);
+#if defined(__x86_64__)
   if (undead_async_wanted) undead_async_arrange(indices, found);
+#endif
   for (uint32_t index = 0; index < found; index++) frames[index] = undead_pcs[indices[index]].pc;
   return found;
 }
@@ -215,48 +218,4 @@ uint32_t undead_backtrace_count(void) {
 uint64_t undead_backtrace_bytes(void) {
   return undead_backtrace_count() * sizeof(*undead_trie) + undead_pc_table_bytes();
 }
-
-#else
-
-uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  (void)pc, (void)sp, (void)bp;
-  return undead_backtrace_none;
-}
-
-bool undead_backtrace_is_partial(uint32_t id) {
-  (void)id;
-  return false;
-}
-
-void undead_backtrace_forget_images(void) {}
-void undead_backtrace_forget_runs(void) {}
-void undead_backtrace_abandoned(void) {}
-
-void undead_backtrace_after_fork_in_child(void) {
-  undead_libunwind_forbid();
-}
-
-uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
-  (void)id, (void)frames, (void)max;
-  return 0;
-}
-
-uint32_t undead_backtrace_run(uint32_t id) {
-  (void)id;
-  return 0;
-}
-
-void undead_backtrace_prefetch(uint32_t id) {
-  (void)id;
-}
-
-uint32_t undead_backtrace_count(void) {
-  return 0;
-}
-
-uint64_t undead_backtrace_bytes(void) {
-  return 0;
-}
-
-#endif
 #endif

@@ -65,6 +65,8 @@ static void cut_where_reference_ends(difference *found) {
   if (index == found->own_count) return;
   found->own_count = index + 1;
   if (found->reference_count > found->own_count) found->reference_count = found->own_count;
+#else
+  (void)found;
 #endif
 }
 

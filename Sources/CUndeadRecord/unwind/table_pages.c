@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "unwind/table_pages.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,6 +4,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
@@ -93,7 +94,7 @@ static verdict judge(uintptr_t isa) {
 }
 
 undead_kind undead_classify(uintptr_t isa, uint64_t size) {
-  if ((isa & 7) || isa < 4096 || isa >> 47 || size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
+  if ((isa & 7) || isa < 4096 || isa >> UNDEAD_ADDRESS_BITS || size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
   if (!cache && !(cache = undead_map(CACHE_SIZE * sizeof *cache))) return UNDEAD_KIND_OTHER;
   if (cache_generation != undead_maps_generation) {
     memset(cache, 0, CACHE_SIZE * sizeof *cache);

@@ -5,6 +5,7 @@
 #include "undead_test_runtime.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/processor.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/naming.h"
@@ -18,7 +19,7 @@ static undead_kind kind_of_target(uintptr_t value) {
 }
 
 static void add_edge(undead_scan_result *result, uintptr_t object, uint32_t offset) {
-  uintptr_t value = read_word(object + offset), target = value & 0x00FFFFFFFFFFFFF8ull;
+  uintptr_t value = read_word(object + offset), target = value & UNDEAD_REFERENCE_BITS;
   undead_kind kind = kind_of_target(target);
   if (kind == UNDEAD_KIND_OTHER || result->edge_count == MAX_WORDS) return;
   undead_node *node = &result->nodes[result->node_count];

@@ -8,7 +8,7 @@
 #include "record/avoid.h"
 #include "scan/arenas_internal.h"
 #include "world/images.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ enum {
 };
 
 static struct {
-  size_t place;         // of the pointer to a thread's cache, below the thread pointer; 0 if it is not known
+  size_t place;         // of the pointer to a thread's cache, from the thread pointer; 0 if it is not known
   size_t lists;         // offset of the lists in the cache
   bool protected_links; // since 2.32 links of single lists are stored xor their own place shifted by a page
 } layout;
@@ -140,7 +140,7 @@ static uintptr_t find_main_bins(void) {
 }
 
 static void list_cache(list_walk *walk, uintptr_t tp) {
-  uintptr_t cache = word_at(tp - layout.place), chunk = cache - CHUNK_HEADER;
+  uintptr_t cache = word_at(undead_thread_variable(tp, layout.place)), chunk = cache - CHUNK_HEADER;
   uintptr_t bins = layout.lists == CACHE_BINS_WITH_LARGE * 2 ? CACHE_BINS_WITH_LARGE : CACHE_BINS;
   if (cache < CHUNK_HEADER || !undead_is_chunk(walk->heap, chunk)) return;
   if (undead_chunk_bytes(chunk) - CHUNK_HEADER < layout.lists + bins * 8) return;
@@ -153,7 +153,7 @@ static void list_caches(list_walk *walk, const undead_world *world) {
   list_cache(walk, undead_thread_pointer());
   for (uint32_t i = 0; i < world->thread_count; i++) {
     const undead_stopped_thread *thread = &world->threads[i];
-    if (thread->phase == UNDEAD_THREAD_STOPPED && thread->tp && undead_is_readable(thread->tp - layout.place, 8))
+    if (thread->phase == UNDEAD_THREAD_STOPPED && thread->tp && undead_is_readable(undead_thread_variable(thread->tp, layout.place), 8))
       list_cache(walk, thread->tp);
   }
 }
@@ -204,7 +204,7 @@ static bool find_cache(uintptr_t tp) {
   for (int i = 0; i < 2; i++) blocks[i] = (uintptr_t)__libc_malloc(sizes[i]);
   for (int i = 0; i < 2; i++) __libc_free((void *)blocks[i]);
   for (size_t place = 8; place <= undead_image_facts.static_tls_bytes; place += 8) {
-    uintptr_t cache = word_at(tp - place);
+    uintptr_t cache = word_at(undead_thread_variable(tp, place));
     if (cache % 16 || !undead_is_readable(cache, CACHE_MOST_HEAD + CACHE_BINS * 8)) continue;
     for (size_t lists = CACHE_LEAST_HEAD; lists <= CACHE_MOST_HEAD; lists += 8) {
       if (!is_cache(cache, lists, blocks, bins)) continue;
@@ -220,7 +220,7 @@ static bool find_cache(uintptr_t tp) {
 static size_t find_arena_of_thread(uintptr_t tp) {
   uintptr_t bins = find_main_bins(), head = bins ? find_head(bins) : 0;
   for (size_t place = 8; head && place <= undead_image_facts.static_tls_bytes; place += 8)
-    if (is_arena(word_at(tp - place), head)) return place;
+    if (is_arena(word_at(undead_thread_variable(tp, place)), head)) return place;
   return 0;
 }
 

@@ -51,7 +51,7 @@ bool undead_body_is_shareable(undead_bodies *bodies, uintptr_t block, size_t siz
 }
 
 uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
-  if (word >> 47 != UNDEAD_COMPLEMENT_TOP || !undead_heap_starts(heap, ~word)) return 0;
+  if (word >> UNDEAD_ADDRESS_BITS != UNDEAD_COMPLEMENT_TOP || !undead_heap_starts(heap, ~word)) return 0;
   return undead_is_dispatch_data(word_at(~word)) ? ~word : 0;
 }
 

@@ -1,5 +1,6 @@
 // Which words of a block can hold references that keep something alive.
 #pragma once
+#include "platform/processor.h"
 #include "runtime/layout.h"
 #include "runtime/types.h"
 #include "scan/elements.h"
@@ -11,7 +12,7 @@
 #define UNDEAD_KIND_CACHE 256u
 #define UNDEAD_PLAN_CACHE 512u
 #define UNDEAD_MOST_SKIPS 256u          // of an object whose existentials are looked into
-#define UNDEAD_COMPLEMENT_TOP 0x1FFFFull   // bits 47-63 of the complement of a user address
+#define UNDEAD_COMPLEMENT_TOP (~0ull >> UNDEAD_ADDRESS_BITS)   // upper bits of the complement of an address of the program
 
 typedef struct {
   uintptr_t block;

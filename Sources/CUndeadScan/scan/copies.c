@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/copies.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <fcntl.h>
 
 #define PART_BYTES (64ull << 20)

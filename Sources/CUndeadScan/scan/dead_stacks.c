@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 // Stacks of threads that have ended, told by glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
 // new threads, and those of threads that nobody has joined yet.
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "scan/roots_internal.h"
 #include "world/given.h"
 #include "world/images.h"
@@ -17,10 +17,18 @@ static bool is_linked(uintptr_t node) {
     && word_at(next + 8) == node && word_at(previous) == node;
 }
 
-// A thread's descriptor points to itself twice (tcbhead_t: tcb, self).
 static bool is_descriptor(uintptr_t at) {
-  return at % 16 == 0 && undead_is_readable(at, undead_image_facts.thread_descriptor_bytes) && word_at(at) == at
-    && word_at(at + 16) == at;
+  return at % 16 == 0 && undead_is_readable(at, undead_image_facts.thread_descriptor_bytes)
+    && undead_is_descriptor_head((const uintptr_t *)at);
+}
+
+// Of the thread with this pointer, and back.
+static uintptr_t node_of(uintptr_t tp) {
+  return undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes) + undead_image_facts.list_field;
+}
+
+static uintptr_t thread_of(uintptr_t node) {
+  return undead_thread_of_descriptor(node - undead_image_facts.list_field, undead_image_facts.thread_descriptor_bytes);
 }
 
 static bool is_head(uintptr_t node) {
@@ -29,7 +37,7 @@ static bool is_head(uintptr_t node) {
 
 // The head of the ring that the descriptor is in, 0 if it is in none.
 static uintptr_t head_of(uintptr_t tp) {
-  uintptr_t node = tp + undead_image_facts.list_field;
+  uintptr_t node = node_of(tp);
   for (uint32_t count = 0; count < MOST_STACKS && is_linked(node); count++, node = word_at(node))
     if (is_head(node)) return node;
   return 0;
@@ -44,7 +52,7 @@ static bool has_thread(const undead_world *world, uintptr_t tp) {
 // The kernel clears the id when the thread is gone; that of one that is being made is not set yet, and its argument is
 // in its descriptor.
 static bool has_ended(const undead_world *world, uintptr_t tp) {
-  int32_t tid = *(const int32_t *)(tp + undead_image_facts.list_field + 16);
+  int32_t tid = *(const int32_t *)(node_of(tp) + 16);
   return tid <= 0 && !has_thread(world, tp);
 }
 
@@ -53,15 +61,15 @@ static void exclude(undead_root_search *search, uintptr_t tp, bool cached) {
   if (stack.low >= stack.high || !has_ended(search->world, tp)) return;
   undead_intervals_add(&search->excluded, stack.low, stack.high);
   // Whoever joins the thread gets its result from there.
-  if (!cached) undead_root_add(search, tp, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
+  uintptr_t descriptor = undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes);
+  if (!cached) undead_root_add(search, descriptor, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
 }
 
 static void exclude_ring(undead_root_search *search, uintptr_t head, bool cached) {
   uintptr_t node = word_at(head);
   for (uint32_t count = 0; count < MOST_STACKS && node != head && is_linked(node); count++, node = word_at(node)) {
-    uintptr_t tp = node - undead_image_facts.list_field;
-    if (!is_descriptor(tp)) return;
-    exclude(search, tp, cached);
+    if (!is_descriptor(node - undead_image_facts.list_field)) return;
+    exclude(search, thread_of(node), cached);
   }
 }
 

@@ -11,7 +11,7 @@
 #define TABLE_BYTES (UNDEAD_LEAF_COUNT * sizeof(uint64_t *))
 
 bool undead_is_chunk(const undead_heap *heap, uintptr_t chunk) {
-  if (chunk % 16 || chunk >> 47 || !undead_is_readable(chunk, CHUNK_SMALLEST)) return false;
+  if (chunk % 16 || chunk >> UNDEAD_ADDRESS_BITS || !undead_is_readable(chunk, CHUNK_SMALLEST)) return false;
   uintptr_t size = undead_chunk_bytes(chunk);
   if (size < CHUNK_SMALLEST || size % 16 || undead_chunk_head(chunk) & CHUNK_MAPPED) return false;
   return undead_is_readable(chunk, size) && !undead_heap_starts(heap, chunk + CHUNK_HEADER);

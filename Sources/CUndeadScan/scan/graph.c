@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "platform/maps.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/contents.h"

@@ -3,6 +3,7 @@
 #include "scan/graph_tables.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
@@ -110,7 +111,7 @@ static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, unde
 // Objects of C++ and libdispatch begin with the address of something in an image, and so do slabs of task memory.
 static bool begins_with_type(undead_bodies *bodies, uintptr_t word) {
   if (word == bodies->stale->slab_isa) return word != 0;
-  if (word & 7 || word < 4096 || word >> 47 || undead_heap_may_hold(bodies->heap, word)) return false;
+  if (word & 7 || word < 4096 || word >> UNDEAD_ADDRESS_BITS || undead_heap_may_hold(bodies->heap, word)) return false;
   return undead_module_of(word) != NULL && !undead_is_executable(word);
 }
 

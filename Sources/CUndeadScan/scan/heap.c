@@ -3,14 +3,13 @@
 #include "scan/heap.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "record/allocator.h"
 #include "scan/words.h"
 #include <assert.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 
-#define POINTER_GUARD 0x30   // tcbhead_t (sysdeps/x86_64/nptl/tls.h)
 #define GROUPS (UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT)
 #define GROUP_GRANULES (1u << UNDEAD_TOUCH_SHIFT)
 #define PAGE_GRANULES (1u << (UNDEAD_PAGE_SHIFT - 4))
@@ -93,7 +92,7 @@ static bool index_leaf(undead_heap *heap, uint32_t index) {
 }
 
 bool undead_heap_open(undead_heap *heap) {
-  *heap = (undead_heap){.low = UINTPTR_MAX, .pointer_guard = word_at(undead_thread_pointer() + POINTER_GUARD),
+  *heap = (undead_heap){.low = UINTPTR_MAX, .pointer_guard = undead_pointer_guard(),
                         .glibc = is_glibc_known()};
   heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
   bool ok = heap->regions && list_leaves(heap);

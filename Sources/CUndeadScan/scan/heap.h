@@ -1,5 +1,6 @@
 // From any word to the live block that it points into. Only valid while the world is stopped (or in a copy of it).
 #pragma once
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "record/registry.h"
 #include <stdbool.h>
@@ -14,7 +15,7 @@
   (UNDEAD_WORD_MARK | UNDEAD_WORD_MARK_AGAIN | UNDEAD_WORD_SPECIAL | UNDEAD_WORD_OWNED)
 
 // Swift keeps tags of enums and existentials in the top byte and the low three bits of a reference.
-#define UNDEAD_POINTER_MASK 0x00FFFFFFFFFFFFF8ull
+#define UNDEAD_POINTER_MASK UNDEAD_REFERENCE_BITS
 
 #define UNDEAD_PAGE_SHIFT 12
 #define UNDEAD_LEAF_PAGES (1u << (UNDEAD_LEAF_SHIFT - UNDEAD_PAGE_SHIFT))
@@ -46,7 +47,7 @@ void undead_heap_close(undead_heap *heap);
 static inline size_t undead_heap_block_size(const undead_heap *heap, uintptr_t block) {
   enum { MAPPED = 2, FLAGS = 7, IN_USE = 1 };
   uintptr_t head = word_at(block - 8), size = (head & ~(uintptr_t)FLAGS) - 8;
-  if (!heap->glibc || head & MAPPED || size >= (1ull << 47) - block || !(word_at(block + size) & IN_USE))
+  if (!heap->glibc || head & MAPPED || size >= (1ull << UNDEAD_ADDRESS_BITS) - block || !(word_at(block + size) & IN_USE))
     return undead_block_size(block);
   return size;
 }

@@ -3,6 +3,7 @@
 #include "scan/isas.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/processor.h"
 #include "record/registry.h"
 #include "record/sparse.h"
 #include "runtime/layout.h"
@@ -73,7 +74,7 @@ static inline void look_at(undead_isas *isas, uintptr_t block) {
   if (word == isas->last) return;
   uintptr_t *recent = &isas->recent[hash(word) & (RECENT_SLOTS - 1)];
   isas->last = word;
-  if (*recent == word || word & 7 || word < 4096 || word >> 47) return;
+  if (*recent == word || word & 7 || word < 4096 || word >> UNDEAD_ADDRESS_BITS) return;
   *recent = word;
   // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
   if (!undead_registry_knows(word)) add(isas, word);

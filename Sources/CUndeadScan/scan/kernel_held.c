@@ -4,7 +4,7 @@
 #include "scan/kernel_held.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "world/descriptors.h"
 #include "world/given.h"
 #include <errno.h>

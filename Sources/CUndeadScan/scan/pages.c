@@ -4,7 +4,7 @@
 #include "scan/pages.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "world/given.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -43,7 +43,7 @@ void undead_plan_make(undead_plan *plan, undead_bodies *bodies, uintptr_t isa) {
   // A type that lies in a block is a reference; in a copy of another process more is asked of an object.
   if (!layout || !is_plain(layout) || undead_given() || undead_heap_may_hold(heap, layout->isa)) return;
   uintptr_t guard = heap->pointer_guard;   // what setjmp makes of 0, and 0 of it
-  plan->zero_is_nothing = !undead_heap_may_hold(heap, 0) && (guard >> 47 || !undead_heap_may_hold(heap, guard));
+  plan->zero_is_nothing = !undead_heap_may_hold(heap, 0) && (guard >> UNDEAD_ADDRESS_BITS || !undead_heap_may_hold(heap, guard));
   plan->counted = layout->kind == UNDEAD_KIND_CLASS;
   describe(plan, layout);
   plan->plain = true;

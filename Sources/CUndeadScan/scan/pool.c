@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/pool.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "world/crew.h"
 #include <linux/futex.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
 
 void undead_spin_lock(uint32_t *lock) {
   for (uint32_t turns = 1; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); turns++) {
-    if (turns % TURNS_OF_LOCK) __builtin_ia32_pause();
+    if (turns % TURNS_OF_LOCK) undead_spin();
     else undead_raw3(SYS_sched_yield, 0, 0, 0);
   }
 }
@@ -44,7 +44,7 @@ static void sleep_until(undead_pool *pool, uint32_t event) {
 static void wait_for(undead_pool *pool, uint32_t event) {
   for (int turn = 0; turn < TURNS; turn++) {
     if (__atomic_load_n(&pool->event, __ATOMIC_RELAXED) != event || undead_crew_leaves()) return;
-    __builtin_ia32_pause();
+    undead_spin();
   }
   sleep_until(pool, event);
 }

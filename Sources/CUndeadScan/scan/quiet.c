@@ -119,7 +119,7 @@ static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *
   }
   if (!thread->in_syscall || thread->held_signal) return false;
   // Addresses of frames are those of the next instruction.
-  return find_weak(parts, (undead_frame){thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]}, thread->sp);
+  return find_weak(parts, (undead_frame){thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]}, thread->sp);
 }
 
 // The frames of Swift code further out than the one at work, of a thread that is not the one that asked: how far that one has
@@ -127,7 +127,7 @@ static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *
 static void find_doubtful(weak_parts *parts, const undead_stopped_thread *thread, const undead_scan_options *options) {
   parts->count = 0;
   if (thread->held_signal || (thread->tid == options->caller_tid && options->caller_sp)) return;
-  undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]};
+  undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]};
   bool inmost = true;
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
     code_kind kind = kind_of(frame.pc - 1);
@@ -190,9 +190,11 @@ static void add_weak_registers(weak_parts *parts, const undead_stopped_thread *t
   parts->count = 0;
   if (!parts->registers) return;
   add_weak(parts, first, first + sizeof options->caller_registers);
-  add_weak(parts, general + 8 * UNDEAD_RBX, general + 8 * (UNDEAD_RBX + 1));
-  add_weak(parts, general + 8 * UNDEAD_RBP, general + 8 * (UNDEAD_RBP + 1));
-  add_weak(parts, general + 8 * UNDEAD_R12, general + 8 * (UNDEAD_R12 + 4));
+  static const struct {
+    unsigned first, count;
+  } kept[] = UNDEAD_KEPT_REGISTERS;
+  for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
+    add_weak(parts, general + 8 * kept[i].first, general + 8 * (kept[i].first + kept[i].count));
 }
 
 // Moves the roots of one kind that belong to a thread to `result`, in parts.

@@ -20,6 +20,7 @@
 //
 // In blocks of no Swift type a word may also be the complement of the address of one of libdispatch's (undead_body).
 #pragma once
+#include "platform/processor.h"
 #include "scan/body.h"
 #include "scan/heap.h"
 #include "scan/roots.h"
@@ -27,7 +28,7 @@
 #include <emmintrin.h>
 #endif
 
-#define UNDEAD_ANY_TAG_MASK 0x00007FFFFFFFFFF8ull
+#define UNDEAD_ANY_TAG_MASK ((1ull << UNDEAD_ADDRESS_BITS) - 8)
 
 typedef struct {
   uintptr_t address;   // of the byte that is named, without tags; undead_heap_may_hold it
@@ -56,13 +57,13 @@ static inline bool undead_is_weak_evidence(undead_evidence evidence) {
 // sysdeps/unix/sysv/linux/x86_64/pointer_guard.h), which may be the only copy of a register of a fiber.
 UNDEAD_WALK undead_walk_disguised(const undead_heap *heap, uintptr_t at, uintptr_t value, undead_evidence evidence,
                                   undead_reference_visitor visit, void *context) {
-  enum { SHIFT = 16, ROTATION = 17 };
-  uintptr_t shifted = value >> SHIFT, hidden = (value >> ROTATION | value << (64 - ROTATION)) ^ heap->pointer_guard;
+  enum { SHIFT = 16, ROTATION = UNDEAD_POINTER_ROTATION };
+  uintptr_t shifted = value >> SHIFT, hidden = (value >> ROTATION | value << (64 - ROTATION) % 64) ^ heap->pointer_guard;
   if (__builtin_expect(undead_heap_might_hold(heap, shifted), 0)) {
     undead_reference reference = {shifted, at, value, evidence};
     visit(context, &reference);
   }
-  if (__builtin_expect(hidden >> 47 == 0 && undead_heap_may_hold(heap, hidden), 0)) {
+  if (__builtin_expect(hidden >> UNDEAD_ADDRESS_BITS == 0 && undead_heap_may_hold(heap, hidden), 0)) {
     undead_reference reference = {hidden, at, value, evidence};
     visit(context, &reference);
   }
@@ -134,7 +135,7 @@ UNDEAD_WALK undead_walk_memory(const undead_heap *heap, uintptr_t low, uintptr_t
                                void *context) {
   for (uintptr_t at = low; at < high; at += 8) {
     uintptr_t value = *(const uintptr_t *)at;
-    uintptr_t target = value >> 47 == UNDEAD_COMPLEMENT_TOP ? undead_complement_target(heap, value) : 0;
+    uintptr_t target = value >> UNDEAD_ADDRESS_BITS == UNDEAD_COMPLEMENT_TOP ? undead_complement_target(heap, value) : 0;
     if (target) {
       undead_reference reference = {target, at, value, UNDEAD_EVIDENCE_RAW};
       visit(context, &reference);

@@ -6,13 +6,16 @@
 #include "platform/maps.h"
 #include "world/given.h"
 #include "world/images.h"
-#include "platform/raw_x86_64.h"
-
-// A leaf function may use this much below its stack pointer (System V ABI, 3.2.2).
-#define RED_ZONE 128
+#include "platform/processor.h"
 
 static bool is_caller(const undead_root_search *search, const undead_stopped_thread *thread) {
   return search->options->caller_tid == thread->tid && search->options->caller_sp;
+}
+
+// Storage and descriptor of the thread.
+static undead_interval storage_of(uintptr_t tp) {
+  size_t storage = undead_image_facts.static_tls_bytes, descriptor = undead_image_facts.thread_descriptor_bytes;
+  return (undead_interval){undead_thread_low(tp, storage, descriptor), undead_thread_high(tp, storage, descriptor)};
 }
 
 // The whole block that glibc made or was given for a thread's stack; empty for the first thread.
@@ -20,13 +23,14 @@ undead_interval undead_stack_block(uintptr_t tp) {
   size_t field = undead_image_facts.stack_field;
   undead_interval none = {0, 0};
   if (field) {
-    if (!undead_is_readable(tp + field, 16)) return none;
-    uintptr_t low = word_at(tp + field), size = word_at(tp + field + 8);
+    uintptr_t at = undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes) + field;
+    if (!undead_is_readable(at, 16)) return none;
+    uintptr_t low = word_at(at), size = word_at(at + 8);
     if (!low || tp - low >= size) return none;
     return (undead_interval){low, low + size};
   }
   const undead_mapping *mapping = undead_mapping_of(tp);
-  return mapping ? (undead_interval){mapping->low, tp + undead_image_facts.thread_descriptor_bytes} : none;
+  return mapping ? (undead_interval){mapping->low, storage_of(tp).high} : none;
 }
 
 // From the stack pointer up, and where a signal interrupted the thread below that: its handler may run on a stack that lies
@@ -35,7 +39,7 @@ static uintptr_t lowest_in_use(undead_interval stack, uintptr_t low) {
   undead_interval above = {low > stack.low ? low : stack.low, stack.high};
   if (undead_has_started_context(above)) return stack.low;
   uintptr_t interrupted = undead_lowest_interrupted(above, stack);
-  return interrupted && interrupted - RED_ZONE < above.low ? interrupted - RED_ZONE : above.low;
+  return interrupted && interrupted - UNDEAD_RED_ZONE < above.low ? interrupted - UNDEAD_RED_ZONE : above.low;
 }
 
 typedef struct {
@@ -63,11 +67,10 @@ static void add_touched(undead_root_search *search, int32_t tid, uintptr_t low, 
 
 // Adds what lies above the stack in its block, and returns where the stack ends.
 static uintptr_t add_storage(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
-  uintptr_t tp = thread->tp, storage = tp - undead_image_facts.static_tls_bytes;
-  if (!undead_in(stack, tp)) return stack.high;
-  uintptr_t high = tp + undead_image_facts.thread_descriptor_bytes;
-  undead_root_add(search, storage, high, UNDEAD_ROOT_THREAD_LOCAL, thread->tid);
-  return storage;
+  undead_interval storage = storage_of(thread->tp);
+  if (!undead_in(stack, thread->tp)) return stack.high;
+  undead_root_add(search, storage.low, storage.high, UNDEAD_ROOT_THREAD_LOCAL, thread->tid);
+  return storage.low;
 }
 
 // How much of a stack that is not the thread's own is looked at as a stack: who made it is not known, nor how large it is.
@@ -90,7 +93,7 @@ static void add_other_stack(undead_root_search *search, const undead_stopped_thr
 static bool add_stack(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
   bool caller = is_caller(search, thread);
   uintptr_t sp = caller ? search->options->caller_sp : thread->sp;
-  uintptr_t low = caller || thread->in_syscall ? sp : sp - RED_ZONE;
+  uintptr_t low = caller || thread->in_syscall ? sp : sp - UNDEAD_RED_ZONE;
   uintptr_t top = stack.low < stack.high ? add_storage(search, thread, stack) : 0;
   if (undead_in(stack, sp)) low = lowest_in_use((undead_interval){stack.low, top}, low);
   if (undead_in(stack, sp) && low > stack.low) {
@@ -131,8 +134,7 @@ static undead_interval first_stack(void) {
 static void add_thread(undead_root_search *search, const undead_stopped_thread *thread) {
   undead_interval stack = thread->tp ? undead_stack_block(thread->tp) : (undead_interval){0, 0};
   if (thread->tid == search->world->process || stack.low == stack.high) {
-    uintptr_t low = thread->tp - undead_image_facts.static_tls_bytes;
-    uintptr_t high = thread->tp + undead_image_facts.thread_descriptor_bytes;
+    uintptr_t low = storage_of(thread->tp).low, high = storage_of(thread->tp).high;
     const undead_mapping *mapping = thread->tp ? undead_mapping_of(thread->tp) : NULL;
     if (mapping) {
       low = low > mapping->low ? low : mapping->low;

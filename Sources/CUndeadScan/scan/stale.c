@@ -49,7 +49,7 @@ void undead_stale_close(undead_stale *stale) {
 uintptr_t undead_stale_dispatch_data(const undead_stopped_thread *thread) {
   size_t module = undead_image_facts.dispatch_tls_module;
   if (!module || !thread->tp) return 0;
-  uintptr_t vector = word_at(thread->tp + 8);   // the dynamic thread vector: 16 bytes for each module, [-1] its length
+  uintptr_t vector = undead_thread_vector(thread->tp);
   if (!undead_is_readable(vector - 16, 16) || word_at(vector - 16) < module) return 0;
   if (!undead_is_readable(vector + 16 * module, 16)) return 0;
   uintptr_t storage = word_at(vector + 16 * module), data = storage + undead_image_facts.dispatch_tls_offset;

@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/stream.h"
 #include "platform/memory.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <errno.h>
 
 bool undead_stream_open(undead_stream *stream, int file) {

@@ -3,7 +3,7 @@
 #include "undead_test_scan.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "record/thread.h"
 #include "runtime/abi.h"
 #include "scan/body.h"

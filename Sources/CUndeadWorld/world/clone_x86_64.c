@@ -1,9 +1,8 @@
 #include "undead_supported.h"
-#if UNDEAD_SUPPORTED
+#if UNDEAD_SUPPORTED && defined(__x86_64__)
 #define _GNU_SOURCE
-#include "world/clone_x86_64.h"
-#include "platform/raw_x86_64.h"
-#include "world/sigaction_x86_64.h"
+#include "world/clone.h"
+#include "platform/processor.h"
 #include <sched.h>
 
 long undead_clone_on_stack(unsigned long more_flags, void *stack_top, uint32_t *tid, int (*entry)(void *)) {
@@ -31,17 +30,5 @@ long undead_clone_on_stack(unsigned long more_flags, void *stack_top, uint32_t *
     : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(tid), "r"(r10), "r"(r8), [leave] "i"(SYS_exit_group)
     : "rcx", "r11", "memory", "cc");
   return result;
-}
-
-void undead_take_over_faults(void (*handler)(int, siginfo_t *, void *)) {
-  undead_signal_action action = {
-    .handler = handler, .flags = SA_SIGINFO | SA_NODEFER | UNDEAD_SA_RESTORER, .restorer = undead_signal_return};
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
-  uint64_t unblock = 0;
-  for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
-    undead_set_action(faults[i], &action, NULL);
-    unblock |= 1ull << (faults[i] - 1);
-  }
-  undead_raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, 8);
 }
 #endif

@@ -5,8 +5,8 @@
 #include "platform/environment.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
-#include "world/clone_x86_64.h"
+#include "platform/registers.h"
+#include "world/clone.h"
 #include "world/given.h"
 #include "world/helper.h"
 #include <errno.h>
@@ -14,7 +14,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #define STACK_BYTES (1u << 20)
 #define GUARD_BYTES 4096u
@@ -122,7 +121,7 @@ void undead_crew_crash(int number, uintptr_t address) {
 bool undead_crew_is_refused(int number, void *context) {
   if (number != SIGSYS || permission != TRYING || !is_first_thread()) return false;
   permission = FORBIDDEN;
-  ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
+  undead_context_set_result(context, -EPERM);
   return true;
 }
 

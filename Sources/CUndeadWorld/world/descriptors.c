@@ -4,8 +4,8 @@
 #include "world/descriptors.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
-#include "world/clone_x86_64.h"
+#include "platform/processor.h"
+#include "world/clone.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>

@@ -1,15 +1,16 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
 #include "world/given.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
 #include "platform/words.h"
 #include "world/clock.h"
+#include "world/images.h"
+#include "world/note.h"
 #include <string.h>
-#include <sys/user.h>
 
-_Static_assert(sizeof(struct user_regs_struct) == 27 * sizeof(uint64_t), "the layout is a contract");
+_Static_assert(sizeof(undead_user_registers) == UNDEAD_USER_WORDS * sizeof(uint64_t), "the layout is a contract");
 
 static const undead_given_world *given;
 
@@ -17,25 +18,22 @@ void undead_world_give(const undead_given_world *world) { given = world; }
 
 const undead_given_world *undead_given(void) { return given; }
 
-static struct user_regs_struct registers_of(const undead_given_thread *thread) {
-  struct user_regs_struct registers;
+static undead_user_registers registers_of(const undead_given_thread *thread) {
+  undead_user_registers registers;
   memcpy(&registers, thread->registers, sizeof registers);
   return registers;
+}
+
+static uintptr_t pointer_in(const undead_given_thread *thread) {
+  undead_user_registers registers = registers_of(thread);
+  return undead_user_tp(&registers);
 }
 
 static bool add_thread(undead_world *world, const undead_given_thread *from) {
   undead_stopped_thread *thread = undead_world_add(world, from->tid);
   if (!thread) return false;
-  struct user_regs_struct registers = registers_of(from);
-  thread->pc = registers.rip;
-  thread->sp = registers.rsp;
-  thread->gs = registers.gs_base;
-  thread->tp = registers.fs_base;
-  const uintptr_t general[UNDEAD_GENERAL_REGISTERS] = {
-    registers.rax, registers.rbx, registers.rcx, registers.rdx, registers.rsi, registers.rdi, registers.rbp,
-    registers.r8, registers.r9, registers.r10, registers.r11, registers.r12, registers.r13, registers.r14,
-    registers.r15};
-  memcpy(thread->general, general, sizeof general);
+  undead_user_registers registers = registers_of(from);
+  undead_world_note(thread, &registers);
   thread->phase = UNDEAD_THREAD_STOPPED;
   undead_note_system_call(thread);
   if (from->xstate) undead_take_vectors(world, thread, from->xstate, from->xstate_bytes);
@@ -53,14 +51,13 @@ undead_stop_result undead_given_stop(undead_world *world) {
 int32_t undead_given_own_tid(void) {
   uintptr_t own = undead_thread_pointer();
   for (uint32_t i = 0; i < given->thread_count; i++)
-    if (registers_of(&given->threads[i]).fs_base == own) return given->threads[i].tid;
+    if (pointer_in(&given->threads[i]) == own) return given->threads[i].tid;
   return 0;
 }
 
 static uintptr_t pointer_of(bool first) {
   for (uint32_t i = 0; i < given->thread_count; i++)
-    if (given->threads[i].first == first && registers_of(&given->threads[i]).fs_base)
-      return registers_of(&given->threads[i]).fs_base;
+    if (given->threads[i].first == first && pointer_in(&given->threads[i])) return pointer_in(&given->threads[i]);
   return 0;
 }
 
@@ -76,11 +73,12 @@ static bool is_linked(uintptr_t node) {
 // lies behind that of the ring with the first thread (_dl_stack_user, _dl_stack_cache in sysdeps/generic/ldsodefs.h).
 static uintptr_t ended_thread(size_t list_field) {
   uintptr_t first = undead_given_first_thread();
-  if (!first || !list_field || !is_linked(first + list_field)) return 0;
-  uintptr_t head = word_at(first + list_field) + 16, node = is_linked(head) ? word_at(head) : head;
-  uintptr_t tp = node - list_field;
-  bool descriptor = node != head && undead_is_readable(tp, list_field + 16) && word_at(tp) == tp && word_at(tp + 16) == tp;
-  return descriptor ? tp : 0;
+  uintptr_t own = first ? undead_thread_descriptor(first, undead_image_facts.thread_descriptor_bytes) + list_field : 0;
+  if (!own || !list_field || !is_linked(own)) return 0;
+  uintptr_t head = word_at(own) + 16, node = is_linked(head) ? word_at(head) : head;
+  uintptr_t at = node - list_field;
+  bool descriptor = node != head && undead_is_readable(at, list_field + 16) && undead_is_descriptor_head((const uintptr_t *)at);
+  return descriptor ? undead_thread_of_descriptor(at, undead_image_facts.thread_descriptor_bytes) : 0;
 }
 
 uintptr_t undead_given_made_thread(size_t list_field) {
@@ -92,9 +90,10 @@ uintptr_t undead_given_made_thread(size_t list_field) {
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
   enum { PAGE = 4096, MOST_ABOVE = 1 << 20 };
   uintptr_t tp = undead_given_made_thread(list_field);
-  if (!tp || !undead_is_readable(tp, descriptor_bytes)) return 0;
+  uintptr_t descriptor = tp ? undead_thread_descriptor(tp, descriptor_bytes) : 0;
+  if (!tp || !undead_is_readable(descriptor, descriptor_bytes)) return 0;
   for (size_t field = 512; field + 24 < descriptor_bytes; field += 8) {
-    uintptr_t low = word_at(tp + field), size = word_at(tp + field + 8), guard = word_at(tp + field + 16);
+    uintptr_t low = word_at(descriptor + field), size = word_at(descriptor + field + 8), guard = word_at(descriptor + field + 16);
     if (!low || low % PAGE || size % PAGE || guard % PAGE || guard >= size) continue;
     if (tp > low && tp - low < size && size - (tp - low) < MOST_ABOVE) return field;
   }

@@ -5,12 +5,12 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "world/clock.h"
-#include "world/clone_x86_64.h"
+#include "world/clone.h"
 #include "world/crew.h"
 #include "world/given.h"
 #include "world/in_place.h"
-#include "platform/raw_x86_64.h"
-#include <cpuid.h>
+#include "platform/processor.h"
+#include "world/keys.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -88,19 +88,12 @@ static bool is_permission_needed(void) {
 
 static void set_tracer(long pid) { undead_raw6(SYS_prctl, PR_SET_PTRACER, pid, 0, 0, 0, 0); }
 
-// Memory that the program has locked with a protection key may be read here: the keys' register is each thread's own.
-static void unlock_keys(void) {
-  uint32_t a, b, c, d;
-  bool has_keys = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 4 & 1);   // OSPKE
-  if (has_keys) __asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0) : "memory");
-}
-
 static int helper_main(void *context) {
   (void)context;
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   if (undead_raw3(SYS_getppid, 0, 0, 0) != helper.owner) return 1;
   undead_take_over_faults(crashed);
-  unlock_keys();
+  undead_unlock_keys();
   while (!undead_helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
   // The copies of the program's descriptors would keep its pipes open.
   if (kept_file > 0) undead_raw3(SYS_close_range, 0, kept_file - 1, 0);

@@ -5,12 +5,11 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/registers.h"
+#include "platform/thread_storage.h"
 #include "world/given.h"
-#include <link.h>
 #include <pthread.h>
 #include <string.h>
-#include <ucontext.h>
 
 undead_images undead_image_facts;
 
@@ -34,10 +33,9 @@ static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
       add_interval(facts->writable, &facts->writable_count, start, start + segment->p_memsz);
   }
   if (facts->dispatch_image.low == low) facts->dispatch_tls_module = info->dlpi_tls_modid;
-  // Blocks of static TLS lie below the thread pointer, at the same distance in every thread.
-  uintptr_t block = (uintptr_t)info->dlpi_tls_data, own = undead_thread_pointer();
-  if (block && block < own && own - block < (1u << 20) && own - block > facts->static_tls_bytes)
-    facts->static_tls_bytes = own - block;
+  // Blocks of static TLS lie at the same distance from the thread pointer in every thread.
+  size_t storage = undead_static_storage_bytes(info, undead_thread_pointer());
+  if (storage < (1u << 20) && storage > facts->static_tls_bytes) facts->static_tls_bytes = storage;
   return 0;
 }
 
@@ -66,7 +64,7 @@ static size_t find_stack_field(size_t descriptor_bytes) {
   pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_getguardsize(&attributes, &guard);
   pthread_attr_destroy(&attributes);
-  const uintptr_t *word = (const uintptr_t *)undead_thread_pointer();
+  const uintptr_t *word = (const uintptr_t *)undead_thread_descriptor(undead_thread_pointer(), descriptor_bytes);
   for (size_t i = 64; i + 2 < descriptor_bytes / 8; i++)
     if (word[i] == (uintptr_t)address - guard && word[i + 1] == size + guard && word[i + 2] == guard) return i * 8;
   return 0;
@@ -74,7 +72,7 @@ static size_t find_stack_field(size_t descriptor_bytes) {
 
 // The links in a list of stacks stand before the thread's id (nptl/descr.h).
 static size_t find_list_field(size_t descriptor_bytes) {
-  uintptr_t own = undead_thread_pointer();
+  uintptr_t own = undead_thread_descriptor(undead_thread_pointer(), descriptor_bytes);
   uint32_t tid = undead_given() ? (uint32_t)undead_given_own_tid() : (uint32_t)undead_raw3(SYS_gettid, 0, 0, 0);
   for (size_t i = 128; i + 4 < descriptor_bytes; i += 8) {
     if (*(const uint32_t *)(own + i) != tid) continue;
@@ -133,9 +131,7 @@ static uintptr_t find_context_start(void) {
   context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
   context.uc_link = NULL;
   makecontext(&context, do_nothing, 0);
-  uintptr_t sp = (uintptr_t)context.uc_mcontext.gregs[REG_RSP];
-  bool inside = sp - (uintptr_t)stack <= sizeof stack - sizeof sp;
-  uintptr_t start = inside ? *(const uintptr_t *)sp : 0;
+  uintptr_t start = undead_context_return(&context, (uintptr_t)stack, sizeof stack);
   memset(stack, 0, sizeof stack);
   return undead_is_libc_code(start) ? start : 0;
 }

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "world/in_place.h"
 #include "platform/own_data.h"
-#include "world/clone_x86_64.h"
-#include "world/sigaction_x86_64.h"
+#include "world/clone.h"
+#include "world/sigaction.h"
 #include <setjmp.h>
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "world/proc_ids.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -64,7 +64,11 @@ void undead_proc_ids_refresh(void) {
 int32_t undead_proc_self(void) {
   char text[16];
   int32_t number = 0;
+#ifdef SYS_readlink
   long length = undead_raw3(SYS_readlink, (long)"/proc/self", (long)text, sizeof text);
+#else
+  long length = undead_raw4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self", (long)text, sizeof text);
+#endif
   for (long i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++) number = number * 10 + (text[i] - '0');
   return number ? number : (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
 }

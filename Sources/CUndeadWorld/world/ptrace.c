@@ -5,22 +5,19 @@
 #include "record/gate.h"
 #include "world/clock.h"
 #include "platform/own_data.h"
-#include "platform/raw_x86_64.h"
-#include "world/world.h"
-#include <elf.h>
+#include "platform/registers.h"
+#include "world/note.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
 #define STOP_DEADLINE 300000000ull    // for all threads to stop; then those that did go on, and it begins again
 #define RUNNABLE_DEADLINE 3000000000ull   // for one that only waits for a processor: it stops as soon as it has one
 #define HOOK_DEADLINE 200000000ull    // for one that sleeps in the allocator: one that stands may hold what it needs
 #define GIVE_UP_DEADLINE 20000000000ull
-#define XSAVE_BYTES 16384
 
 static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
   return undead_raw4(SYS_ptrace, request, tid, (long)address, (long)data);
@@ -50,21 +47,18 @@ static void seize(undead_world *world, int32_t tid) {
 }
 
 static void read_registers(undead_stopped_thread *thread) {
-  struct user_regs_struct registers;
-  struct iovec area = {&registers, sizeof registers};
-  if (trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) {
+  undead_user_registers registers;
+  struct iovec area = {&registers, sizeof(struct user_regs_struct)};
+  bool known = trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) >= 0;
+#ifdef UNDEAD_THREAD_POINTER_SET
+  area = (struct iovec){&registers.tp, sizeof registers.tp};
+  known = known && trace(PTRACE_GETREGSET, thread->tid, UNDEAD_THREAD_POINTER_SET, (uintptr_t)&area) >= 0;
+#endif
+  if (!known) {
     thread->phase = UNDEAD_THREAD_GONE;
     return;
   }
-  thread->pc = registers.rip;
-  thread->sp = registers.rsp;
-  thread->gs = registers.gs_base;
-  thread->tp = registers.fs_base;
-  const uintptr_t general[UNDEAD_GENERAL_REGISTERS] = {
-    registers.rax, registers.rbx, registers.rcx, registers.rdx, registers.rsi, registers.rdi, registers.rbp,
-    registers.r8, registers.r9, registers.r10, registers.r11, registers.r12, registers.r13, registers.r14,
-    registers.r15};
-  for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = general[i];
+  undead_world_note(thread, &registers);
 }
 
 // Takes note of one change of a traced thread; false if there was none yet.
@@ -203,13 +197,13 @@ static undead_stop_result stop_once(undead_world *world) {
 }
 
 static void read_vectors(undead_world *world, undead_stopped_thread *thread) {
-  static _Alignas(64) uint8_t bytes[XSAVE_BYTES];
+  static _Alignas(64) uint8_t bytes[UNDEAD_VECTOR_BYTES];
   struct iovec area = {bytes, sizeof bytes};
-  if (trace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, (uintptr_t)&area) >= 0) {
+  if (trace(PTRACE_GETREGSET, thread->tid, UNDEAD_VECTOR_SET, (uintptr_t)&area) >= 0) {
     undead_take_vectors(world, thread, bytes, area.iov_len);
     return;
   }
-  struct user_fpregs_struct legacy;
+  undead_user_vectors legacy;
   area = (struct iovec){&legacy, sizeof legacy};
   if (trace(PTRACE_GETREGSET, thread->tid, NT_PRFPREG, (uintptr_t)&area) >= 0)
     undead_take_vectors(world, thread, (const uint8_t *)&legacy, area.iov_len);

@@ -3,7 +3,7 @@
 // Calls of the system that a stop has ended are made again, as if nothing had happened.
 #define _GNU_SOURCE
 #include "platform/maps.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include "world/world.h"
 #include <elf.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#if defined(__x86_64__)
 static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
   return undead_raw4(SYS_ptrace, request, tid, (long)address, (long)data);
 }
@@ -76,8 +77,8 @@ static bool has_pending_signal(const undead_world *world, int32_t tid) {
 }
 
 static bool is_behind_system_call(uintptr_t pc) {
-  const uint8_t *code = (const uint8_t *)pc;
-  return undead_is_readable(pc - 2, 2) && code[-2] == 0x0f && code[-1] == 0x05;
+  return undead_is_readable(pc - UNDEAD_SYSTEM_CALL_BYTES, UNDEAD_SYSTEM_CALL_BYTES) &&
+         undead_is_system_call((const uint8_t *)pc - UNDEAD_SYSTEM_CALL_BYTES);
 }
 
 void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
@@ -88,8 +89,14 @@ void undead_start_call_again(const undead_world *world, const undead_stopped_thr
   if (!ended || is_done_once(registers.orig_rax) || !is_behind_system_call(registers.rip)) return;
   if (has_pending_signal(world, thread->tid)) return;
   registers.rax = registers.orig_rax;
-  registers.rip -= 2;   // back to the instruction
+  registers.rip -= UNDEAD_SYSTEM_CALL_BYTES;   // back to the instruction
   registers.orig_rax = UINT64_MAX;
   trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
 }
+#else
+// The result of a call has taken the place of its first argument, which ptrace does not tell: such a call ends with EINTR.
+void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
+  (void)world, (void)thread;
+}
+#endif
 #endif

@@ -5,23 +5,21 @@
 // whole timeout.
 #define _GNU_SOURCE
 #include "platform/own_data.h"
+#include "platform/registers.h"
 #include "platform/system_calls.h"
 #include "platform/time_limit.h"
 #include "record/gate.h"
 #include "world/clock.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
-#include "world/sigaction_x86_64.h"
+#include "world/sigaction.h"
 #include "world/world.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <immintrin.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <ucontext.h>
 
 #define FIRST_DEADLINE 300000000ull    // for all threads to answer; doubled with every attempt
 #define RUNNABLE_DEADLINE 3000000000ull   // for those that only wait for a processor: they answer as soon as they have one
@@ -37,35 +35,21 @@ static struct {
   undead_signal_action before;  // the program's own
 } stopper;
 
-// What the program may have in the GS register, where it can be read without a system call.
-static __attribute__((target("fsgsbase"))) uintptr_t gs_base(void) {
-  enum { HAS_FSGSBASE = 2 };   // of AT_HWCAP2 (Documentation/arch/x86/elf_hwcaps.rst)
-  return getauxval(AT_HWCAP2) & HAS_FSGSBASE ? _readgsbase_u64() : 0;
-}
-
 // The helper is another process: futexes that it shares with the program cannot be private ones.
 static void wake_all(uint32_t *word) {
   undead_raw6(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
 static void note_registers(undead_world *world, undead_stopped_thread *thread, const ucontext_t *context) {
-  const greg_t *saved = context->uc_mcontext.gregs;
-  static const int order[UNDEAD_GENERAL_REGISTERS] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI,
-                                                      REG_RDI, REG_RBP, REG_R8,  REG_R9,  REG_R10,
-                                                      REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-  for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = (uintptr_t)saved[order[i]];
-  thread->pc = (uintptr_t)saved[REG_RIP];
-  thread->sp = (uintptr_t)saved[REG_RSP];
-  thread->gs = gs_base();
+  for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = undead_context_general(context, i);
+  thread->pc = undead_context_pc(context);
+  thread->sp = undead_context_sp(context);
+  thread->gs = undead_own_gs();
   thread->tp = undead_thread_pointer();
   undead_note_system_call(thread);
-  const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
-  if (thread->in_syscall || !area) return;
-  // struct _fpx_sw_bytes at offset 464: magic, extended size, features, state size.
-  uint32_t magic, size = 512;
-  memcpy(&magic, area + 464, sizeof magic);
-  if (magic == 0x46505853) memcpy(&size, area + 480, sizeof size);
-  undead_take_vectors(world, thread, area, size);
+  size_t size;
+  const uint8_t *area = undead_context_vectors(context, &size);
+  if (!thread->in_syscall && area) undead_take_vectors(world, thread, area, size);
 }
 
 static void park(undead_stopped_thread *thread, const ucontext_t *context) {
@@ -85,8 +69,7 @@ static void answer(const ucontext_t *context) {
   if (!thread || thread->phase != UNDEAD_THREAD_RUNNING) return;
   thread->asked = 0;
   // Inside the allocator it goes on to the gate, and is asked again a little later.
-  const greg_t *registers = context->uc_mcontext.gregs;
-  undead_frame at = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]};
+  undead_frame at = {undead_context_pc(context) + 1, undead_context_sp(context), undead_context_fp(context)};
   if (undead_thread.held || undead_hook_is_under_way(&undead_thread, at)) return;
   if (!undead_thread_empties_cache(stopper.world, undead_thread_pointer())) park(thread, context);
 }

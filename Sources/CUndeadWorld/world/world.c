@@ -11,14 +11,12 @@
 #include "world/given.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
-#include "platform/raw_x86_64.h"
+#include "platform/processor.h"
 #include <assert.h>
-#include <cpuid.h>
 #include <string.h>
 
 static int preference;
 
-static void learn_parts(void);
 
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
@@ -33,7 +31,7 @@ void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};
-  learn_parts();
+  undead_learn_vectors();
   undead_proc_ids_refresh();
   world->process = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
   world->scanner = (int32_t)undead_raw3(SYS_gettid, 0, 0, 0);
@@ -129,7 +127,8 @@ void undead_ending_threads_except(uintptr_t thread_pointer) { asking = thread_po
 // from 2.42 on all have one, and none is seen here.
 bool undead_thread_empties_cache(const undead_world *world, uintptr_t thread_pointer) {
   if (!cache_place || !arena_place || world->restarts > 0 || thread_pointer == asking) return false;
-  return !word_at(thread_pointer - cache_place) && word_at(thread_pointer - arena_place);
+  return !word_at(undead_thread_variable(thread_pointer, cache_place)) &&
+         word_at(undead_thread_variable(thread_pointer, arena_place));
 }
 
 // The thread may be younger than the memory map that was read.
@@ -141,71 +140,16 @@ bool undead_thread_must_go_on(const undead_world *world, const undead_stopped_th
   if (!thread->tp) return false;
   undead_thread_state *state = undead_thread_of(thread->tp);
   if (!is_readable((uintptr_t)state, (uintptr_t)(state + 1))) return false;
-  undead_frame at = {thread->pc + 1, thread->sp, thread->general[UNDEAD_RBP]};
+  undead_frame at = {thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]};
   if (state->held || undead_hook_is_under_way(state, at)) return true;
-  size_t below = cache_place > arena_place ? cache_place : arena_place;
-  return is_readable(thread->tp - below, thread->tp) && undead_thread_empties_cache(world, thread->tp);
+  uintptr_t cache = undead_thread_variable(thread->tp, cache_place), arena = undead_thread_variable(thread->tp, arena_place);
+  return is_readable(cache, cache + 8) && is_readable(arena, arena + 8) && undead_thread_empties_cache(world, thread->tp);
 }
 
-// glibc's functions treat vector registers and the red zone as lost across a system call. Other code with a `syscall`
-// of its own may not. A system call that is to be restarted lies ahead, else behind.
+// glibc's functions treat vector registers and the red zone as lost across a system call. Other code that makes
+// one may not. A system call that is to be restarted lies ahead, else behind.
 void undead_note_system_call(undead_stopped_thread *thread) {
-  if (!undead_is_libc_code(thread->pc) || !undead_is_libc_code(thread->pc - 2)) return;
-  const uint8_t *code = (const uint8_t *)thread->pc;
-  thread->in_syscall = (code[-2] == 0x0f && code[-1] == 0x05) || (code[0] == 0x0f && code[1] == 0x05);
-}
-
-// XSAVE areas in the standard format: Intel SDM vol. 1, 13.4. Where the parts lie the processor tells (CPUID leaf 0DH): the
-// vectors of AVX and AVX-512, tiles, the further general registers of APX. Those of x87 and SSE are in the old area.
-enum { XSTATE_BV_OFFSET = 512, XSAVE_HEADER_END = 576, PARTS = 63, FIRST_EXTENDED = 2, PART_PKRU = 9 };
-static struct {
-  uint32_t offset, bytes;
-} parts[PARTS] = {{32, 128}, {160, 256}};
-
-// Asked for those that the processor has only: in a virtual machine each question takes microseconds.
-static void learn_parts(void) {
-  uint32_t bytes, offset, c, d, low, high;
-  if (parts[FIRST_EXTENDED].bytes || !__get_cpuid_count(0xD, 0, &low, &bytes, &c, &high)) return;
-  for (uint32_t i = FIRST_EXTENDED; i < PARTS; i++) {
-    if (i == PART_PKRU || !(((uint64_t)high << 32 | low) >> i & 1)) continue;
-    __cpuid_count(0xD, i, bytes, offset, c, d);
-    if (c & 1) continue;   // of the kernel only
-    parts[i].offset = offset;
-    parts[i].bytes = bytes;
-  }
-}
-
-static uint32_t take_words(const uint8_t *area, uint32_t bytes, uintptr_t *to) {
-  uint32_t count = 0;
-  for (const uint64_t *word = (const void *)area; word < (const uint64_t *)(area + bytes); word++) {
-    if (*word < 4096) continue;
-    if (to) to[count] = *word;
-    count++;
-  }
-  return count;
-}
-
-// The words of the parts in use; with `to` NULL only their number.
-static uint32_t take_parts(const uint8_t *area, size_t size, uintptr_t *to) {
-  uint64_t in_use = size >= XSAVE_HEADER_END ? *(const uint64_t *)(area + XSTATE_BV_OFFSET) : 3;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < PARTS; i++) {
-    if (!(in_use >> i & 1) || !parts[i].bytes || parts[i].offset + (size_t)parts[i].bytes > size) continue;
-    count += take_words(area + parts[i].offset, parts[i].bytes, to ? to + count : NULL);
-  }
-  return count;
-}
-
-void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, const uint8_t *area, size_t size) {
-  assert(((uintptr_t)area & 7) == 0);
-  uint32_t count = take_parts(area, size, NULL);
-  uint32_t first = __atomic_fetch_add(&world->vector_count, count, __ATOMIC_RELAXED);
-  if (first + count > UNDEAD_MAX_VECTORS) {
-    world->vectors_lost = true;
-    return;
-  }
-  take_parts(area, size, world->vectors + first);
-  thread->first_vector = first;
-  thread->vector_count = count;
+  if (!undead_is_libc_code(thread->pc) || !undead_is_libc_code(thread->pc - UNDEAD_SYSTEM_CALL_BYTES)) return;
+  thread->in_syscall = undead_is_beside_system_call((const uint8_t *)thread->pc);
 }
 #endif

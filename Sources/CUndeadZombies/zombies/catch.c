@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // What the stubs call: a message to a dead object, its destruction, or one of the runtime's functions on it.
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "zombies/functions.h"
@@ -15,7 +16,6 @@
 #include <stddef.h>
 
 #if defined(__x86_64__)
-#define POINTER_BITS 0x00FFFFFFFFFFFFF8ull   // what swift_retain takes for the address
 
 static bool stops(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && undead_zombies.active; }
 
@@ -100,7 +100,7 @@ static undead_zombie_kind kind_of(uint32_t function) {
 
 uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if ((intptr_t)object <= 0) return undead_swift_real[function];
-  object &= POINTER_BITS;
+  object &= UNDEAD_REFERENCE_BITS;
   undead_zombie_kind kind = kind_of(function);
   const undead_zombie_class *class = undead_zombie_class_of_isa(word_at(object));
   if (!class) return undead_zombie_waits_no_longer() ? go_on(undead_swift_real[function]) : undead_swift_real[function];

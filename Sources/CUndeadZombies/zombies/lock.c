@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/lock.h"
+#include "platform/processor.h"
 #include "record/abandoned.h"
 #include <errno.h>
 #include <sched.h>
@@ -33,9 +34,7 @@ bool undead_lock_wait(undead_bounded_lock *lock, uintptr_t own) {
   }
   for (int i = 0; i < SPINS; i++) {
     if (!__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) && undead_lock_try(lock, own)) return true;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    undead_spin();
   }
   int saved = errno;
   int64_t deadline = seconds() + PATIENCE_SECONDS;

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "zombies/metadata.h"
 #include "platform/memory.h"
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 
@@ -27,7 +28,7 @@ static bool is_readable(uintptr_t address, size_t size) {
   return true;
 }
 
-static bool is_address(uintptr_t address) { return address >= PAGE && address >> 47 == 0; }
+static bool is_address(uintptr_t address) { return address >= PAGE && address >> UNDEAD_ADDRESS_BITS == 0; }
 
 bool undead_metadata_is_class(uintptr_t isa) {
   if (!is_address(isa) || (isa & 7) || !is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CLASS_HEADER_BYTES))

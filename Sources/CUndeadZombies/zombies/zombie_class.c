@@ -3,6 +3,7 @@
 #include "zombies/zombie_class.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/processor.h"
 #include "platform/words.h"
 #include "record/thread.h"
 #include "runtime/abi.h"
@@ -192,7 +193,7 @@ static void make_requested(void *context) {
 }
 
 undead_zombie_class *undead_zombie_class_find(uintptr_t isa) {
-  if (isa < 4096 || isa >> 47 || undead_is_zombie_isa(isa) || !undead_lock_take_in_hook(&lock)) return NULL;
+  if (isa < 4096 || isa >> UNDEAD_ADDRESS_BITS || undead_is_zombie_isa(isa) || !undead_lock_take_in_hook(&lock)) return NULL;
   uintptr_t known = 0;
   undead_thread.ignored++;   // naming allocates
   if (!undead_word_map_get(&classes, isa, &known)) {

@@ -24,7 +24,7 @@ typedef struct {
   const uintptr_t *threads;          // their thread pointers
   uint32_t thread_count;
   undead_glibc_area data;            // libc's writable data
-  size_t storage_near, storage_far;  // libc's thread-local storage begins `far` and ends `near` below a thread pointer
+  size_t storage_near, storage_far;  // places of libc's thread-local storage (platform/thread_storage.h)
   bool ended;                        // the program never goes on: arenas that are locked are read as they are, too
   // What was found.
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables

@@ -1,5 +1,6 @@
 // The table of live blocks: one 32-bit word for each 16-byte granule of the address space.
 #pragma once
+#include "platform/processor.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@
 
 #define UNDEAD_LEAF_SHIFT 26                                   // one leaf covers 64 MiB
 #define UNDEAD_LEAF_GRANULES (1ull << (UNDEAD_LEAF_SHIFT - 4))  // words in a leaf
-#define UNDEAD_LEAF_COUNT (1ull << (47 - UNDEAD_LEAF_SHIFT))
+#define UNDEAD_LEAF_COUNT (1ull << (UNDEAD_ADDRESS_BITS - UNDEAD_LEAF_SHIFT))
 #define UNDEAD_TOUCH_SHIFT 9                                   // one 'touched' byte for 512 granules
 
 // A block came there since undead_registry_age was called, or before that and none since.

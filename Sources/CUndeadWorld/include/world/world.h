@@ -1,5 +1,6 @@
 // The stopped world: which threads stand still, and what their registers hold. Only used in the helper.
 #pragma once
+#include "platform/processor.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,16 +11,12 @@ typedef enum {
   UNDEAD_THREAD_GONE = 2,
 } undead_thread_phase;
 
-#define UNDEAD_GENERAL_REGISTERS 15   // without the stack pointer
-// Places among them: rax rbx rcx rdx rsi rdi rbp r8 ... r15.
-enum { UNDEAD_RBX = 1, UNDEAD_RBP = 6, UNDEAD_R12 = 11 };
-
 typedef struct {
   int32_t tid;
   volatile uint32_t phase;     // undead_thread_phase
   volatile uint32_t asked;     // signals only: a signal is on its way to the thread
   int32_t held_signal;         // intercepted on its way to the thread; delivered when the thread goes on
-  bool in_syscall;             // stands at the `syscall` instruction of a libc function: no red zone in use
+  bool in_syscall;             // stands at the instruction for system calls of a libc function: no red zone in use
   uintptr_t pc;
   uintptr_t sp, gs, tp;        // the stack pointer, and what the segment registers add
   uintptr_t general[UNDEAD_GENERAL_REGISTERS];
@@ -103,5 +100,8 @@ void undead_ending_threads_learn(size_t cache_place, size_t arena_place);
 void undead_ending_threads_except(uintptr_t thread_pointer);
 // Notes whether the thread stands at a system call of libc's.
 void undead_note_system_call(undead_stopped_thread *thread);
-// Takes the words of the vector registers in use from an XSAVE area (standard format) of `size` bytes.
+// Learns where vector registers lie in what the kernel gives, before the first of them is taken.
+void undead_learn_vectors(void);
+// Takes the words of the vector registers in use: from an XSAVE area (standard format) of `size` bytes on x86-64, from a struct
+// user_fpsimd_struct on arm64.
 void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, const uint8_t *area, size_t size);
