@@ -31,7 +31,7 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     // A test with the trait in a suite with the trait needs it once.
     if CheckedTest.current != nil { return try await function() }
-    let checked = CheckedTest(test)
+    let checked = AllocationScope.outsideOfAll { CheckedTest(test) }
     do {
       try await CheckedTest.$current.withValue(checked) { try await checked.scope.run(function) }
     } catch {

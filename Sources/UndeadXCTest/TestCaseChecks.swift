@@ -38,7 +38,9 @@ struct TestCaseChecks: Sendable {
     "its run is of a class of its own (`testRunClass`), and only the end of an XCTestCaseRun is seen in time"
 
   static func update(_ testCase: XCTestCase, _ change: (inout TestCaseChecks) -> Void) {
-    running.withLock { change(&$0[ObjectIdentifier(testCase), default: TestCaseChecks()]) }
+    AllocationScope.outsideOfAll {
+      running.withLock { change(&$0[ObjectIdentifier(testCase), default: TestCaseChecks()]) }
+    }
   }
 
   static func finish(_ testCase: XCTestCase) {

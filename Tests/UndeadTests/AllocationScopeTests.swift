@@ -1,3 +1,4 @@
+import CUndead
 import Foundation
 import Testing
 import UndeadReport
@@ -97,6 +98,103 @@ import UndeadReport
     }
   }
 
+  /// A test that leaves nothing behind needs no look: neither memory of tasks nor what checks keep for themselves counts.
+  @Test func cleanScopesNeedNoLook() async {
+    await #expect(processExitsWith: .success) {
+      var looks = 0
+      // In the first one the runtime makes tables of the types that it meets.
+      for number in 0...100 {
+        let mark = undead_scope_mark()
+        let scope = AllocationScope.outsideOfAll { AllocationScope("clean \(number)") }
+        ProcessEnd.expect(scope, at: "here", test: "clean")
+        let reached = await scope.run { await depth(50) }
+        looks += undead_scope_has_survivors(scope.number, mark) && number > 0 ? 1 : 0
+        precondition(reached == 50)
+      }
+      #expect(looks == 0)
+    }
+  }
+
+  /// What was born in no scope may be of those that ran then, and is of none that began later.
+  @Test func whatIsBornBesideScopesIsNoneOfLaterOnes() async {
+    await #expect(processExitsWith: .success) {
+      let scopes = (0..<4).map { AllocationScope("side by side \($0)") }
+      let mark = undead_scope_mark()
+      // The second one has ended when the object is born.
+      ScopeTable.enter(scopes[0].number)
+      ScopeTable.enter(scopes[1].number)
+      ScopeTable.enter(scopes[2].number)
+      ScopeTable.leave(scopes[1].number)
+      OwnThread.run { Kept.shared.nodes.append(Node()) }
+      ScopeTable.enter(scopes[3].number)
+      let first = undead_scope_has_survivors(scopes[0].number, mark)
+      let third = undead_scope_has_survivors(scopes[2].number, mark)
+      let fourth = undead_scope_has_survivors(scopes[3].number, mark)
+      for scope in [0, 2, 3] { ScopeTable.leave(scopes[scope].number) }
+      #expect([first, third, fourth] == [true, true, false])
+    }
+  }
+
+  /// A scope that began later than one in it, or that runs in parts, sees what is born beside it.
+  @Test func whatIsBornBesideScopesOfAnyOrderIsSeen() async {
+    await #expect(processExitsWith: .success) {
+      let scopes = (0..<3).map { AllocationScope("order \($0)") }
+      scopes[0].nest(in: scopes[1])
+      let mark = undead_scope_mark()
+      for order in [[1, 0], [0, 1], [2, 0], [1, 2, 0]] {
+        for scope in order { ScopeTable.enter(scopes[scope].number) }
+        OwnThread.run { Kept.shared.nodes = [Node()] }
+        let seen = order.filter { undead_scope_has_survivors(scopes[$0].number, mark) }
+        for scope in order { ScopeTable.leave(scopes[scope].number) }
+        #expect(seen == order)
+        Kept.shared.nodes = []
+      }
+    }
+  }
+
+  /// Memory of tasks is no reason to look, but the task that it belongs to is.
+  @Test func tasksThatCanNeverGoOnAreFound() async {
+    await #expect(processExitsWith: .success) {
+      for number in 0..<5 {
+        let scope = AllocationScope("task \(number)")
+        await scope.run { await startAHangingTask() }
+        let report = try await scope.check()
+        #expect(report.leaks.contains { $0.objects.contains { $0.type.contains("Node") } || !$0.alsoLeaked.isEmpty })
+      }
+    }
+  }
+
+  /// What a detached task leaks that was made beside scopes, and works for a later one that runs alone, is that one's.
+  @Test func olderDetachedTasksWorkForTheScopeThatRunsAlone() async {
+    await #expect(processExitsWith: .success) {
+      let (requests, request) = AsyncStream<Void>.makeStream()
+      let (answers, answer) = AsyncStream<Void>.makeStream()
+      let beside = (0..<2).map { AllocationScope("beside \($0)") }
+      for scope in beside { ScopeTable.enter(scope.number) }
+      OwnThread.start {
+        Task.detached {
+          var number = 0
+          for await _ in requests {
+            if number > 0 { leakACycle() }
+            number += 1
+            answer.yield()
+          }
+        }
+      }
+      // The task is there when it answers.
+      request.yield()
+      for await _ in answers { break }
+      for scope in beside { ScopeTable.leave(scope.number) }
+      let scope = AllocationScope("alone")
+      await scope.run {
+        request.yield()
+        for await _ in answers { break }
+      }
+      let report = try await scope.check()
+      #expect(report.leaks.map(\.count) == [1])
+    }
+  }
+
   @Test func growthAndCounts() async {
     await #expect(processExitsWith: .success) {
       let nothing = try HeapGrowth.measure { _ = Node() }.get()
@@ -141,6 +239,25 @@ private final class Observer: Sendable {
     first.next?.next = first
     seen = first
   }
+}
+
+/// Has frames in more memory than its task came with.
+private func depth(_ calls: Int) async -> Int {
+  if calls == 0 { return 0 }
+  await Task.yield()
+  return await depth(calls - 1) + 1
+}
+
+/// A task that holds a node and waits for what nobody knows.
+private func startAHangingTask() async {
+  let (hangs, isHanging) = AsyncStream<Void>.makeStream()
+  Task.detached {
+    let node = Node()
+    isHanging.yield()
+    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    withExtendedLifetime(node) {}
+  }
+  for await _ in hangs { break }
 }
 
 private let sharedObserver = Observer()

@@ -16,10 +16,10 @@ extern "C" {
 // variables in its frames that are not in use hold addresses of what was freed. For who has just opened a scope.
 void undead_scope_avoid_task(void);
 
-// False if no block is left that may have been allocated in `scope`, in a scope opened after it, or in none, since
-// `mark`: then nothing of it can have leaked. With `certain` only blocks that are known to be of the scope count. It
-// looks at no memory but the records of the blocks, and stops nobody.
-bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain);
+// False if no block is left that may have been allocated in `scope`, in a scope opened after it, or in none while those ran,
+// since `mark`: then nothing of it can have leaked. It looks at no memory but the records of the blocks and their first
+// words, and stops nobody.
+bool undead_scope_has_survivors(uint32_t scope, uint32_t mark);
 
 // Writes what undead_scope_of_block returns for blocks that the last look for leaks found alive, but only from the stacks
 // and registers of threads other than the one that asked for it: at most `max`. Returns their number. Under

@@ -63,12 +63,21 @@ static bool is_class_of_test_library(uintptr_t metadata) {
   return module && is_test_library(module) && *(const uintptr_t *)metadata == ABI_KIND_CLASS;
 }
 
+// Exported by the concurrency library: what each piece of a task's memory begins with (stdlib/public/Concurrency/Debug.h).
+extern const void *const _swift_concurrency_debug_asyncTaskSlabMetadata __attribute__((weak));
+
+// It goes with its task, which is a block of its own and leaks with it; what lies in it is none.
+static bool is_memory_of_task(uintptr_t word) {
+  return &_swift_concurrency_debug_asyncTaskSlabMetadata && word == (uintptr_t)_swift_concurrency_debug_asyncTaskSlabMetadata;
+}
+
 bool undead_may_be_leak(uintptr_t block, uint32_t backtrace) {
   if (undead_module_count() == 0) undead_modules_refresh();
   maker made = maker_of(backtrace);
   if (made.runner) return false;
   uintptr_t word;
   if (!undead_copy_memory(block, &word, sizeof(word))) return true;   // another thread may have freed it
+  if (is_memory_of_task(word)) return false;
   bool object = may_be_metadata(word);
   if (made.test_library) return object && is_class_of_test_library(word);
   return object || made.direct;

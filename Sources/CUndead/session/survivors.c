@@ -12,7 +12,6 @@
 typedef struct {
   uint32_t first_id;   // backtraces of older blocks have lower ones
   uint32_t scope;
-  bool certain;        // only what is known to be of the scope
   bool found;
 } survivor_search;
 
@@ -24,13 +23,13 @@ static bool is_no_survivor(void *context, uintptr_t block, uint32_t *word) {
   uint32_t scope = undead_scope_of_backtrace(backtrace);
   if (scope == 0) return true;
   // Scopes that were opened later may lie in this one.
-  bool candidate = search->certain ? scope == search->scope : scope >= search->scope;
+  bool candidate = (scope & ~(UNDEAD_SCOPE_SOLE | UNDEAD_SCOPE_BESIDE)) >= search->scope;
   search->found = candidate && undead_may_be_leak(block, backtrace);
   return !search->found;
 }
 
-bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain) {
-  survivor_search search = {.first_id = mark, .scope = scope, .certain = certain};
+bool undead_scope_has_survivors(uint32_t scope, uint32_t mark) {
+  survivor_search search = {.first_id = mark, .scope = scope};
   undead_lock_checks();   // a check renews the list of modules
   undead_registry_each_recent(is_no_survivor, &search);
   undead_unlock_checks();

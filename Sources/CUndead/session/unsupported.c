@@ -61,12 +61,14 @@ uint32_t undead_scope_open(void) { return 0; }
 void undead_scope_close(uint32_t scope) { (void)scope; }
 uint32_t undead_scope_of_block(const void *block) { return (void)block, 0; }
 uint32_t undead_scope_mark(void) { return 0; }
-void undead_scopes_set_sole(uint32_t scope) { (void)scope; }
+void undead_scopes_set_outside(uint32_t mark) { (void)mark; }
+void undead_scopes_leave(void) {}
+void undead_scopes_return(void) {}
 bool undead_scope_push(uint32_t scope, const void *uint32_type) { return (void)scope, (void)uint32_type, false; }
 void undead_scope_pop(void) {}
 void undead_scope_avoid_task(void) {}
-bool undead_scope_has_survivors(uint32_t scope, uint32_t mark, bool certain) {
-  return (void)scope, (void)mark, (void)certain, false;
+bool undead_scope_has_survivors(uint32_t scope, uint32_t mark) {
+  return (void)scope, (void)mark, false;
 }
 uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) { return (void)scopes, (void)max, 0; }
 

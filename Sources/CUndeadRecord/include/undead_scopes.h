@@ -22,13 +22,21 @@ uint32_t undead_scope_of_block(const void *block);
 // A moment before a scope is opened, for undead_scope_has_survivors.
 uint32_t undead_scope_mark(void);
 
-// The scope of code that runs in none: one that is the only one that runs now, or 0.
-void undead_scopes_set_sole(uint32_t scope);
+// What blocks of code that runs in no scope are marked with from now on: one of the marks below with a scope, 0 if none runs.
+void undead_scopes_set_outside(uint32_t mark);
 
-// Set in what undead_scope_of_block returns for blocks of code that ran in no scope, while that one was the sole one.
+// What the calling thread allocates between the two belongs to no scope: what checks keep for themselves, which no test left
+// behind. In pairs, on one thread.
+void undead_scopes_leave(void);
+void undead_scopes_return(void);
+
+// Set in what undead_scope_of_block returns for blocks of code that ran in no scope, with the only one that ran then.
 #define UNDEAD_SCOPE_SOLE 0x20000000u
+// The same with the newest of several that ran beside each other: which one the block belongs to is not known, but it is not of a
+// scope that was opened later.
+#define UNDEAD_SCOPE_BESIDE 0x10000000u
 
-// What undead_scope_of_block returns for blocks that were allocated while scopes were open, but in none of them.
+// What undead_scope_of_block returns for blocks that were allocated while scopes were open, but none ran.
 #define UNDEAD_SCOPE_OUTSIDE 0x1FFFFFFFu
 
 // Sets the variable for the calling task, or for the thread if it runs none, and for the tasks that are started there,

@@ -59,6 +59,7 @@ static void forget(void) {
   undead_thread_state *thread = &undead_thread;
   thread->ignored = 0;   // the tool's own threads get no signals
   thread->asks_scope = 0;
+  thread->unscoped = 0;
   thread->abandoned_hooks++;
   undead_backtrace_abandoned();
 }

@@ -15,7 +15,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#define LAST_SCOPE (UNDEAD_SCOPE_OUTSIDE - 1)
+#define LAST_SCOPE (UNDEAD_SCOPE_BESIDE - 1)
 
 // Exported by the concurrency library (stdlib/public/Concurrency/TaskLocal.cpp). Outside of tasks they use a variable
 // of the thread. Weak: programs without concurrency, and the preloaded library, do not have them.
@@ -27,15 +27,18 @@ extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
 uint32_t undead_open_scopes;
 static const void *task_local;
 static uint32_t last_scope;
-static uint32_t sole_scope;
+static uint32_t outside_mark;
 
 void undead_scopes_use_task_local(const void *key) { __atomic_store_n(&task_local, key, __ATOMIC_RELEASE); }
 
-void undead_scopes_set_sole(uint32_t scope) { __atomic_store_n(&sole_scope, scope, __ATOMIC_RELEASE); }
+void undead_scopes_set_outside(uint32_t mark) { __atomic_store_n(&outside_mark, mark, __ATOMIC_RELEASE); }
+
+void undead_scopes_leave(void) { undead_thread.unscoped++; }
+void undead_scopes_return(void) { undead_thread.unscoped--; }
 
 static uint32_t outside(void) {
-  uint32_t sole = __atomic_load_n(&sole_scope, __ATOMIC_ACQUIRE);
-  return sole ? sole | UNDEAD_SCOPE_SOLE : UNDEAD_SCOPE_OUTSIDE;
+  uint32_t mark = __atomic_load_n(&outside_mark, __ATOMIC_ACQUIRE);
+  return mark ? mark : UNDEAD_SCOPE_OUTSIDE;
 }
 
 // The process of the thread that opens a scope, 0 if nobody does.
@@ -77,7 +80,7 @@ void undead_scope_close(uint32_t scope) {
 static uint32_t scope_of_task(void) {
   const void *task = swift_task_getCurrent ? swift_task_getCurrent() : NULL;
   uint32_t scope = task ? undead_scope_of_block(task) : 0;
-  return scope == UNDEAD_SCOPE_OUTSIDE ? 0 : scope;
+  return scope & UNDEAD_SCOPE_BESIDE ? 0 : scope;   // as are those of OUTSIDE
 }
 
 // Asking may allocate: the first access of a thread to a library's thread-local variables does.
@@ -94,7 +97,7 @@ static uint32_t current_scope(void) {
 }
 
 uint32_t undead_scope_tag(uint32_t backtrace) {
-  if (!undead_store_prepare()) return backtrace;
+  if (undead_thread.unscoped || !undead_store_prepare()) return backtrace;
   uint32_t scope = current_scope() | UNDEAD_SCOPE_BIT;
   if (backtrace == UNDEAD_BACKTRACE_NONE) {
     uint32_t tagged = undead_store_child(UNDEAD_TRIE_ROOT, scope);

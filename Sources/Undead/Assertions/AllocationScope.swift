@@ -150,7 +150,7 @@ package final class AllocationScope: Sendable {
   /// To be asked before anything is allocated, which would count.
   private func mayHaveLeaks() throws(UndeadError) -> Bool {
     if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
-    return !LeakDetector.isActive || undead_scope_has_survivors(number, mark, false)
+    return !LeakDetector.isActive || undead_scope_has_survivors(number, mark)
   }
 
   private static func mayHaveLeaks(_ scopes: [AllocationScope]) throws(UndeadError) -> Bool {

@@ -61,7 +61,7 @@ private struct ScopeCheck<Site: AssertionSite> {
     self.site = site
     self.options = options
     obstacle = Availability.reason
-    scope = AllocationScope(site.scopeName)
+    scope = AllocationScope.outsideOfAll { AllocationScope(site.scopeName) }
     if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName) }
   }
 

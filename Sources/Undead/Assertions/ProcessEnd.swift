@@ -41,10 +41,12 @@ package enum ProcessEnd {
 
   private static func register(_ change: (inout State) -> Void) {
     if Availability.isForkedCopy { return }
-    let isNew = state.withLock { state in
-      change(&state)
-      defer { state.isExpected = true }
-      return !state.isExpected
+    let isNew = AllocationScope.outsideOfAll {
+      state.withLock { state in
+        change(&state)
+        defer { state.isExpected = true }
+        return !state.isExpected
+      }
     }
     guard isNew else { return }
     #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
@@ -140,5 +142,5 @@ private struct EndSite: AssertionSite {
 
 extension AllocationScope {
   /// False if nothing is left that was allocated while scopes were open.
-  fileprivate static var haveSurvivors: Bool { undead_scope_has_survivors(1, 0, false) }
+  fileprivate static var haveSurvivors: Bool { undead_scope_has_survivors(1, 0) }
 }

@@ -17,6 +17,14 @@ enum ScopeTable {
     var excluded: Set<UInt32> = []
     /// Innermost of the scopes that run, if they lie in each other.
     var sole: UInt32 = 0
+    /// The scope that was opened last, of those that ran since any runs.
+    var newest: UInt32 = 0
+
+    /// What blocks of code that runs in no scope are marked with: a scope that is none of those that are opened later.
+    var mark: UInt32 {
+      if sole != 0 { return sole | UInt32(UNDEAD_SCOPE_SOLE) }
+      return newest == 0 ? 0 : newest | UInt32(UNDEAD_SCOPE_BESIDE)
+    }
   }
 
   private static let state = Mutex(State())
@@ -24,44 +32,51 @@ enum ScopeTable {
   /// False where nothing is recorded, and in forked copies.
   private static var isInUse: Bool { LeakDetector.isActive && !Availability.isForkedCopy }
 
+  /// The tables grow while tests run, and stay: that is nothing that a test left behind.
+  private static func change(_ work: (inout State) -> Void) {
+    AllocationScope.outsideOfAll { state.withLock { work(&$0) } }
+  }
+
   static func add(_ scope: UInt32, in parent: UInt32) {
     guard isInUse else { return }
-    state.withLock { $0.parents[scope] = parent }
+    change { $0.parents[scope] = parent }
   }
 
   /// A part of the scope begins.
   static func enter(_ scope: UInt32) {
     guard isInUse else { return }
-    state.withLock { state in
-      let isAlone = state.running.isEmpty || (state.sole != 0 && state.isAround(scope, state.sole))
+    change { state in
+      let isInner = state.sole != 0 && scope >= state.sole && state.isAround(scope, state.sole)
+      let isAlone = state.running.isEmpty || isInner
       state.running[scope, default: 0] += 1
       if !isAlone { state.accompanied.formUnion(state.running.keys) }
       state.sole = isAlone ? scope : 0
-      undead_scopes_set_sole(state.sole)
+      state.newest = max(state.newest, scope)
+      undead_scopes_set_outside(state.mark)
     }
   }
 
   /// A part of the scope has ended.
   static func leave(_ scope: UInt32) {
     guard isInUse else { return }
-    state.withLock { state in
+    change { state in
       let left = (state.running[scope] ?? 1) - 1
       state.running[scope] = left > 0 ? left : nil
       if state.running.isEmpty {
-        state.sole = 0
+        (state.sole, state.newest) = (0, 0)
       } else if state.sole == scope, left <= 0 {
         var outer = state.parents[scope] ?? 0
         while outer != 0, state.running[outer] == nil { outer = state.parents[outer] ?? 0 }
         state.sole = outer
       }
-      undead_scopes_set_sole(state.sole)
+      undead_scopes_set_outside(state.mark)
     }
   }
 
   /// What is left of the scope and of those in it is told nobody.
   static func exclude(_ scope: UInt32) {
     guard isInUse else { return }
-    state.withLock { _ = $0.excluded.insert(scope) }
+    change { _ = $0.excluded.insert(scope) }
   }
 
   /// True while the body of any scope runs.
@@ -75,7 +90,8 @@ enum ScopeTable {
 
     /// The scope that a block belongs to, by the mark of its allocation; ``outside`` if it is not known.
     func scope(_ mark: UInt32) -> UInt32 {
-      guard mark != outside, mark & UInt32(UNDEAD_SCOPE_SOLE) != 0 else { return mark }
+      if mark & UInt32(UNDEAD_SCOPE_BESIDE) != 0 { return outside }
+      guard mark & UInt32(UNDEAD_SCOPE_SOLE) != 0 else { return mark }
       let scope = mark & ~UInt32(UNDEAD_SCOPE_SOLE)
       return accompanied.contains(scope) ? outside : scope
     }
@@ -116,6 +132,13 @@ extension AllocationScope {
   /// Has nobody told what is left of the scope, also at the end of a test run.
   package func exclude() {
     ScopeTable.exclude(number)
+  }
+
+  /// Does what checks do for themselves: nothing that it allocates belongs to a scope.
+  package static func outsideOfAll<Result>(_ work: () -> Result) -> Result {
+    undead_scopes_leave()
+    defer { undead_scopes_return() }
+    return work()
   }
 
   /// True while the body of any scope runs.

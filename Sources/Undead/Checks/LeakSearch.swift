@@ -14,7 +14,7 @@ enum LeakSearch {
     defer { undead_unlock_checks() }
     // Asked for by the caller's own thread, of whose frames the scan then skips those of the question.
     let bytes = try SnapshotBytes()
-    return try OwnThread.run { evaluate(bytes, work) }.get()
+    return try OwnThread.run { AllocationScope.outsideOfAll { evaluate(bytes, work) } }.get()
   }
 
   /// The same while the task is suspended: its last frames are gone from every stack.
@@ -22,9 +22,11 @@ enum LeakSearch {
     isolation: isolated (any Actor)? = #isolation, _ work: @escaping @Sendable (borrowing Snapshot) -> Value
   ) async throws(UndeadError) -> Value {
     try await OwnThread.run {
-      undead_lock_checks()
-      defer { undead_unlock_checks() }
-      return Result { () throws(UndeadError) in try SnapshotBytes() }.flatMap { evaluate($0, work) }
+      AllocationScope.outsideOfAll {
+        undead_lock_checks()
+        defer { undead_unlock_checks() }
+        return Result { () throws(UndeadError) in try SnapshotBytes() }.flatMap { evaluate($0, work) }
+      }
     }.get()
   }
 

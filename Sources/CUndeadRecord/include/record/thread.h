@@ -21,6 +21,7 @@ typedef struct {
   uint32_t without_cache;      // captures go without a cache: UNDEAD_CACHE_...
   uint32_t abandoned_hooks;    // how many hooks a signal handler jumped out of
   uint32_t asks_scope;         // the thread is finding out its allocation scope
+  uint32_t unscoped;           // > 0: what it allocates belongs to no scope
   uintptr_t stack_low, stack_high, stack_barrier;   // see unwind/stack.h
 } undead_thread_state;
 
