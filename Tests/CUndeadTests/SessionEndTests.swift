@@ -18,6 +18,8 @@ import UndeadTestSupport
     let snapshot = try child.snapshot()
     #expect(snapshot.isComplete)
     #expect(snapshot.metadata("trigger") == "exit")
+    // Not the preloaded library, which has functions of the same names.
+    #expect(snapshot.metadata("swiftRuntime")?.hasSuffix("/libswiftCore.so") == true)
     #expect(snapshot.metadata("pid") == String(child.pid))
     #expect(snapshot.counter("liveBlocks") > 0)
     #expect(child.files(".partial").isEmpty)

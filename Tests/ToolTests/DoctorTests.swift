@@ -39,7 +39,8 @@ import UndeadReport
 
   @Test(arguments: [
     ("0000000000000000", "0", Diagnosis.State.ok, "ptrace_scope is 0"),
-    ("0000000000000000", "1\n", .warn, "only as root"), ("0000000000080000", "1\n", .ok, "SYS_PTRACE"),
+    ("0000000000000000", "1\n", .warn, "only as root"), ("0000000000080004", "1\n", .ok, "any process"),
+    ("0000000000080002", "0\n", .ok, "any process"), ("0000000000080000", "1\n", .warn, "those of other users cannot"),
     ("000001ffffffffff", "3\n", .warn, "forbidden"),
   ])
   func otherProcesses(_ capabilities: String, _ scope: String, _ state: Diagnosis.State, _ words: String) {
@@ -49,6 +50,9 @@ import UndeadReport
     #expect(finding.state == state && finding.text.contains(words), "\(finding)")
     // A kernel without Yama.
     #expect(system().attaching().state == .ok)
+    // Where a filter refuses it, capabilities do not help.
+    #expect(system(files).attaching(.init(trace: EPERM)).state == .warn)
+    #expect(system(files).attaching(.init(memory: EPERM)).state == .warn)
   }
 
   @Test(arguments: [
@@ -105,6 +109,15 @@ import UndeadReport
     #expect(blind.out.contains("fail  check") && blind.out.contains("was not found"), "\(blind.out)")
     let broken = try sandbox.undead("doctor", environment: ["FAKE_FAILURE": "no threads"])
     #expect(broken.status == 1 && broken.out.contains("no threads"), "\(broken.out)")
+  }
+
+  /// There the arguments are unknown, too: an empty command line would be answered with help and status 0.
+  @Test(.enabled(if: geteuid() == 0)) func withoutProcItIsSaid() throws {
+    let sandbox = try Sandbox()
+    let output = try sandbox.command(
+      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", "umount -l /proc && exec \"$0\" doctor", sandbox.path("bin/undead")])
+    #expect(output.status == 70 && output.error.contains("there is no /proc"), "\(output)")
+    #expect(output.out.isEmpty)
   }
 
   @Test func versionsMustAgree() {

@@ -4,15 +4,17 @@
 #include "session/process_facts.h"
 #include "undead.h"
 #include "undead_attach.h"
+#include "platform/maps.h"
 #include "record/allocator.h"
 #include "record/generations.h"
 #include "record/mode.h"
 #include "record/sample.h"
+#include "runtime/layout.h"
+#include "runtime/runtime.h"
 #include "session/replica.h"
 #include "session/session.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -85,10 +87,11 @@ static void add_arguments(undead_process_facts *facts) {
   undead_vector_free(&text);
 }
 
+// By a function that is never the instrument's own: those for zombies, such as swift_retain, are.
 static void add_runtime(undead_process_facts *facts) {
-  Dl_info info;
-  const void *retain = dlsym(RTLD_DEFAULT, "swift_retain");
-  if (retain && dladdr(retain, &info) && info.dli_fname) add_meta(facts, "swiftRuntime", info.dli_fname);
+  const undead_module *module =
+    undead_runtime_find() ? undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name) : NULL;
+  if (module) add_meta(facts, "swiftRuntime", module->path);
 }
 
 static void add_times(undead_process_facts *facts) {

@@ -64,6 +64,11 @@ enum Main {
     Guardian.serve(CommandLine.arguments)
     Patient.serve(CommandLine.arguments)
     System.occupyClosedStandardStreams()
+    // The Swift runtime reads them there: without it any command would be a call for help.
+    if CommandLine.arguments.isEmpty {
+      Message.say("there is no /proc, where a program's arguments and maps are read: mount it")
+      exit(ExitStatus.toolFailure)
+    }
     do {
       var command = try UndeadCommand.command(for: ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
       try command.run()

@@ -8,7 +8,10 @@ struct SystemChecks {
   var read: (String) -> String? = { ProcFile.text($0) }
 
   func all() -> [Diagnosis] {
-    [processor(), glibc(version: Self.glibcVersion), tracing(Probe.run()), attaching(), hiding(), cores(), memory()]
+    let probe = Probe.run()
+    return [
+      processor(), glibc(version: Self.glibcVersion), tracing(probe), attaching(probe), hiding(), cores(), memory(),
+    ]
   }
 
   // MARK: Machine
@@ -55,8 +58,9 @@ struct SystemChecks {
 
   /// What the system says to requests about a child of the tool's own; 0 is yes, else the error number.
   struct Probe: Equatable {
-    var trace: Int32
-    var memory: Int32
+    var trace: Int32 = 0
+    var memory: Int32 = 0
+    var isRefused: Bool { trace != 0 || memory != 0 }
 
     static func run() -> Probe {
       let pid: pid_t
@@ -83,14 +87,14 @@ struct SystemChecks {
   }
 
   func tracing(_ probe: Probe) -> Diagnosis {
-    guard probe.trace == 0, probe.memory == 0 else {
+    guard !probe.isRefused else {
       let what = probe.trace != 0 ? ("ptrace", probe.trace) : ("process_vm_readv", probe.memory)
       let filters = status("Seccomp").map { $0 != "0" } ?? false
       return .warn(
         "ptrace",
         "\(what.0) of an own child is refused (\(System.reason(what.1)))"
           + (filters ? "; this process is under a filter of system calls (seccomp)" : "")
-          + ": threads are stopped by signals, and 'undead attach' does not work",
+          + ": threads are stopped by signals",
         filters
           ? "allow ptrace and process_vm_readv in the seccomp profile, or add the capability SYS_PTRACE "
             + "(docker run --cap-add SYS_PTRACE)" : "see Documentation/production.md")
@@ -98,14 +102,25 @@ struct SystemChecks {
     return .ok("ptrace", "ptrace and process_vm_readv of own children work")
   }
 
-  /// CAP_SYS_PTRACE of <linux/capability.h>.
+  // Of <linux/capability.h>: CAP_SYS_PTRACE; CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, either of which opens files of others.
   private static let traceCapability: UInt64 = 1 << 19
+  private static let fileCapabilities: UInt64 = 1 << 1 | 1 << 2
 
   /// Whether processes can be looked at that the tool did not start.
-  func attaching() -> Diagnosis {
+  func attaching(_ probe: Probe = Probe()) -> Diagnosis {
+    guard !probe.isRefused else {
+      return .warn(
+        "attach", "no process can be looked at that was not started under the tool: not even own children, see above",
+        "allow ptrace, or start the program with 'undead run'")
+    }
     let capabilities = status("CapEff").flatMap { UInt64($0, radix: 16) } ?? 0
     let scope = read("/proc/sys/kernel/yama/ptrace_scope")?.first { $0.isNumber } ?? "0"
     if capabilities & Self.traceCapability != 0, scope != "3" {
+      guard capabilities & Self.fileCapabilities != 0 else {
+        return .warn(
+          "attach", "processes of this user can be looked at (capability SYS_PTRACE), those of other users cannot",
+          "for those of other users add the capability DAC_READ_SEARCH: their files in /proc are their owner's")
+      }
       return .ok("attach", "any process can be looked at (capability SYS_PTRACE)")
     }
     switch scope {
