@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/limits.h"
-#include "include/undead.h"
+#include "undead.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"

@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 // mlockall(), interposed: it would fill all of our tables, which are larger than what is used of them, with memory.
 #define _GNU_SOURCE
-#include "include/undead.h"
+#include "undead.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"

@@ -8,7 +8,6 @@ bool undead_async_wanted;
 
 #if defined(__x86_64__)
 #include "record/mode.h"
-#include "record/registry.h"
 #include "record/thread.h"
 #include "record/way.h"
 #include "unwind/backtrace.h"

@@ -3,7 +3,6 @@
 #include "unwind/backtrace.h"
 #include "platform/own_data.h"
 #include "record/mode.h"
-#include "record/registry.h"
 #include "unwind/async_callers.h"
 #include "unwind/cache_pool.h"
 #include "unwind/images.h"

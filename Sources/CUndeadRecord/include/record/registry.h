@@ -1,6 +1,7 @@
 // The table of live blocks: one 32-bit word for each 16-byte granule of the address space.
 #pragma once
 #include "platform/processor.h"
+#include "unwind/backtrace.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,6 @@
 #define UNDEAD_WORD_BACKTRACE 0x07FFFFFFu
 #define UNDEAD_WORD_OWN 0x08000000u   // only where undead_registry_own_bit is set: not inherited from the parent process
 #define UNDEAD_WORD_MARK 0x80000000u
-#define UNDEAD_BACKTRACE_NONE 1u
 
 #define UNDEAD_LEAF_SHIFT 26                                   // one leaf covers 64 MiB
 #define UNDEAD_LEAF_GRANULES (1ull << (UNDEAD_LEAF_SHIFT - 4))  // words in a leaf

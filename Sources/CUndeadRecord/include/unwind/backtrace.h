@@ -6,6 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
+// The id of a block that is known without a backtrace.
+#define UNDEAD_BACKTRACE_NONE 1u
+
 // Captures the caller's stack from the given state (return address, stack pointer after the return, frame pointer)
 // and returns its id in the store, or undead_backtrace_none if the store is full (counted).
 uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp);
