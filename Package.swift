@@ -68,7 +68,7 @@ let package = Package(
     // What lies below all Swift code: the C library and a lock under one name, starting of processes, the formats that Linux
     // has programs and memory maps in.
     .target(name: "UndeadSystem"),
-    .target(name: "UndeadReport", dependencies: ["UndeadSystem"]),
+    .target(name: "UndeadReport", dependencies: ["CUndeadInterface", "UndeadSystem"]),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),

@@ -92,7 +92,7 @@ import UndeadReport
     #expect(try complete("undead attach ").contains(String(getpid())))
   }
 
-  /// The sources have the version once for Swift and once for C; what is written of it must be the same.
+  /// The sources have the version once, in C; what is written of it must be the same.
   @Test func theVersionIsThatOfTheChanges() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -101,8 +101,8 @@ import UndeadReport
     }
     let heading = try #require(text("CHANGELOG.md").split(separator: "\n").first { $0.hasPrefix("## ") })
     #expect(heading.split(separator: " ")[1] == UndeadCommand.version)
-    #expect(
-      try text("Sources/CUndead/include/undead.h").contains("#define UNDEAD_VERSION \"\(UndeadCommand.version)\""))
+    let header = try text("Sources/CUndeadInterface/include/undead_version.h")
+    #expect(header.contains("#define UNDEAD_VERSION \"\(UndeadCommand.version)\""))
     #expect(try Sandbox().undead("--version").out == "\(UndeadCommand.version)\n")
     #expect(LeakReport.Tool().version == UndeadCommand.version)
   }

@@ -1,6 +1,7 @@
 // The interface of the instrument: everything that Swift code, or C code outside of this target, may call.
 // All functions are thread-safe, keep errno, and may be called whether or not the instrument is active.
 #pragma once
+#include "undead_version.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,9 +10,7 @@
 extern "C" {
 #endif
 
-#define UNDEAD_VERSION "0.1.0"
-
-// Version of the instrument, such as "0.1.0".
+// UNDEAD_VERSION of the instrument, which another copy in the process may have been built with.
 const char *undead_version(void);
 
 // False if this platform has no instrument: then nothing is ever recorded, and every function does nothing.

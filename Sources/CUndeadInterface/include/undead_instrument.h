@@ -2,6 +2,7 @@
 // functions. A program has the table if it links Undead, or was started under the tool. Whoever asks through it puts
 // nothing of the instrument into the program, above all none of its hooks.
 #pragma once
+#include "undead_version.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

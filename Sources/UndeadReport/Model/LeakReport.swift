@@ -1,3 +1,5 @@
+import CUndeadInterface
+
 /// The result of a check: what leaked, what is suspected, what is known, and how complete the check was.
 ///
 /// Encodes to and decodes from the JSON of `Documentation/report-schema.md`; keys that it does not know are ignored.
@@ -50,8 +52,8 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// Its version.
     public var version: String
 
-    /// Version of this package. The only other place that has it is `undead.h`, which Swift code cannot be read by.
-    public static let currentVersion = "0.1.0"
+    /// Version of this package, from `undead_version.h`.
+    public static let currentVersion = UNDEAD_VERSION
 
     /// Makes a tool; see the properties for the meaning of each part.
     public init(name: String = "undead", version: String = currentVersion) {
