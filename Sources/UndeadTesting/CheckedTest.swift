@@ -16,14 +16,17 @@ final class CheckedTest: Sendable {
   private let site: Site
   private let name: String
   private let obstacle: String?
+  private let options: ReportOptions
   private let state = Mutex(State())
 
-  init(_ test: Test) {
+  /// - Parameter rules: what is left out.
+  init(_ test: Test, ignoring rules: [String]) {
     name = test.name
     site = Site(location: test.sourceLocation)
     obstacle = Availability.reason
+    options = site.options(ignoring: rules)
     scope = AllocationScope(test.name, function: test.function)
-    ProcessEnd.expect(scope, at: site.place, test: test.name)
+    ProcessEnd.expect(scope, at: site.place, test: test.name, options: options)
   }
 
   func track(_ assertion: TrackingAssertion<Site>) {
@@ -42,7 +45,7 @@ final class CheckedTest: Sendable {
     }
     await TrackingAssertion.check(objects, name: name)
     if let obstacle { return site.skip(obstacle) }
-    await site.tellLeaks(of: scope)
+    await site.tellLeaks(of: scope, options: options)
   }
 }
 

@@ -15,16 +15,18 @@ import Undead
 ///
 /// - Parameters:
 ///   - comment: shown with the failure.
+///   - rules: leaks that are not reported, such as `["module:ImageCache"]`: lines as in the file `.undead.supp`, which
+///     holds as well. One that makes no sense is an issue.
 ///   - sourceLocation: where the failure is recorded, by default the line of the call.
 ///   - body: the code to check.
 /// - Returns: what the body returns; it is alive during the check.
 /// - Throws: what the body throws.
 @discardableResult
 public func assertNoLeaks<Output, Failure: Error>(
-  _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  _ comment: Comment? = nil, ignoring rules: [String] = [], sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws(Failure) -> Output
 ) throws(Failure) -> Output {
-  try Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
+  try Site(location: sourceLocation, comment: comment).assertNoLeaks(ignoring: rules, body)
 }
 
 /// Records an issue if objects that the asynchronous body makes can never be released any more.
@@ -32,10 +34,10 @@ public func assertNoLeaks<Output, Failure: Error>(
 /// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
 public func assertNoLeaks<Output, Failure: Error>(
-  _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  _ comment: Comment? = nil, ignoring rules: [String] = [], sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
-  try await Site(location: sourceLocation, comment: comment).assertNoLeaks(body)
+  try await Site(location: sourceLocation, comment: comment).assertNoLeaks(ignoring: rules, body)
 }
 
 /// Records an issue unless the body leaks: for a leak that is known and cannot be fixed now.

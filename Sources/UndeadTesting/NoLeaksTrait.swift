@@ -15,6 +15,8 @@ import UndeadSystem
 /// Tests run in parallel: a leak is an issue of the test that made it. What no test can be shown to have made is told
 /// once, when the process ends. Objects given to ``trackForMemoryLeaks(_:grace:sourceLocation:)`` are checked first.
 public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
+  var rules: [String] = []
+
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
@@ -31,7 +33,9 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     // A test with the trait in a suite with the trait needs it once.
     if CheckedTest.current != nil { return try await function() }
-    let checked = AllocationScope.outsideOfAll { CheckedTest(test) }
+    let checked = AllocationScope.outsideOfAll {
+      CheckedTest(test, ignoring: rules + test.traits.flatMap { ($0 as? NoLeaksTrait)?.rules ?? [] })
+    }
     do {
       try await CheckedTest.$current.withValue(checked) { try await checked.scope.run(function) }
     } catch {
@@ -45,6 +49,12 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == NoLeaksTrait {
   /// Checks a test, or every test of a suite, for leaks when it ends.
   public static var noLeaks: NoLeaksTrait { NoLeaksTrait() }
+
+  /// Checks a test, or every test of a suite, for leaks when it ends, and leaves some out.
+  ///
+  /// - Parameter rules: leaks that are no issues, such as `["module:ImageCache"]`: lines as in the file `.undead.supp`,
+  ///   which holds as well. Those of a suite hold for its tests, beside their own. One that makes no sense is an issue.
+  public static func noLeaks(ignoring rules: [String]) -> NoLeaksTrait { NoLeaksTrait(rules: rules) }
 }
 
 /// Leaves a test, or every test of a suite, out of the checks of an outer ``NoLeaksTrait``.

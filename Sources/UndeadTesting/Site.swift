@@ -14,14 +14,22 @@ struct Site: AssertionSite {
 
   var place: String { "\(path):\(location.line):\(location.column)" }
 
-  static var isToldAtProcessEnd: Bool { true }
+  static var isToldAtProcessEnd: Bool { !isOutsideOfTests }
+
+  /// True where a test of XCTest may run: a file that imports both libraries calls the functions of this one.
+  private static var isOutsideOfTests: Bool { Test.current == nil && OtherTestLibrary.isLinked }
 
   var scopeName: String { "\(Test.current?.name ?? "assertNoLeaks"):\(location.line)" }
 
   func record(_ outcome: AssertionOutcome, _ text: String) {
     switch outcome {
-    case .failure: Issue.record(Comment(rawValue: text), sourceLocation: location)
-    case .warning, .note: warn(text)
+    case .failure:
+      // Whichever library runs a test hears of it: outside of tests the other one drops it, and this one knows no test.
+      if Self.isOutsideOfTests { OtherTestLibrary.fail(text, file: path, line: location.line) }
+      Issue.record(Comment(rawValue: text), sourceLocation: location)
+    case .warning, .note:
+      if Self.isOutsideOfTests { return StandardError.write("\(place): \(outcome.rawValue): \(text)\n") }
+      warn(text)
     }
   }
 

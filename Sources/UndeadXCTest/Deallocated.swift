@@ -17,6 +17,7 @@ import XCTest
 ///   - line: line of the failure, by default that of the call.
 ///   - body: makes the object; nil is nothing to check.
 /// - Throws: what the body throws.
+@_disfavoredOverload
 public func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, _ body: () throws(Failure) -> Object?
@@ -44,6 +45,7 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
 ///   - message: shown with the failure.
 ///   - file: file of the failure, by default that of the call.
 ///   - line: line of the failure, by default that of the call.
+@_disfavoredOverload
 public func assertDeallocated<Object: AnyObject>(
   _ object: inout Object?, after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "",
   file: StaticString = #filePath, line: UInt = #line
@@ -54,4 +56,5 @@ public func assertDeallocated<Object: AnyObject>(
 }
 
 /// How long objects may take to go, unless an assertion says otherwise. Only a failing check waits so long.
+@_disfavoredOverload
 public let defaultGrace = Duration.seconds(1)

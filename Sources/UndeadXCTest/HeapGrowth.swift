@@ -15,6 +15,7 @@ import XCTest
 ///   - line: line of the failure, by default that of the call.
 ///   - body: the scenario.
 /// - Throws: what the body throws, which ends the repetitions.
+@_disfavoredOverload
 public func assertNoHeapGrowth<Failure: Error>(
   iterations: Int = 5, warmUp: Int = 2, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, _ body: () throws(Failure) -> Void
@@ -45,6 +46,7 @@ public func assertNoHeapGrowth<Failure: Error>(
 ///   - message: shown with the failure.
 ///   - file: file of the failure, by default that of the call.
 ///   - line: line of the failure, by default that of the call.
+@_disfavoredOverload
 public func assertLiveObjects<Object: AnyObject>(
   of type: Object.Type, atMost limit: Int, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line

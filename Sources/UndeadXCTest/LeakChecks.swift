@@ -16,9 +16,12 @@ public enum LeakCheckMoment: Sendable {
 ///
 /// Without a change to the tests: `UNDEAD_XCTEST=test` or `UNDEAD_XCTEST=class` in the environment.
 ///
-/// - Parameter moment: after each test, or after each class.
-public func checkAllTestsForLeaks(after moment: LeakCheckMoment) {
-  LeakCheckObserver.shared.add(moment) { _ in true }
+/// - Parameters:
+///   - moment: after each test, or after each class.
+///   - rules: leaks that fail nothing, such as `["module:ImageCache"]`: lines as in the file `.undead.supp`, which holds as
+///     well. One that makes no sense fails the first test or class.
+public func checkAllTestsForLeaks(after moment: LeakCheckMoment, ignoring rules: [String] = []) {
+  LeakCheckObserver.shared.add(moment, to: XCTestCase.self, ignoring: rules) { _ in true }
 }
 
 /// Called when the program starts, with the value of `UNDEAD_XCTEST`.
@@ -44,9 +47,14 @@ extension XCTestCase {
   ///
   /// A test that needs to be left out calls ``skipLeakChecks(_:file:line:)``.
   ///
-  /// - Parameter moment: after each test, or after each class.
-  public class func checkForLeaks(after moment: LeakCheckMoment) {
-    LeakCheckObserver.shared.add(moment) { $0 is Self }
+  /// A class may do so whose superclass does, too: each test is checked once, after it if one of them says `eachTest`.
+  ///
+  /// - Parameters:
+  ///   - moment: after each test, or after each class.
+  ///   - rules: leaks that fail nothing, such as `["module:ImageCache"]`: lines as in the file `.undead.supp`, which holds
+  ///     as well, and so does what a superclass names. One that makes no sense fails each test or class.
+  public class func checkForLeaks(after moment: LeakCheckMoment, ignoring rules: [String] = []) {
+    LeakCheckObserver.shared.add(moment, to: self, ignoring: rules) { $0 is Self.Type }
   }
 }
 
@@ -60,7 +68,9 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
 
   private struct Rule {
     var moment: LeakCheckMoment
-    var covers: @Sendable (XCTestCase) -> Bool
+    /// What is left out.
+    var ignored: [String]
+    var covers: @Sendable (XCTestCase.Type) -> Bool
   }
 
   private struct State {
@@ -71,6 +81,8 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
   /// A class that is checked when it ends, with one search for all of its tests.
   private struct RunningClass {
     let scope: AllocationScope
+    /// What is left out.
+    let ignored: [String]
     var tests: [(name: String, scope: AllocationScope)] = []
     /// Tests that are left out.
     var skipped: Set<String> = []
@@ -78,22 +90,36 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
 
   private let state = Mutex(State())
 
-  func add(_ moment: LeakCheckMoment, _ covers: @escaping @Sendable (XCTestCase) -> Bool) {
-    state.withLock { $0.rules.append(Rule(moment: moment, covers: covers)) }
+  /// Checks a class and those below it. `setUp` of a base class says so for each of them, and they may say it again.
+  func add(
+    _ moment: LeakCheckMoment, to type: XCTestCase.Type, ignoring ignored: [String],
+    _ covers: @escaping @Sendable (XCTestCase.Type) -> Bool
+  ) {
+    state.withLock { state in
+      let isThere = state.rules.contains { rule in
+        rule.moment == moment && rule.covers(type) && ignored.allSatisfy(rule.ignored.contains)
+      }
+      if !isThere { state.rules.append(Rule(moment: moment, ignored: ignored, covers: covers)) }
+    }
   }
 
+  /// How many rules there are.
+  var ruleCount: Int { state.withLock { $0.rules.count } }
+
   func testCaseWillStart(_ testCase: XCTestCase) {
-    let moments = state.withLock { $0.rules }.filter { $0.covers(testCase) }.map(\.moment)
-    guard !moments.isEmpty else { return }
+    let rules = state.withLock { $0.rules }.filter { $0.covers(type(of: testCase)) }
+    guard !rules.isEmpty else { return }
+    let ignored = rules.flatMap(\.ignored)
     if let obstacle = Availability.reason {
       return testCase.skipLeakCheck(obstacle)
     }
-    let isCheckedWithClass = !moments.contains(.eachTest)
-    if isCheckedWithClass { beginClass(of: testCase) }
+    let isCheckedWithClass = !rules.contains { $0.moment == .eachTest }
+    if isCheckedWithClass { beginClass(of: testCase, ignoring: ignored) }
     guard TestCaseChecks.begin(testCase) else { return testCase.skipLeakCheck(TestCaseChecks.foreignRun) }
     let scope = AllocationScope(testCase.name)
     TestCaseChecks.update(testCase) {
       $0.scope = scope
+      $0.ignored = ignored
       $0.isCheckedWithClass = isCheckedWithClass
     }
     state.withLock { state in
@@ -104,11 +130,11 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     scope.begin()
   }
 
-  private func beginClass(of testCase: XCTestCase) {
+  private func beginClass(of testCase: XCTestCase, ignoring ignored: [String]) {
     let scope: AllocationScope? = state.withLock { state in
       guard state.running == nil else { return nil }
       let scope = AllocationScope("\(type(of: testCase))")
-      state.running = RunningClass(scope: scope)
+      state.running = RunningClass(scope: scope, ignored: ignored)
       return scope
     }
     scope?.begin()
@@ -133,8 +159,10 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     }
     guard let running else { return }
     running.scope.end()
+    let site = SuiteSite(suite: testSuite)
     do {
-      let reports = try AllocationScope.check([running.scope] + running.tests.map(\.scope))
+      let reports = try AllocationScope.check(
+        [running.scope] + running.tests.map(\.scope), options: site.options(ignoring: running.ignored))
       let names = [testSuite.name] + running.tests.map(\.name)
       for (name, report) in zip(names, reports) where !running.skipped.contains(name) {
         for leak in report.leaks { fail(testSuite, name, leak) }
@@ -150,7 +178,24 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
     let place = leak.place { $0.isMethod(of: test) }
     let text = FailureText.text(leak, directory: Site.directory)
     StandardError.write("\(place.file):\(place.line): error: \(test) : \(text)\n")
-    (suite.testRun as? XCTestSuiteRun)?.addTestRun(LeakRun(test: suite))
+    suite.addLeak()
+  }
+}
+
+extension XCTestSuite {
+  /// Makes the suite one that failed once more.
+  fileprivate func addLeak() { (testRun as? XCTestSuiteRun)?.addTestRun(LeakRun(test: self)) }
+}
+
+/// A class whose tests have all ended.
+private struct SuiteSite: AssertionSite {
+  let suite: XCTestSuite
+
+  var place: String { "<unknown>:0" }
+
+  func record(_ outcome: AssertionOutcome, _ text: String) {
+    StandardError.write("\(place): \(outcome == .failure ? "error" : outcome.rawValue): \(suite.name) : \(text)\n")
+    if outcome == .failure { suite.addLeak() }
   }
 }
 

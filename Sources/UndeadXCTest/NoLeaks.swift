@@ -15,17 +15,19 @@ import XCTest
 ///
 /// - Parameters:
 ///   - message: shown with the failure.
+///   - rules: leaks that are not reported, such as `["module:ImageCache"]`: lines as in the file `.undead.supp`, which
+///     holds as well. One that makes no sense is a failure.
 ///   - file: file of the failure, by default that of the call.
 ///   - line: line of the failure, by default that of the call.
 ///   - body: the code to check.
 /// - Returns: what the body returns; it is alive during the check.
 /// - Throws: what the body throws.
-@discardableResult
+@discardableResult @_disfavoredOverload
 public func assertNoLeaks<Output, Failure: Error>(
-  _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  _ body: () throws(Failure) -> Output
+  _ message: @autoclosure () -> String = "", ignoring rules: [String] = [], file: StaticString = #filePath,
+  line: UInt = #line, _ body: () throws(Failure) -> Output
 ) throws(Failure) -> Output {
-  try Site(file: file, line: line, message: message()).assertNoLeaks(body)
+  try Site(file: file, line: line, message: message()).assertNoLeaks(ignoring: rules, body)
 }
 
 /// Fails the running test if objects that the asynchronous body makes can never be released any more.
@@ -33,10 +35,10 @@ public func assertNoLeaks<Output, Failure: Error>(
 /// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
 public func assertNoLeaks<Output, Failure: Error>(
-  _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  _ message: @autoclosure () -> String = "", ignoring rules: [String] = [], file: StaticString = #filePath,
+  line: UInt = #line, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
-  try await Site(file: file, line: line, message: message()).assertNoLeaks(body)
+  try await Site(file: file, line: line, message: message()).assertNoLeaks(ignoring: rules, body)
 }
 
 /// Fails the running test unless the body leaks: for a leak that is known and cannot be fixed now.
@@ -51,7 +53,7 @@ public func assertNoLeaks<Output, Failure: Error>(
 ///   - body: the code that leaks.
 /// - Returns: what the body returns.
 /// - Throws: what the body throws.
-@discardableResult
+@discardableResult @_disfavoredOverload
 public func expectLeak<Output, Failure: Error>(
   _ reason: String, file: StaticString = #filePath, line: UInt = #line, _ body: () throws(Failure) -> Output
 ) throws(Failure) -> Output {

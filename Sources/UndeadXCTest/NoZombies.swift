@@ -22,7 +22,7 @@ import XCTest
 ///   - body: the code to watch.
 /// - Returns: what the body returns.
 /// - Throws: what the body throws.
-@discardableResult
+@discardableResult @_disfavoredOverload
 public func assertNoZombies<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
   _ body: () throws(Failure) -> Output

@@ -14,6 +14,8 @@ struct TestCaseChecks: Sendable {
   var objects: [Tracked] = []
   /// The whole test, if its class or bundle is checked.
   var scope: AllocationScope?
+  /// What the check of the scope leaves out.
+  var ignored: [String] = []
   /// The scope is checked when its class ends, not with the test.
   var isCheckedWithClass = false
   var skipped: (place: Place, reason: String)?
@@ -58,12 +60,13 @@ struct TestCaseChecks: Sendable {
       }, name: testCase.name)
     // They hold the memory of objects that are gone, and were born in the test: what it left behind would never be nothing.
     checks.objects = []
-    if let scope = checks.scope, !checks.isCheckedWithClass { check(scope, testCase) }
+    if let scope = checks.scope, !checks.isCheckedWithClass { check(scope, testCase, ignoring: checks.ignored) }
   }
 
-  private static func check(_ scope: AllocationScope, _ testCase: XCTestCase) {
+  private static func check(_ scope: AllocationScope, _ testCase: XCTestCase, ignoring rules: [String]) {
+    let site = TestCaseSite(testCase: testCase, position: Place(file: "<unknown>", line: 0))
     do {
-      let report = try scope.check()
+      let report = try scope.check(options: site.options(ignoring: rules))
       for leak in report.leaks {
         TestCaseSite(testCase: testCase, position: leak.place { $0.isMethod(of: testCase.name) })
           .fail(FailureText.text(leak, directory: TestCaseSite.directory))

@@ -34,7 +34,7 @@ extension XCTestCase {
     TestCaseChecks.update(self) { $0.objects.append(.init(place: place, object: tracked, grace: grace)) }
   }
 
-  /// Leaves out the checks of ``trackForMemoryLeaks(_:grace:file:line:)`` and ``checkForLeaks(after:)`` for this test.
+  /// Leaves out the checks of ``trackForMemoryLeaks(_:grace:file:line:)`` and ``checkForLeaks(after:ignoring:)`` for this test.
   ///
   /// - Parameters:
   ///   - reason: printed in a note, so that nobody takes the test for a checked one.

@@ -19,6 +19,12 @@ let package = Package(
       name: "ShopXCTests", dependencies: ["Shop", .product(name: "UndeadXCTest", package: "undead")]),
     .testTarget(
       name: "ShopTests", dependencies: ["Shop", .product(name: "UndeadTesting", package: "undead")]),
+    // Files that import both libraries, as while a package moves from one to the other.
+    .testTarget(
+      name: "ShopMixedTests",
+      dependencies: [
+        "Shop", .product(name: "UndeadTesting", package: "undead"), .product(name: "UndeadXCTest", package: "undead"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

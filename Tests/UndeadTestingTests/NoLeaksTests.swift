@@ -64,6 +64,31 @@ import UndeadTesting
     }
   }
 
+  @Test(arguments: ["type:UndeadTestingTests.Item", "field:^UndeadTestingTests.Item.owner$", "leak:makeCycle  # why"])
+  func whatIsIgnoredIsNoIssue(rule: String) async {
+    assertNoLeaks(ignoring: [rule]) { makeCycle() }
+    await assertNoLeaks("of the cart", ignoring: ["type:Nothing", rule]) {
+      await Task.yield()
+      makeCycle()
+    }
+  }
+
+  @Test func whatIsNotIgnoredIsAnIssue() {
+    withKnownIssue {
+      assertNoLeaks(ignoring: ["type:OtherItem"]) { makeCycle() }
+    } matching: {
+      isCycle($0)
+    }
+  }
+
+  @Test func aRuleThatMakesNoSenseIsAnIssue() {
+    withKnownIssue {
+      assertNoLeaks(ignoring: ["UndeadTestingTests"]) { _ = Owner() }
+    } matching: {
+      $0.comments.first?.rawValue.contains("a rule after `ignoring` has no effect: \"UndeadTestingTests\"") == true
+    }
+  }
+
   @Test func anExpectedLeakIsNoIssue() {
     assertNoLeaks { expectLeak("on purpose") { makeCycle() } }
   }

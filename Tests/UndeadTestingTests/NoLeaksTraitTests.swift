@@ -3,9 +3,11 @@ import Testing
 import UndeadTesting
 
 /// Runs what the trait does around a test.
-private func withTrait(_ body: @escaping @Sendable () async throws -> Void) async throws {
+private func withTrait(
+  _ trait: NoLeaksTrait = .noLeaks, _ body: @escaping @Sendable () async throws -> Void
+) async throws {
   let test = try #require(Test.current)
-  try await NoLeaksTrait.noLeaks.provideScope(for: test, testCase: Test.Case.current, performing: body)
+  try await trait.provideScope(for: test, testCase: Test.Case.current, performing: body)
 }
 
 @Suite(.timeLimit(.minutes(20))) struct NoLeaksTraitTests {
@@ -17,6 +19,21 @@ private func withTrait(_ body: @escaping @Sendable () async throws -> Void) asyn
       $0.comments.first?.rawValue.contains("leak: retain cycle of UndeadTestingTests.Owner") == true
         && $0.sourceLocation?.line == line
     }
+  }
+
+  @Test func whatIsIgnoredIsNoIssue() async throws {
+    try await withTrait(.noLeaks(ignoring: ["type:UndeadTestingTests.Item"])) { makeCycle() }
+  }
+
+  /// Each test has the rules of its own trait, and those of the suites around it.
+  @Suite(.noLeaks(ignoring: ["type:UndeadTestingTests.Item"])) struct IgnoringTests {
+    @Test func thoseOfTheSuite() { makeCycle() }
+
+    @Test(.noLeaks(ignoring: ["type:Nothing"])) func thoseOfBoth() { makeCycle() }
+  }
+
+  @Suite(.noLeaks) struct IgnoringTestTests {
+    @Test(.noLeaks(ignoring: ["type:UndeadTestingTests.Item"])) func thoseOfTheTest() { makeCycle() }
   }
 
   @Test func aTrackedObjectIsAnIssueAtTheCall() async throws {

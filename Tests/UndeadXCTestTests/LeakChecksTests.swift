@@ -1,6 +1,7 @@
 import Testing
-import UndeadXCTest
 import XCTest
+
+@testable import UndeadXCTest
 
 @Suite(.serialized) @MainActor struct LeakChecksTests {
   final class EachTestCase: XCTestCase {}
@@ -14,6 +15,32 @@ import XCTest
     #expect(failures.first?.text.contains("UndeadXCTestTests.Owner") == true)
     #expect(CaseRunner.failures { (_: EachTestCase) in _ = Owner() } == [])
     #expect(CaseRunner.failures { (_: OtherCase) in makeCycle() } == [])
+  }
+
+  class BaseCase: XCTestCase {
+    override class func setUp() {
+      super.setUp()
+      checkForLeaks(after: .eachTest)
+    }
+  }
+  final class DerivedCase: BaseCase {
+    override class func setUp() {
+      super.setUp()
+      checkForLeaks(after: .eachTest)
+    }
+  }
+
+  /// Each class calls `setUp` of its superclass, and each of its runs calls it again.
+  @Test func classesThatSayItAtEachLevelAreCheckedOnce() {
+    BaseCase.setUp()
+    let rules = LeakCheckObserver.shared.ruleCount
+    for _ in 0..<3 { DerivedCase.setUp() }
+    #expect(LeakCheckObserver.shared.ruleCount == rules)
+    DerivedCase.checkForLeaks(after: .eachClass)
+    #expect(LeakCheckObserver.shared.ruleCount == rules + 1)
+    #expect(CaseRunner.failures { (_: DerivedCase) in makeCycle() }.count == 1)
+    #expect(CaseRunner.failures { (_: DerivedCase) in _ = Owner() } == [])
+    #expect(CaseRunner.failures { (_: BaseCase) in makeCycle() }.count == 1)
   }
 
   final class OwnRun: XCTestCaseRun {}
@@ -31,6 +58,36 @@ import XCTest
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("was not checked for leaks: its run is of a class of its own (`testRunClass`)"), "\(text)")
+  }
+
+  class IgnoringBaseCase: XCTestCase {
+    override class func setUp() { checkForLeaks(after: .eachTest, ignoring: ["type:UndeadXCTestTests.Item"]) }
+  }
+  final class IgnoringCase: IgnoringBaseCase {
+    override class func setUp() {
+      super.setUp()
+      checkForLeaks(after: .eachTest)
+    }
+  }
+
+  @Test func whatASuperclassIgnoresIsIgnored() {
+    IgnoringCase.setUp()
+    #expect(CaseRunner.failures { (_: IgnoringCase) in makeCycle() } == [])
+    IgnoringBaseCase.checkForLeaks(after: .eachTest, ignoring: ["nonsense"])
+    IgnoringBaseCase.setUp()
+    let failures = CaseRunner.failures { (_: IgnoringBaseCase) in makeCycle() }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("a rule after `ignoring` has no effect: \"nonsense\"") == true)
+  }
+
+  final class IgnoringClassCase: XCTestCase {}
+
+  @Test func aClassIgnoresToo() {
+    IgnoringClassCase.checkForLeaks(after: .eachClass, ignoring: ["type:UndeadXCTestTests.Item"])
+    let suite = XCTestSuite(name: "IgnoringClassCase")
+    suite.addTest(IgnoringClassCase(name: "testLeaky") { _ in makeCycle() })
+    #expect(CaseRunner.run(suite) == [])
+    #expect(suite.testRun?.totalFailureCount == 0)
   }
 
   @Test func aTestCanBeLeftOut() {

@@ -60,6 +60,20 @@ import XCTest
     #expect(failures.first?.text.contains("of the cart") == true)
   }
 
+  @Test func whatIsIgnoredFailsNothing() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      assertNoLeaks(ignoring: ["type:UndeadXCTestTests.Item"]) { makeCycle() }
+      assertNoLeaks("of the cart", ignoring: ["leak:makeCycle"]) { makeCycle() }
+    }
+    #expect(failures == [])
+    let others = CaseRunner.failures { (_: XCTestCase) in
+      assertNoLeaks(ignoring: ["type:Nothing"]) { makeCycle() }
+      assertNoLeaks(ignoring: ["nonsense"]) { _ = Owner() }
+    }
+    #expect(others.map { $0.text.contains("retain cycle") } == [true, false])
+    #expect(others.last?.text.contains("a rule after `ignoring` has no effect: \"nonsense\"") == true)
+  }
+
   @Test func anExpectedLeakFailsNothing() {
     let failures = CaseRunner.failures { (_: XCTestCase) in
       assertNoLeaks { expectLeak("on purpose") { makeCycle() } }

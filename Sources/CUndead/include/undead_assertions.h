@@ -50,6 +50,12 @@ bool undead_call_on_thread(void (*function)(void *), void *context);
 void undead_lock_checks(void);
 void undead_unlock_checks(void);
 
+// True if UndeadXCTest is linked into the program.
+bool undead_has_xctest(void);
+
+// Has UndeadXCTest fail the running test of XCTest at a line. Does nothing if there is none, or no UndeadXCTest.
+void undead_fail_in_xctest(const char *text, const char *file, size_t line);
+
 // Counts all objects that were allocated since recording began and are not deinitialised, while the threads stand
 // still. Returns `*count` entries, or NULL with the reason in `message`. The memory belongs to the caller until
 // undead_census_release; scans do not look at it.

@@ -2,18 +2,34 @@ import CUndead
 import UndeadReport
 
 extension AssertionSite {
+  /// What a check leaves out: what all do, and what the rules name. A rule that makes no sense is a failure here.
+  package func options(ignoring rules: [String]) -> ReportOptions {
+    var options = StandingSuppressions.options
+    for rule in rules {
+      do {
+        try options.suppressions.add(rule, file: "ignoring", tellsUnused: false)
+      } catch {
+        fail("a rule after `ignoring` has no effect: \(error.message)")
+      }
+    }
+    return options
+  }
+
   /// Fails if objects that the body makes can never be released any more; even if it throws.
+  ///
+  /// - Parameter rules: what is left out, as in a file of suppressions.
   package func assertNoLeaks<Output, Failure: Error>(
-    _ body: () throws(Failure) -> Output
+    ignoring rules: [String] = [], _ body: () throws(Failure) -> Output
   ) throws(Failure) -> Output {
-    try ScopeCheck(self).run(body) { tell($0) }
+    try ScopeCheck(self, options: options(ignoring: rules)).run(body) { tell($0) }
   }
 
   /// Fails if objects that the asynchronous body makes can never be released any more; even if it throws.
   package func assertNoLeaks<Output, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+    ignoring rules: [String] = [], isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
-    try await ScopeCheck(self).run(body) { tell($0) }
+    try await ScopeCheck(self, options: options(ignoring: rules)).run(body) { tell($0) }
   }
 
   /// Fails unless the body leaks; what leaks counts as reported.
@@ -39,9 +55,9 @@ extension AssertionSite {
 
   /// Tells what a scope that has ended left behind.
   package func tellLeaks(
-    of scope: AllocationScope, isolation: isolated (any Actor)? = #isolation
+    of scope: AllocationScope, options: ReportOptions, isolation: isolated (any Actor)? = #isolation
   ) async {
-    do { tell(try await scope.check()) } catch { skip(error.description) }
+    do { tell(try await scope.check(options: options)) } catch { skip(error.description) }
   }
 
   private func expectLeaks(in report: LeakReport, _ reason: String) {
@@ -57,12 +73,12 @@ private struct ScopeCheck<Site: AssertionSite> {
   private let options: ReportOptions
 
   /// - Parameter options: what is left out.
-  init(_ site: Site, options: ReportOptions = StandingSuppressions.options) {
+  init(_ site: Site, options: ReportOptions) {
     self.site = site
     self.options = options
     obstacle = Availability.reason
     scope = AllocationScope.outsideOfAll { AllocationScope(site.scopeName) }
-    if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName) }
+    if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName, options: options) }
   }
 
   func run<Output, Failure: Error>(

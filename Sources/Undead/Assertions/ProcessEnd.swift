@@ -20,9 +20,11 @@ package enum ProcessEnd {
   /// - Parameters:
   ///   - place: the line to blame.
   ///   - test: what is at fault, as the message begins.
-  package static func expect(_ scope: AllocationScope, at place: String, test: String) {
+  ///   - options: what is left out.
+  package static func expect(_ scope: AllocationScope, at place: String, test: String, options: ReportOptions) {
     guard LeakDetector.isActive else { return }
-    register { $0.scopes[scope.number] = EndSite(place: place, test: test, function: scope.function) }
+    let site = EndSite(place: place, test: test, function: scope.function, options: options)
+    register { $0.scopes[scope.number] = site }
   }
 
   /// Checks an object at the end.
@@ -92,12 +94,12 @@ package enum ProcessEnd {
   }
 
   private static func checkScopes(_ sites: [UInt32: EndSite]) {
-    let functions = sites.mapValues(\.function)
+    let expected = sites.mapValues { ScopeSearch.Expected(function: $0.function, options: $0.options) }
     let found: Findings
     do {
       found = try LeakSearch.run { snapshot in
         let search = ScopeSearch(copy snapshot)
-        return Findings(missed: search.missed(by: functions), rest: search.unattributed())
+        return Findings(missed: search.missed(by: expected), rest: search.unattributed())
       }
     } catch {
       return tellFailure(error)
@@ -120,6 +122,8 @@ private struct EndSite: AssertionSite {
   let test: String
   /// That of the scope, if it has one.
   var function: String?
+  /// What the check of the scope leaves out.
+  var options = ReportOptions()
 
   private static let failures = Mutex(0)
 

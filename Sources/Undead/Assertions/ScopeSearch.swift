@@ -47,18 +47,27 @@ struct ScopeSearch {
     report(of: scope.number, among: all, and: scope.function.map(strays) ?? [], options)
   }
 
-  /// What the checks of these scopes, each with its function, did not find: for each one with any, in their order.
+  /// A scope whose check may have missed something.
+  struct Expected: Sendable {
+    /// The function of the test.
+    var function: String?
+    /// What its check left out.
+    var options: ReportOptions
+  }
+
+  /// What the checks of these scopes did not find: for each one with any, in their order.
   ///
   /// Only if an object of the program is among it: what the toolchain keeps for itself may be gone by now.
-  func missed(by scopes: [UInt32: String?]) -> [(scope: UInt32, report: LeakReport)] {
+  func missed(by scopes: [UInt32: Expected]) -> [(scope: UInt32, report: LeakReport)] {
     let numbers = Set(scopes.keys)
     let functions = functions(of: strays).filter { isOfProgram($0.key) }
     let own = self.scopes.filter { isOfProgram($0.key) }
     var found = Set(own.values.compactMap { innermost(of: numbers, around: $0) })
-    found.formUnion(scopes.filter { $0.value.map(functions.values.joined().contains) ?? false }.keys)
+    found.formUnion(scopes.filter { $0.value.function.map(functions.values.joined().contains) ?? false }.keys)
     return found.filter { !relations.isExcluded($0) }.sorted().compactMap { scope in
-      let strays = scopes[scope].flatMap { $0 }.map(strays) ?? []
-      let report = report(of: scope, among: numbers, and: strays, ReportOptions())
+      guard let expected = scopes[scope] else { return nil }
+      let strays = expected.function.map(strays) ?? []
+      let report = report(of: scope, among: numbers, and: strays, expected.options)
       return report.leaks.isEmpty ? nil : (scope, report)
     }
   }
@@ -70,7 +79,7 @@ struct ScopeSearch {
 
   /// What was born while scopes were open and that none of them reported.
   func unattributed() -> LeakReport {
-    report([], where: { $0 != 0 && !relations.isExcluded($0) }, ReportOptions())
+    report([], where: { $0 != 0 && !relations.isExcluded($0) }, StandingSuppressions.options)
   }
 
   private func report(
