@@ -64,7 +64,7 @@ public enum LeakDetector {
   /// The calling thread waits; the other threads stand still while the objects are marked, for some milliseconds.
   ///
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
-  public static func snapshot() throws(UndeadError) -> Snapshot {
+  public static func snapshot() throws(UndeadError) -> LeakSnapshot {
     let bytes = try SnapshotBytes()
     do {
       return try Snapshot(decoding: bytes)

@@ -42,7 +42,7 @@ public func markGeneration(_ name: String) -> Int? { LeakDetector.markGeneration
 /// - Throws: ``UndeadError`` if the check could not be made.
 @available(*, deprecated, renamed: "LeakDetector.snapshot()")
 @_disfavoredOverload
-public func snapshot() throws(UndeadError) -> Snapshot { try LeakDetector.snapshot() }
+public func snapshot() throws(UndeadError) -> LeakSnapshot { try LeakDetector.snapshot() }
 
 /// Finds what leaked and writes it to a snapshot file.
 ///

@@ -34,7 +34,7 @@ public struct AllocationSites: Sendable {
   /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
   public let sampleBytes: Int?
   /// The libraries that the process had loaded, by address.
-  public let modules: [Snapshot.Module]
+  public let modules: [LeakSnapshot.Module]
   /// The names that the file brings.
   public let symbols: SymbolTable
   /// The executable.

@@ -2,7 +2,7 @@
 public import FoundationEssentials
 import Synchronization
 public import Testing
-public import UndeadRunLoop
+@_exported public import UndeadRunLoop
 
 /// A run loop in virtual time: nothing sleeps, an hour of timers runs in milliseconds, and always in the same way.
 ///

@@ -12,8 +12,8 @@ import Testing
     deinit { try? FileManager.default.removeItem(atPath: folder) }
   }
 
-  private func server(_ path: String, _ limits: SocketLimits = SocketLimits()) throws -> SocketServer {
-    let server = try SocketServer(
+  private func server(_ path: String, _ limits: SocketLimits = SocketLimits()) throws -> UndeadService.SocketServer {
+    let server = try UndeadService.SocketServer(
       path: path, service: UndeadService(configuration: .init(labels: [:])), limits: limits)
     server.start()
     return server

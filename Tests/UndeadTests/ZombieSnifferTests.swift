@@ -44,7 +44,7 @@ import UndeadReport
 
   @Test func theHandlerIsToldAndUsesAreCounted() throws {
     var options = ZombieSniffer.Options()
-    (options.policy, options.repeats) = (.goOn, nil)
+    (options.policy, options.repeats) = (.report, nil)
     let seen = Seen()
     ZombieSniffer.setHandler { seen.add($0) }
     defer { ZombieSniffer.setHandler(nil) }
@@ -61,9 +61,19 @@ import UndeadReport
     #expect(!ZombieSniffer.isActive)
   }
 
+  /// 0 stands for no limit in C alone.
+  @Test func noLimitIsNil() {
+    #expect([nil, 0, 1, 7].map(ZombieSniffer.limit) == [0, 1, 1, 7])
+  }
+
+  @available(*, deprecated, message: "the old name, on purpose")
+  @Test func theOldNameOfThePolicyIsTheSame() {
+    #expect(ZombieSniffer.Policy.goOn == .report)
+  }
+
   @Test func deniedTypesAndAnEmptyBudgetKeepNothing() throws {
     var options = ZombieSniffer.Options()
-    (options.policy, options.allowedTypes, options.deniedTypes) = (.goOn, ["Poller"], ["Denied"])
+    (options.policy, options.allowedTypes, options.deniedTypes) = (.report, ["Poller"], ["Denied"])
     try ZombieSniffer.start(options)
     defer { ZombieSniffer.stop() }
     let first = ZombieSniffer.counters

@@ -44,7 +44,7 @@ import UndeadRunLoop
   }
 
   /// "run loop "main" -> mode default -> timer "poll" -> target: Owner"
-  private func text(_ path: [PathStep]) -> String {
+  private func text(_ path: [LeakReport.PathStep]) -> String {
     var parts: [String] = []
     for (step, next) in zip(path, path.dropFirst()) {
       if let root = step.root { parts.append("\(root.kind == "runLoop" ? "run loop" : root.kind) \"\(root.name)\"") }

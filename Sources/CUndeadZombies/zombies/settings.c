@@ -35,7 +35,7 @@ bool undead_zombie_options_of_environment(undead_zombie_options *options) {
   if (read_number("UNDEAD_ZOMBIE_AGE", &number)) options->budget.age_milliseconds = number;
   if (read_number("UNDEAD_ZOMBIE_REPEATS", &number))
     options->repeats = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-  if (strcmp(text_of("UNDEAD_ZOMBIE_POLICY"), "report") == 0) options->policy = UNDEAD_ZOMBIE_GO_ON;
+  if (strcmp(text_of("UNDEAD_ZOMBIE_POLICY"), "report") == 0) options->policy = UNDEAD_ZOMBIE_REPORT;
   options->allow = text_of("UNDEAD_ZOMBIE_ALLOW");
   options->deny = text_of("UNDEAD_ZOMBIE_DENY");
   options->guard_types = text_of("UNDEAD_ZOMBIE_GUARD");

@@ -111,7 +111,7 @@ public final class OwnerScope: Sendable {
   /// What became of the objects of a scope.
   public struct Outcome: Sendable {
     /// What is still alive: `abandoned` if something reachable holds it, `retainCycle` or `unreferenced` if not.
-    public internal(set) var leaks: [Leak] = []
+    public internal(set) var leaks: [LeakReport.Leak] = []
     /// What went within the grace time, but not at once.
     public internal(set) var releasedLate: [LateRelease] = []
     /// What the result does not tell, one sentence each, such as why there are no retain paths.

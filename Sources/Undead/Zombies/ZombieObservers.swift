@@ -22,7 +22,7 @@ final class ZombieObservers: Sendable {
 
   /// That of `undead run --zombies`, which the instrument took from the environment.
   private static var inheritedPolicy: ZombieSniffer.Policy {
-    ProcessInfo.processInfo.environment["UNDEAD_ZOMBIE_POLICY"] == "report" ? .goOn : .trap
+    ProcessInfo.processInfo.environment["UNDEAD_ZOMBIE_POLICY"] == "report" ? .report : .trap
   }
 
   private static let callback: undead_zombie_handler = { zombie, _ in
@@ -42,7 +42,7 @@ final class ZombieObservers: Sendable {
 
   func start(_ options: ZombieSniffer.Options) -> Bool {
     state.withLock { state in
-      (state.policy, state.repeats) = (options.policy, options.repeats ?? 0)
+      (state.policy, state.repeats) = (options.policy, ZombieSniffer.limit(options.repeats))
       guard state.collectors.isEmpty else { return ZombieSniffer.isActive }
       state.wasStartedHere = false
       return Self.startInstrument(options)
@@ -55,7 +55,7 @@ final class ZombieObservers: Sendable {
     settings.budget = undead_zombie_budget(options.budget)
     settings.policy = undead_zombie_policy(options.policy)
     settings.guard = options.isGuarding
-    settings.repeats = options.repeats ?? 0
+    settings.repeats = ZombieSniffer.limit(options.repeats)
     settings.handler = callback
     return options.allowedTypes.joined(separator: ",").withCString { allow in
       options.deniedTypes.joined(separator: ",").withCString { deny in
@@ -69,9 +69,9 @@ final class ZombieObservers: Sendable {
 
   func setPolicy(_ policy: ZombieSniffer.Policy, repeats: UInt32?) {
     state.withLock { state in
-      (state.policy, state.repeats) = (policy, repeats ?? 0)
+      (state.policy, state.repeats) = (policy, ZombieSniffer.limit(repeats))
       // The running assertions need the program to go on.
-      if state.collectors.isEmpty { undead_zombies_set_policy(undead_zombie_policy(policy), repeats ?? 0) }
+      if state.collectors.isEmpty { undead_zombies_set_policy(undead_zombie_policy(policy), state.repeats) }
     }
   }
 
@@ -87,12 +87,12 @@ final class ZombieObservers: Sendable {
     state.withLock { state in
       if !ZombieSniffer.isActive {
         var options = ZombieSniffer.Options()
-        (options.policy, options.repeats) = (.goOn, nil)
+        (options.policy, options.repeats) = (.report, nil)
         guard Self.startInstrument(options) else { return String(cString: undead_zombie_inactive_reason()) }
         state.wasStartedHere = true
       } else if state.collectors.isEmpty {
         undead_zombies_set_handler(Self.callback, nil)
-        undead_zombies_set_policy(UNDEAD_ZOMBIE_GO_ON, 0)
+        undead_zombies_set_policy(UNDEAD_ZOMBIE_REPORT, ZombieSniffer.limit(nil))
       }
       state.collectors.append(collector)
       return nil

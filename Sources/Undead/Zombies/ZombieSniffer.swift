@@ -28,8 +28,12 @@ public enum ZombieSniffer {
   public enum Policy: Sendable, Hashable {
     /// The program dies there, of SIGILL or, for a field, of SIGSEGV.
     case trap
-    /// The program goes on as well as it can: what it reads is what the dead object held.
-    case goOn
+    /// The program goes on as well as it can: what it reads is what the dead object held. As `--zombie-policy report`.
+    case report
+
+    /// The program goes on as well as it can.
+    @available(*, deprecated, renamed: "report")
+    public static var goOn: Policy { .report }
   }
 
   /// How the sniffer works.
@@ -50,7 +54,7 @@ public enum ZombieSniffer {
     public var deniedTypes: [String] = []
     /// Types whose objects get pages of their own; empty for all outside of the toolchain's libraries.
     public var guardedTypes: [String] = []
-    /// Reports for each place; later uses there are only counted. nil for no limit.
+    /// Reports for each place, at least 1; later uses there are only counted. nil for no limit.
     public var repeats: UInt32? = 1
 
     /// Makes the standard options.
@@ -127,7 +131,7 @@ public enum ZombieSniffer {
   ///
   /// - Parameters:
   ///   - policy: what the program does after a report.
-  ///   - repeats: reports for each place; nil for no limit.
+  ///   - repeats: reports for each place, at least 1; nil for no limit.
   public static func setPolicy(_ policy: Policy, repeats: UInt32? = 1) {
     ZombieObservers.shared.setPolicy(policy, repeats: repeats)
   }
@@ -153,7 +157,7 @@ public enum ZombieSniffer {
   /// Reads the debug information of the program: not in a handler of ``setHandler(_:)``.
   ///
   /// - Parameter events: what a handler was given.
-  public static func describe(_ events: [ZombieLog.Event]) -> [Zombie] {
+  public static func describe(_ events: [ZombieLog.Event]) -> [LeakReport.Zombie] {
     ZombieDescriber.describe(events)
   }
 }

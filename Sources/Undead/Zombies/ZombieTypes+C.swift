@@ -13,11 +13,16 @@ extension undead_zombie_budget {
   }
 }
 
+extension ZombieSniffer {
+  /// For C, where 0 stands for no limit: nobody wants to hear of no use at all.
+  static func limit(_ repeats: UInt32?) -> UInt32 { repeats.map { max($0, 1) } ?? 0 }
+}
+
 extension undead_zombie_policy {
   init(_ policy: ZombieSniffer.Policy) {
     switch policy {
     case .trap: self = UNDEAD_ZOMBIE_TRAP
-    case .goOn: self = UNDEAD_ZOMBIE_GO_ON
+    case .report: self = UNDEAD_ZOMBIE_REPORT
     }
   }
 }

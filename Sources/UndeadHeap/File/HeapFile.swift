@@ -10,7 +10,7 @@ public final class HeapFile {
   let bytes: UnsafeRawBufferPointer
   let sections: SnapshotSections
   /// What every snapshot has: facts of the process, types, stacks, symbols, and what leaked.
-  public let snapshot: Snapshot
+  public let snapshot: LeakSnapshot
   package let shapes: [Shape]
   package let sites: [Site]
   package let places: [Place]

@@ -39,11 +39,11 @@ public struct HeapFinding: Codable, Sendable, Equatable {
   public var type: String
   public var container: Container?
   /// The shortest way from a root to one of the objects.
-  public var retainPath: [PathStep]
+  public var retainPath: [LeakReport.PathStep]
   /// Where one of the objects was allocated.
-  public var allocation: Backtrace
+  public var allocation: LeakReport.Backtrace
   /// Where the tasks wait.
-  public var suspended: Backtrace?
+  public var suspended: LeakReport.Backtrace?
   /// What can be done, in one sentence.
   public var advice: String
 }

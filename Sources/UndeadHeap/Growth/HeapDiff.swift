@@ -38,7 +38,7 @@ public struct HeapDiff: Codable, Sendable, Equatable {
     public var before: Amount
     public var after: Amount
     /// The backtrace of most of them.
-    public var allocation: Backtrace
+    public var allocation: LeakReport.Backtrace
     /// Where allocations are sampled, the amounts are estimates: in 19 of 20 cases the growth lies so near to what is told.
     public var margin: Amount?
   }
@@ -54,7 +54,7 @@ public struct HeapDiff: Codable, Sendable, Equatable {
     public var before: Amount
     public var after: Amount
     /// The shortest way from a root to one of the new objects.
-    public var retainPath: [PathStep]
+    public var retainPath: [LeakReport.PathStep]
   }
 
   /// A type that changed.
@@ -89,9 +89,9 @@ public struct HeapDiff: Codable, Sendable, Equatable {
     /// Elements of the collection itself, where it has no objects.
     public var elements: Elements?
     /// What the objects keep, those of which there are more.
-    public var with: [TypeCount]
+    public var with: [LeakReport.TypeCount]
     public var sites: [Site]
-    public var retainPath: [PathStep]
+    public var retainPath: [LeakReport.PathStep]
 
     /// Bytes that were added.
     public var bytes: Int { after.bytes - before.bytes }

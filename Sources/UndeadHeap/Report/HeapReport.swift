@@ -71,7 +71,7 @@ public struct HeapReport: Codable, Sendable, Equatable {
     public var count: Int
     public var bytes: Int
     public var retainedBytes: Int
-    public var allocation: Backtrace
+    public var allocation: LeakReport.Backtrace
     /// Where allocations are sampled: `count` and `bytes` are estimates, and this tells how good they are.
     public var estimate: SampleEstimate?
   }
@@ -125,12 +125,12 @@ public struct HeapReport: Codable, Sendable, Equatable {
     public var address: String
     public var size: Int
     public var retainedBytes: Int
-    public var allocation: Backtrace
-    public var retainPath: [PathStep]
+    public var allocation: LeakReport.Backtrace
+    public var retainPath: [LeakReport.PathStep]
     /// From the nearest one to the root: what would free the block if it went.
     public var dominators: [Dominator]
     /// How many strong references there are, and whose; nil if that is not known.
-    public var references: ReferenceCount?
+    public var references: LeakReport.ReferenceCount?
     /// Elements, of strings and Data bytes, that are in use, and for how many there is room.
     public var used: Int?
     public var capacity: Int?
@@ -168,6 +168,6 @@ public struct HeapReport: Codable, Sendable, Equatable {
   public struct Path: Codable, Sendable, Equatable {
     public var count: Int
     /// The shortest of them.
-    public var retainPath: [PathStep]
+    public var retainPath: [LeakReport.PathStep]
   }
 }

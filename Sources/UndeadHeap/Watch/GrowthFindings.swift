@@ -1,8 +1,8 @@
 /// How a type has grown.
 public struct TypeGrowth: Sendable, Equatable {
   public var name: String
-  public var count: Trend
-  public var bytes: Trend
+  public var count: GrowthFindings.Trend
+  public var bytes: GrowthFindings.Trend
   /// What was alive at the end.
   public var now: TypeCounts.Amount
   /// What it has grown by, by its slopes, in the time that was judged.

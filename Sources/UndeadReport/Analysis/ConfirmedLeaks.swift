@@ -7,7 +7,7 @@ extension Snapshot {
   ///
   /// - Parameter second: the later look.
   /// - Returns: how many objects only this one took for leaked.
-  public mutating func keepLeaks(confirmedBy second: Snapshot) -> Int {
+  public mutating func keepLeaks(confirmedBy second: LeakSnapshot) -> Int {
     let (own, other) = (NodeNames(self), NodeNames(second))
     var confirmed: [UInt64: String] = [:]
     for (node, record) in second.nodes.enumerated() where record.isUnreached {

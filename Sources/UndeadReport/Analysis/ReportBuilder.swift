@@ -7,12 +7,12 @@
 /// What a report is made of: the snapshot of a process, and names for its code addresses.
 public struct ReportInput: Sendable {
   /// What was found in the process.
-  public var snapshot: Snapshot
+  public var snapshot: LeakSnapshot
   /// Names for the code addresses of the snapshot.
   public var symbols: SymbolTable
 
   /// Takes a snapshot and a table of symbols; by default the one that was saved with it.
-  public init(_ snapshot: Snapshot, symbols: SymbolTable? = nil) {
+  public init(_ snapshot: LeakSnapshot, symbols: SymbolTable? = nil) {
     self.snapshot = snapshot
     self.symbols = symbols ?? snapshot.symbols
   }
@@ -208,7 +208,7 @@ extension Snapshot {
 
 extension LeakReport.Process {
   /// The process that a snapshot tells about.
-  public init(_ snapshot: Snapshot) {
+  public init(_ snapshot: LeakSnapshot) {
     self.init(
       path: snapshot.metadata("path") ?? "",
       arguments: snapshot.metadata.filter { $0.key == "argument" }.map(\.value),

@@ -38,10 +38,10 @@ public struct ReportDiff: Codable, Sendable, Equatable {
     /// Leaks in the new report.
     public var newCount: Int
     /// The group of the new report.
-    public var leak: Leak
+    public var leak: LeakReport.Leak
 
     /// Makes a change; see the properties for the meaning of each part.
-    public init(signature: String, oldCount: Int, newCount: Int, leak: Leak) {
+    public init(signature: String, oldCount: Int, newCount: Int, leak: LeakReport.Leak) {
       self.signature = signature
       self.oldCount = oldCount
       self.newCount = newCount
@@ -57,9 +57,9 @@ public struct ReportDiff: Codable, Sendable, Equatable {
   /// The version of the JSON schema of the groups.
   public var schemaVersion = LeakReport.schemaVersion
   /// Groups of leaks only of the new report, the worst first.
-  public var new: [Leak]
+  public var new: [LeakReport.Leak]
   /// Groups of leaks only of the old report, the worst first.
-  public var gone: [Leak]
+  public var gone: [LeakReport.Leak]
   /// Groups with more leaks than before.
   public var grown: [Change]
   /// Groups with fewer leaks than before.
@@ -67,11 +67,11 @@ public struct ReportDiff: Codable, Sendable, Equatable {
   /// Number of groups with as many leaks as before.
   public var unchanged: Int
   /// What changed in the suspects.
-  public var suspects: Findings<Suspect>
+  public var suspects: Findings<LeakReport.Suspect>
   /// What changed in the zombies.
-  public var zombies: Findings<Zombie>
+  public var zombies: Findings<LeakReport.Zombie>
   /// What changed in the leaks of the toolchain.
-  public var knownLeaks: Findings<Leak>
+  public var knownLeaks: Findings<LeakReport.Leak>
   /// False if one of the checks was incomplete: what is missing in a report may be there all the same.
   public var complete: Bool
   /// What the reader must know, one sentence each.

@@ -23,6 +23,6 @@ package struct SnapshotBacktraces {
     frames = FrameNames(snapshot, symbols: symbols)
   }
 
-  /// The frames of a stack, innermost first; none for ``Snapshot/none``.
+  /// The frames of a stack, innermost first; none for ``LeakSnapshot/none``.
   package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace { frames.backtrace(stack) }
 }

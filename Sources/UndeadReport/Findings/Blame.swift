@@ -1,19 +1,19 @@
 /// What one change of the source would fix: the field or the function that findings have in common.
-public struct Blame: Sendable, Hashable {
+package struct Blame: Sendable, Hashable {
   /// 16 hex digits, the same from run to run and machine to machine, whatever the generic arguments and the test.
-  public var signature: String
+  package var signature: String
   /// Kind of the findings in JSON.
-  public var kind: String
+  package var kind: String
   /// Type that has the field, or of the object, without generic arguments.
-  public var type: String
+  package var type: String
   /// The field that holds the reference, without indices; nil if a function is to blame.
-  public var field: String?
+  package var field: String?
   /// The function; nil if a field is to blame.
-  public var function: String?
+  package var function: String?
   /// The dependency that all of it belongs to: the user's function that started it is to blame.
-  public var package: String?
+  package var package: String?
   /// What is to blame, in a few words: "`onEvent` of App.Probe".
-  public var title: String
+  package var title: String
 
   init(kind: String, type: String, field: String? = nil, function: String? = nil, title: String, key: [String]) {
     self.kind = kind

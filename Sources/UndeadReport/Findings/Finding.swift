@@ -1,67 +1,67 @@
 /// One finding as every renderer tells it: texts, annotations, messages of failed tests, pages.
 ///
 /// Renderers differ in form only: what is said is decided here, and none of them reads what another one wrote.
-public struct Finding: Sendable, Equatable {
+package struct Finding: Sendable, Equatable {
   /// What was found.
-  public enum Kind: String, Sendable {
+  package enum Kind: String, Sendable {
     case leak, suspect, zombie
   }
 
   /// What was found.
-  public var kind: Kind
+  package var kind: Kind
   /// `retainCycle`, `heldByTimer`, `method`: the kind in JSON.
-  public var cause: String
+  package var cause: String
   /// 16 hex digits, the same from run to run and machine to machine.
-  public var signature: String
+  package var signature: String
   /// What happened, in a few words, as if it happened once.
-  public var title: String
+  package var title: String
   /// What else is known, in one sentence.
-  public var details: String?
+  package var details: String?
   /// How often it happened.
-  public var count = 1
+  package var count = 1
   /// Objects of all of them; nil where these are not counted.
-  public var objectCount: Int?
+  package var objectCount: Int?
   /// Bytes of all of them; nil where these are not counted.
-  public var totalBytes: Int?
+  package var totalBytes: Int?
   /// A few objects, roots of leaks first.
-  public var objects: [LeakedObject] = []
+  package var objects: [LeakedObject] = []
   /// Cycles and paths, in the order in which they are told.
-  public var chains: [Chain] = []
+  package var chains: [Chain] = []
   /// Whose the references to the object at fault are, as far as it is known.
-  public var references: ReferenceCount?
+  package var references: ReferenceCount?
   /// Where it was made, where it waits, where it was used.
-  public var sites: [Site] = []
+  package var sites: [Site] = []
   /// What leaked with it, the most bytes first.
-  public var alsoLeaked: [TypeCount] = []
+  package var alsoLeaked: [TypeCount] = []
   /// What to do.
-  public var advice: String?
+  package var advice: String?
   /// What is to blame; nil for uses of dead objects, which are grouped by the function that used them.
-  public var culprit: Blame?
+  package var culprit: Blame?
   /// The test that made it.
-  public var test: TestIdentity?
+  package var test: TestIdentity?
   /// Why the program cannot help it; only of known leaks.
-  public var reason: String?
+  package var reason: String?
 
   /// "retain cycle of App.Owner, 3 times".
-  public var heading: String { title + (count == 1 ? "" : ", \(count) times") }
+  package var heading: String { title + (count == 1 ? "" : ", \(count) times") }
 
   /// "3 objects, 96 bytes"; nil where nothing is counted.
-  public var size: String? {
+  package var size: String? {
     Quantity.size(objects: objectCount, bytes: totalBytes)
   }
 
   /// The site of a role; nil if there is none.
-  public func site(_ role: Site.Role) -> Site? { sites.first { $0.role == role } }
+  package func site(_ role: Site.Role) -> Site? { sites.first { $0.role == role } }
 }
 
 /// A place in the program that has a part in a finding.
-public struct Site: Sendable, Equatable {
+package struct Site: Sendable, Equatable {
   /// The part that it has.
-  public enum Role: String, Sendable {
+  package enum Role: String, Sendable {
     case allocated, suspended, scope, used, freed
 
     /// As texts call it.
-    public var label: String {
+    package var label: String {
       switch self {
       case .suspended: "waits in"
       default: rawValue
@@ -70,27 +70,27 @@ public struct Site: Sendable, Equatable {
   }
 
   /// The part that it has.
-  public var role: Role
+  package var role: Role
   /// What stands before the place, `"Detail screen" ended`, or in its stead.
-  public var text: String?
+  package var text: String?
   /// The frame that tells most; nil if no backtrace was recorded.
-  public var frame: Frame?
+  package var frame: Frame?
   /// The whole stack, innermost first.
-  public var backtrace = Backtrace()
+  package var backtrace = Backtrace()
   /// The thread, if it is told.
-  public var thread: String?
+  package var thread: String?
   /// What the place called, if that is a dependency's function: it made the object.
-  public var called: Frame?
+  package var called: Frame?
   /// Who else called the function of the place: the first frame in which each of the other stacks differs.
-  public var otherCallers: [Frame] = []
+  package var otherCallers: [Frame] = []
   /// Number of the other ways that are not among these.
-  public var hiddenCallers = 0
+  package var hiddenCallers = 0
 }
 
 /// References one after the other: a cycle, or a path from a root to an object.
-public struct Chain: Sendable, Equatable {
+package struct Chain: Sendable, Equatable {
   /// What it is in the finding.
-  public enum Role: String, Sendable {
+  package enum Role: String, Sendable {
     /// From a root, or from what nothing refers to, to the object.
     case path
     /// Back to where it begins.
@@ -102,95 +102,97 @@ public struct Chain: Sendable, Equatable {
   }
 
   /// What it is in the finding.
-  public var role: Role
+  package var role: Role
   /// What is said before it.
-  public var introduction: String?
+  package var introduction: String?
   /// What holds the first object; nil if nothing does.
-  public var root: Root?
+  package var root: Root?
   /// The references in order; empty for an object that a root holds itself.
-  public var links: [Link] = []
+  package var links: [Link] = []
   /// Type of the first object; nil if only the root is told, or what the root's text says.
-  public var start: String?
+  package var start: String?
   /// So many references are left out in the middle.
-  public var omitted = 0
+  package var omitted = 0
 
   /// A root as it is told.
-  public struct Root: Sendable, Equatable {
+  package struct Root: Sendable, Equatable {
     /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
-    public var kind: String
+    package var kind: String
     /// Its name, or what a run loop holds in which modes; empty if none is known.
-    public var text: String
+    package var text: String
     /// How many of the references to the first object it owns, as far as that is known; empty if it is not.
-    public var owners = ""
+    package var owners = ""
   }
 
   /// A reference of a chain.
-  public struct Link: Sendable, Equatable {
+  package struct Link: Sendable, Equatable {
     /// Type of the object that holds the reference.
-    public var from: String
+    package var from: String
     /// Field, `children[2]`; `+24` or `async frame` where no name of the source is known.
-    public var field: String
+    package var field: String
     /// Declared type of the field.
-    public var fieldType: String?
+    package var fieldType: String?
     /// True if the field holds a closure, even where its function is not known.
-    public var holdsClosure = false
+    package var holdsClosure = false
     /// Function of the closure.
-    public var closure: Frame?
+    package var closure: Frame?
     /// What the closure captures: `self`, `a variable`; nil if it has no name.
-    public var captures: String?
+    package var captures: String?
     /// Type of the object that it leads to.
-    public var to: String
+    package var to: String
     /// True for the reference that is to blame.
-    public var isCulprit = false
+    package var isCulprit = false
 
     /// The field as texts write it: with a dot before what is a name in the source.
-    public var fieldText: String {
+    package var fieldText: String {
       field.contains(" ") || "+[".contains(field.prefix(1)) ? field : ".\(field)"
     }
   }
 
   /// True if the last reference leads back to the first object.
-  public var isClosed: Bool { role == .cycle || role == .innerCycle }
+  package var isClosed: Bool { role == .cycle || role == .innerCycle }
 }
 
-/// How many strong references an object has, and whose they are.
-public struct ReferenceCount: Codable, Sendable, Hashable {
-  /// References of one kind.
-  public struct Holder: Codable, Sendable, Hashable {
-    /// Type of the objects that hold them.
-    public var type: String
-    /// Field.
-    public var field: String
-    /// Number of references.
-    public var count: Int
+extension LeakReport {
+  /// How many strong references an object has, and whose they are.
+  public struct ReferenceCount: Codable, Sendable, Hashable {
+    /// References of one kind.
+    public struct Holder: Codable, Sendable, Hashable {
+      /// Type of the objects that hold them.
+      public var type: String
+      /// Field.
+      public var field: String
+      /// Number of references.
+      public var count: Int
 
-    /// Makes a holder; see the properties for the meaning of each part.
-    public init(type: String, field: String, count: Int) {
-      self.type = type
-      self.field = field
-      self.count = count
+      /// Makes a holder; see the properties for the meaning of each part.
+      public init(type: String, field: String, count: Int) {
+        self.type = type
+        self.field = field
+        self.count = count
+      }
     }
-  }
 
-  /// Type of the object, where it is not known from what is beside it.
-  public var type: String?
-  /// Strong references to the object.
-  public var total: Int
-  /// Those that were found: of fields, elements and captures.
-  public var found: Int
-  /// Who holds those that were found, the most first; only some of many.
-  public var holders: [Holder]
-  /// What names the object and may own the others: `global`, `thread`, `memory`.
-  public var candidates: [String]?
+    /// Type of the object, where it is not known from what is beside it.
+    public var type: String?
+    /// Strong references to the object.
+    public var total: Int
+    /// Those that were found: of fields, elements and captures.
+    public var found: Int
+    /// Who holds those that were found, the most first; only some of many.
+    public var holders: [Holder]
+    /// What names the object and may own the others: `global`, `thread`, `memory`.
+    public var candidates: [String]?
 
-  /// Makes a count; see the properties for the meaning of each part.
-  public init(
-    type: String? = nil, total: Int, found: Int, holders: [Holder] = [], candidates: [String]? = nil
-  ) {
-    self.type = type
-    self.total = total
-    self.found = found
-    self.holders = holders
-    self.candidates = candidates
+    /// Makes a count; see the properties for the meaning of each part.
+    public init(
+      type: String? = nil, total: Int, found: Int, holders: [Holder] = [], candidates: [String]? = nil
+    ) {
+      self.type = type
+      self.total = total
+      self.found = found
+      self.holders = holders
+      self.candidates = candidates
+    }
   }
 }

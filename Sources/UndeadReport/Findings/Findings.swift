@@ -1,17 +1,17 @@
 /// A report as every renderer tells it: by culprit, the worst first.
-public struct Findings: Sendable, Equatable {
+package struct Findings: Sendable, Equatable {
   /// What one thing is to blame for.
-  public struct Group: Sendable, Equatable {
+  package struct Group: Sendable, Equatable {
     /// The sums.
-    public var culprit: Culprit
+    package var culprit: Culprit
     /// The groups of the report, the worst first; not empty.
-    public var findings: [Finding]
+    package var findings: [Finding]
 
     /// The group that is told in full.
-    public var worst: Finding { findings[0] }
+    package var worst: Finding { findings[0] }
 
     /// What happened, in a few words, as if it happened once.
-    public var title: String {
+    package var title: String {
       guard findings.count > 1 else { return worst.title }
       let common = TypeName.unspecialized(worst.title)
       if culprit.package == nil, worst.cause != Leak.Kind.abandoned.rawValue,
@@ -31,30 +31,30 @@ public struct Findings: Sendable, Equatable {
     }
 
     /// "retain cycle of App.Owner, 3 times".
-    public var heading: String { title + (culprit.count == 1 ? "" : ", \(culprit.count) times") }
+    package var heading: String { title + (culprit.count == 1 ? "" : ", \(culprit.count) times") }
 
     /// "3 objects, 96 bytes".
-    public var size: String { Quantity.size(objects: culprit.objectCount, bytes: culprit.totalBytes) ?? "" }
+    package var size: String { Quantity.size(objects: culprit.objectCount, bytes: culprit.totalBytes) ?? "" }
   }
 
   /// Leaks by culprit, the most bytes first.
-  public var leaks: [Group]
+  package var leaks: [Group]
   /// Suspects by culprit, the most first.
-  public var suspects: [Group]
+  package var suspects: [Group]
   /// Uses of dead objects, as the report has them.
-  public var zombies: [Finding]
+  package var zombies: [Finding]
   /// Leaks of the toolchain, as the report has them.
-  public var knownLeaks: [Finding]
+  package var knownLeaks: [Finding]
 
   /// What was dropped, not listed or suppressed; notes of one kind are one.
-  public var notes: [String]
+  package var notes: [String]
 
   /// Makes the findings of a report.
   ///
   /// - Parameters:
   ///   - report: the report.
   ///   - byCulprit: false for a group of its own for each finding.
-  public init(_ report: LeakReport, byCulprit: Bool = true) {
+  package init(_ report: LeakReport, byCulprit: Bool = true) {
     // Said once, and not in each group.
     let isBare = report.summary.notes.contains(LeakReport.noBacktraces)
     leaks = Self.groups(leaks: report.leaks, byCulprit: byCulprit, isBare: isBare)

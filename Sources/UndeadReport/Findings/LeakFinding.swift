@@ -1,6 +1,6 @@
 extension Finding {
   /// A group of leaks.
-  public init(_ leak: Leak) {
+  package init(_ leak: Leak) {
     self.init(kind: .leak, cause: leak.kind.rawValue, signature: leak.signature, title: Self.title(leak))
     let (blame, reference) = Blame.of(leak)
     culprit = blame

@@ -1,5 +1,5 @@
 /// A row of a stack as renderers show it.
-public enum StackRow: Sendable, Equatable {
+package enum StackRow: Sendable, Equatable {
   /// A function.
   case frame(Frame)
   /// Frames that say nothing to the programmer, and whose they are: "the Swift runtime".
@@ -15,7 +15,7 @@ extension Backtrace {
   /// - Parameters:
   ///   - depth: most frames.
   ///   - folds: false for every frame.
-  public func rows(depth: Int, folds: Bool = true) -> [StackRow] {
+  package func rows(depth: Int, folds: Bool = true) -> [StackRow] {
     guard folds else { return Self.limited(frames.map { .frame($0) }, depth) }
     let shown = frames[telling]
     let isForeign = foreign
@@ -25,7 +25,7 @@ extension Backtrace {
 
   /// The frames that tell where something happened: without what every allocation goes through at the inner end, and
   /// without what started the thread.
-  public var telling: Range<Int> {
+  package var telling: Range<Int> {
     let first = frames.firstIndex { !$0.isOnlyOfAllocation } ?? 0
     let isForeign = foreign
     let last = frames.lastIndex { !isForeign($0) } ?? frames.lastIndex { !$0.system } ?? frames.count - 1
@@ -92,7 +92,7 @@ extension Backtrace {
 
 extension Frame {
   /// True for what the compiler, a macro or SwiftPM made, not the programmer: thunks, runners of tests.
-  public var isGenerated: Bool {
+  package var isGenerated: Bool {
     let name = FunctionName.withoutThunks(symbol)
     return SymbolText.isThunk(name) || file?.contains(".derived/") ?? false || name.contains("__allTests__")
       || (line == nil && (name.hasPrefix("protocol witness for ") || name.hasSuffix(".$main()")))

@@ -1,6 +1,6 @@
 extension Finding {
   /// A group of suspects.
-  public init(_ suspect: Suspect) {
+  package init(_ suspect: Suspect) {
     self.init(kind: .suspect, cause: suspect.kind.rawValue, signature: suspect.signature, title: Self.title(suspect))
     let (blame, reference) = Blame.of(suspect)
     culprit = blame

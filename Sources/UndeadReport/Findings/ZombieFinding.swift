@@ -1,6 +1,6 @@
 extension Finding {
   /// Uses of a dead object.
-  public init(_ zombie: Zombie) {
+  package init(_ zombie: Zombie) {
     self.init(kind: .zombie, cause: zombie.kind, signature: zombie.signature, title: zombie.message)
     details = zombie.details
     count = zombie.count

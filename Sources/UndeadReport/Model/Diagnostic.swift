@@ -4,43 +4,45 @@
   import Foundation
 #endif
 
-/// Something that is not a leak but deserves a look, such as a late timer.
-public struct Diagnostic: Codable, Sendable, Hashable {
-  /// A further backtrace, with the reason it was taken.
-  public struct Trace: Codable, Sendable, Hashable {
-    /// Such as `creation`, `scheduling` or `invalidation`.
-    public var role: String
-    /// Innermost first.
-    public var frames: [Frame]
+extension LeakReport {
+  /// Something that is not a leak but deserves a look, such as a late timer.
+  public struct Diagnostic: Codable, Sendable, Hashable {
+    /// A further backtrace, with the reason it was taken.
+    public struct Trace: Codable, Sendable, Hashable {
+      /// Such as `creation`, `scheduling` or `invalidation`.
+      public var role: String
+      /// Innermost first.
+      public var frames: [Frame]
 
-    /// Makes a trace; see the properties for the meaning of each part.
-    public init(role: String, frames: [Frame]) {
-      self.role = role
-      self.frames = frames
+      /// Makes a trace; see the properties for the meaning of each part.
+      public init(role: String, frames: [Frame]) {
+        self.role = role
+        self.frames = frames
+      }
     }
-  }
 
-  /// As in the report schema.
-  public var kind: String
-  /// What happened, in one sentence.
-  public var message: String
-  /// Names and figures, such as `timer`, `loop` or `seconds`.
-  public var details: [String: String]
-  /// Where it happened, if that is known.
-  public var backtrace: Backtrace?
-  /// Other backtraces that are known.
-  public var backtraces: [Trace]?
+    /// As in the report schema.
+    public var kind: String
+    /// What happened, in one sentence.
+    public var message: String
+    /// Names and figures, such as `timer`, `loop` or `seconds`.
+    public var details: [String: String]
+    /// Where it happened, if that is known.
+    public var backtrace: Backtrace?
+    /// Other backtraces that are known.
+    public var backtraces: [Trace]?
 
-  /// Makes a diagnostic; see the properties for the meaning of each part.
-  public init(
-    kind: String, message: String, details: [String: String] = [:], backtrace: Backtrace? = nil,
-    backtraces: [Trace]? = nil
-  ) {
-    self.kind = kind
-    self.message = message
-    self.details = details
-    self.backtrace = backtrace
-    self.backtraces = backtraces
+    /// Makes a diagnostic; see the properties for the meaning of each part.
+    public init(
+      kind: String, message: String, details: [String: String] = [:], backtrace: Backtrace? = nil,
+      backtraces: [Trace]? = nil
+    ) {
+      self.kind = kind
+      self.message = message
+      self.details = details
+      self.backtrace = backtrace
+      self.backtraces = backtraces
+    }
   }
 }
 

@@ -1,34 +1,36 @@
-/// One function of a backtrace, as it is shown and written to JSON.
-public struct Frame: Hashable, Sendable {
-  /// Demangled function name; `module+0xoffset` where no name is known.
-  public var symbol: String
-  /// Source file as the compiler recorded it.
-  public var file: String?
-  /// Line in `file`, from 1.
-  public var line: Int?
-  /// File name of the executable or library, without its directory.
-  public var module: String
-  /// Offset of the instruction from the start of the module, in bytes.
-  public var offset: UInt64
-  /// True for a call that the compiler inlined into the next frame.
-  public var inlined: Bool
-  /// True for code of the toolchain or the operating system, false for code of the program.
-  public var system: Bool
-  /// The dependency that the code belongs to, by where its source file lies: "swift-nio"; nil for the user's own.
-  public var package: String?
+extension LeakReport {
+  /// One function of a backtrace, as it is shown and written to JSON.
+  public struct Frame: Hashable, Sendable {
+    /// Demangled function name; `module+0xoffset` where no name is known.
+    public var symbol: String
+    /// Source file as the compiler recorded it.
+    public var file: String?
+    /// Line in `file`, from 1.
+    public var line: Int?
+    /// File name of the executable or library, without its directory.
+    public var module: String
+    /// Offset of the instruction from the start of the module, in bytes.
+    public var offset: UInt64
+    /// True for a call that the compiler inlined into the next frame.
+    public var inlined: Bool
+    /// True for code of the toolchain or the operating system, false for code of the program.
+    public var system: Bool
+    /// The dependency that the code belongs to, by where its source file lies: "swift-nio"; nil for the user's own.
+    public var package: String?
 
-  /// Makes a frame; see the properties for the meaning of each part.
-  public init(
-    symbol: String, file: String? = nil, line: Int? = nil, module: String, offset: UInt64 = 0, inlined: Bool = false,
-    system: Bool = false
-  ) {
-    self.symbol = symbol
-    self.file = file
-    self.line = line
-    self.module = module
-    self.offset = offset
-    self.inlined = inlined
-    self.system = system
+    /// Makes a frame; see the properties for the meaning of each part.
+    public init(
+      symbol: String, file: String? = nil, line: Int? = nil, module: String, offset: UInt64 = 0, inlined: Bool = false,
+      system: Bool = false
+    ) {
+      self.symbol = symbol
+      self.file = file
+      self.line = line
+      self.module = module
+      self.offset = offset
+      self.inlined = inlined
+      self.system = system
+    }
   }
 }
 
@@ -64,16 +66,18 @@ extension Frame: Codable {
   }
 }
 
-/// A list of frames, innermost first.
-public struct Backtrace: Hashable, Sendable {
-  /// The frames, innermost first.
-  public var frames: [Frame]
-  /// True if only the innermost calls were recorded: what called the last frame is not known.
-  public var isPartial = false
+extension LeakReport {
+  /// A list of frames, innermost first.
+  public struct Backtrace: Hashable, Sendable {
+    /// The frames, innermost first.
+    public var frames: [Frame]
+    /// True if only the innermost calls were recorded: what called the last frame is not known.
+    public var isPartial = false
 
-  /// Makes a backtrace of the given frames, innermost first.
-  public init(frames: [Frame] = []) {
-    self.frames = frames
+    /// Makes a backtrace of the given frames, innermost first.
+    public init(frames: [Frame] = []) {
+      self.frames = frames
+    }
   }
 }
 
@@ -98,21 +102,21 @@ extension Backtrace: Codable {
 /// What is known about code addresses: for each one its frames, innermost inlined first.
 ///
 /// The key is the address that is looked up: the return address minus 1 for the frames of a backtrace, the exact
-/// address for the function of a closure. ``Snapshot/lookupAddresses`` lists all that a report needs.
+/// address for the function of a closure. ``LeakSnapshot/lookupAddresses`` lists all that a report needs.
 public struct SymbolTable: Sendable, Equatable {
   /// Frames by looked-up address, innermost inlined first.
-  public var frames: [UInt64: [Frame]]
+  public var frames: [UInt64: [LeakReport.Frame]]
   /// Which functions are tests: with it, findings are grouped by the test that made them.
   public var tests: TestCatalog?
 
   /// Makes a table of the given frames.
-  public init(_ frames: [UInt64: [Frame]] = [:], tests: TestCatalog? = nil) {
+  public init(_ frames: [UInt64: [LeakReport.Frame]] = [:], tests: TestCatalog? = nil) {
     self.frames = frames
     self.tests = tests
   }
 
   /// The frames of a looked-up address; nil if nothing is known about it.
-  public subscript(address: UInt64) -> [Frame]? {
+  public subscript(address: UInt64) -> [LeakReport.Frame]? {
     get { frames[address] }
     set { frames[address] = newValue }
   }

@@ -1,106 +1,108 @@
-/// A group of leaks of one signature.
-public struct Leak: Codable, Sendable, Equatable {
-  /// Why the objects leaked; a reader must expect kinds that it does not know.
-  public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
-    /// The text in JSON.
-    public var rawValue: String
+extension LeakReport {
+  /// A group of leaks of one signature.
+  public struct Leak: Codable, Sendable, Equatable {
+    /// Why the objects leaked; a reader must expect kinds that it does not know.
+    public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+      /// The text in JSON.
+      public var rawValue: String
 
-    /// Makes a kind of its text in JSON.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
+      /// Makes a kind of its text in JSON.
+      public init(rawValue: String) {
+        self.rawValue = rawValue
+      }
+
+      /// Objects that hold each other.
+      public static let retainCycle = Kind(rawValue: "retainCycle")
+      /// An object or raw memory that nothing refers to.
+      public static let unreferenced = Kind(rawValue: "unreferenced")
+      /// Reachable, but its owner scope ended.
+      public static let abandoned = Kind(rawValue: "abandoned")
     }
 
-    /// Objects that hold each other.
-    public static let retainCycle = Kind(rawValue: "retainCycle")
-    /// An object or raw memory that nothing refers to.
-    public static let unreferenced = Kind(rawValue: "unreferenced")
-    /// Reachable, but its owner scope ended.
-    public static let abandoned = Kind(rawValue: "abandoned")
-  }
+    /// 16 hex digits, the same from run to run and machine to machine.
+    public var signature: String
+    /// Why the objects leaked.
+    public var kind: Kind
+    /// Leaks of this group.
+    public var count: Int
+    /// Swift objects and blocks of raw memory of all leaks of the group, with what hangs off them.
+    public var objectCount: Int
+    /// Bytes of all leaks of the group, with what hangs off them.
+    public var totalBytes: Int
+    /// A few objects, roots of the leaks first.
+    public var objects: [LeakedObject]
+    /// The references of the cycle in order, back to the first object; only for retain cycles.
+    public var cycle: [Reference]?
+    /// How many references are left out in the middle of a very long cycle; nil if none are.
+    public var omittedReferences: Int?
+    /// From a root, or from the object that nothing refers to, to the object of the program.
+    public var retainPath: [PathStep]?
+    /// Cycles among the objects that hang off the leak: they would leak even if it were fixed.
+    public var innerCycles: [[Reference]]?
+    /// What leaked with it, by type, the most bytes first.
+    public var alsoLeaked: [TypeCount]
+    /// The owner scope that ended before the objects died, where one watched them.
+    public var scope: Scope?
+    /// Where the first object was allocated.
+    public var allocation: Backtrace
+    /// A few of the other ways on which the allocating function was reached, if there are any.
+    public var otherAllocations: [Backtrace]?
+    /// Distinct backtraces of the group's allocations, if there are several.
+    public var allocationPaths: Int?
+    /// Where a leaked task waits.
+    public var suspended: Backtrace?
+    /// How many references an object of it has, and whose they are: the first of the cycle for which not all are found, else
+    /// the first object. Nil if that is not known.
+    public var references: ReferenceCount?
+    /// What to do, where the pattern is known.
+    public var advice: String?
+    /// Why the program cannot help it; only for known leaks.
+    public var reason: String?
+    /// The test that made it; only where leaks are grouped by tests.
+    public var test: TestIdentity?
 
-  /// 16 hex digits, the same from run to run and machine to machine.
-  public var signature: String
-  /// Why the objects leaked.
-  public var kind: Kind
-  /// Leaks of this group.
-  public var count: Int
-  /// Swift objects and blocks of raw memory of all leaks of the group, with what hangs off them.
-  public var objectCount: Int
-  /// Bytes of all leaks of the group, with what hangs off them.
-  public var totalBytes: Int
-  /// A few objects, roots of the leaks first.
-  public var objects: [LeakedObject]
-  /// The references of the cycle in order, back to the first object; only for retain cycles.
-  public var cycle: [Reference]?
-  /// How many references are left out in the middle of a very long cycle; nil if none are.
-  public var omittedReferences: Int?
-  /// From a root, or from the object that nothing refers to, to the object of the program.
-  public var retainPath: [PathStep]?
-  /// Cycles among the objects that hang off the leak: they would leak even if it were fixed.
-  public var innerCycles: [[Reference]]?
-  /// What leaked with it, by type, the most bytes first.
-  public var alsoLeaked: [TypeCount]
-  /// The owner scope that ended before the objects died, where one watched them.
-  public var scope: Scope?
-  /// Where the first object was allocated.
-  public var allocation: Backtrace
-  /// A few of the other ways on which the allocating function was reached, if there are any.
-  public var otherAllocations: [Backtrace]?
-  /// Distinct backtraces of the group's allocations, if there are several.
-  public var allocationPaths: Int?
-  /// Where a leaked task waits.
-  public var suspended: Backtrace?
-  /// How many references an object of it has, and whose they are: the first of the cycle for which not all are found, else
-  /// the first object. Nil if that is not known.
-  public var references: ReferenceCount?
-  /// What to do, where the pattern is known.
-  public var advice: String?
-  /// Why the program cannot help it; only for known leaks.
-  public var reason: String?
-  /// The test that made it; only where leaks are grouped by tests.
-  public var test: TestIdentity?
+    /// Makes a group; see the properties for the meaning of each part.
+    public init(
+      signature: String, kind: Kind, count: Int = 1, objectCount: Int = 1, totalBytes: Int,
+      objects: [LeakedObject] = [], cycle: [Reference]? = nil, retainPath: [PathStep]? = nil,
+      innerCycles: [[Reference]]? = nil, alsoLeaked: [TypeCount] = [], scope: Scope? = nil,
+      allocation: Backtrace = Backtrace(), otherAllocations: [Backtrace]? = nil, allocationPaths: Int? = nil,
+      suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil, test: TestIdentity? = nil
+    ) {
+      self.signature = signature
+      self.kind = kind
+      self.count = count
+      self.objectCount = objectCount
+      self.totalBytes = totalBytes
+      self.objects = objects
+      self.cycle = cycle
+      self.retainPath = retainPath
+      self.innerCycles = innerCycles
+      self.alsoLeaked = alsoLeaked
+      self.scope = scope
+      self.allocation = allocation
+      self.otherAllocations = otherAllocations
+      self.allocationPaths = allocationPaths
+      self.suspended = suspended
+      self.advice = advice
+      self.reason = reason
+      self.test = test
+    }
 
-  /// Makes a group; see the properties for the meaning of each part.
-  public init(
-    signature: String, kind: Kind, count: Int = 1, objectCount: Int = 1, totalBytes: Int,
-    objects: [LeakedObject] = [], cycle: [Reference]? = nil, retainPath: [PathStep]? = nil,
-    innerCycles: [[Reference]]? = nil, alsoLeaked: [TypeCount] = [], scope: Scope? = nil,
-    allocation: Backtrace = Backtrace(), otherAllocations: [Backtrace]? = nil, allocationPaths: Int? = nil,
-    suspended: Backtrace? = nil, advice: String? = nil, reason: String? = nil, test: TestIdentity? = nil
-  ) {
-    self.signature = signature
-    self.kind = kind
-    self.count = count
-    self.objectCount = objectCount
-    self.totalBytes = totalBytes
-    self.objects = objects
-    self.cycle = cycle
-    self.retainPath = retainPath
-    self.innerCycles = innerCycles
-    self.alsoLeaked = alsoLeaked
-    self.scope = scope
-    self.allocation = allocation
-    self.otherAllocations = otherAllocations
-    self.allocationPaths = allocationPaths
-    self.suspended = suspended
-    self.advice = advice
-    self.reason = reason
-    self.test = test
-  }
+    static let otherAllocationLimit = 4
 
-  static let otherAllocationLimit = 4
+    /// An owner scope and where it ended.
+    public struct Scope: Codable, Sendable, Equatable {
+      /// Name, as it was given or as it is known.
+      public var name: String
+      /// Where the scope ended.
+      public var backtrace: Backtrace
 
-  /// An owner scope and where it ended.
-  public struct Scope: Codable, Sendable, Equatable {
-    /// Name, as it was given or as it is known.
-    public var name: String
-    /// Where the scope ended.
-    public var backtrace: Backtrace
-
-    /// Makes a scope; see the properties for the meaning of each part.
-    public init(name: String, backtrace: Backtrace) {
-      self.name = name
-      self.backtrace = backtrace
+      /// Makes a scope; see the properties for the meaning of each part.
+      public init(name: String, backtrace: Backtrace) {
+        self.name = name
+        self.backtrace = backtrace
+      }
     }
   }
 }
@@ -131,64 +133,70 @@ extension Leak {
   }
 }
 
-/// A block that leaked.
-public struct LeakedObject: Codable, Sendable, Hashable {
-  /// Module-qualified type name, or `raw memory`.
-  public var type: String
-  /// Hexadecimal, with `0x`.
-  public var address: String
-  /// Usable bytes.
-  public var size: Int
+extension LeakReport {
+  /// A block that leaked.
+  public struct LeakedObject: Codable, Sendable, Hashable {
+    /// Module-qualified type name, or `raw memory`.
+    public var type: String
+    /// Hexadecimal, with `0x`.
+    public var address: String
+    /// Usable bytes.
+    public var size: Int
 
-  /// Makes an object; see the properties for the meaning of each part.
-  public init(type: String, address: String, size: Int) {
-    self.type = type
-    self.address = address
-    self.size = size
+    /// Makes an object; see the properties for the meaning of each part.
+    public init(type: String, address: String, size: Int) {
+      self.type = type
+      self.address = address
+      self.size = size
+    }
   }
 }
 
-/// How many blocks of a type there are, and their bytes.
-public struct TypeCount: Codable, Sendable, Hashable {
-  /// Module-qualified type name.
-  public var type: String
-  /// Number of blocks.
-  public var count: Int
-  /// Bytes of all of them.
-  public var bytes: Int
+extension LeakReport {
+  /// How many blocks of a type there are, and their bytes.
+  public struct TypeCount: Codable, Sendable, Hashable {
+    /// Module-qualified type name.
+    public var type: String
+    /// Number of blocks.
+    public var count: Int
+    /// Bytes of all of them.
+    public var bytes: Int
 
-  /// Makes a sum; see the properties for the meaning of each part.
-  public init(type: String, count: Int, bytes: Int) {
-    self.type = type
-    self.count = count
-    self.bytes = bytes
+    /// Makes a sum; see the properties for the meaning of each part.
+    public init(type: String, count: Int, bytes: Int) {
+      self.type = type
+      self.count = count
+      self.bytes = bytes
+    }
   }
 }
 
-/// A strong reference from a field of an object to the next object of a cycle or path.
-public struct Reference: Codable, Sendable, Hashable {
-  /// Type of the object that holds the reference.
-  public var type: String
-  /// Field that holds it, with the path inside of it: `children[2].handler`; `+24` if only its offset is known.
-  public var field: String
-  /// Declared type of the field.
-  public var fieldType: String?
-  /// The closure that the field holds, as the function that its braces make.
-  public var closure: Frame?
-  /// What the closure captures that leads on.
-  public var captures: String?
-  /// The dependency that declares the type: "swift-nio"; nil for the user's own and the toolchain.
-  public var package: String?
+extension LeakReport {
+  /// A strong reference from a field of an object to the next object of a cycle or path.
+  public struct Reference: Codable, Sendable, Hashable {
+    /// Type of the object that holds the reference.
+    public var type: String
+    /// Field that holds it, with the path inside of it: `children[2].handler`; `+24` if only its offset is known.
+    public var field: String
+    /// Declared type of the field.
+    public var fieldType: String?
+    /// The closure that the field holds, as the function that its braces make.
+    public var closure: Frame?
+    /// What the closure captures that leads on.
+    public var captures: String?
+    /// The dependency that declares the type: "swift-nio"; nil for the user's own and the toolchain.
+    public var package: String?
 
-  /// Makes a value; see the properties for the meaning of each part.
-  public init(
-    type: String, field: String, fieldType: String? = nil, closure: Frame? = nil, captures: String? = nil
-  ) {
-    self.type = type
-    self.field = field
-    self.fieldType = fieldType
-    self.closure = closure
-    self.captures = captures
+    /// Makes a value; see the properties for the meaning of each part.
+    public init(
+      type: String, field: String, fieldType: String? = nil, closure: Frame? = nil, captures: String? = nil
+    ) {
+      self.type = type
+      self.field = field
+      self.fieldType = fieldType
+      self.closure = closure
+      self.captures = captures
+    }
   }
 }
 
@@ -200,82 +208,84 @@ extension Reference {
   var isNameless: Bool { field.hasPrefix("+") }
 }
 
-/// A step of a retain path; the last one is the object at its end, with an empty field.
-public struct PathStep: Codable, Sendable, Hashable {
-  /// Where a path starts.
-  public struct Root: Codable, Sendable, Hashable {
-    /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
-    public var kind: String
-    /// Name, as it was given or as it is known.
-    public var name: String
-    /// Strong references to the object of this step; only where a word of a thread is the root, and they are known.
-    public var references: Int?
-    /// How many of these no field, element or capture accounts for.
-    public var owned: Int?
-    /// True if others may own these: another thread, a global, memory of no type.
-    public var shared: Bool?
+extension LeakReport {
+  /// A step of a retain path; the last one is the object at its end, with an empty field.
+  public struct PathStep: Codable, Sendable, Hashable {
+    /// Where a path starts.
+    public struct Root: Codable, Sendable, Hashable {
+      /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
+      public var kind: String
+      /// Name, as it was given or as it is known.
+      public var name: String
+      /// Strong references to the object of this step; only where a word of a thread is the root, and they are known.
+      public var references: Int?
+      /// How many of these no field, element or capture accounts for.
+      public var owned: Int?
+      /// True if others may own these: another thread, a global, memory of no type.
+      public var shared: Bool?
 
-    /// Makes a root; see the properties for the meaning of each part.
-    public init(
-      kind: String, name: String, references: Int? = nil, owned: Int? = nil, shared: Bool? = nil
-    ) {
-      self.kind = kind
-      self.name = name
-      self.references = references
-      self.owned = owned
-      self.shared = shared
+      /// Makes a root; see the properties for the meaning of each part.
+      public init(
+        kind: String, name: String, references: Int? = nil, owned: Int? = nil, shared: Bool? = nil
+      ) {
+        self.kind = kind
+        self.name = name
+        self.references = references
+        self.owned = owned
+        self.shared = shared
+      }
     }
-  }
 
-  /// The root that holds the object of this step; only for the first step.
-  public var root: Root?
-  /// Module-qualified type name.
-  public var type: String
-  /// As in ``Reference``; empty for the last step.
-  public var field: String
-  /// As in ``Reference``.
-  public var fieldType: String?
-  /// As in ``Reference``.
-  public var closure: Frame?
-  /// As in ``Reference``.
-  public var captures: String?
-  /// What the run loop holds: `timer`, `display link`, `source`; only for the first step from a run loop, as are the next.
-  public var item: String?
-  /// Modes that the run loop has it in.
-  public var mode: String?
-  /// Name that it was given.
-  public var name: String?
-  /// As in ``Reference``.
-  public var package: String?
+    /// The root that holds the object of this step; only for the first step.
+    public var root: Root?
+    /// Module-qualified type name.
+    public var type: String
+    /// As in ``Reference``; empty for the last step.
+    public var field: String
+    /// As in ``Reference``.
+    public var fieldType: String?
+    /// As in ``Reference``.
+    public var closure: Frame?
+    /// As in ``Reference``.
+    public var captures: String?
+    /// What the run loop holds: `timer`, `display link`, `source`; only for the first step from a run loop, as are the next.
+    public var item: String?
+    /// Modes that the run loop has it in.
+    public var mode: String?
+    /// Name that it was given.
+    public var name: String?
+    /// As in ``Reference``.
+    public var package: String?
 
-  /// Makes a value; see the properties for the meaning of each part.
-  public init(
-    root: Root? = nil, type: String, field: String, fieldType: String? = nil, closure: Frame? = nil,
-    captures: String? = nil, item: String? = nil, mode: String? = nil, name: String? = nil
-  ) {
-    self.root = root
-    self.item = item
-    self.mode = mode
-    self.name = name
-    self.type = type
-    self.field = field
-    self.fieldType = fieldType
-    self.closure = closure
-    self.captures = captures
-  }
+    /// Makes a value; see the properties for the meaning of each part.
+    public init(
+      root: Root? = nil, type: String, field: String, fieldType: String? = nil, closure: Frame? = nil,
+      captures: String? = nil, item: String? = nil, mode: String? = nil, name: String? = nil
+    ) {
+      self.root = root
+      self.item = item
+      self.mode = mode
+      self.name = name
+      self.type = type
+      self.field = field
+      self.fieldType = fieldType
+      self.closure = closure
+      self.captures = captures
+    }
 
-  /// Makes a step of a reference.
-  public init(root: Root? = nil, _ reference: Reference) {
-    self.init(
-      root: root, type: reference.type, field: reference.field, fieldType: reference.fieldType,
-      closure: reference.closure, captures: reference.captures)
-    package = reference.package
-  }
+    /// Makes a step of a reference.
+    public init(root: Root? = nil, _ reference: Reference) {
+      self.init(
+        root: root, type: reference.type, field: reference.field, fieldType: reference.fieldType,
+        closure: reference.closure, captures: reference.captures)
+      package = reference.package
+    }
 
-  /// The reference that the step follows.
-  public var reference: Reference {
-    var reference = Reference(type: type, field: field, fieldType: fieldType, closure: closure, captures: captures)
-    reference.package = package
-    return reference
+    /// The reference that the step follows.
+    public var reference: Reference {
+      var reference = Reference(type: type, field: field, fieldType: fieldType, closure: closure, captures: captures)
+      reference.package = package
+      return reference
+    }
   }
 }

@@ -1,74 +1,76 @@
-/// A group of reachable objects that only something that fires or waits holds, and that hold that thing themselves; or a
-/// retain cycle that nobody owns, but that a frame of a thread names.
-public struct Suspect: Codable, Sendable, Equatable {
-  /// What holds the objects; a reader must expect kinds that it does not know.
-  public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
-    /// The text in JSON.
-    public var rawValue: String
+extension LeakReport {
+  /// A group of reachable objects that only something that fires or waits holds, and that hold that thing themselves; or a
+  /// retain cycle that nobody owns, but that a frame of a thread names.
+  public struct Suspect: Codable, Sendable, Equatable {
+    /// What holds the objects; a reader must expect kinds that it does not know.
+    public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+      /// The text in JSON.
+      public var rawValue: String
 
-    /// Makes a kind of its text in JSON.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
+      /// Makes a kind of its text in JSON.
+      public init(rawValue: String) {
+        self.rawValue = rawValue
+      }
+
+      /// A timer or display link.
+      public static let timer = Kind(rawValue: "heldByTimer")
+      /// A dispatch source.
+      public static let dispatchSource = Kind(rawValue: "heldByDispatchSource")
+      /// A registration with NotificationCenter.
+      public static let observer = Kind(rawValue: "heldByObserver")
+      /// Something else that a run loop holds, such as a source.
+      public static let runLoop = Kind(rawValue: "heldByRunLoop")
+      /// A task that waits.
+      public static let task = Kind(rawValue: "heldByTask")
+      /// A word on the stack of a thread, which may be out of use.
+      public static let thread = Kind(rawValue: "heldByThread")
     }
 
-    /// A timer or display link.
-    public static let timer = Kind(rawValue: "heldByTimer")
-    /// A dispatch source.
-    public static let dispatchSource = Kind(rawValue: "heldByDispatchSource")
-    /// A registration with NotificationCenter.
-    public static let observer = Kind(rawValue: "heldByObserver")
-    /// Something else that a run loop holds, such as a source.
-    public static let runLoop = Kind(rawValue: "heldByRunLoop")
-    /// A task that waits.
-    public static let task = Kind(rawValue: "heldByTask")
-    /// A word on the stack of a thread, which may be out of use.
-    public static let thread = Kind(rawValue: "heldByThread")
-  }
+    /// What holds the objects.
+    public var kind: Kind
+    /// 16 hex digits, the same from run to run and machine to machine.
+    public var signature: String
+    /// How many there are.
+    public var count: Int
+    /// Bytes of all of them.
+    public var totalBytes: Int
+    /// A few of them.
+    public var objects: [LeakedObject]
+    /// From the root, through what fires or waits, to the object.
+    public var retainPath: [PathStep]
+    /// From the object back to what holds it.
+    public var holdsBack: [Reference]?
+    /// What a thread's frame names: each reference in order, the last one leads back to the first object.
+    public var cycle: [Reference]?
+    /// Where the first one was allocated.
+    public var allocation: Backtrace
+    /// Where a task waits.
+    public var suspended: Backtrace?
+    /// How many references the first one has, and whose they are; nil if that is not known.
+    public var references: ReferenceCount?
+    /// What to do.
+    public var advice: String?
+    /// The test that made them; only where findings are grouped by tests.
+    public var test: TestIdentity?
 
-  /// What holds the objects.
-  public var kind: Kind
-  /// 16 hex digits, the same from run to run and machine to machine.
-  public var signature: String
-  /// How many there are.
-  public var count: Int
-  /// Bytes of all of them.
-  public var totalBytes: Int
-  /// A few of them.
-  public var objects: [LeakedObject]
-  /// From the root, through what fires or waits, to the object.
-  public var retainPath: [PathStep]
-  /// From the object back to what holds it.
-  public var holdsBack: [Reference]?
-  /// What a thread's frame names: each reference in order, the last one leads back to the first object.
-  public var cycle: [Reference]?
-  /// Where the first one was allocated.
-  public var allocation: Backtrace
-  /// Where a task waits.
-  public var suspended: Backtrace?
-  /// How many references the first one has, and whose they are; nil if that is not known.
-  public var references: ReferenceCount?
-  /// What to do.
-  public var advice: String?
-  /// The test that made them; only where findings are grouped by tests.
-  public var test: TestIdentity?
-
-  /// Makes a group; see the properties for the meaning of each part.
-  public init(
-    kind: Kind, signature: String, count: Int = 1, totalBytes: Int, objects: [LeakedObject] = [],
-    retainPath: [PathStep] = [], holdsBack: [Reference]? = nil, cycle: [Reference]? = nil,
-    allocation: Backtrace = Backtrace(), suspended: Backtrace? = nil, advice: String? = nil, test: TestIdentity? = nil
-  ) {
-    self.kind = kind
-    self.signature = signature
-    self.count = count
-    self.totalBytes = totalBytes
-    self.objects = objects
-    self.retainPath = retainPath
-    self.holdsBack = holdsBack
-    self.cycle = cycle
-    self.allocation = allocation
-    self.suspended = suspended
-    self.advice = advice
-    self.test = test
+    /// Makes a group; see the properties for the meaning of each part.
+    public init(
+      kind: Kind, signature: String, count: Int = 1, totalBytes: Int, objects: [LeakedObject] = [],
+      retainPath: [PathStep] = [], holdsBack: [Reference]? = nil, cycle: [Reference]? = nil,
+      allocation: Backtrace = Backtrace(), suspended: Backtrace? = nil, advice: String? = nil, test: TestIdentity? = nil
+    ) {
+      self.kind = kind
+      self.signature = signature
+      self.count = count
+      self.totalBytes = totalBytes
+      self.objects = objects
+      self.retainPath = retainPath
+      self.holdsBack = holdsBack
+      self.cycle = cycle
+      self.allocation = allocation
+      self.suspended = suspended
+      self.advice = advice
+      self.test = test
+    }
   }
 }

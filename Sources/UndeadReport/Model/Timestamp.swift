@@ -5,9 +5,9 @@
 #endif
 
 /// Points in time as text.
-public enum Timestamp {
+package enum Timestamp {
   /// ISO 8601 in UTC, to the millisecond, from decimal seconds since 1970; empty if that is no number.
-  public static func text(secondsSince1970 text: String) -> String {
+  package static func text(secondsSince1970 text: String) -> String {
     // Far beyond any clock.
     guard let seconds = Double(text), abs(seconds) < 1e11 else { return "" }
     // Fractions are cut off, not rounded: a little more than the millisecond, which hardly any number is exactly.

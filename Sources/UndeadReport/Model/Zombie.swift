@@ -1,61 +1,63 @@
-/// The use of an object after it died: all uses of one kind, by one function.
-public struct Zombie: Codable, Sendable, Equatable {
-  /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure` or `timerTarget`.
-  public var kind: String
-  /// Module-qualified type name of the object.
-  public var type: String
-  /// What happened, in one sentence.
-  public var message: String
-  /// Hexadecimal, with `0x`.
-  public var address: String
-  /// Name of the thread that used the object, `main`, or its number.
-  public var thread: String
-  /// How many uses there were.
-  public var count: Int
-  /// 16 hex digits, the same from run to run and machine to machine.
-  public var signature: String
-  /// The method that would have run, or the field that was used: `Poller.tick()`.
-  public var member: String?
-  /// `read` or `write`; only for fields.
-  public var operation: String?
-  /// Like ``thread``, for the one that let the object die.
-  public var deallocationThread: String?
-  /// Time from the death to the first use, in milliseconds.
-  public var ageMilliseconds: Double?
-  /// What else is known, in one sentence.
-  public var details: String?
-  /// What to do.
-  public var advice: String?
-  /// Where the object was allocated.
-  public var allocation: Backtrace
-  /// Where it died.
-  public var deallocation: Backtrace
-  /// Where it was used after that.
-  public var access: Backtrace
+extension LeakReport {
+  /// The use of an object after it died: all uses of one kind, by one function.
+  public struct Zombie: Codable, Sendable, Equatable {
+    /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure` or `timerTarget`.
+    public var kind: String
+    /// Module-qualified type name of the object.
+    public var type: String
+    /// What happened, in one sentence.
+    public var message: String
+    /// Hexadecimal, with `0x`.
+    public var address: String
+    /// Name of the thread that used the object, `main`, or its number.
+    public var thread: String
+    /// How many uses there were.
+    public var count: Int
+    /// 16 hex digits, the same from run to run and machine to machine.
+    public var signature: String
+    /// The method that would have run, or the field that was used: `Poller.tick()`.
+    public var member: String?
+    /// `read` or `write`; only for fields.
+    public var operation: String?
+    /// Like ``thread``, for the one that let the object die.
+    public var deallocationThread: String?
+    /// Time from the death to the first use, in milliseconds.
+    public var ageMilliseconds: Double?
+    /// What else is known, in one sentence.
+    public var details: String?
+    /// What to do.
+    public var advice: String?
+    /// Where the object was allocated.
+    public var allocation: Backtrace
+    /// Where it died.
+    public var deallocation: Backtrace
+    /// Where it was used after that.
+    public var access: Backtrace
 
-  /// Makes a zombie; see the properties for the meaning of each part.
-  public init(
-    kind: String, type: String, message: String, address: String, thread: String, count: Int = 1,
-    signature: String = "", member: String? = nil, operation: String? = nil, deallocationThread: String? = nil,
-    ageMilliseconds: Double? = nil, details: String? = nil, advice: String? = nil,
-    allocation: Backtrace = Backtrace(), deallocation: Backtrace = Backtrace(), access: Backtrace = Backtrace()
-  ) {
-    self.kind = kind
-    self.type = type
-    self.message = message
-    self.address = address
-    self.thread = thread
-    self.count = count
-    self.signature = signature
-    self.member = member
-    self.operation = operation
-    self.deallocationThread = deallocationThread
-    self.ageMilliseconds = ageMilliseconds
-    self.details = details
-    self.advice = advice
-    self.allocation = allocation
-    self.deallocation = deallocation
-    self.access = access
+    /// Makes a zombie; see the properties for the meaning of each part.
+    public init(
+      kind: String, type: String, message: String, address: String, thread: String, count: Int = 1,
+      signature: String = "", member: String? = nil, operation: String? = nil, deallocationThread: String? = nil,
+      ageMilliseconds: Double? = nil, details: String? = nil, advice: String? = nil,
+      allocation: Backtrace = Backtrace(), deallocation: Backtrace = Backtrace(), access: Backtrace = Backtrace()
+    ) {
+      self.kind = kind
+      self.type = type
+      self.message = message
+      self.address = address
+      self.thread = thread
+      self.count = count
+      self.signature = signature
+      self.member = member
+      self.operation = operation
+      self.deallocationThread = deallocationThread
+      self.ageMilliseconds = ageMilliseconds
+      self.details = details
+      self.advice = advice
+      self.allocation = allocation
+      self.deallocation = deallocation
+      self.access = access
+    }
   }
 }
 

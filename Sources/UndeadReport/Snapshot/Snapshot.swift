@@ -1,7 +1,7 @@
 /// What the instrument wrote about one process at one moment; `Documentation/snapshot-format.md` describes the file.
 ///
 /// A plain value: indices were checked when it was decoded, so the analysis needs no further checks.
-public struct Snapshot: Sendable, Equatable {
+public struct LeakSnapshot: Sendable, Equatable {
   /// Position of an entry in another section; ``none`` where there is none.
   public typealias Index = UInt32
   /// The index that means "none".

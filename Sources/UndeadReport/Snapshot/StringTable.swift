@@ -1,13 +1,13 @@
 /// Byte offset of a zero-terminated string in the STRINGS section; 0 is the empty string.
-public typealias StringID = UInt32
+package typealias StringID = UInt32
 
 /// The strings of a snapshot: bytes in one block, each string made only when it is asked for.
-public struct StringTable: Sendable, Equatable {
+package struct StringTable: Sendable, Equatable {
   /// The section as it stands in the file: starts and ends with a zero.
   package private(set) var bytes: [UInt8]
 
   /// Makes a table that holds only the empty string.
-  public init() {
+  package init() {
     bytes = [0]
   }
 
@@ -17,7 +17,7 @@ public struct StringTable: Sendable, Equatable {
   }
 
   /// The string at an offset; bytes that are not UTF-8 are replaced. An offset outside gives the empty string.
-  public subscript(id: StringID) -> String {
+  package subscript(id: StringID) -> String {
     let start = Int(id)
     guard start > 0, start < bytes.count, let end = bytes[start...].firstIndex(of: 0) else { return "" }
     return String(decoding: bytes[start..<end], as: UTF8.self)
@@ -37,7 +37,7 @@ public struct StringTable: Sendable, Equatable {
   }
 
   /// Appends a string and returns its offset; does not look for one that is already there.
-  public mutating func append(_ text: String) -> StringID {
+  package mutating func append(_ text: String) -> StringID {
     let clean = text.utf8.prefix { $0 != 0 }
     guard !clean.isEmpty else { return 0 }
     let id = StringID(bytes.count)

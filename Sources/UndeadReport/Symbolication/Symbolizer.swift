@@ -41,7 +41,7 @@ public struct Symbolizer: Sendable {
   }
 
   /// Names all code addresses of a snapshot; those that it brings names for keep them.
-  public func symbolize(_ snapshot: Snapshot) -> Result {
+  public func symbolize(_ snapshot: LeakSnapshot) -> Result {
     let missing = snapshot.lookupAddresses.filter { snapshot.symbols[$0] == nil }
     var result = symbolize(missing, modules: snapshot.modules)
     result.symbols.frames.merge(snapshot.symbols.frames) { _, known in known }
@@ -49,7 +49,7 @@ public struct Symbolizer: Sendable {
   }
 
   /// Names code addresses, as they are looked up: return addresses minus 1, functions as they are.
-  public func symbolize(_ addresses: [UInt64], modules: [Snapshot.Module]) -> Result {
+  public func symbolize(_ addresses: [UInt64], modules: [LeakSnapshot.Module]) -> Result {
     var result = Result()
     var images = Self.images(of: addresses, modules, files, &result)
     let tool = asksTool && images.contains { $0.file != nil } ? findTool(&result.notes) : nil

@@ -14,7 +14,7 @@ public struct TestCatalog: Sendable, Equatable {
   public init() {}
 
   /// Reads the symbol tables of the programs and libraries of snapshots; files that cannot be read add nothing.
-  public init(_ snapshots: [Snapshot]) {
+  public init(_ snapshots: [LeakSnapshot]) {
     var known = Set<String>()
     for module in snapshots.lazy.flatMap(\.modules) where !module.isSystem && module.path.hasPrefix("/") {
       guard known.insert(module.path).inserted, let file = try? ELFFile(path: module.path) else { continue }

@@ -1,12 +1,12 @@
 /// What the zombie sniffer saw in a program and its children, with names: what a snapshot keeps of it.
 public struct ZombieFindings: Codable, Sendable, Equatable {
   /// The uses of dead objects, in the order in which they were first seen.
-  public var zombies: [Zombie]
+  public var zombies: [LeakReport.Zombie]
   /// What the reader must know about uses that could not be seen, one sentence each.
   public var notes: [String]
 
   /// Makes findings; by default there are none.
-  public init(zombies: [Zombie] = [], notes: [String] = []) {
+  public init(zombies: [LeakReport.Zombie] = [], notes: [String] = []) {
     self.zombies = zombies
     self.notes = notes
   }

@@ -20,7 +20,7 @@ public struct ZombieLog: Sendable, Equatable {
   /// The uses of dead objects, one for each place, in the order in which they were first seen.
   public var events: [Event] = []
   /// What was mapped at different times; see ``Event/modules``.
-  public var moduleLists: [[Snapshot.Module]] = []
+  public var moduleLists: [[LeakSnapshot.Module]] = []
 
   /// Makes a log without events.
   public init(pid: Int32, generation: UInt32 = 1, flags: UInt32 = 0, signal: UInt32 = 0, lost: UInt64 = 0) {

@@ -19,16 +19,18 @@ extension UndeadService {
   }
 }
 
-/// A server on a UNIX domain socket; there is none on this platform.
-public final class SocketServer: Sendable {
-  /// Where the socket is.
-  public let path: String
+extension UndeadService {
+  /// A server on a UNIX domain socket; there is none on this platform.
+  public final class SocketServer: Sendable {
+    /// Where the socket is.
+    public let path: String
 
-  private init(path: String) {
-    self.path = path
+    private init(path: String) {
+      self.path = path
+    }
+
+    /// Takes the socket away.
+    public func stop() {}
   }
-
-  /// Takes the socket away.
-  public func stop() {}
 }
 #endif

@@ -40,39 +40,41 @@ extension UndeadService {
   }
 }
 
-/// A server on a UNIX domain socket; ``UndeadService/start(socket:configuration:)`` makes one.
-public final class SocketServer: Sendable {
-  /// Where the socket is.
-  public let path: String
-  private let service: UndeadService
-  private let socket: ListeningSocket
-  private let limits: SocketLimits
-  /// Places for connections: more wait in the queue of the socket.
-  private let places: DispatchSemaphore
+extension UndeadService {
+  /// A server on a UNIX domain socket; ``UndeadService/start(socket:configuration:)`` makes one.
+  public final class SocketServer: Sendable {
+    /// Where the socket is.
+    public let path: String
+    private let service: UndeadService
+    private let socket: ListeningSocket
+    private let limits: SocketLimits
+    /// Places for connections: more wait in the queue of the socket.
+    private let places: DispatchSemaphore
 
-  init(path: String, service: UndeadService, limits: SocketLimits = SocketLimits()) throws(UndeadServiceError) {
-    self.path = path.split(separator: "{PID}", omittingEmptySubsequences: false).joined(separator: "\(getpid())")
-    self.service = service
-    self.limits = limits
-    socket = try ListeningSocket(path: self.path)
-    places = DispatchSemaphore(value: limits.connections)
-  }
+    init(path: String, service: UndeadService, limits: SocketLimits = SocketLimits()) throws(UndeadServiceError) {
+      self.path = path.split(separator: "{PID}", omittingEmptySubsequences: false).joined(separator: "\(getpid())")
+      self.service = service
+      self.limits = limits
+      socket = try ListeningSocket(path: self.path)
+      places = DispatchSemaphore(value: limits.connections)
+    }
 
-  func start() {
-    OwnThread.start { self.accept() }
-  }
+    func start() {
+      OwnThread.start { self.accept() }
+    }
 
-  /// Takes the socket away; requests under way are answered.
-  public func stop() {
-    socket.close()
-  }
+    /// Takes the socket away; requests under way are answered.
+    public func stop() {
+      socket.close()
+    }
 
-  private func accept() {
-    while let connection = socket.accept() {
-      places.wait()
-      OwnThread.start { [service, limits, places] in
-        SocketConnection(connection, service, limits).serve()
-        places.signal()
+    private func accept() {
+      while let connection = socket.accept() {
+        places.wait()
+        OwnThread.start { [service, limits, places] in
+          SocketConnection(connection, service, limits).serve()
+          places.signal()
+        }
       }
     }
   }
