@@ -21,7 +21,9 @@ package enum ProcessEnd {
   ///   - place: the line to blame.
   ///   - test: what is at fault, as the message begins.
   ///   - options: what is left out.
-  package static func expect(_ scope: AllocationScope, at place: String, test: String, options: ReportOptions) {
+  package static func expect(
+    _ scope: AllocationScope, at place: String, test: String, options: ReportOptions = StandingSuppressions.options
+  ) {
     guard LeakDetector.isActive else { return }
     let site = EndSite(place: place, test: test, function: scope.function, options: options)
     register { $0.scopes[scope.number] = site }
