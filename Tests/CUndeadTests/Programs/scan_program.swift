@@ -288,7 +288,8 @@ nonisolated(unsafe) var keptTexts: [String] = []
 /// Scans while a thread that ends gives back blocks, of as many as its cache may keep of each size, that are full of references.
 @inline(never) func scanBesideEndingThread(_ disguised: [UInt], ofEachSize count: Int, waits: Bool = false) {
   var blocks: [UnsafeMutableRawPointer?] = []
-  for size in stride(from: 136, to: 392, by: 16) {
+  if waits { blocks = Array(repeating: nil, count: 16 * count) }
+  for size in stride(from: 136, to: 392, by: 16) where !waits {
     for _ in 0..<count {
       let block = malloc(size)!
       fill(block, size, disguised)
