@@ -16,7 +16,7 @@ public import Testing
 /// ```
 ///
 /// The loop runs on the thread that calls ``advance(by:mode:sourceLocation:)``, ``runUntilIdle(mode:limit:sourceLocation:)``
-/// or ``run(mode:within:sourceLocation:_:)``.
+/// or `run(mode:within:sourceLocation:_:)`.
 /// Code that lives by a `Clock` is given ``taskClock``; it should run on the loop, as it does in `run`, because nobody can
 /// know whether a task that runs elsewhere still wants to do something before time goes on.
 public final class TestLoop: Sendable {

@@ -8,7 +8,11 @@ import UndeadReport
 
 /// Writes what grew between two heaps as a log of SARIF: a warning for each container, the worst first, and the new leaks.
 public enum HeapDiffSARIF {
-  /// - Parameter options: `directory` is the root of the repository.
+  /// The log, the same bytes for the same comparison and options.
+  ///
+  /// - Parameters:
+  ///   - diff: what grew.
+  ///   - options: `directory` is the root of the repository.
   public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) throws -> Data {
     var options = options
     options.color = false

@@ -30,7 +30,9 @@ public enum GitLabRenderer {
 
   /// An array of issues, the most important first.
   ///
-  /// - Parameter options: `directory` is the root of the repository, which GitLab wants paths relative to.
+  /// - Parameters:
+  ///   - report: what was found.
+  ///   - options: `directory` is the root of the repository, which GitLab wants paths relative to.
   public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
     // GitLab shows no issue without a file.
     let program = SymbolText.fileName(report.process.path)

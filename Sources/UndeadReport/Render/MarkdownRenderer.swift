@@ -4,7 +4,11 @@ public enum MarkdownRenderer {
   /// How many findings are told in full.
   private static let fullLimit = 3
 
-  /// - Parameter options: `directory` is the root of the repository.
+  /// The summary.
+  ///
+  /// - Parameters:
+  ///   - report: what was found.
+  ///   - options: `directory` is the root of the repository.
   public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var options = options
     options.color = false

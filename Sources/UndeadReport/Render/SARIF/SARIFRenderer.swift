@@ -12,6 +12,7 @@ public enum SARIFRenderer {
   /// The report as a log, the same bytes for the same report and options.
   ///
   /// - Parameters:
+  ///   - report: what was found.
   ///   - options: `directory` is the root of the repository.
   public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
     var options = options
