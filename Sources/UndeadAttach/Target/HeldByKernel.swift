@@ -46,21 +46,25 @@ struct HeldByKernel {
     }
   }
 
-  /// What comes with the signals that wait for a thread, or for the process.
+  /// What comes with the signals that wait for a thread, or for the process: as many as they are.
   private mutating func add(_ thread: TracedThread, shared: Bool) -> Bool {
-    // struct ptrace_peeksiginfo_args: first, flags, count.
     let most = 32
-    var request: (first: UInt64, flags: UInt32, count: Int32) = (0, shared ? 1 : 0, Int32(most))
     var information = [UInt64](repeating: 0, count: most * 16)
-    let count = withUnsafeMutablePointer(to: &request) { request in
-      information.withUnsafeMutableBytes {
-        undead_trace_request(
-          Ptrace.peekSignals, thread.tid, UInt64(UInt(bitPattern: request)), UInt64(UInt(bitPattern: $0.baseAddress!)))
+    // struct ptrace_peeksiginfo_args: first, flags, count.
+    var request: (first: UInt64, flags: UInt32, count: Int32) = (0, shared ? 1 : 0, Int32(most))
+    while true {
+      let count = withUnsafeMutablePointer(to: &request) { request in
+        information.withUnsafeMutableBytes {
+          undead_trace_request(
+            Ptrace.peekSignals, thread.tid, UInt64(UInt(bitPattern: request)), UInt64(UInt(bitPattern: $0.baseAddress!))
+          )
+        }
       }
+      guard count >= 0 else { return false }
+      signals += information.prefix(Int(count) * 16)
+      if count < most { return true }
+      request.first += UInt64(count)
     }
-    guard count >= 0, count < most else { return false }
-    signals += information.prefix(Int(count) * 16)
-    return true
   }
 
   /// When the program goes on: all of the words, or nil if there may be others.

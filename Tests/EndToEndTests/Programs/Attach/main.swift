@@ -34,6 +34,7 @@ final class Waiting {}
 
 @_optimize(none) @inline(never) func forget() { _ = Unmanaged.passRetained(Forgotten()) }
 @_optimize(none) @inline(never) func wait() { untouched_hold(Unmanaged.passRetained(Waiting()).toOpaque()) }
+@_optimize(none) @inline(never) func waitForSignal() { untouched_queue(Unmanaged.passRetained(Waiting()).toOpaque()) }
 
 @inline(never) func leak() {
   let first = Node()
@@ -47,6 +48,8 @@ store.open(1000)
 for _ in 0..<100 { leak() }
 for _ in 0..<5 { forget() }
 for _ in 0..<3 { wait() }
+// More than are told at once.
+for _ in 0..<70 { waitForSignal() }
 if CommandLine.arguments.contains("busy") { untouched_start() }
 print("ready")
 fflush(stdout)

@@ -249,3 +249,11 @@ void untouched_hold(void *object) {
   struct epoll_event interest = {.events = EPOLLIN, .data = {.ptr = object}};
   check(epoll_ctl(epoll_create1(0), EPOLL_CTL_ADD, eventfd(0, 0), &interest), "epoll_ctl");
 }
+
+void untouched_queue(void *object) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGRTMIN + 4);
+  check(-pthread_sigmask(SIG_BLOCK, &signals, NULL), "pthread_sigmask");
+  check(sigqueue(getpid(), SIGRTMIN + 4, (union sigval){.sival_ptr = object}), "sigqueue");
+}

@@ -5,3 +5,5 @@ void untouched_start(void);
 const char *untouched_answer(void);
 // From now on only the kernel knows the address.
 void untouched_hold(void *object);
+// The same, with a signal that waits for good. Before there are other threads.
+void untouched_queue(void *object);
