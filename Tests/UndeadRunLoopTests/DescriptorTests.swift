@@ -192,6 +192,20 @@ private final class Events: Sendable {
     close(number)
   }
 
+  /// A pass looks at a few; those that are gone are none of them.
+  @Test func descriptorsThatAreGoneDoNotDelayTheLookAtOthers() throws {
+    let pairs = (0..<40).map { _ in Connection() }
+    let sources = try pairs.map { try source("gone", $0.near, .readable) }
+    #expect(pass().isEmpty)
+    for source in sources { source.invalidate() }
+    #expect(pass().isEmpty)
+    let pair = Connection()
+    let kept = try source("kept", pair.near, .readable)
+    let checked = loop.core.withLock { loop.core.state.pointee.sources.takeDescriptorsToCheck(atMost: 16) }
+    #expect(checked == [pair.near])
+    kept.invalidate()
+  }
+
   /// The kernel goes on to report a file that a duplicate keeps open, and there is no number to take it back by.
   @Test func aFileThatOutlivesItsDescriptorDoesNotKeepTheLoopBusy() throws {
     let pair = Connection()

@@ -164,9 +164,18 @@ struct SourceTable: ~Copyable {
 
   /// Some descriptors to look whether they are still open, others each time.
   mutating func takeDescriptorsToCheck(atMost limit: Int) -> [Int32] {
-    if toCheck.isEmpty { toCheck = descriptors }
-    let taken = Array(toCheck.suffix(limit))
-    toCheck.removeLast(taken.count)
+    var taken: [Int32] = []
+    var isNewRound = false
+    while taken.count < limit {
+      if toCheck.isEmpty {
+        guard taken.isEmpty, !isNewRound, !waiters.isEmpty else { break }
+        toCheck = descriptors
+        isNewRound = true
+      }
+      // Of a former round, some may be gone by now, also all of them.
+      let descriptor = toCheck.removeLast()
+      if waiters[descriptor] != nil { taken.append(descriptor) }
+    }
     return taken
   }
 
