@@ -38,6 +38,13 @@ public final class Guardian {
     if process > 0 { waitpid(process, &status, 0) }
   }
 
+  /// What is left is to be taken away without the tool, which need not wait for that.
+  func takeOver() {
+    guard connection >= 0 else { return }
+    close(connection)
+    connection = -1
+  }
+
   /// Does the guardian's work and ends, if this process was started for it.
   public static func serve(_ arguments: [String]) {
     guard arguments.count == 3, arguments[0] == word, let pid = pid_t(arguments[1]), let start = UInt64(arguments[2])
@@ -59,7 +66,8 @@ public final class Guardian {
       let copies = Leftovers.of(pid, since: start)
       if copies.isEmpty, ProcFile.now() > shortest { return }
       if copies.contains(where: \.hasEnded), let program = try? TargetProgram(pid: pid) {
-        for copy in copies where copy.hasEnded { Reaper(program).reap(copy.number) }
+        var paused: UInt64 = 0
+        for copy in copies where copy.hasEnded { _ = Reaper(program).reap(copy.number, &paused) }
       }
       usleep(20_000)
     }

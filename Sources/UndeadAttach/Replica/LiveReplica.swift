@@ -45,8 +45,8 @@ public final class LiveReplica: Replica {
     } catch {
       fork.undo()
       stopped.resume()
-      Reaper(program).reap(fork.numberInProgram)
-      guardian.dismiss()
+      var paused: UInt64 = 0
+      Reaper(program).reap(fork.numberInProgram, &paused) ? guardian.dismiss() : guardian.takeOver()
       throw error
     }
     taken = ProcFile.wallClock()
@@ -100,13 +100,12 @@ public final class LiveReplica: Replica {
   public func end() {
     guard !isEnded else { return }
     isEnded = true
-    kill(pid, SIGKILL)
-    while host.thread.isAlive, host.thread.wait(until: TracedThread.deadline(5)) != nil {}
+    host.thread.kill()
     let reaper = Reaper(program)
-    paused += reaper.reap(numberInProgram)
+    let isGone = reaper.reap(numberInProgram, &paused)
     // Of tools that were killed together with their guardians.
-    for copy in Leftovers.of(program.pid) where copy.hasEnded { paused += reaper.reap(copy.number) }
-    guardian.dismiss()
+    for copy in Leftovers.of(program.pid) where copy.hasEnded { _ = reaper.reap(copy.number, &paused) }
+    isGone ? guardian.dismiss() : guardian.takeOver()
   }
 }
 
@@ -208,9 +207,7 @@ private final class Fork {
 
   /// Takes away what a failure left.
   func undo() {
-    guard let copy else { return }
-    kill(copy.tid, SIGKILL)
-    while copy.isAlive, copy.wait(until: TracedThread.deadline(5)) != nil {}
+    copy?.kill()
   }
 }
 

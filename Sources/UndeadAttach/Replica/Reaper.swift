@@ -12,15 +12,18 @@ struct Reaper {
   /// One thread of the program stands still for a moment, and makes one call; again, for some seconds, as long as none has
   /// come to stand in time or the copy's end has not arrived there.
   ///
-  /// - Parameter number: of the copy, as the program numbers it.
-  /// - Returns: for how many nanoseconds.
-  @discardableResult
-  func reap(_ number: pid_t) -> UInt64 {
-    guard number > 0 else { return 0 }
+  /// - Parameters:
+  ///   - number: of the copy, as the program numbers it.
+  ///   - paused: grows by the nanoseconds that the thread stood still.
+  /// - Returns: false if the program has still not taken note.
+  func reap(_ number: pid_t, _ paused: inout UInt64) -> Bool {
+    guard number > 0 else { return true }
     let end = TracedThread.deadline(5)
-    var paused: UInt64 = 0
-    while !hasNoted(number, &paused), ProcFile.now() < end { usleep(5000) }
-    return paused
+    while !hasNoted(number, &paused) {
+      guard ProcFile.now() < end else { return false }
+      usleep(5000)
+    }
+    return true
   }
 
   /// False if it is worth another attempt.
