@@ -12,7 +12,9 @@ import Testing
     @inline(__always) func inner(_ count: Int) { for _ in 0..<count { sink(Owner()) } }
     @inline(never) public func outer(_ count: Int) { inner(count) }
     @inline(never) public func waits() async { let owner = Owner(); await Task.yield(); sink(owner) }
+    @inline(never) func hidden() { sink(Owner()) }
     public func closure() -> () -> Void { let owner = Owner(); return { sink(owner) } }
+    hidden()
     outer(CommandLine.argc == 1 ? 1 : 2)
     """
   private static let bias: UInt64 = 0x5000_0000
@@ -59,6 +61,13 @@ import Testing
     #expect(!plain.inlined)
   }
 
+  /// The symbol table names a file for local symbols, but that of the last object that says its name.
+  @Test func namesNoFileWithoutDebugInformation() throws {
+    let frames = try frames(of: "Fixture.hidden()", in: build("-O"))
+    #expect(!frames.isEmpty)
+    #expect(frames.joined().allSatisfy { $0.symbol == "Fixture.hidden()" && $0.file == nil && $0.line == nil })
+  }
+
   @Test func givesInlinedCalls() throws {
     let frames = try frames(of: "Fixture.outer(_:)", in: build("-g", "-O"))
     let chain = try #require(frames.first { $0.contains { $0.symbol == "Fixture.inner(_:)" } })
@@ -89,7 +98,7 @@ import Testing
     let frame = try #require(result.symbols[forwarder.address + Self.bias]?.last)
     #expect(frame.symbol == "closure #1 in Fixture.closure()")
     #expect(frame.file == sandbox.path("Fixture.swift"))
-    #expect(frame.line == 6)
+    #expect(frame.line == 7)
   }
 
   @Test func followsTheRecordsOfAsyncFunctions() throws {

@@ -127,10 +127,14 @@ package struct SymbolizerTool {
 
   private static func location(_ symbol: Answer.Symbol) -> Location {
     var location = Location(function: symbol.function ?? "", file: nil, line: nil)
-    // "<compiler-generated>", "<stdin>" and the like are no files.
-    if let file = symbol.file, !file.isEmpty, file != "??", !(file.hasSuffix(">") && file.contains("<")) {
+    let line = symbol.line.flatMap { $0 > 0 ? $0 : nil }
+    // "<compiler-generated>", "<stdin>" and the like are no files. A bare name without a line is that of the symbol table's
+    // last object file, for lack of debug information: mostly "crtstuff.c".
+    if let file = symbol.file, !file.isEmpty, file != "??", !(file.hasSuffix(">") && file.contains("<")),
+      line != nil || file.contains("/")
+    {
       location.file = file
-      if let line = symbol.line, line > 0 { location.line = line }
+      location.line = line
       if let line = symbol.startLine, line > 0 { location.startLine = line }
     }
     return location
