@@ -167,7 +167,7 @@ let package = Package(
 )
 
 if isWithoutInstrument {
-  for target in package.targets where target.type != .system {
+  for target in package.targets where target.type != .system && target.type != .plugin {
     target.cSettings = (target.cSettings ?? []) + [.define("UNDEAD_WITHOUT_INSTRUMENT")]
     target.swiftSettings = (target.swiftSettings ?? []) + [.define("UNDEAD_WITHOUT_INSTRUMENT")]
   }
@@ -175,7 +175,9 @@ if isWithoutInstrument {
 
 if !hasTool {
   // What is left is what others depend on, and a program that says that it is not the tool.
-  let ofTool: Set = ["CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadPreload", "UndeadTestSupport", "UndeadTool"]
+  let ofTool: Set = [
+    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadPreload", "UndeadTestSupport", "UndeadTool", "undead-fuzz",
+  ]
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))
   package.products.removeAll { $0.name == "UndeadPreload" }
