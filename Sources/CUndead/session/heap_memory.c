@@ -5,6 +5,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/sort.h"
 #include "session/heap_sections.h"
 #include "session/settings.h"
 #include "session/text.h"
@@ -85,13 +86,8 @@ static bool visit_line(void *context, const char *text, const char *end) {
 }
 
 static mapping *mapping_of(memory_map *map, uintptr_t address) {
-  uint32_t low = 0, high = map->count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (map->mappings[middle].high <= address) low = middle + 1;
-    else high = middle;
-  }
-  return low < map->count && map->mappings[low].low <= address ? &map->mappings[low] : NULL;
+  size_t at = undead_range_behind(map->mappings, map->count, sizeof *map->mappings, address);
+  return at < map->count && map->mappings[at].low <= address ? &map->mappings[at] : NULL;
 }
 
 // Of anonymous memory.

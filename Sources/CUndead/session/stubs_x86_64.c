@@ -10,25 +10,32 @@ _Static_assert(SYS_seccomp == 317 && SYS_prctl == 157 && SYS_mlockall == 151, "u
 _Static_assert(SYS_setrlimit == 160 && SYS_getrlimit == 97 && SYS_prlimit64 == 302, "used below");
 _Static_assert(offsetof(undead_call_site, sp) == 48 && offsetof(undead_call_site, return_address) == 56, "used below");
 
-// The call site is built on the stack: 64 bytes, the argument of exit at 64, and padding to align the call.
+// A frame with the call site (undead_call_site, 64 bytes) at its start. What the rest of it holds is the stub's; it also aligns
+// the stack for a call.
 __asm__(
-    ".text\n"
-    ".globl exit\n"
-    ".type exit, @function\n"
-    "exit:\n"
-    ".cfi_startproc\n"
-    "  subq $88, %rsp\n"
-    ".cfi_adjust_cfa_offset 88\n"
+    ".macro undead_make_call_site bytes\n"
+    "  subq $\\bytes, %rsp\n"
+    ".cfi_adjust_cfa_offset \\bytes\n"
     "  movq %rbx, 0(%rsp)\n"
     "  movq %rbp, 8(%rsp)\n"
     "  movq %r12, 16(%rsp)\n"
     "  movq %r13, 24(%rsp)\n"
     "  movq %r14, 32(%rsp)\n"
     "  movq %r15, 40(%rsp)\n"
-    "  leaq 96(%rsp), %rax\n"
+    "  leaq \\bytes + 8(%rsp), %rax\n"
     "  movq %rax, 48(%rsp)\n"
-    "  movq 88(%rsp), %rax\n"
+    "  movq \\bytes(%rsp), %rax\n"
     "  movq %rax, 56(%rsp)\n"
+    ".endm\n");
+
+// The argument is kept behind the call site.
+__asm__(
+    ".text\n"
+    ".globl exit\n"
+    ".type exit, @function\n"
+    "exit:\n"
+    ".cfi_startproc\n"
+    "  undead_make_call_site 88\n"
     "  movl %edi, 64(%rsp)\n"
     "  movq %rsp, %rdi\n"
     "  call undead_exit_called\n"
@@ -76,18 +83,7 @@ __asm__(
     ".type undead_main_stub, @function\n"
     "undead_main_stub:\n"
     ".cfi_startproc\n"
-    "  subq $104, %rsp\n"
-    ".cfi_adjust_cfa_offset 104\n"
-    "  movq %rbx, 0(%rsp)\n"
-    "  movq %rbp, 8(%rsp)\n"
-    "  movq %r12, 16(%rsp)\n"
-    "  movq %r13, 24(%rsp)\n"
-    "  movq %r14, 32(%rsp)\n"
-    "  movq %r15, 40(%rsp)\n"
-    "  leaq 112(%rsp), %rax\n"
-    "  movq %rax, 48(%rsp)\n"
-    "  movq 104(%rsp), %rax\n"
-    "  movq %rax, 56(%rsp)\n"
+    "  undead_make_call_site 104\n"
     "  movq %rdi, 64(%rsp)\n"
     "  movq %rsi, 72(%rsp)\n"
     "  movq %rdx, 80(%rsp)\n"

@@ -5,6 +5,7 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/sort.h"
 #include <fcntl.h>
 
 #define PAGE 4096ull
@@ -34,13 +35,7 @@ static bool is_unreadable(long memory, uintptr_t page) {
 }
 
 static uint32_t first_behind(uintptr_t address) {
-  uint32_t low = 0, high = hole_count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (holes[middle].high <= address) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return (uint32_t)undead_range_behind(holes, hole_count, sizeof *holes, address);
 }
 
 bool undead_hole_in(uintptr_t low, uintptr_t high, uintptr_t *hole_low, uintptr_t *hole_high) {

@@ -17,10 +17,8 @@ static size_t lost_count, lost_capacity;
 static bool add_lost(uintptr_t low, uintptr_t high) {
   if (lost_count == lost_capacity) {
     size_t capacity = lost_capacity ? lost_capacity * 2 : 256;
-    range *larger = undead_map(capacity * sizeof *larger);
+    range *larger = undead_map_larger(lost, lost_capacity * sizeof *larger, capacity * sizeof *larger);
     if (!larger) return false;
-    for (size_t i = 0; i < lost_count; i++) larger[i] = lost[i];
-    if (lost) undead_unmap(lost, lost_capacity * sizeof *larger);
     lost = larger;
     lost_capacity = capacity;
   }

@@ -6,6 +6,7 @@
 #include "platform/maps_internal.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/sort.h"
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -36,12 +37,8 @@ static bool each_line(maps_visitor visit, void *context) {
 
 static bool grow(void) {
   size_t capacity = mapping_capacity ? mapping_capacity * 2 : 2048;
-  undead_mapping *larger = undead_map(capacity * sizeof *larger);
+  undead_mapping *larger = undead_map_larger(mappings, mapping_capacity * sizeof *larger, capacity * sizeof *larger);
   if (!larger) return false;
-  if (mappings) {
-    memcpy(larger, mappings, mapping_count * sizeof *larger);
-    undead_unmap(mappings, mapping_capacity * sizeof *larger);
-  }
   mappings = larger;
   mapping_capacity = capacity;
   return true;
@@ -119,15 +116,10 @@ bool undead_maps_refresh(void) {
 const undead_mapping *undead_mapping_of(uintptr_t address) {
   if (last_hit < mapping_count && mappings[last_hit].low <= address && address < mappings[last_hit].high)
     return &mappings[last_hit];
-  size_t low = 0, high = mapping_count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (mappings[middle].high <= address) low = middle + 1;
-    else high = middle;
-  }
-  if (low == mapping_count || mappings[low].low > address) return NULL;
-  last_hit = low;
-  return &mappings[low];
+  size_t at = undead_range_behind(mappings, mapping_count, sizeof *mappings, address);
+  if (at == mapping_count || mappings[at].low > address) return NULL;
+  last_hit = at;
+  return &mappings[at];
 }
 
 size_t undead_mapping_count(void) {

@@ -168,6 +168,14 @@ void undead_clear_memory(void *address, size_t bytes) {
   errno = saved;
 }
 
+void *undead_map_larger(void *old, size_t bytes, size_t larger_bytes) {
+  void *larger = undead_map(larger_bytes);
+  if (!larger || !old) return larger;
+  memcpy(larger, old, bytes);
+  undead_unmap(old, bytes);
+  return larger;
+}
+
 void undead_unmap_tail(void *address, size_t bytes, size_t kept) {
   int saved = errno;
   uint32_t count = used_ranges();

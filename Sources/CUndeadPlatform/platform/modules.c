@@ -127,12 +127,8 @@ static void find_path(undead_module *module) {
 
 static bool grow(void) {
   size_t capacity = module_capacity ? module_capacity * 2 : 64;
-  undead_module *larger = undead_map(capacity * sizeof *larger);
+  undead_module *larger = undead_map_larger(modules, module_capacity * sizeof *larger, capacity * sizeof *larger);
   if (!larger) return false;
-  if (modules) {
-    memcpy(larger, modules, module_count * sizeof *larger);
-    undead_unmap(modules, module_capacity * sizeof *larger);
-  }
   modules = larger;
   module_capacity = capacity;
   return true;

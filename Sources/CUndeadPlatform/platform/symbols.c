@@ -133,12 +133,8 @@ static symbol_table *table_of(const undead_module *module) {
     if (tables[i].module == module) return &tables[i];
   if (table_count == table_capacity) {
     size_t capacity = table_capacity ? table_capacity * 2 : 64;
-    symbol_table *larger = undead_map(capacity * sizeof *larger);
+    symbol_table *larger = undead_map_larger(tables, table_capacity * sizeof *larger, capacity * sizeof *larger);
     if (!larger) return NULL;
-    if (tables) {
-      memcpy(larger, tables, table_count * sizeof *larger);
-      undead_unmap(tables, table_capacity * sizeof *larger);
-    }
     tables = larger;
     table_capacity = capacity;
   }

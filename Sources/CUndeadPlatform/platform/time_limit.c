@@ -5,7 +5,7 @@
 #include "platform/environment.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
-#include <fcntl.h>
+#include "platform/read_text.h"
 #include <stdbool.h>
 
 #define LEAST_SECONDS 60u
@@ -25,11 +25,7 @@ static const char *parse(const char *text, uint64_t *number) {
 // Pages of writable private memory: the sixth number of /proc/self/statm (proc_pid_statm(5)).
 static uint64_t data_pages(void) {
   char text[256];
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)"/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return 0;
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
+  if (undead_read_text("/proc/self/statm", text, sizeof text) < 0) return 0;
   uint64_t number = 0;
   const char *at = text;
   for (int field = 0; field < 6; field++) {

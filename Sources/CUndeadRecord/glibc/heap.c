@@ -22,12 +22,9 @@ undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_resu
 bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high) {
   if (heap->area_count == heap->area_capacity) {
     uint32_t capacity = heap->area_capacity ? heap->area_capacity * 2 : 1024;
-    undead_glibc_area *larger = undead_map(capacity * sizeof *larger);
+    size_t bytes = heap->area_capacity * sizeof *heap->areas;
+    undead_glibc_area *larger = undead_map_larger(heap->areas, bytes, capacity * sizeof *larger);
     if (!larger) return false;
-    if (heap->areas) {
-      memcpy(larger, heap->areas, heap->area_count * sizeof *larger);
-      undead_unmap(heap->areas, heap->area_capacity * sizeof *larger);
-    }
     heap->areas = larger;
     heap->area_capacity = capacity;
   }

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "unwind/room.h"
 #if defined(__x86_64__)
+#include "platform/assembly_x86_64.h"
 #include "unwind/cache_pool.h"
 #include "unwind/room_x86_64.h"
 #include "unwind/stack.h"
@@ -22,18 +23,12 @@ __asm__(
     ".type undead_call_on, @function\n"
     "undead_call_on:\n"
     ".cfi_startproc\n"
-    "  pushq %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  movq %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    UNDEAD_FRAME_BEGIN
     "  movq %rdi, %rsp\n"
     "  movq %rdx, %rdi\n"
     "  call *%rsi\n"
     "undead_room_return:\n"
-    "  movq %rbp, %rsp\n"
-    "  popq %rbp\n"
-    ".cfi_def_cfa %rsp, 8\n"
+    UNDEAD_FRAME_END
     "  ret\n"
     ".cfi_endproc\n"
     ".size undead_call_on, . - undead_call_on\n");

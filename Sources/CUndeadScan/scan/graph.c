@@ -38,12 +38,9 @@ typedef struct {
 static bool add_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at) {
   if (self->edge_count == self->edge_capacity) {
     uint64_t capacity = self->edge_capacity ? self->edge_capacity * 2 : 1 << 14;
-    listed_edge *larger = undead_map(capacity * sizeof *larger);
+    size_t bytes = self->edge_capacity * sizeof *self->edges;
+    listed_edge *larger = undead_map_larger(self->edges, bytes, capacity * sizeof *larger);
     if (!larger) return false;
-    if (self->edges) {
-      __builtin_memcpy(larger, self->edges, self->edge_count * sizeof *larger);
-      undead_unmap(self->edges, self->edge_capacity * sizeof *larger);
-    }
     self->edges = larger;
     self->edge_capacity = capacity;
   }

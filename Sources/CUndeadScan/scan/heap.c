@@ -26,10 +26,8 @@ static bool is_glibc_known(void) {
 
 static bool grow_used(undead_heap *heap) {
   uint32_t capacity = heap->used_capacity ? heap->used_capacity * 4 : 4096;
-  uint32_t *larger = undead_map(capacity * sizeof *larger);
+  uint32_t *larger = undead_map_larger(heap->used, heap->used_capacity * sizeof *larger, capacity * sizeof *larger);
   if (!larger) return false;
-  for (uint32_t i = 0; i < heap->used_count; i++) larger[i] = heap->used[i];
-  if (heap->used) undead_unmap(heap->used, heap->used_capacity * sizeof *larger);
   heap->used = larger;
   heap->used_capacity = capacity;
   return true;

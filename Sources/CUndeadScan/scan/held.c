@@ -119,12 +119,6 @@ void undead_held_close(undead_bodies *bodies) {
 
 bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
   if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
-  uint32_t low = 0, high = bodies->held_count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (bodies->held[middle] < block) low = middle + 1;
-    else high = middle;
-  }
-  return low < bodies->held_count && bodies->held[low] == block;
+  return undead_place_of_word(bodies->held, bodies->held_count, block) < bodies->held_count;
 }
 #endif

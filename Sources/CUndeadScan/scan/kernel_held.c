@@ -5,6 +5,7 @@
 #include "platform/maps.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/read_text.h"
 #include "world/descriptors.h"
 #include "world/given.h"
 #include <errno.h>
@@ -97,11 +98,7 @@ static unsigned long number_in(const char *text, const char *label) {
 // done. That there is no such request nothing tells: one may complete many times, or in silence.
 static bool has_forgotten_requests(const char *path) {
   char text[512];
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return true;
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
+  if (undead_read_text(path, text, sizeof text) < 0) return true;
   unsigned long mask = number_in(text, "\nSqMask:");
   return !strstr(text, "\nCachedSqHead:") || number_in(text, "\nCachedSqHead:") > mask + 1;
 }
@@ -123,11 +120,7 @@ typedef struct {
 static process_status status_of(const char *process) {
   char path[64], text[4096];
   snprintf(path, sizeof path, "/proc/%s/status", process);
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return (process_status){0, true};
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
+  if (undead_read_text(path, text, sizeof text) < 0) return (process_status){0, true};
   const char *size = strstr(text, "FDSize:"), *filter = strstr(text, "Seccomp:\t");
   return (process_status){size ? (uint32_t)strtoul(size + sizeof "FDSize:" - 1, NULL, 10) : 0,
                           !filter || filter[sizeof "Seccomp:\t" - 1] != '0'};

@@ -5,6 +5,7 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/read_text.h"
 #include "world/given.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -59,11 +60,7 @@ static int64_t start_of_program(int32_t process) {
   // The directory is made when it is first looked at, so only the start time in ticks since boot tells.
   char text[1024], path[64];
   snprintf(path, sizeof path, "/proc/%d/stat", process);
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return 0;
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
+  if (undead_read_text(path, text, sizeof text) < 0) return 0;
   const char *field = strrchr(text, ')');
   for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
   unsigned long long ticks = 0;

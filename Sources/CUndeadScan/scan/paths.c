@@ -69,13 +69,8 @@ void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage
 }
 
 static uint32_t target_index(const undead_pathfinder *finder, uintptr_t block) {
-  uint32_t low = 0, high = finder->target_count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (finder->targets[middle] < block) low = middle + 1;
-    else high = middle;
-  }
-  return low < finder->target_count && finder->targets[low] == block ? low : UINT32_MAX;
+  size_t place = undead_place_of_word(finder->targets, finder->target_count, block);
+  return place < finder->target_count ? (uint32_t)place : UINT32_MAX;
 }
 
 uint32_t undead_path_to(const undead_pathfinder *finder, uintptr_t block) {

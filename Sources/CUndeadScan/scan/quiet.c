@@ -157,13 +157,20 @@ static undead_interval first_part(undead_root root, const weak_parts *parts) {
   return (undead_interval){root.high, root.high};
 }
 
+// Takes off the front of a root what lies before the first of the parts, and that part, which is `inside`.
+static undead_root take_front(undead_root *root, const weak_parts *parts, undead_root *inside) {
+  undead_interval part = first_part(*root, parts);
+  undead_root before = *root;
+  *inside = *root;
+  before.high = inside->low = part.low;
+  root->low = inside->high = part.high;
+  return before;
+}
+
 static bool split_doubtful(undead_roots *split, undead_root root, const weak_parts *doubtful) {
   bool ok = true;
   while (ok && root.low < root.high) {
-    undead_interval part = first_part(root, doubtful);
-    undead_root before = root, inside = root;
-    before.high = inside.low = part.low;
-    root.low = inside.high = part.high;
+    undead_root inside, before = take_front(&root, doubtful, &inside);
     inside.doubtful = true;
     ok = add(split, before) && add(split, inside);
   }
@@ -173,10 +180,7 @@ static bool split_doubtful(undead_roots *split, undead_root root, const weak_par
 static bool split(undead_roots *split, undead_root root, const weak_parts *weak, const weak_parts *doubtful) {
   bool ok = true;
   while (ok && root.low < root.high) {
-    undead_interval part = first_part(root, weak);
-    undead_root before = root, inside = root;
-    before.high = inside.low = part.low;
-    root.low = inside.high = part.high;
+    undead_root inside, before = take_front(&root, weak, &inside);
     inside.weak = true;
     ok = split_doubtful(split, before, doubtful) && add(split, inside);
   }

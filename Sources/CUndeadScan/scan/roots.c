@@ -20,10 +20,9 @@
 #define AHEAD 4096u   // what the processor does not fetch by itself: the next page
 
 static bool grow(undead_roots *roots) {
-  undead_root *larger = undead_map(roots->capacity * 2ull * sizeof *larger);
+  size_t bytes = roots->capacity * sizeof *roots->roots;
+  undead_root *larger = undead_map_larger(roots->roots, bytes, 2 * bytes);
   if (!larger) return false;
-  memcpy(larger, roots->roots, roots->capacity * sizeof *larger);
-  undead_unmap(roots->roots, roots->capacity * sizeof *larger);
   roots->roots = larger;
   roots->capacity *= 2;
   return true;

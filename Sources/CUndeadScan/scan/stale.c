@@ -86,13 +86,7 @@ void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, cons
 }
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
-  uint32_t low = 0, high = stale->cached_count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (stale->cached[middle] < block) low = middle + 1;
-    else high = middle;
-  }
-  return low < stale->cached_count && stale->cached[low] == block;
+  return undead_place_of_word(stale->cached, stale->cached_count, block) < stale->cached_count;
 }
 
 // libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an

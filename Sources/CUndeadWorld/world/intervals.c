@@ -39,14 +39,9 @@ void undead_intervals_sort(undead_intervals *intervals) {
 }
 
 uintptr_t undead_intervals_skip(const undead_intervals *intervals, uintptr_t address, uintptr_t *next) {
-  uint32_t low = 0, high = intervals->sorted;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (intervals->list[middle].high <= address) low = middle + 1;
-    else high = middle;
-  }
-  if (low < intervals->sorted && intervals->list[low].low <= address) return intervals->list[low].high;
-  *next = low < intervals->sorted ? intervals->list[low].low : UINTPTR_MAX;
+  size_t at = undead_range_behind(intervals->list, intervals->sorted, sizeof *intervals->list, address);
+  if (at < intervals->sorted && intervals->list[at].low <= address) return intervals->list[at].high;
+  *next = at < intervals->sorted ? intervals->list[at].low : UINTPTR_MAX;
   return 0;
 }
 #endif

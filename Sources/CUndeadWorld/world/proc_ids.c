@@ -4,6 +4,7 @@
 #include "world/proc_ids.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/read_text.h"
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -34,11 +35,7 @@ static char *append_task(char *text) {
 static bool read_numbers(const char *path, int32_t *first, int32_t *last) {
   static const char name[] = "\nNSpid:";
   char text[4096];
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return false;
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
+  if (undead_read_text(path, text, sizeof text) < 0) return false;
   const char *at = strstr(text, name);
   *first = *last = 0;
   for (at = at ? at + sizeof name - 1 : ""; *at && *at != '\n';) {

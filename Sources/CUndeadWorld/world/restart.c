@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "platform/maps.h"
 #include "platform/processor.h"
+#include "platform/read_text.h"
 #include "world/world.h"
 #include <elf.h>
 #include <errno.h>
@@ -40,12 +41,7 @@ static uint64_t hexadecimal(const char *digits) {
 static bool read_status(int32_t process, int32_t tid, char *text, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/task/%d/status", process, tid);
-  long file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return false;
-  long length = undead_raw3(SYS_read, file, (long)text, (long)size - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
-  return length > 0;
+  return undead_read_text(path, text, size) > 0;
 }
 
 // True if a signal that the thread does not block waits for it. In doubt true.

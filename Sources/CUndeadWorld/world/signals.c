@@ -5,6 +5,7 @@
 // whole timeout.
 #define _GNU_SOURCE
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "platform/registers.h"
 #include "platform/system_calls.h"
 #include "platform/time_limit.h"
@@ -133,11 +134,7 @@ void undead_signals_finish(undead_world *world) {
 // The signals that the thread blocks at the moment: bit 0 is signal 1. None if it is gone.
 static uint64_t blocked_signals(int32_t tid) {
   char text[4096];
-  long file = undead_proc_open_thread(tid, "status");
-  if (file < 0) return 0;
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text - 1);
-  undead_raw3(SYS_close, file, 0, 0);
-  text[length > 0 ? length : 0] = 0;
+  if (undead_read_text_of(undead_proc_open_thread(tid, "status"), text, sizeof text) < 0) return 0;
   const char *line = strstr(text, "\nSigBlk:\t");
   // Sixteen hexadecimal digits.
   if (!line || strlen(line) < 9 + 16) return 0;

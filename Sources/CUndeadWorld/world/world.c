@@ -6,6 +6,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "platform/words.h"
 #include "record/gate.h"
 #include "world/given.h"
@@ -102,10 +103,7 @@ bool undead_each_thread(const undead_world *world, void (*visit)(undead_world *,
 char undead_thread_letter(int32_t process, int32_t tid) {
   (void)process;
   char text[256];
-  long file = undead_proc_open_thread(tid, "stat");
-  if (file < 0) return 0;
-  long length = undead_raw3(SYS_read, file, (long)text, sizeof text);
-  undead_raw3(SYS_close, file, 0, 0);
+  long length = undead_read_text_of(undead_proc_open_thread(tid, "stat"), text, sizeof text);
   // The name in parentheses may itself hold parentheses: the state follows the last one.
   for (long i = length - 3; i > 0; i--)
     if (text[i] == ')') return text[i + 2];

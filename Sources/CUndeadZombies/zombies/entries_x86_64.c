@@ -4,6 +4,7 @@
 // a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare
 // the isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
 #include "zombies/functions.h"
+#include "platform/assembly_x86_64.h"
 #include "platform/own_data.h"
 #include "zombies/zombie_class.h"
 
@@ -215,34 +216,16 @@ __asm__(
 // r11 is the function's index. Arguments are kept around the call.
 __asm__(
     ".macro undead_save_arguments\n"
-    "  pushq %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  movq %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    UNDEAD_FRAME_BEGIN
     "  andq $-16, %rsp\n"
     "  subq $64, %rsp\n"
-    "  movq %rdi, 0(%rsp)\n"
-    "  movq %rsi, 8(%rsp)\n"
-    "  movq %rdx, 16(%rsp)\n"
-    "  movq %rcx, 24(%rsp)\n"
-    "  movq %r8, 32(%rsp)\n"
-    "  movq %r9, 40(%rsp)\n"
-    "  movq %rax, 48(%rsp)\n"
+    UNDEAD_SAVE_ARGUMENTS
     "  movq %r10, 56(%rsp)\n"
     ".endm\n"
     ".macro undead_restore_arguments\n"
-    "  movq 0(%rsp), %rdi\n"
-    "  movq 8(%rsp), %rsi\n"
-    "  movq 16(%rsp), %rdx\n"
-    "  movq 24(%rsp), %rcx\n"
-    "  movq 32(%rsp), %r8\n"
-    "  movq 40(%rsp), %r9\n"
-    "  movq 48(%rsp), %rax\n"
+    UNDEAD_RESTORE_ARGUMENTS
     "  movq 56(%rsp), %r10\n"
-    "  movq %rbp, %rsp\n"
-    "  popq %rbp\n"
-    ".cfi_def_cfa %rsp, 8\n"
+    UNDEAD_FRAME_END
     ".endm\n"
     ".text\n"
     ".balign 16\n"

@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "zombies/stubs_x86_64.h"
+#include "platform/assembly_x86_64.h"
 #include "platform/own_data.h"
 #include <stddef.h>
 
@@ -23,20 +24,10 @@ __asm__(
     "  .balign 16\n"
     ".endm\n"
     ".macro undead_save_message\n"
-    "  pushq %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  movq %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    UNDEAD_FRAME_BEGIN
     "  andq $-16, %rsp\n"
     "  subq $256, %rsp\n"
-    "  movq %rdi, 0(%rsp)\n"
-    "  movq %rsi, 8(%rsp)\n"
-    "  movq %rdx, 16(%rsp)\n"
-    "  movq %rcx, 24(%rsp)\n"
-    "  movq %r8, 32(%rsp)\n"
-    "  movq %r9, 40(%rsp)\n"
-    "  movq %rax, 48(%rsp)\n"
+    UNDEAD_SAVE_ARGUMENTS
     "  movq %r12, 56(%rsp)\n"
     "  movq %r13, 64(%rsp)\n"
     "  movq %r14, 72(%rsp)\n"
@@ -63,13 +54,7 @@ __asm__(
     // r13 is read back: a class method goes on with the metadata of the living.
     ".macro undead_restore_message\n"
     "  movq %rax, %r11\n"
-    "  movq 0(%rsp), %rdi\n"
-    "  movq 8(%rsp), %rsi\n"
-    "  movq 16(%rsp), %rdx\n"
-    "  movq 24(%rsp), %rcx\n"
-    "  movq 32(%rsp), %r8\n"
-    "  movq 40(%rsp), %r9\n"
-    "  movq 48(%rsp), %rax\n"
+    UNDEAD_RESTORE_ARGUMENTS
     "  movq 64(%rsp), %r13\n"
     "  movq 88(%rsp), %r10\n"
     "  movups 128(%rsp), %xmm0\n"
@@ -80,9 +65,7 @@ __asm__(
     "  movups 208(%rsp), %xmm5\n"
     "  movups 224(%rsp), %xmm6\n"
     "  movups 240(%rsp), %xmm7\n"
-    "  movq %rbp, %rsp\n"
-    "  popq %rbp\n"
-    ".cfi_def_cfa %rsp, 8\n"
+    UNDEAD_FRAME_END
     ".endm\n"
     ".macro undead_message_stub name, receiver\n"
     ".balign 16\n"
@@ -128,11 +111,7 @@ __asm__(
     ".type undead_destroy_stub, @function\n"
     "undead_destroy_stub:\n"
     ".cfi_startproc\n"
-    "  pushq %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  movq %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    UNDEAD_FRAME_BEGIN
     "  andq $-16, %rsp\n"
     "  movq %r13, %rdi\n"
     "  movq 8(%rbp), %rsi\n"

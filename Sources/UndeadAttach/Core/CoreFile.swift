@@ -93,18 +93,11 @@ public final class CoreFile: Sendable {
     guard header.bits == 64 else { throw .misuse("it is of a 32-bit program; only x86-64 is understood") }
     guard header.isLittleEndian else { throw .misuse("it is of a big-endian machine; only x86-64 is understood") }
     guard header.machine == ELFHeader.Machine.x86 else {
-      throw .misuse("it is of \(name(header.machine)); only x86-64 is understood")
+      throw .misuse(
+        "it is of another machine (\(ELFHeader.Machine.name(of: header.machine))); only x86-64 is understood")
     }
     guard header.kind == .core else { throw .misuse("it is a program or a library, no core file") }
     return header
-  }
-
-  private static func name(_ machine: UInt16) -> String {
-    let known: [UInt16: String] = [
-      3: "a 32-bit x86 program", 21: "a ppc64 machine", 22: "an s390x machine", 40: "a 32-bit ARM machine",
-      183: "an arm64 machine", 243: "a RISC-V machine", 258: "a LoongArch machine",
-    ]
-    return known[machine] ?? "machine type \(machine)"
   }
 
   private static func programHeaders(

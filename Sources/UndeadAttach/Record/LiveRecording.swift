@@ -88,7 +88,7 @@ struct Target {
     anchor = program.anchor
     memory = program.memory
     glibc = program.library
-    guard let text = ProcFile.read("/proc/\(anchor)/maps") else {
+    guard let text = WholeFile.read("/proc/\(anchor)/maps") else {
       throw .failure("cannot read the mappings of process \(pid): \(AttachError.reason(errno))")
     }
     maps = MemoryMap(text: text)
@@ -161,7 +161,7 @@ struct Target {
       }
       return .address(address)
     }
-    guard let path, let bytes = ProcFile.read(path), bytes.count > 64 else {
+    guard let path, let bytes = WholeFile.read(path), bytes.count > 64 else {
       throw .failure("cannot read the library '\(path ?? "")': \(AttachError.reason(errno))")
     }
     return .opening(bytes, name)

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 extension LiveReplica {
   /// How often a copy is made anew if the moment was a bad one: in the middle of malloc, of the loader, of a start of a thread.
@@ -34,7 +35,7 @@ extension LiveReplica {
     request.limit = limit
     request.started = program.started
     // Its own pages are counted where it is: the copy has only those that it touched.
-    if wantsHeap { request.smaps = ProcFile.read("/proc/\(program.anchor)/smaps") ?? [] }
+    if wantsHeap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
     guard program.permitsSystemCalls else { return try read(program, library, request) }
     let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
     do throws(AttachError) {

@@ -23,7 +23,7 @@ struct UncopiedMemory {
 
   /// - Parameter lost: memory that copies do not get, or get empty.
   init(of program: TargetProgram, _ lost: [Range<UInt64>]) {
-    let maps = MemoryMap(text: ProcFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let maps = MemoryMap(text: WholeFile.read("/proc/\(program.anchor)/maps") ?? [])
     let pagemap = open("/proc/\(program.anchor)/pagemap", O_RDONLY | O_CLOEXEC)
     defer { if pagemap >= 0 { close(pagemap) } }
     standing = maps.regions
@@ -107,7 +107,7 @@ struct UncopiedMemory {
   /// `VmFlags` of `/proc/PID/smaps`: `dc` do not copy, `wf` wipe on fork, `io` of a device. Takes long: to be asked before the program
   /// stands still.
   static func lost(in tid: pid_t) -> [Range<UInt64>] {
-    let smaps = ProcFile.read("/proc/\(tid)/smaps") ?? []
+    let smaps = WholeFile.read("/proc/\(tid)/smaps") ?? []
     var ranges: [Range<UInt64>] = []
     var current: Range<UInt64>?
     for line in smaps.split(separator: UInt8(ascii: "\n")) {

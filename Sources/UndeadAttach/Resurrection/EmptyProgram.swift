@@ -1,5 +1,6 @@
 import CUndeadTrace
 import Glibc
+import UndeadSystem
 
 /// A program of one page: it waits. Whoever traces it makes system calls with it, and puts other memory around it.
 enum EmptyProgram {
@@ -17,7 +18,7 @@ enum EmptyProgram {
     // ELF header: 64 bits, little endian, executable, x86-64; one program header.
     file.replaceSubrange(0..<7, with: [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1])
     put(UInt16(2), 16)
-    put(UInt16(62), 18)
+    put(ELFHeader.Machine.x86, 18)
     put(UInt32(1), 20)
     put(address + codeOffset, 24)
     put(UInt64(64), 32)

@@ -33,14 +33,14 @@ struct HeldByKernel {
   /// While the program stands still.
   mutating func read(_ threads: [TracedThread]) {
     for file in polls {
-      guard let text = ProcFile.read("/proc/\(pid)/fdinfo/\(file)") else {
+      guard let text = WholeFile.read("/proc/\(pid)/fdinfo/\(file)") else {
         isComplete = false
         continue
       }
       texts.append((" data:", text))
     }
     // Not there in kernels without them.
-    if let text = ProcFile.read("/proc/\(pid)/timers") { texts.append(("/", text)) }
+    if let text = WholeFile.read("/proc/\(pid)/timers") { texts.append(("/", text)) }
     for (index, thread) in threads.enumerated() {
       isComplete = isComplete && add(thread, shared: false) && (index > 0 || add(thread, shared: true))
     }

@@ -1,28 +1,10 @@
 import Glibc
+import UndeadSystem
 
 /// Files of `/proc`, which have no known size.
 package enum ProcFile {
-  /// The whole content, or nil with `errno` set.
-  package static func read(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count > 0 {
-        content.append(contentsOf: chunk[0..<count])
-      } else if count == 0 {
-        return content
-      } else if errno != EINTR {
-        return nil
-      }
-    }
-  }
-
   package static func text(_ path: String) -> String? {
-    read(path).map { String(decoding: $0, as: UTF8.self) }
+    WholeFile.read(path).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// A line `NAME: value` of `/proc/PID/status`.

@@ -24,7 +24,7 @@ public struct TargetProgram {
     executable = ProcFile.linkTarget("/proc/\(anchor)/exe") ?? ""
     arguments = Self.arguments(of: anchor)
     started = Self.started(pid)
-    let maps = MemoryMap(text: ProcFile.read("/proc/\(anchor)/maps") ?? [])
+    let maps = MemoryMap(text: WholeFile.read("/proc/\(anchor)/maps") ?? [])
     try Self.checkWordSize(maps, memory, pid, executable)
     library = try CLibrary(in: maps, memory: memory, process: "process \(pid) ('\(executable)')")
     let images = maps.imageStarts.compactMap { TargetImage(path: $0.path, start: $0.start, memory: memory) }
@@ -95,7 +95,7 @@ public struct TargetProgram {
         continue
       }
       let machine = UInt16(header[18]) | UInt16(header[19]) << 8
-      if header[4] == 2, machine == 62 { return }
+      if header[4] == 2, machine == ELFHeader.Machine.x86 { return }
       throw .misuse(
         "process \(pid) ('\(executable)') is a program of \(header[4] == 1 ? "32 bits" : "another processor"); undead looks at x86-64"
       )
@@ -103,7 +103,7 @@ public struct TargetProgram {
   }
 
   private static func arguments(of tid: pid_t) -> String {
-    var bytes = ProcFile.read("/proc/\(tid)/cmdline") ?? []
+    var bytes = WholeFile.read("/proc/\(tid)/cmdline") ?? []
     while bytes.last == 0 { bytes.removeLast() }
     return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
   }

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 extension AttachError {
   /// Why the system does not let us trace a thread.
@@ -11,7 +12,7 @@ extension AttachError {
   }
 
   static func traced(_ pid: pid_t, by tracer: String) -> AttachError {
-    let words = pid_t(tracer).flatMap { ProcFile.read("/proc/\($0)/cmdline") } ?? []
+    let words = pid_t(tracer).flatMap { WholeFile.read("/proc/\($0)/cmdline") } ?? []
     // Without words it just ends.
     if words.isEmpty || words.starts(with: Guardian.word.utf8) {
       return .again("process \(pid) is just being let go by process \(tracer), which traced it; try again")

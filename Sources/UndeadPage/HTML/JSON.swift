@@ -20,21 +20,16 @@ struct JSON {
     quote(value)
   }
 
-  mutating func array(_ content: (inout JSON) -> Void) {
-    separate()
-    text += "["
-    needsComma = false
-    content(&self)
-    text += "]"
-    needsComma = true
-  }
+  mutating func array(_ content: (inout JSON) -> Void) { enclose("[", "]", content) }
 
-  mutating func object(_ content: (inout JSON) -> Void) {
+  mutating func object(_ content: (inout JSON) -> Void) { enclose("{", "}", content) }
+
+  private mutating func enclose(_ start: String, _ end: String, _ content: (inout JSON) -> Void) {
     separate()
-    text += "{"
+    text += start
     needsComma = false
     content(&self)
-    text += "}"
+    text += end
     needsComma = true
   }
 

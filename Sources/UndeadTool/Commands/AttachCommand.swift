@@ -65,8 +65,8 @@ struct AttachCommand: ParsableCommand {
   var pid: Int32
 
   func validate() throws {
-    if pid < 1 { throw ValidationError("'\(pid)' is no process id") }
-    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
+    try AskedProgram.check(pid: pid)
+    try AskedProgram.check(timeout: timeout)
     if !failOnGrowth.isEmpty, duration == nil {
       throw ValidationError("--fail-on-growth: growth is told with --for TIME only")
     }

@@ -73,7 +73,7 @@ struct HeapCommand: ParsableCommand {
   var color: DisplayOptions.Color = .auto
 
   @Option(help: ArgumentHelp("How long to wait for the program, if it is a PID.", valueName: "seconds"))
-  var timeout = SnapshotCommand.defaultTimeout
+  var timeout = AskedProgram.defaultTimeout
 
   @Option(
     help: ArgumentHelp(
@@ -100,7 +100,7 @@ struct HeapCommand: ParsableCommand {
     if let address, Self.number(address) == nil {
       throw ValidationError("--address \(address): give a hexadecimal address, as 0x7f12a4c01230")
     }
-    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
+    try AskedProgram.check(timeout: timeout)
   }
 
   func run() throws {

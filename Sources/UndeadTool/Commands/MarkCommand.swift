@@ -15,25 +15,15 @@ struct MarkCommand: ParsableCommand {
       marked.
       """)
 
-  @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
-  var timeout = SnapshotCommand.defaultTimeout
-
   @OptionGroup var common: CommonOptions
 
-  @Argument(
-    help: "Process id of the program, or of the 'undead run' that started it.", completion: .checkedProcesses)
-  var pid: Int32
+  @OptionGroup var program: AskedProgram
 
   @Argument(help: "What the generation is called in reports; at most 111 bytes are kept.")
   var name = ""
 
-  func validate() throws {
-    if pid < 1 { throw ValidationError("'\(pid)' is no process id") }
-    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
-  }
-
   func run() throws {
-    let number = try SnapshotRequest(of: pid, kind: .mark, argument: name).mark(timeout: timeout)
+    let number = try SnapshotRequest(of: program.pid, kind: .mark, argument: name).mark(timeout: program.timeout)
     print(name.isEmpty ? "generation \(number)" : "generation \(number): \(name)")
   }
 }

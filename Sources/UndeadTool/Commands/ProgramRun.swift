@@ -122,7 +122,7 @@ final class ProgramRun {
       let request = SnapshotRequest(
         pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting),
         kind: options.kept.heap == nil ? .snapshot : .heap)
-      let file = try request.wait(timeout: SnapshotCommand.defaultTimeout, progress: run.progress)
+      let file = try request.wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
       defer { unlink(file) }
       let snapshot = try SnapshotFile.load(file)
       _ = try pipeline.emit(
@@ -156,7 +156,7 @@ final class ProgramRun {
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let file = try SnapshotRequest(
         pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting), kind: .heap
-      ).wait(timeout: SnapshotCommand.defaultTimeout, progress: run.progress)
+      ).wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
       defer { unlink(file) }
       requestedSnapshots += 1
       let kept = "\(options.kept.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"

@@ -4,8 +4,6 @@ import UndeadReport
 
 /// `undead snapshot`: reports on a program that `undead run` started, while it goes on.
 struct SnapshotCommand: ParsableCommand {
-  static let defaultTimeout = 30.0
-
   static let configuration = CommandConfiguration(
     commandName: "snapshot",
     abstract: "Report on a running program that 'undead run' started; it goes on.",
@@ -19,25 +17,16 @@ struct SnapshotCommand: ParsableCommand {
 
   @OptionGroup var kept: KeptFiles
 
-  @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
-  var timeout = SnapshotCommand.defaultTimeout
-
   @OptionGroup var common: CommonOptions
 
-  @Argument(
-    help: "Process id of the program, or of the 'undead run' that started it.", completion: .checkedProcesses)
-  var pid: Int32
-
-  func validate() throws {
-    if pid < 1 { throw ValidationError("'\(pid)' is no process id") }
-    if !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout \(timeout): give a number of seconds") }
-  }
+  @OptionGroup var program: AskedProgram
 
   func run() throws {
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
     try kept.checkWritable()
-    let file = try Self.takeSnapshot(of: pid, kind: kept.heap == nil ? .snapshot : .heap, timeout: timeout)
+    let file = try Self.takeSnapshot(
+      of: program.pid, kind: kept.heap == nil ? .snapshot : .heap, timeout: program.timeout)
     defer { unlink(file) }
     let snapshot = try SnapshotFile.load(file)
     if let heap = kept.heap { try SavedHeap.keep(file, of: snapshot, at: heap) }

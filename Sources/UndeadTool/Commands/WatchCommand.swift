@@ -94,7 +94,7 @@ struct WatchCommand: ParsableCommand {
           ? "name a process or a program to watch, for example: undead watch --for 1min -- .build/debug/App"
           : "give a process id or a program, not both")
     }
-    if let pid, pid < 1 { throw ValidationError("'\(pid)' is no process id") }
+    if let pid { try AskedProgram.check(pid: pid) }
     if every.seconds < 0.05 { throw ValidationError("--every: give at least 50ms") }
     if let duration, duration.seconds < every.seconds { throw ValidationError("--for: it is shorter than --every") }
     if let duration, let warmUp, warmUp.seconds >= duration.seconds {

@@ -124,10 +124,7 @@ struct Preflight: Equatable {
   }
 
   private static func describe(_ file: ELFFile) -> String {
-    let names: [UInt16: String] = [
-      3: "x86", 40: "ARM", ELFHeader.Machine.x86: "x86-64", ELFHeader.Machine.aarch64: "AArch64", 243: "RISC-V",
-    ]
-    return "\(file.header.bits)-bit \(names[file.header.machine] ?? "machine \(file.header.machine)")"
+    "\(file.header.bits)-bit \(ELFHeader.Machine.name(of: file.header.machine))"
   }
 
   private static func runsPrivileged(_ path: String) -> Bool {

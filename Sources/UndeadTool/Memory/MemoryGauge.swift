@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// How much of the memory that a process may have is in use.
 struct MemoryUse: Equatable {
@@ -118,12 +119,12 @@ struct MemoryGauge {
   // MARK: Files
 
   private static func lines(_ path: String) -> [Substring] {
-    guard let bytes = System.read(path) else { return [] }
+    guard let bytes = WholeFile.read(path) else { return [] }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
   }
 
   private static func number(_ path: String) -> UInt64? {
-    System.read(path).flatMap { UInt64(String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" }) }
+    WholeFile.read(path).flatMap { UInt64(String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" }) }
   }
 
   private static func field(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// Options that hold for every call: those of the file `.undead.options`, then those of `UNDEAD_OPTIONS`.
 ///
@@ -36,7 +37,7 @@ struct StandingOptions: Equatable {
       !rest[..<table.endOfOptions(rest, of: command)].contains("--no-config")
     else { return options }
     if let file {
-      guard let content = System.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
+      guard let content = WholeFile.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
       try options.add(file: String(decoding: content, as: UTF8.self), path: file, command: command, table: table)
     }
     if let words { try options.add(words: words, command: command, table: table) }

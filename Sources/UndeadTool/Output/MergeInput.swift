@@ -1,6 +1,7 @@
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -51,7 +52,7 @@ enum MergeInput {
     if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
     // What can be read only once, such as a pipe, is read at once.
     let isFile = System.status(of: file).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
-    guard let start = isFile ? System.start(of: file) : System.read(file) else {
+    guard let start = isFile ? System.start(of: file) : WholeFile.read(file) else {
       throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
     }
     guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
@@ -59,7 +60,7 @@ enum MergeInput {
       return nil
     }
     guard isFile else { return start }
-    guard let content = System.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
+    guard let content = WholeFile.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
     return content
   }
 

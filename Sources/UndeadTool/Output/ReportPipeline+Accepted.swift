@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// What is expected, and what was there already: suppressions and the baseline.
 extension ReportPipeline {
@@ -45,7 +46,7 @@ extension ReportPipeline {
   }
 
   private static func text(of file: String, what: String) throws(ToolError) -> String {
-    guard !System.isDirectory(file), let content = System.read(file) else {
+    guard !System.isDirectory(file), let content = WholeFile.read(file) else {
       let reason = System.isDirectory(file) ? System.reason(EISDIR) : System.reason()
       throw .misuse("cannot read \(what): \(reason)")
     }

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -26,7 +27,7 @@ enum SavedReport {
         try Self.snapshot(file) { () throws(SnapshotError) in try Snapshot(contentsOfFile: file) }, file: file)
       return
     }
-    guard let content = System.read(file) else {
+    guard let content = WholeFile.read(file) else {
       throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
     }
     // JSON starts with a bracket, whatever blanks stand before it; a snapshot never does.

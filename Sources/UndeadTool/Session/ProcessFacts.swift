@@ -1,10 +1,11 @@
 import Glibc
+import UndeadSystem
 
 /// What `/proc` tells about a process.
 enum ProcessFacts {
   /// A variable of the environment that the process was started with; nil if it cannot be read or is not there.
   static func environment(_ name: String, of pid: pid_t) -> String? {
-    guard let bytes = System.read("/proc/\(pid)/environ") else { return nil }
+    guard let bytes = WholeFile.read("/proc/\(pid)/environ") else { return nil }
     let start = Array("\(name)=".utf8)
     return bytes.split(separator: 0).first { $0.starts(with: start) }
       .map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
@@ -47,7 +48,7 @@ enum ProcessFacts {
   }
 
   private static func statusField(_ name: String, file: String) -> String? {
-    guard let bytes = System.read(file) else { return nil }
+    guard let bytes = WholeFile.read(file) else { return nil }
     let start = Array("\(name):".utf8)
     let line = bytes.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: start) }
     let value = line?.dropFirst(start.count).drop { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// What a process of the session has said about itself (`Documentation/session-protocol.md`, "State file").
 struct ProcessState: Equatable {
@@ -79,7 +80,7 @@ struct ProcessState: Equatable {
 
   /// Reads the state of a process; nil if it has none in that session.
   init?(pid: pid_t, session: String) {
-    guard let bytes = System.read("\(session)/\(pid).state") else { return nil }
+    guard let bytes = WholeFile.read("\(session)/\(pid).state") else { return nil }
     self.init(bytes)
   }
 }

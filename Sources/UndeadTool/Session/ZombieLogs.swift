@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// The uses of dead objects that the processes of a session logged, with their names.
 struct ZombieLogs {
@@ -30,7 +31,7 @@ struct ZombieLogs {
   private static func pid(_ file: String) -> pid_t? { file.split(separator: ".").first.flatMap { pid_t($0) } }
 
   private mutating func add(_ file: String, _ session: String) {
-    guard let bytes = System.read("\(session)/\(file)") else {
+    guard let bytes = WholeFile.read("\(session)/\(file)") else {
       problems.append("the log of zombies '\(file)' cannot be read: \(System.reason())")
       return
     }

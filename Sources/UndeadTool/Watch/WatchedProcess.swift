@@ -9,7 +9,7 @@ struct ProcessCounter {
   let signal: Int32
 
   /// How long a program may take for an answer, in seconds.
-  private static let patience = SnapshotCommand.defaultTimeout
+  private static let patience = AskedProgram.defaultTimeout
 
   func census() throws(ToolError) -> TypeCounts {
     let file = try ask(.census)

@@ -104,7 +104,7 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
 
   private static func ownLibrary() throws -> (CLibrary, TargetMemory) {
     let memory = try TargetMemory(of: getpid())
-    let maps = MemoryMap(text: try #require(ProcFile.read("/proc/self/maps")))
+    let maps = MemoryMap(text: try #require(WholeFile.read("/proc/self/maps")))
     return (try CLibrary(in: maps, memory: memory, process: "this process"), memory)
   }
 

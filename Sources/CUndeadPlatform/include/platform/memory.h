@@ -17,6 +17,8 @@ bool undead_reserve_at(void *address, size_t bytes);   // likewise, at this plac
 void undead_clear_memory(void *address, size_t bytes);
 
 void undead_unmap(void *address, size_t bytes);
+// Moves `bytes` bytes (none: `old` may be NULL) to larger memory; NULL if there is none, and then the old stays.
+void *undead_map_larger(void *old, size_t bytes, size_t larger_bytes);
 // Keeps the first `kept` of `bytes` bytes that were mapped at once.
 void undead_unmap_tail(void *address, size_t bytes, size_t kept);
 

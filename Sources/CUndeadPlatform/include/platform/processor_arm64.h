@@ -26,22 +26,9 @@ static inline long undead_raw6(long number, long a, long b, long c, long d, long
   return x0;
 }
 
-#define UNDEAD_SYSTEM_CALL_BYTES 4
-static inline bool undead_is_system_call(const uint8_t *code) {   // svc #0
-  return code[0] == 0x01 && code[1] == 0x00 && code[2] == 0x00 && code[3] == 0xd4;
-}
-
-static inline uintptr_t undead_thread_pointer(void) {
-  uintptr_t pointer;
-  __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
-  return pointer;
-}
-
-static inline uintptr_t undead_stack_pointer(void) {
-  uintptr_t pointer;
-  __asm__ volatile("mov %0, sp" : "=r"(pointer));
-  return pointer;
-}
+#define UNDEAD_SYSTEM_CALL 0x01, 0x00, 0x00, 0xd4   // svc #0
+#define UNDEAD_MOVE_THREAD_POINTER "mrs %0, tpidr_el0"
+#define UNDEAD_MOVE_STACK_POINTER "mov %0, sp"
 
 static inline void undead_spin(void) { __asm__ volatile("yield" ::: "memory"); }
 static inline uint64_t undead_ticks(void) {
@@ -50,10 +37,8 @@ static inline uint64_t undead_ticks(void) {
   return ticks;
 }
 
-static inline uintptr_t undead_thread_descriptor(uintptr_t tp, size_t descriptor_bytes) { return tp - descriptor_bytes; }
-static inline uintptr_t undead_thread_of_descriptor(uintptr_t descriptor, size_t descriptor_bytes) {
-  return descriptor + descriptor_bytes;
-}
+#define UNDEAD_DESCRIPTOR_IS_ABOVE 0
+#define UNDEAD_THREAD_VECTOR_OFFSET 0
 
 // Nothing in a descriptor tells that it is one: whoever asks knows the list that it is in.
 #define UNDEAD_DESCRIPTOR_HEAD 0
@@ -61,18 +46,6 @@ static inline bool undead_is_descriptor_head(const uintptr_t *head) {
   (void)head;
   return true;
 }
-
-static inline uintptr_t undead_thread_vector(uintptr_t tp) { return *(const uintptr_t *)tp; }
-
-static inline uintptr_t undead_thread_low(uintptr_t tp, size_t storage_bytes, size_t descriptor_bytes) {
-  (void)storage_bytes;
-  return tp - descriptor_bytes;
-}
-static inline uintptr_t undead_thread_high(uintptr_t tp, size_t storage_bytes, size_t descriptor_bytes) {
-  (void)descriptor_bytes;
-  return tp + storage_bytes;
-}
-static inline uintptr_t undead_thread_variable(uintptr_t tp, size_t distance) { return tp + distance; }
 
 // The loader's, exported; addresses are not rotated (sysdeps/unix/sysv/linux/aarch64/pointer_guard.h).
 extern uintptr_t __pointer_chk_guard __attribute__((weak));

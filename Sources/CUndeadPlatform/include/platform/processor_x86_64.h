@@ -25,35 +25,15 @@ static inline long undead_raw6(long number, long a, long b, long c, long d, long
   return result;
 }
 
-#define UNDEAD_SYSTEM_CALL_BYTES 2
-static inline bool undead_is_system_call(const uint8_t *code) { return code[0] == 0x0f && code[1] == 0x05; }
+#define UNDEAD_SYSTEM_CALL 0x0f, 0x05   // syscall
+#define UNDEAD_MOVE_THREAD_POINTER "mov %%fs:0, %0"
+#define UNDEAD_MOVE_STACK_POINTER "movq %%rsp, %0"
 
-static inline uintptr_t undead_thread_pointer(void) {
-  uintptr_t pointer;
-  __asm__("mov %%fs:0, %0" : "=r"(pointer));
-  return pointer;
-}
-
-static inline uintptr_t undead_stack_pointer(void) {
-  uintptr_t pointer;
-  __asm__ volatile("movq %%rsp, %0" : "=r"(pointer));
-  return pointer;
-}
-
-// Between two looks at what another processor changes.
 static inline void undead_spin(void) { __builtin_ia32_pause(); }
-// A number that changes all the time.
 static inline uint64_t undead_ticks(void) { return __builtin_ia32_rdtsc(); }
 
-// The descriptor (struct pthread) of the thread with this thread pointer, and back.
-static inline uintptr_t undead_thread_descriptor(uintptr_t tp, size_t descriptor_bytes) {
-  (void)descriptor_bytes;
-  return tp;
-}
-static inline uintptr_t undead_thread_of_descriptor(uintptr_t descriptor, size_t descriptor_bytes) {
-  (void)descriptor_bytes;
-  return descriptor;
-}
+#define UNDEAD_DESCRIPTOR_IS_ABOVE 1
+#define UNDEAD_THREAD_VECTOR_OFFSET 8
 
 // Descriptors point to themselves twice (tcbhead_t: tcb, self).
 #define UNDEAD_DESCRIPTOR_HEAD 24
@@ -61,21 +41,10 @@ static inline bool undead_is_descriptor_head(const uintptr_t *head) {
   return head[0] == (uintptr_t)head && head[2] == (uintptr_t)head;
 }
 
-// The dynamic thread vector: 16 bytes for each module, in [-1] its length.
-static inline uintptr_t undead_thread_vector(uintptr_t tp) { return *(const uintptr_t *)(tp + 8); }
-
-// From where and to where storage and descriptor of a thread lie.
-static inline uintptr_t undead_thread_low(uintptr_t tp, size_t storage_bytes, size_t descriptor_bytes) {
-  (void)descriptor_bytes;
-  return tp - storage_bytes;
-}
-static inline uintptr_t undead_thread_high(uintptr_t tp, size_t storage_bytes, size_t descriptor_bytes) {
-  (void)storage_bytes;
-  return tp + descriptor_bytes;
-}
-// The place of a variable so far from the thread pointer.
-static inline uintptr_t undead_thread_variable(uintptr_t tp, size_t distance) { return tp - distance; }
-
 // What the C library hides addresses with (tcbhead_t: pointer_guard), and how (pointer_guard.h).
-static inline uintptr_t undead_pointer_guard(void) { return *(const uintptr_t *)(undead_thread_pointer() + 0x30); }
+static inline uintptr_t undead_pointer_guard(void) {
+  uintptr_t guard;
+  __asm__("mov %%fs:0x30, %0" : "=r"(guard));
+  return guard;
+}
 #define UNDEAD_POINTER_ROTATION 17

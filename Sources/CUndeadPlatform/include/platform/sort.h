@@ -1,4 +1,4 @@
-// Sorting in place without memory of its own: the stopped world allows no qsort, which allocates.
+// Sorting in place without memory of its own, and searching: the stopped world allows no qsort, which allocates.
 #pragma once
 #include <assert.h>
 #include <stddef.h>
@@ -38,6 +38,30 @@ UNDEAD_SORT void undead_sort(void *list, size_t count, size_t size) {
     undead_sort_swap(items, items + last * size, size);
     undead_sort_sift(items, 0, last, size);
   }
+}
+
+// The place of a word in a sorted list; `count` if it is not in it.
+UNDEAD_SORT size_t undead_place_of_word(const uintptr_t *words, size_t count, uintptr_t word) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (words[middle] < word) low = middle + 1;
+    else high = middle;
+  }
+  return low < count && words[low] == word ? low : count;
+}
+
+// The first that ends behind `address`, of ranges that are sorted and apart: items of `size` bytes that begin with {low, high}.
+// `count` if none does.
+UNDEAD_SORT size_t undead_range_behind(const void *ranges, size_t count, size_t size, uintptr_t address) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    const uintptr_t *range = (const uintptr_t *)((const char *)ranges + middle * size);
+    if (range[1] <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 void undead_sort_words(uintptr_t *words, uint32_t count);
