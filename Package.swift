@@ -119,7 +119,8 @@ let package = Package(
       name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadReport", "UndeadTestSupport"],
       exclude: ["Fixtures", "Programs"]),
     .target(
-      name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport"], path: "Tests/UndeadHeapSamples"),
+      name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport"],
+      path: "Tests/UndeadHeapSamples"),
     // Readers of files, for coverage-guided fuzzing (scripts/fuzz).
     .executableTarget(
       name: "undead-fuzz",
@@ -127,8 +128,9 @@ let package = Package(
         "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService", "UndeadSystem",
       ],
       path: "Tests/Fuzzing", exclude: ["Corpora"]),
-    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport"], exclude: ["Formats"]),
-    .testTarget(name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport"]),
+    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadTestSupport"], exclude: ["Formats"]),
+    .testTarget(
+      name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport"]),
     .testTarget(
       name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
       exclude: ["Browser", "Golden"]),
@@ -140,7 +142,8 @@ let package = Package(
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ]),
     .testTarget(
-      name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting"], exclude: ["README.md"]),
+      name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting", "UndeadTestSupport"],
+      exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopTestingTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting"]),
     .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),
@@ -176,7 +179,8 @@ if isWithoutInstrument {
 if !hasTool {
   // What is left is what others depend on, and a program that says that it is not the tool.
   let ofTool: Set = [
-    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadPreload", "UndeadTestSupport", "UndeadTool", "undead-fuzz",
+    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadPreload", "UndeadTestSupport", "UndeadTool",
+    "undead-fuzz",
   ]
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))

@@ -21,21 +21,11 @@ import UndeadTestSupport
   private static let filter = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Programs/Attach/filtered.c").path
 
-  /// What the scripts have in common. The program's standard input is descriptor 7.
-  private static let words = """
-    start() {
-      # The program opens them in this order, and `out` may be that of one before.
-      mkfifo in; : > out; "$@" < in > out & program=$!
-      exec 7> in
-      until grep -q ready out; do kill -0 $program || exit 90; sleep 0.01; done
-    }
-    ask() {
-      before=$(wc -l < out); echo "$*" >&7
-      until [ "$(wc -l < out)" -gt "$before" ]; do kill -0 $program || { echo gone; return; }; sleep 0.01; done
-      tail -1 out
-    }
-    ended() { exec 7>&-; wait $program; echo "status $?"; tail -1 out; }
-    """
+  private static let words =
+    AttachedProgram.words + """
+
+      ended() { exec 7>&-; wait $program; echo "status $?"; tail -1 out; }
+      """
 
   /// Compiled once each, at the first use of any.
   private static let programs = Dictionary(

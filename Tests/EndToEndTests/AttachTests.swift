@@ -18,22 +18,12 @@ import UndeadTestSupport
   private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs/Attach")
     .path
 
-  /// What the scripts have in common. The program's standard input is descriptor 7.
-  private static let words = """
-    start() {
-      # The program opens them in this order, and `out` may be that of one before.
-      mkfifo in; : > out; "$@" < in > out & program=$!
-      exec 7> in
-      until grep -q ready out; do kill -0 $program || exit 90; sleep 0.01; done
-    }
-    ask() {
-      before=$(wc -l < out); echo "$*" >&7
-      until [ "$(wc -l < out)" -gt "$before" ]; do kill -0 $program || { echo gone; return; }; sleep 0.01; done
-      tail -1 out
-    }
-    children() { ps -o stat=,comm= --ppid $program; }
-    ended() { kill -9 $program; wait $program 2> /dev/null; }
-    """
+  private static let words =
+    AttachedProgram.words + """
+
+      children() { ps -o stat=,comm= --ppid $program; }
+      ended() { kill -9 $program; wait $program 2> /dev/null; }
+      """
 
   /// Compiles the program and runs a script beside it.
   private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
@@ -182,7 +172,8 @@ import UndeadTestSupport
       say() { "$@" 2>&1 > /dev/null | tail -1; }
       say $tool attach 999999999
       sleep 100 & say $tool attach $!; kill $!
-      sh -c 'sleep 0 & echo $! > zombie; exec sleep 100' & parent=$!
+      # A child that ends when its parent has become a program that waits for none.
+      sh -c '{ until grep -q sleep /proc/$$/comm; do :; done; } & echo $! > zombie; exec sleep 100' & parent=$!
       until [ "$(cut -d' ' -f3 /proc/$(cat zombie)/stat 2> /dev/null)" = Z ]; do sleep 0.01; done
       say $tool attach $(cat zombie); kill $parent
       start $tool run --output /dev/null -- ./app busy

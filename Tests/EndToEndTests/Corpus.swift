@@ -71,8 +71,9 @@ extension Program {
     let folder = source.deletingLastPathComponent()
     let plugin = expectation.plugin.map { folder.appendingPathComponent($0) }
     let library = expectation.library.first.map { folder.appendingPathComponent($0) }
-    let sources = [source] + [plugin, library].compactMap(\.self)
-    let flags = configuration.flags + expectation.flags
+    let header = expectation.header.map { folder.appendingPathComponent($0) }
+    let sources = [source] + [plugin, library, header].compactMap(\.self)
+    let flags = configuration.flags + expectation.flags + (header.map { ["-import-objc-header", $0.path] } ?? [])
     let digest = try Self.digest(of: sources, and: flags + expectation.library + [expectation.module, Self.compiler])
     let directory = BuildProducts.directory.appendingPathComponent("undead-corpus/\(name)-\(digest)")
     let executable = directory.appendingPathComponent(name)

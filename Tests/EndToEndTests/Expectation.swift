@@ -15,6 +15,7 @@ import Foundation
 ///     SHELL text                         shell command with $RUN for the program, started by the tool or not
 ///     PLUGIN File.swift                  source of a dynamic library that is built beside the program
 ///     LIBRARY File.swift FLAGS...        the same, as a module of its name that the program imports and is linked with
+///     HEADER File.h                      C functions that the program uses, all of them in this header
 ///     OPTIONS ...                        options of `undead run` for this program
 ///
 /// `in=debug` or `in=release` in an EXPECT restricts it to that configuration.
@@ -80,6 +81,7 @@ struct Expectation: Equatable {
   var plugin: String?
   /// The source of a library and further flags to compile it.
   var library: [String] = []
+  var header: String?
 
   struct Mistake: Error, CustomStringConvertible {
     var line: String
@@ -109,6 +111,7 @@ struct Expectation: Equatable {
       case "SHELL": shell = rest
       case "PLUGIN": plugin = rest
       case "LIBRARY": library = Array(words.dropFirst())
+      case "HEADER": header = rest
       case "OPTIONS": options = Array(words.dropFirst())
       default: continue
       }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadTestSupport
 
 @testable import UndeadReport
 @testable import UndeadTool
@@ -29,7 +30,7 @@ import Testing
     0, 1, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF, .max - 1, .max, .max - 7, 1 << 63,
   ]
 
-  private static func damage(_ file: inout Data, _ random: inout SplitMix) {
+  private static func damage(_ file: inout Data, _ random: inout SeededGenerator) {
     // Most of what is read is at both ends: the headers, the dynamic section, the section table.
     let places = [16..<64, 64..<1024, max(64, file.count - 2500)..<file.count, 16..<file.count]
     for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -50,7 +51,7 @@ import Testing
     try sandbox.compile("int main() { return 0; }", to: "whole", "-g")
     let whole = try Data(contentsOf: sandbox.directory.appending(path: "whole"))
     try readAll(sandbox.path("whole"))
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     for round in 0..<250 {
       var damaged = whole
       Self.damage(&damaged, &random)
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func suppressionsOfAnyBytes() {
-    var random = SplitMix(state: 5)
+    var random = SeededGenerator(seed: 5)
     let words = [
       "leak:", "type:", "field:", "module:", "*", "**", "?", "#", " ", "\n", "\r\n", "a", ":", "\u{0}", "é", "[", "\\",
     ]
@@ -85,18 +86,5 @@ import Testing
       var report = LeakReport(leaks: [Leak(signature: "0", kind: .unreferenced, totalBytes: 1)])
       report.apply(ReportOptions(suppressions: suppressions))
     }
-  }
-}
-
-/// Random numbers that are the same in every run.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import UndeadHeap
 import UndeadReport
+import UndeadTestSupport
 
 /// A heap of any size, as a server has it: a dictionary of sessions, each with a name, a buffer and a closure, and with
 /// references across. About two references an object.
@@ -32,7 +33,7 @@ package enum LargeHeap {
     add(&graph, shape: 0, links: [(0, 1)])
     graph.varint(4)
     add(&graph, shape: 1, count: sessions) { (1, 1 + 4 * $0) }
-    var random = SplitMix(state: 1)
+    var random = SeededGenerator(seed: 1)
     for number in 0..<sessions {
       let rank = 2 + 4 * number
       let peer = 2 + 4 * Int(random.next() % UInt64(sessions))
@@ -96,18 +97,5 @@ package enum LargeHeap {
       writer.varint(link(number).place)
       writer.zigzag(link(number).distance)
     }
-  }
-}
-
-/// Random numbers that are the same in every run.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

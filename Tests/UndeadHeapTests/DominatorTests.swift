@@ -1,13 +1,14 @@
 import Testing
 import UndeadHeapSamples
 import UndeadReport
+import UndeadTestSupport
 
 @testable import UndeadHeap
 
 @Suite struct DominatorTests {
   /// A heap of random blocks, references, counts and roots.
   private static func random(_ seed: UInt64) -> HeapBuilder {
-    var random = Random(seed)
+    var random = SeededGenerator(seed: seed)
     var heap = HeapBuilder()
     let count = Int.random(in: 1...14, using: &random)
     var blocks: [Int] = []
@@ -243,20 +244,5 @@ import UndeadReport
     #expect(Int(dominators.immediate[2]) == nodes.top)
     #expect(Int(dominators.immediate[3]) == nodes.node(ofRoot: 1))
     #expect(dominators.retained[nodes.node(ofRoot: 0)] == 32 + 64)
-  }
-}
-
-/// Random numbers that are the same in every run.
-struct Random: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 0x2545_f491_4f6c_dd1d }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import UndeadHeapSamples
 import UndeadReport
+import UndeadTestSupport
 
 @testable import UndeadHeap
 
@@ -45,7 +46,7 @@ import UndeadReport
     0, 1, 2, 0x7F, 0x80, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 47, 0x7FFF_FFFF_FFFF_FFFF, .max - 1, .max, 1 << 63,
   ]
 
-  private static func damage(_ data: inout Data, _ random: inout Random) {
+  private static func damage(_ data: inout Data, _ random: inout SeededGenerator) {
     for _ in 0..<Int.random(in: 1...5, using: &random) {
       let place = Int.random(in: 32..<data.count, using: &random)
       switch Int.random(in: 0...4, using: &random) {
@@ -75,7 +76,7 @@ import UndeadReport
   func damagedFilesAreReadWithoutATrap(seed: UInt64) {
     let whole = HeapFileTests.sample().encoded()
     #expect(Self.readAll(whole))
-    var random = Random(seed)
+    var random = SeededGenerator(seed: seed)
     var read = 0
     for _ in 0..<60 {
       var damaged = whole
@@ -91,7 +92,7 @@ import UndeadReport
   func damagedGraphsAreReadWithoutATrap(seed: UInt64) throws {
     let whole = HeapFileTests.sample().encoded()
     let sections = try whole.withUnsafeBytes { try SnapshotSections($0) }
-    var random = Random(seed + 100)
+    var random = SeededGenerator(seed: seed + 100)
     for _ in 0..<80 {
       var damaged = whole
       for _ in 0..<Int.random(in: 1...3, using: &random) {

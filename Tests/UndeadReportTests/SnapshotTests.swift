@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadTestSupport
 
 @testable import UndeadReport
 
@@ -227,22 +228,5 @@ import Testing
   @Test func truncationIsAlwaysNoticed() {
     let good = Self.sample().encoded()
     for length in 0..<good.count { #expect(Self.error(good.prefix(length)) != nil) }
-  }
-}
-
-/// The same numbers in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

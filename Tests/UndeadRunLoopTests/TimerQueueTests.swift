@@ -1,4 +1,5 @@
 import Testing
+import UndeadTestSupport
 
 @testable import UndeadRunLoop
 

@@ -11,7 +11,7 @@ import UndeadTestSupport
     0x8000_0000_0000_0000, .max - 4095, .max - 7, .max,
   ]
 
-  private static func damage(_ file: inout [UInt8], headers: Int, _ random: inout Numbers) {
+  private static func damage(_ file: inout [UInt8], headers: Int, _ random: inout SeededGenerator) {
     for _ in 0..<Int.random(in: 1...5, using: &random) {
       let place = Int.random(in: 4..<(Bool.random(using: &random) ? headers : file.count), using: &random)
       switch Int.random(in: 0..<4, using: &random) {
@@ -54,7 +54,7 @@ import UndeadTestSupport
     let path = directory.path("core")
     try Data(whole).write(to: URL(filePath: path))
     #expect(Self.readAll(path, directory.path))
-    var random = Numbers(state: seed)
+    var random = SeededGenerator(seed: seed)
     var usable = 0
     for _ in 0..<1500 {
       var damaged = whole
@@ -64,17 +64,5 @@ import UndeadTestSupport
     }
     // Some damage matters, some does not: both must have been tried.
     #expect(usable > 100 && usable < 1400)
-  }
-
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
   }
 }

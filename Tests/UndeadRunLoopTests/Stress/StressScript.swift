@@ -1,4 +1,5 @@
 import UndeadRunLoop
+import UndeadTestSupport
 
 /// What a script may do to a loop: the library's, or the sequential model's. Times are in milliseconds, items are numbers.
 protocol StressWorld: AnyObject {

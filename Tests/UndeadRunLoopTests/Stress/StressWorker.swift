@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import UndeadRunLoop
+import UndeadTestSupport
 
 /// One of the threads that do random things: what it wants to do depends on the seed alone, what becomes of it on the others.
 final class StressWorker {

@@ -1,0 +1,17 @@
+/// A program that scripts start, ask and attach to.
+enum AttachedProgram {
+  /// What the scripts have in common. The program's standard input is descriptor 7.
+  static let words = """
+    start() {
+      # The program opens them in this order, and `out` may be that of one before.
+      mkfifo in; : > out; "$@" < in > out & program=$!
+      exec 7> in
+      until grep -q ready out; do kill -0 $program || exit 90; sleep 0.01; done
+    }
+    ask() {
+      before=$(wc -l < out); echo "$*" >&7
+      until [ "$(wc -l < out)" -gt "$before" ]; do kill -0 $program || { echo gone; return; }; sleep 0.01; done
+      tail -1 out
+    }
+    """
+}
