@@ -1,7 +1,7 @@
 import Foundation
 import UndeadTestSupport
 
-/// One line of counts of `scan_program`.
+/// One line of counts of the program in `Programs/Scan`.
 struct ScanCounts {
   private var numbers: [String: Int] = [:]
   private(set) var message = ""
@@ -62,9 +62,10 @@ enum ScanProgram {
     let path = try TemporaryDirectory.untilExit().path
     try shell("clang -shared -fPIC '\(sources)/thread_value.c' -o '\(path)/libvalue.so'")
     let options = "'-DTHREAD_VALUE_LIBRARY=\"\(path)/libvalue.so\"' \(includes.joined(separator: " "))"
-    try shell("clang -O1 -g \(options) -c '\(sources)/scan_program.c' -o '\(path)/c.o'")
-    let bridge = "-import-objc-header '\(sources)/scan_program.h' \(imported)"
-    try shell("swiftc \(build.rawValue) -g \(bridge) '\(sources)/scan_program.swift' '\(path)/c.o' -o '\(path)/scan'")
+    try shell("cd '\(path)' && clang -O1 -g \(options) -c '\(sources)/Scan/'*.c")
+    let bridge = "-import-objc-header '\(sources)/Scan/program.h' \(imported)"
+    let swift = "swiftc \(build.rawValue) -wmo -g \(bridge) '\(sources)/Scan/'*.swift"
+    try shell("cd '\(path)' && \(swift) *.o -o scan")
     return "\(path)/scan"
   }
 

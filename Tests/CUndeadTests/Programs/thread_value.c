@@ -1,4 +1,4 @@
-// A library with thread-local storage, for scan_program.c.
+// A library with thread-local storage, for the program in Scan.
 static __thread void *kept;
 
 void keep_in_thread(void *block) { kept = block; }

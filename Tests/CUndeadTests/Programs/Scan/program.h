@@ -1,4 +1,4 @@
-// What scan_program.swift needs of C.
+// What the Swift files need of C.
 #pragma once
 #include "undead_tests.h"
 #include <pthread.h>
@@ -13,8 +13,9 @@ typedef enum { THREADS_FAIL, THREADS_TRAP, THREADS_KILL } thread_filter;
 void deny_threads(thread_filter filter);
 // A block with a page that cannot be read although it looks as if it could.
 void *block_with_hole(void);
-// Starts a thread that kills every child process of this one until `stop_threads`.
+// Starts a thread that kills every child process of this one, and ends it.
 void start_killer(void);
+void stop_killer(void);
 // Starts a thread that holds a block only on its interrupted stack while it runs a handler on another one.
 void start_thread_on_other_stack(void *block);
 // Starts a thread that waits in vfork until another one, which must run meanwhile, has slept 50 times for a moment; how
@@ -40,7 +41,6 @@ enum register_kind { GENERAL_REGISTER = 1, VECTOR, UPPER_VECTOR, WIDE_VECTOR, FU
 void start_thread_with_register(void *block, enum register_kind kind);
 // Starts a thread that holds a block only in thread-local storage that malloc gave to the dynamic loader.
 void start_thread_with_dynamic_value(void *block);
-void stop_threads(void);
 // Returns when no other thread has anything to do.
 void wait_until_others_sleep(void);
 // Memory of no allocator, private or shared.
