@@ -34,6 +34,7 @@ import Testing
     let child = try SessionChild("wait-for-interrupt", shell: "trap '' INT")
     try child.waitFor("ready")
     kill(child.pid, SIGINT)
+    kill(child.pid, SIGUSR2)
     #expect(try child.end() == .exited(2))
     #expect(child.text.contains("ignored\n") && !child.text.contains("not ignored"))
   }

@@ -43,7 +43,7 @@ import Undead
 
   @Test func whatGoesWithinTheGraceIsLate() async {
     await #expect(processExitsWith: .success) {
-      let outcome = try await outcomeOfLateRelease()
+      let outcome = await outcomeOfLateRelease()
       #expect(outcome.isClean)
       #expect(outcome.releasedLate.count == 1)
     }
@@ -109,15 +109,12 @@ private func holdInManyPlaces(_ scope: OwnerScope) {
 }
 
 /// The release waits for the actor, which is free when the scope has seen that the object lives and begins to wait.
-@MainActor private func outcomeOfLateRelease() async throws -> OwnerScope.Outcome {
+@MainActor private func outcomeOfLateRelease() async -> OwnerScope.Outcome {
   let scope = OwnerScope("screen")
   openScreen(scope)
-  let closer = Task {
-    try await Task.sleep(for: .milliseconds(20))
-    Held.shared.screens = []
-  }
+  let closer = Task { Held.shared.screens = [] }
   let outcome = await scope.close(grace: .seconds(60))
-  try await closer.value
+  await closer.value
   return outcome
 }
 

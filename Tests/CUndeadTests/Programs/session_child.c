@@ -37,10 +37,11 @@ static void *exit_with_five(void *unused) {
   exit(5);
 }
 
+static pthread_t first_thread;
+
 static void *end_later(void *unused) {
-  (void)unused;
-  usleep(20000);
-  return NULL;
+  pthread_join(first_thread, NULL);
+  return unused;
 }
 
 static void *exit_together(void *barrier) {
@@ -64,6 +65,7 @@ static int mode_exit_in_thread(void) {
 
 static int mode_last_thread(void) {
   pthread_t thread;
+  first_thread = pthread_self();
   pthread_create(&thread, NULL, end_later, NULL);
   pthread_exit(NULL);
 }
@@ -165,10 +167,15 @@ static int mode_signalfd(void) {
 
 static int mode_wait_for_interrupt(void) {
   struct sigaction action;
+  sigset_t later;
+  int number;
+  sigemptyset(&later);
+  sigaddset(&later, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &later, NULL);
   sigaction(SIGINT, NULL, &action);
   say(action.sa_handler == SIG_IGN ? "ignored" : "not ignored");
   say("ready");
-  usleep(300000);
+  sigwait(&later, &number);
   return 2;
 }
 
