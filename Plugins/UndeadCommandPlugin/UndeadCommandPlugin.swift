@@ -71,6 +71,7 @@ import PackagePlugin
     process.executableURL = tool
     process.arguments = arguments
     process.currentDirectoryURL = directory
+    process.environment = ProcessInfo.processInfo.environment.merging(["UNDEAD_COMMAND": "swift package undead"]) { $1 }
     // Descriptor 0 of a plugin is the pipe to SwiftPM.
     process.standardInput = FileHandle.nullDevice
     try process.run()

@@ -55,6 +55,10 @@ import Testing
     report.leaks[0].test = TestIdentity(name: "loads(from:)", suite: "AppTests.Loader", library: "Testing")
     #expect(
       TextRenderer.render(report).contains("\n\nnext: undead test -- --filter 'AppTests.Loader/loads'\nlive: 87,587"))
+    var options = TextOptions()
+    options.command = "swift package undead"
+    #expect(
+      TextRenderer.render(report, options: options).contains("\nnext: swift package undead test -- "))
     report.leaks.append(report.leaks[0])
     report.leaks[1].test = TestIdentity(name: "init", suite: "AppTests.Other", library: "Testing")
     report.leaks[1].totalBytes = 9000

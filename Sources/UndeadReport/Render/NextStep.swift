@@ -1,11 +1,13 @@
 /// The command that shows one finding alone.
 enum NextStep {
   /// "undead test -- --filter 'AppTests.LoaderTests/testLoads'"; nil if no test is known to have made a finding.
-  static func text(_ findings: Findings) -> String? {
+  ///
+  /// - Parameter tool: how the tool was called.
+  static func text(_ findings: Findings, tool: String) -> String? {
     let groups = findings.leaks + findings.suspects
     guard let worst = groups.lazy.flatMap(\.findings).compactMap(\.test).first else { return nil }
     let all = Set(groups.flatMap(\.findings).compactMap(\.test?.fullName))
-    let command = "undead test -- --filter '\(filter(worst))'"
+    let command = "\(tool) test -- --filter '\(filter(worst))'"
     return all.count == 1 ? command : command + "  (the worst of \(Quantity.of(all.count, "test")))"
   }
 

@@ -13,7 +13,7 @@ public struct TextRenderer {
     let findings = Findings(report, byCulprit: options.groupsByCulprit)
     renderer.add(findings, of: report)
     renderer.addNotes(findings.notes)
-    if let next = NextStep.text(findings) { renderer.lines.append("next: " + next) }
+    if let next = NextStep.text(findings, tool: options.command) { renderer.lines.append("next: " + next) }
     if let live = renderer.live(report.summary) { renderer.lines.append(live) }
     renderer.lines.append(renderer.summary(report))
     return Wrapping.wrapped(renderer.lines, width: options.width).joined(separator: "\n") + "\n"

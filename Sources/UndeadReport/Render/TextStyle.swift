@@ -14,6 +14,8 @@ public struct TextOptions: Sendable {
   public var groupsByCulprit = true
   /// What is said after the number of those that are left out: how to see them.
   public var hint = ""
+  /// How the tool was called, in commands that a report proposes.
+  public var command = "undead"
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.
   public var directory = ""
   /// Columns of the terminal, at which lines are broken between words; nil to break sentences only.

@@ -286,6 +286,7 @@ struct ReportPipeline {
     if let depth = display.depth { options.depth = depth }
     if let top = display.top { options.top = top }
     if display.all { (options.top, options.groupsByCulprit) = (.max, false) }
+    options.command = System.environment("UNDEAD_COMMAND") ?? options.command
     options.hint = ": --top N shows more culprits, --all every group, and a report in JSON has everything"
     options.directory = directory
     return options
