@@ -11,7 +11,7 @@ public enum HeapProfile {
   ///
   /// - Parameter symbols: names of the code addresses of the file.
   public static func render(
-    _ heap: Heap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
+    _ heap: LoadedHeap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
   ) throws -> [UInt8] {
     try render(AllocationSites(heap.file), symbols: symbols, options: ProfileOptions(tool: tool))
   }

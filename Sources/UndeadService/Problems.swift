@@ -2,10 +2,10 @@ import Undead
 import UndeadHeap
 import UndeadReport
 
-extension UndeadService.Response {
+extension UndeadDebugService.Response {
   /// An answer that says what is wrong, as text with a newline.
   static func problem(
-    _ status: Int, _ text: String, headers: [UndeadService.Header] = [], retryAfter: Int? = nil
+    _ status: Int, _ text: String, headers: [UndeadDebugService.Header] = [], retryAfter: Int? = nil
   ) -> Self {
     var headers = headers
     if let retryAfter { headers.append(.init(name: "Retry-After", value: "\(retryAfter)")) }

@@ -1,4 +1,4 @@
-extension UndeadService {
+extension UndeadDebugService {
   /// What is asked for, as a server that the owner runs has received it.
   public struct Request: Sendable, Equatable {
     /// In capitals: `GET`.

@@ -1,6 +1,6 @@
 import UndeadSystem
 
-extension UndeadService {
+extension UndeadDebugService {
   /// What a server answers; `HEAD` has the same head and an empty body.
   public struct Response: Sendable {
     /// Status of HTTP: 200, 404, 503.

@@ -12,7 +12,7 @@ import UndeadHeap
 ///     weak FROM TO                             a reference that holds nothing
 ///     retained ADDRESS BYTES                   by the dominators
 struct HeapJudge {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private var rank: [UInt64: Int] = [:]
   private var references: [Int: [Int]] = [:]  // by source
   private var counted: [Int] = []
@@ -23,7 +23,7 @@ struct HeapJudge {
   private static let weak: UInt32 = 2
 
   init(_ path: String) throws {
-    heap = try Heap(try HeapFile(path: path))
+    heap = try LoadedHeap(try HeapFile(path: path))
     let graph = heap.graph
     counted = Array(repeating: 0, count: graph.count)
     for block in 0..<graph.count {

@@ -51,7 +51,7 @@ enum Reader: String, CaseIterable {
   }
 
   private static func readHeap(_ data: Data) {
-    guard let file = try? HeapFile(decoding: data), let heap = try? Heap(file) else { return }
+    guard let file = try? HeapFile(decoding: data), let heap = try? LoadedHeap(file) else { return }
     var options = HeapReportOptions()
     for subject in [nil, .type("*"), .address(0x5500_4000_0000)] as [HeapReportOptions.Subject?] {
       options.subject = subject

@@ -202,7 +202,7 @@ import UndeadReport
   private func expectGenerations(in file: HeapFile) throws {
     #expect(file.generations.map(\.number) == [1, 2])
     #expect(file.generations.map { file.snapshot.strings[$0.name] } == ["after the first", ""])
-    let heap = try Heap(file)
+    let heap = try LoadedHeap(file)
     var births: [UInt32: Int] = [:]
     for block in 0..<heap.graph.count where heap.typeName(block) == "App.Widget" {
       births[heap.graph.site(block)?.generation ?? 0, default: 0] += 1

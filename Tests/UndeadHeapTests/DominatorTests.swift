@@ -181,7 +181,7 @@ import UndeadTestSupport
     heap.link(lonely, "held", held)
     _ = heap.root(HeapFile.Root.stack, "stack of thread 2", isWeak: true, holds: [lonely, held])
     _ = heap.root(HeapFile.Root.global, "App.weak", isWeak: true, holds: [dead])
-    let read = try Heap(heap.file())
+    let read = try LoadedHeap(heap.file())
     let (dominators, nodes) = (read.dominators, read.dominators.nodes)
     #expect(Int(dominators.immediate[lonely]) == nodes.node(ofRoot: 0))
     #expect(Int(dominators.immediate[dead]) == nodes.otherReferences)

@@ -6,7 +6,7 @@ import UndeadReport
 
 @Suite struct FindingTests {
   private func findings(_ heap: HeapBuilder) throws -> [HeapFinding] {
-    let heap = try Heap(heap.file())
+    let heap = try LoadedHeap(heap.file())
     return HeapFinding.findings(in: heap, HeapSymbols(heap, nil))
   }
 

@@ -201,7 +201,7 @@ import UndeadReport
       builder.link(storage, "[]", session)
     }
     _ = builder.global("App.cache", holds: cache)
-    let heap = try Heap(HeapFile(decoding: builder.encoded()))
+    let heap = try LoadedHeap(HeapFile(decoding: builder.encoded()))
     let origins = GrowthOrigins(of: ["App.Session", "App.Other"], in: heap, symbolizer: nil, options: TextOptions())
     #expect(
       origins.origins == [

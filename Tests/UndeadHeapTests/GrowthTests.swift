@@ -18,7 +18,7 @@ import UndeadReport
     var base: UInt64 = 0x5500_0000_0000
     var pid = "42"
 
-    func heap() throws -> Heap {
+    func heap() throws -> LoadedHeap {
       var heap = HeapBuilder(base: base)
       heap.snapshot.setMetadata("pid", pid)
       let make: [HeapBuilder.Function] = [
@@ -55,7 +55,7 @@ import UndeadReport
           requests, "[]", heap.object("App.Request", size: 112, address: base + 0x7100_0000 + UInt64(number) * 128))
       }
       heap.global("App.server", holds: server)
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
   }
 
@@ -88,7 +88,7 @@ import UndeadReport
 
   /// A block that a stray word lifts out of its owner is no container for what the other owners have.
   @Test func oneBlockThatHangsElsewhereTakesNothingAlong() throws {
-    func heap(_ sessions: Int, stray: Bool) throws -> Heap {
+    func heap(_ sessions: Int, stray: Bool) throws -> LoadedHeap {
       var heap = HeapBuilder()
       let cache = heap.object("App.Cache", size: 48)
       let storage = heap.object(
@@ -105,7 +105,7 @@ import UndeadReport
         if stray, number == sessions / 2 { heap.global("stray", holds: item) }
       }
       heap.global("App.cache", holds: cache)
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
     let found = try HeapDiff(from: heap(100, stray: false), to: heap(1100, stray: true), using: nil)
     #expect(
@@ -203,13 +203,13 @@ import UndeadReport
 
   /// Born after a mark, a block is another one than that which was at its address before.
   @Test func generationsTellBlocksApart() throws {
-    func heap(marked: Bool) throws -> Heap {
+    func heap(marked: Bool) throws -> LoadedHeap {
       var heap = HeapBuilder()
       let kept = heap.object("App.Item", at: [.app("App.make()")])
       if marked { heap.mark("after warm-up") }
       let other = heap.object("App.Item", at: [.app("App.make()")])
       heap.global("App.items", holds: kept, other)
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
     #expect(try HeapDiff(from: heap(marked: false), to: heap(marked: false), using: nil).turnover?.came == 0)
     let found = try HeapDiff(from: heap(marked: false), to: heap(marked: true), using: nil)
@@ -218,14 +218,14 @@ import UndeadReport
 
   /// A variable's collection and what is in it are one.
   @Test func variablesAreContainers() throws {
-    func heap(_ lines: Int) throws -> Heap {
+    func heap(_ lines: Int) throws -> LoadedHeap {
       var heap = HeapBuilder()
       let log = heap.object(
         "Swift._ContiguousArrayStorage<Swift.String>", size: UInt64(32 + lines * 16),
         use: (UInt64(lines), UInt64(lines)))
       for _ in 0..<lines { heap.link(log, "[]", heap.object("Swift.__StringStorage", size: 80, use: (40, 47))) }
       heap.global("static App.Log.lines", holds: log)
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
     let found = try HeapDiff(from: heap(10), to: heap(1000), using: nil)
     #expect(
@@ -236,7 +236,7 @@ import UndeadReport
 
   /// What a collection of Foundation holds is told by the field that has the collection, and by its own type.
   @Test func collectionsOfFoundation() throws {
-    func heap(_ entries: Int) throws -> Heap {
+    func heap(_ entries: Int) throws -> LoadedHeap {
       var heap = HeapBuilder()
       let cache = heap.object("App.Cache")
       let dictionary = heap.object("Foundation.NSMutableDictionary", size: 48)
@@ -249,7 +249,7 @@ import UndeadReport
         heap.link(box, "value", heap.object("App.Entry", size: 64))
       }
       heap.global("App.cache", holds: cache)
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
     let found = try HeapDiff(from: heap(10), to: heap(1000), using: nil)
     #expect(
@@ -260,7 +260,7 @@ import UndeadReport
 
   /// A list of nodes is where its first one is.
   @Test func listsAreWhereTheyBegin() throws {
-    func heap(_ nodes: Int) throws -> Heap {
+    func heap(_ nodes: Int) throws -> LoadedHeap {
       var heap = HeapBuilder()
       let list = heap.object("App.List", size: 48)
       var last = list
@@ -270,7 +270,7 @@ import UndeadReport
         last = node
       }
       heap.global("App.list", holds: list)
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
     let found = try HeapDiff(from: heap(10), to: heap(1000), using: nil)
     #expect(
@@ -298,14 +298,14 @@ import UndeadReport
   }
 
   @Test func otherProgramsAndBuildsAreNoted() throws {
-    func heap(_ path: String, build: String) throws -> Heap {
+    func heap(_ path: String, build: String) throws -> LoadedHeap {
       var heap = HeapBuilder()
       heap.snapshot.setMetadata("path", path)
       heap.snapshot.setMetadata("pid", path + build)
       heap.snapshot.modules[0].path = path
       heap.snapshot.modules[0].buildID = build
       heap.global("App.x", holds: heap.object("App.X"))
-      return try Heap(heap.file())
+      return try LoadedHeap(heap.file())
     }
     #expect(
       try HeapDiff(from: heap("/app/A", build: "1"), to: heap("/app/B", build: "1"), using: nil).notes == [

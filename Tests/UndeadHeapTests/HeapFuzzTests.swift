@@ -19,7 +19,7 @@ import UndeadTestSupport
 
   /// All that is ever asked of a heap.
   private static func readAll(_ data: Data) -> Bool {
-    guard let file = try? HeapFile(decoding: data), let heap = try? Heap(file) else { return false }
+    guard let file = try? HeapFile(decoding: data), let heap = try? LoadedHeap(file) else { return false }
     var options = HeapReportOptions()
     for subject in [nil, .type("*"), .type("App.Session"), .address(0x5500_4000_0000)] as [HeapReportOptions.Subject?] {
       options.subject = subject

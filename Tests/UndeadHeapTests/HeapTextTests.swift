@@ -12,7 +12,7 @@ import UndeadReport
     var options = HeapReportOptions()
     options.foldsStorage = true
     change(&options)
-    return try HeapReport(Heap(builder.file()), options: options, symbolizer: nil)
+    return try HeapReport(LoadedHeap(builder.file()), options: options, symbolizer: nil)
   }
 
   private static func text(_ subject: HeapReportOptions.Subject, _ builder: HeapBuilder) throws -> String {
@@ -125,7 +125,7 @@ import UndeadReport
     for name in ["App.Session", "App.SessionStore", "Other.Session", "App.Box<App.Session>"] {
       builder.global(name, holds: builder.object(name))
     }
-    let heap = try Heap(builder.file())
+    let heap = try LoadedHeap(builder.file())
     func names(_ pattern: String) throws -> [String] {
       try HeapSelection(heap, .type(pattern)).groups.map { heap.types.groups[$0].name }
     }

@@ -13,7 +13,7 @@ import UndeadReport
     heap.global("App.cache", holds: cache)
     for _ in 0..<sessions { heap.link(cache, "sessions", heap.object("App.Session", size: 64)) }
     if extra { heap.link(cache, "c", heap.foreign(size: 128), strength: HeapFile.Strength.raw) }
-    return try HeapReport(Heap(heap.file()), symbolizer: nil)
+    return try HeapReport(LoadedHeap(heap.file()), symbolizer: nil)
   }
 
   private func inputs() throws -> [HostInput<HeapReport>] {

@@ -83,7 +83,7 @@ import UndeadReport
     #expect((estimate.bytes, estimate.bytesMargin) == (192 << 20, 0))
   }
 
-  private func heap(sessions: Int) throws -> Heap {
+  private func heap(sessions: Int) throws -> LoadedHeap {
     var heap = HeapBuilder()
     heap.snapshot.setMetadata("sampleBytes", "65536")
     heap.sampleMean = 65536
@@ -97,7 +97,7 @@ import UndeadReport
       heap.link(cache, "sessions", heap.object("App.Session", size: 6904, at: number % 10 == 0 ? make : []))
     }
     heap.allocations.append(.init(stack: 0, samples: 40, objects: 400, bytes: 2_760_000, sampledBytes: 276_000))
-    return try Heap(heap.file())
+    return try LoadedHeap(heap.file())
   }
 
   @Test func tablesOfSitesAreEstimates() throws {

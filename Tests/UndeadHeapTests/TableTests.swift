@@ -10,7 +10,7 @@ import UndeadReport
   }
 
   @Test func typesWithTheirStorage() throws {
-    let heap = try Heap(HeapFileTests.sample().file())
+    let heap = try LoadedHeap(HeapFileTests.sample().file())
     var tables = HeapTables(heap)
     #expect(
       Self.texts(tables.types(foldingStorage: true)) == [
@@ -25,7 +25,7 @@ import UndeadReport
   }
 
   @Test func otherTables() throws {
-    let heap = try Heap(HeapFileTests.sample().file())
+    let heap = try LoadedHeap(HeapFileTests.sample().file())
     var tables = HeapTables(heap)
     #expect(
       Self.texts(tables.modulesTable()) == [
@@ -48,7 +48,7 @@ import UndeadReport
   }
 
   @Test func containers() throws {
-    let heap = try Heap(HeapFileTests.sample().file())
+    let heap = try LoadedHeap(HeapFileTests.sample().file())
     let string = heap.containers.container(of: 3)
     #expect(string == HeapContainer(collection: 1, owner: 0, type: "App.Cache", field: "sessions"))
     #expect(string?.description == "`.sessions` of `App.Cache`")
@@ -67,7 +67,7 @@ import UndeadReport
       return node
     }
     builder.global("App.tree", holds: tree(6))
-    let heap = try Heap(builder.file())
+    let heap = try LoadedHeap(builder.file())
     #expect(Set(heap.pathShapes.shapeOfBlock).count == 3)
     let report = try HeapReport(
       heap,
@@ -90,7 +90,7 @@ import UndeadReport
       if let last { builder.link(last, "next", node) } else { builder.global("App.list", holds: node) }
       last = node
     }
-    let heap = try Heap(builder.file())
+    let heap = try LoadedHeap(builder.file())
     var tables = HeapTables(heap)
     #expect(Self.texts(tables.types(foldingStorage: true)) == ["App.Node 10 480 640", "App.Payload 10 160 160"])
     #expect(heap.dominators.retained[0] == 640)
@@ -107,7 +107,7 @@ import UndeadReport
       if let last { builder.link(last, "next", node) } else { builder.global("App.list", holds: node) }
       last = node
     }
-    let heap = try Heap(builder.file())
+    let heap = try LoadedHeap(builder.file())
     var frames = FrameNames(heap.file.snapshot, symbols: heap.file.snapshot.symbols)
     #expect(heap.paths.path(to: 1999).edges.count == 1999)
     #expect(heap.retainPath(to: 1999, &frames).count == 401)

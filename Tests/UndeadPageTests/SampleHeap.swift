@@ -38,8 +38,8 @@ enum SampleHeap {
     return heap
   }
 
-  static func heap(_ builder: HeapBuilder = builder()) throws -> Heap {
-    try Heap(builder.file())
+  static func heap(_ builder: HeapBuilder = builder()) throws -> LoadedHeap {
+    try LoadedHeap(builder.file())
   }
 
   static func page(_ builder: HeapBuilder = builder()) throws -> String {

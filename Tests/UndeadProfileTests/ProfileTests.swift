@@ -56,7 +56,7 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
   }
 
   private func render(_ builder: HeapBuilder) throws -> [UInt8] {
-    let heap = try Heap(builder.file())
+    let heap = try LoadedHeap(builder.file())
     return try HeapProfile.render(heap, symbols: heap.file.snapshot.symbols)
   }
 
@@ -167,7 +167,7 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
   }
 
   @Test func labelsOfTheProcess() throws {
-    let heap = try Heap(sample().file())
+    let heap = try LoadedHeap(sample().file())
     let sites = try AllocationSites(heap.file)
     let options = ProfileOptions(labels: ["service_name": "shop", "type": "not this"], details: [.type])
     let lines = try text(HeapProfile.render(sites, symbols: sites.symbols, options: options))

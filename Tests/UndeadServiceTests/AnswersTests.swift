@@ -73,10 +73,10 @@ import Undead
 
   @Test func largeHeapsAreNotAnalysedHere() async {
     await #expect(processExitsWith: .success) {
-      var configuration = UndeadService.Configuration(labels: [:])
+      var configuration = UndeadDebugService.Configuration(labels: [:])
       configuration.mostBlocks = 10
       configuration.pause = .zero
-      let service = UndeadService(configuration: configuration)
+      let service = UndeadDebugService(configuration: configuration)
       for path in ["heap", "growth?seconds=1"] {
         let response = await service.respond(to: .init(target: "/debug/undead/\(path)")!)
         #expect(response.status == 507)
@@ -110,10 +110,10 @@ import Undead
       let folder = "/tmp/undead-\(UInt32.random(in: .min ... .max))"
       mkdir(folder, 0o700)
       defer { rmdir(folder) }
-      var configuration = UndeadService.Configuration(labels: [:])
+      var configuration = UndeadDebugService.Configuration(labels: [:])
       configuration.temporaryDirectory = folder
       configuration.pause = .zero
-      let service = UndeadService(configuration: configuration)
+      let service = UndeadDebugService(configuration: configuration)
       let file = await service.respond(to: .init(target: "/debug/undead/heap?file=1&names=0")!)
       #expect(file.status == 200 && file.body.count > 1000)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
@@ -140,9 +140,9 @@ import Undead
 
   @Test func atMostSoMany() async {
     await #expect(processExitsWith: .success) {
-      var configuration = UndeadService.Configuration(labels: [:])
+      var configuration = UndeadDebugService.Configuration(labels: [:])
       configuration.mostRequests = 1
-      let service = UndeadService(configuration: configuration)
+      let service = UndeadDebugService(configuration: configuration)
       let first = Task { await service.respond(to: .init(target: "/debug/pprof/heap?seconds=300")!) }
       while service.requestsUnderWay == 0 { try await Task.sleep(for: .milliseconds(2)) }
       #expect(await service.respond(to: .init(target: "/debug/undead/")!).status == 503)
@@ -177,11 +177,11 @@ private struct Answer {
   var string: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-private let service: UndeadService = {
-  var configuration = UndeadService.Configuration(labels: ["service_name": "shop"])
+private let service: UndeadDebugService = {
+  var configuration = UndeadDebugService.Configuration(labels: ["service_name": "shop"])
   configuration.pause = .zero
   configuration.usesDebugInformation = false
-  return UndeadService(configuration: configuration)
+  return UndeadDebugService(configuration: configuration)
 }()
 
 /// Of two looks, what comes after this is between them.

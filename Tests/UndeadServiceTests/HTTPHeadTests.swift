@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func textsOfOthersHoldNothingThatATerminalObeys() async throws {
-    let answer = UndeadService.Response.problem(404, "nothing at '\u{1B}[2J\u{7F}'")
+    let answer = UndeadDebugService.Response.problem(404, "nothing at '\u{1B}[2J\u{7F}'")
     #expect(try await answer.body.bytes() == Array("nothing at '?[2J?'\n".utf8))
   }
 }

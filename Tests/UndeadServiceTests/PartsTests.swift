@@ -28,7 +28,7 @@ import UndeadReport
 
   @Test func labelsOfTheEnvironment() {
     func labels(_ environment: [String: String]) -> [String: String] {
-      UndeadService.Labels.fromEnvironment({ environment[$0] }, executable: "Server", host: "box")
+      UndeadDebugService.Labels.fromEnvironment({ environment[$0] }, executable: "Server", host: "box")
     }
     #expect(labels([:]) == ["service_name": "Server", "host_name": "box"])
     #expect(
@@ -82,7 +82,7 @@ import UndeadReport
     let path = FileManager.default.temporaryDirectory.appending(path: "undead-\(UUID().uuidString)").path
     let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0) }
     try Data(bytes).write(to: URL(filePath: path))
-    let body = UndeadService.Body(try UndeadService.OpenFile(takingNameOf: path))
+    let body = UndeadDebugService.Body(try UndeadDebugService.OpenFile(takingNameOf: path))
     #expect(access(path, F_OK) != 0)
     #expect(body.count == bytes.count)
     #expect(try await body.bytes() == bytes)

@@ -5,7 +5,7 @@ import Testing
 
 /// What is refused before anything is looked at.
 @Suite struct RoutesTests {
-  private let service = UndeadService(configuration: .init(labels: [:]))
+  private let service = UndeadDebugService(configuration: .init(labels: [:]))
 
   private func answer(_ target: String, method: String = "GET") async throws -> (status: Int, text: String) {
     let response = await service.respond(to: try #require(.init(method: method, target: target)))

@@ -12,9 +12,10 @@ import Testing
     deinit { try? FileManager.default.removeItem(atPath: folder) }
   }
 
-  private func server(_ path: String, _ limits: SocketLimits = SocketLimits()) throws -> UndeadService.SocketServer {
-    let server = try UndeadService.SocketServer(
-      path: path, service: UndeadService(configuration: .init(labels: [:])), limits: limits)
+  private func server(_ path: String, _ limits: SocketLimits = SocketLimits()) throws -> UndeadDebugService.SocketServer
+  {
+    let server = try UndeadDebugService.SocketServer(
+      path: path, service: UndeadDebugService(configuration: .init(labels: [:])), limits: limits)
     server.start()
     return server
   }

@@ -12,7 +12,7 @@ import UndeadService
 struct ExampleServer {
   static func main() async throws {
     // For who is on this machine: UNDEAD_SERVICE_SOCKET=/run/app/undead.sock
-    try UndeadService.startIfConfigured()
+    try UndeadDebugService.startIfConfigured()
     let environment = ProcessInfo.processInfo.environment
     let application = Application(
       router: router(password: environment["OPS_PASSWORD"]),

@@ -13,7 +13,7 @@ extension RouterMethods {
   ///
   /// - Parameter service: answers; one for all servers of a process, so that one looks at a time.
   @discardableResult
-  public func addUndeadRoutes(_ service: UndeadService = UndeadService()) -> Self {
+  public func addUndeadRoutes(_ service: UndeadDebugService = UndeadDebugService()) -> Self {
     for path: RouterPath in ["debug/pprof", "debug/pprof/**", "debug/undead", "debug/undead/**"] {
       for method in [HTTPRequest.Method.get, .head, .post, .put, .delete, .patch] {
         on(path, method: method) { request, _ in await service.answer(request) }
@@ -23,7 +23,7 @@ extension RouterMethods {
   }
 }
 
-extension UndeadService {
+extension UndeadDebugService {
   /// Answers a request of Hummingbird.
   fileprivate func answer(_ request: Hummingbird.Request) async -> Hummingbird.Response {
     let headers = request.headers.map { Header(name: $0.name.rawName, value: $0.value) }

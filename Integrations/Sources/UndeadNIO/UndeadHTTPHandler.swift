@@ -10,15 +10,15 @@ public final class UndeadHTTPHandler: ChannelInboundHandler {
   public typealias OutboundOut = HTTPServerResponsePart
 
   /// Says whether who asks may; called for each request before anything else.
-  public typealias Authorization = @Sendable (UndeadService.Request) async -> Bool
+  public typealias Authorization = @Sendable (UndeadDebugService.Request) async -> Bool
 
-  private let service: UndeadService
+  private let service: UndeadDebugService
   private let isAllowed: Authorization
   private var head: HTTPRequestHead?
   private var answering: Task<Void, Never>?
 
   /// - Parameter isAllowed: who is refused gets status 401, with a question for a name and a password.
-  public init(service: UndeadService, isAllowed: @escaping Authorization) {
+  public init(service: UndeadDebugService, isAllowed: @escaping Authorization) {
     self.service = service
     self.isAllowed = isAllowed
   }
@@ -51,7 +51,7 @@ extension UndeadHTTPHandler: Sendable {}
 /// Answers one request of a channel.
 private struct Answering: Sendable {
   let channel: any Channel
-  let service: UndeadService
+  let service: UndeadDebugService
   let isAllowed: UndeadHTTPHandler.Authorization
 
   func answer(_ head: HTTPRequestHead) async {
@@ -60,16 +60,16 @@ private struct Answering: Sendable {
   }
 
   /// nil for who may not ask.
-  private func response(_ head: HTTPRequestHead) async -> UndeadService.Response? {
-    let headers = head.headers.map { UndeadService.Header(name: $0.name, value: $0.value) }
+  private func response(_ head: HTTPRequestHead) async -> UndeadDebugService.Response? {
+    let headers = head.headers.map { UndeadDebugService.Header(name: $0.name, value: $0.value) }
     guard
-      let request = UndeadService.Request(method: head.method.rawValue, target: head.uri, headers: headers),
+      let request = UndeadDebugService.Request(method: head.method.rawValue, target: head.uri, headers: headers),
       await isAllowed(request)
     else { return nil }
     return await service.respond(to: request)
   }
 
-  private func write(_ answer: UndeadService.Response?, isHead: Bool) async throws {
+  private func write(_ answer: UndeadDebugService.Response?, isHead: Bool) async throws {
     var headers: HTTPHeaders = ["Connection": "close"]
     guard let answer else {
       headers.add(name: "WWW-Authenticate", value: "Basic realm=\"undead\"")

@@ -15,7 +15,7 @@ public struct UndeadHTTPServer: Sendable {
     public let description: String
   }
 
-  private let service: UndeadService
+  private let service: UndeadDebugService
   private let host: String
   private let port: Int
   private let isAllowed: UndeadHTTPHandler.Authorization?
@@ -27,7 +27,7 @@ public struct UndeadHTTPServer: Sendable {
   ///   - isAllowed: says who may ask; nil for everybody on this machine.
   ///   - whenBound: is told the address when the server listens.
   public init(
-    _ service: UndeadService = UndeadService(), host: String = "127.0.0.1", port: Int,
+    _ service: UndeadDebugService = UndeadDebugService(), host: String = "127.0.0.1", port: Int,
     isAllowed: UndeadHTTPHandler.Authorization? = nil, whenBound: @escaping @Sendable (SocketAddress) -> Void = { _ in }
   ) {
     self.service = service

@@ -13,7 +13,7 @@ import UndeadService
   ) async throws {
     let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
     let server = UndeadHTTPServer(
-      UndeadService(configuration: .init(labels: [:])), port: 0, isAllowed: isAllowed,
+      UndeadDebugService(configuration: .init(labels: [:])), port: 0, isAllowed: isAllowed,
       whenBound: { continuation.yield($0) })
     try await withThrowingTaskGroup { group in
       group.addTask { try await server.run() }
@@ -50,7 +50,7 @@ import UndeadService
 
   @Test func onlyLoopbackWithoutSomebodyWhoSaysWhoMayAsk() async throws {
     await #expect(throws: UndeadHTTPServer.Refusal.self) {
-      try await UndeadHTTPServer(UndeadService(), host: "0.0.0.0", port: 0).run()
+      try await UndeadHTTPServer(UndeadDebugService(), host: "0.0.0.0", port: 0).run()
     }
   }
 }

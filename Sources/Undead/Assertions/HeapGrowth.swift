@@ -102,7 +102,7 @@ package enum HeapGrowth {
       try? FileManager.default.removeItem(atPath: path)
     }
     guard !growths.isEmpty, (try? LeakDetector.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
-      let heap = try? Heap(file)
+      let heap = try? LoadedHeap(file)
     else { return growths }
     let containers = TypeContainers(of: Set(growths.map(\.type)), in: heap)
     return growths.map { growth in

@@ -22,10 +22,10 @@ package final class HeapContainers {
 
   package static let none = UInt32.max
 
-  private unowned let heap: Heap
+  private unowned let heap: LoadedHeap
   private var known: [Int: HeapContainer] = [:]
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     self.heap = heap
     let dominators = heap.dominators
     let collection = UnsafeMutableBufferPointer<UInt32>.filled(heap.graph.count, with: Self.none)

@@ -19,7 +19,7 @@ package final class HeapPathShapes {
 
   private static let noStep = UInt32.max
 
-  package init(_ heap: Heap) {
+  package init(_ heap: LoadedHeap) {
     let (graph, paths) = (heap.graph, heap.paths)
     let shapes = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: 0)
     shapeOfBlock = UnsafeBufferPointer(shapes)
@@ -45,7 +45,7 @@ package final class HeapPathShapes {
 
   deinit { shapeOfBlock.deallocate() }
 
-  private func internSteps(_ heap: Heap) {
+  private func internSteps(_ heap: LoadedHeap) {
     var known: [String: UInt32] = [:]
     for place in heap.file.places {
       let group = heap.types.holder(of: place)
@@ -62,7 +62,7 @@ package final class HeapPathShapes {
   }
 
   /// Stacks and registers of all threads are alike.
-  private func rootShape(_ heap: Heap, _ node: Int, _ names: inout [String: UInt32]) -> UInt32 {
+  private func rootShape(_ heap: LoadedHeap, _ node: Int, _ names: inout [String: UInt32]) -> UInt32 {
     let root = heap.root(ofNode: node)
     let isOfThread = root.kind == "stack" || root.kind == "register"
     let key = isOfThread ? "stack" : "\(root.kind) \(root.name)"

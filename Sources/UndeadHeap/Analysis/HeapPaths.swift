@@ -13,7 +13,7 @@ package final class HeapPaths {
 
   private let blocks: Int
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     let (graph, ownership) = (heap.graph, heap.ownership)
     blocks = graph.count
     let edge = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: Self.none)

@@ -1,6 +1,6 @@
 import UndeadReport
 
-extension Heap {
+extension LoadedHeap {
   /// The shortest way from a root to a block, as reports tell it: what the compiler makes between two objects is folded
   /// into the field that leads through it.
   package func retainPath(to block: Int, _ frames: inout FrameNames) -> [PathStep] {

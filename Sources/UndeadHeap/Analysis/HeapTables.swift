@@ -46,10 +46,10 @@ package struct HeapRootRow: Hashable, Sendable {
 
 /// The tables of `undead heap`, each row counted with what it retains.
 package struct HeapTables {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private var modules: HeapModules
 
-  package init(_ heap: Heap) {
+  package init(_ heap: LoadedHeap) {
     self.heap = heap
     modules = HeapModules(heap.file.snapshot)
   }

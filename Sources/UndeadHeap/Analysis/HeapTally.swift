@@ -11,7 +11,7 @@ package struct HeapTally {
   ///   - keys: below `keyCount`, by block.
   ///   - isCounted: false for blocks whose bytes count, but that are none of the key's own; nil if all are.
   package init(
-    _ heap: Heap, keys: UnsafeBufferPointer<UInt32>, keyCount: Int, isCounted: UnsafeBufferPointer<Bool>? = nil
+    _ heap: LoadedHeap, keys: UnsafeBufferPointer<UInt32>, keyCount: Int, isCounted: UnsafeBufferPointer<Bool>? = nil
   ) {
     let dominators = heap.dominators
     var counts = [Int](repeating: 0, count: keyCount)
@@ -41,7 +41,7 @@ package final class HeapKeys {
   package private(set) var count = 0
   private var numbers: [UInt64: UInt32] = [:]
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     keys = .filled(heap.graph.count, with: 0)
     isCounted = .filled(heap.graph.count, with: true)
   }
@@ -59,7 +59,7 @@ package final class HeapKeys {
     return UInt32(count)
   }
 
-  func tally(_ heap: Heap) -> HeapTally {
+  func tally(_ heap: LoadedHeap) -> HeapTally {
     HeapTally(
       heap, keys: UnsafeBufferPointer(keys), keyCount: count, isCounted: UnsafeBufferPointer(isCounted))
   }

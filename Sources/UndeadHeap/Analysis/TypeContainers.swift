@@ -22,7 +22,7 @@ public struct TypeContainers: Sendable {
   private let found: [String: Container]
 
   /// Looks types up in a heap, by the names that reports give them.
-  public init(of types: Set<String>, in heap: Heap) {
+  public init(of types: Set<String>, in heap: LoadedHeap) {
     let isWanted = heap.types.groups.map { types.contains($0.name) }
     let places = HeapLocations(heap)
     var counts: [Int: [UInt32: Int]] = [:]

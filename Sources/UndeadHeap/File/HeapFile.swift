@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// A heap file, mapped and checked: all but the graph, which ``Heap`` decodes, is at hand as values.
+/// A heap file, mapped and checked: all but the graph, which ``LoadedHeap`` decodes, is at hand as values.
 ///
 /// The file must not change while this object lives.
 public final class HeapFile {

@@ -2,7 +2,7 @@ import UndeadReport
 
 /// Timers and sources whose owners are dead, and those that alone keep the object that has them.
 enum DeadOwners {
-  static func drafts(_ heap: Heap, _ places: HeapLocations) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
     ofDead(heap) + givenUp(heap)
   }
 
@@ -19,7 +19,7 @@ enum DeadOwners {
   }
 
   /// Handlers that weakly captured objects, all of which are dead.
-  private static func ofDead(_ heap: Heap) -> [HeapFindingDraft] {
+  private static func ofDead(_ heap: LoadedHeap) -> [HeapFindingDraft] {
     let graph = heap.graph
     let isContext = heap.types.groups.map { $0.kind == .context }
     let firing = heap.types.groups.map { timers.contains($0.name) ? 1 : sources.contains($0.name) ? 2 : 0 }
@@ -54,7 +54,7 @@ enum DeadOwners {
   }
 
   /// Type of the dead object that a context weakly captured; nil if one that it captured weakly lives, or if it is not known.
-  private static func deadOwner(of context: Int, _ heap: Heap, _ knowsAll: Bool) -> String? {
+  private static func deadOwner(of context: Int, _ heap: LoadedHeap, _ knowsAll: Bool) -> String? {
     let graph = heap.graph
     var found: String?
     for edge in graph.edges(of: context) where graph.place(edge).strength == HeapFile.Strength.none {
@@ -71,7 +71,7 @@ enum DeadOwners {
   }
 
   /// The table of weak references to an object that is gone: a weak reference to one that lives is told as one to the object.
-  private static func isOrphan(_ block: Int, _ heap: Heap) -> Bool {
+  private static func isOrphan(_ block: Int, _ heap: LoadedHeap) -> Bool {
     let sizes: ClosedRange<UInt64> = 24...64
     return heap.group(block) == Int(heap.types.foreign) && sizes.contains(heap.graph.size(block))
   }
@@ -84,7 +84,7 @@ enum DeadOwners {
   }
 
   /// Objects that only what fires keeps, and that hold it: the suspects of the check that was made with the heap.
-  private static func givenUp(_ heap: Heap) -> [HeapFindingDraft] {
+  private static func givenUp(_ heap: LoadedHeap) -> [HeapFindingDraft] {
     let snapshot = heap.file.snapshot
     struct Kind: Hashable {
       var isTimer: Bool

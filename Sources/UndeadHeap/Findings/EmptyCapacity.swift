@@ -7,7 +7,7 @@ enum EmptyCapacity {
     var group: Int
   }
 
-  static func drafts(_ heap: Heap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     var tally = PlaceTally<Key>()
     for use in heap.graph.uses where use.capacity > 0 && use.used < use.capacity / 4 {
       let block = Int(use.rank)

@@ -8,7 +8,7 @@ enum EqualContents {
     var bridged: Int
   }
 
-  static func drafts(_ heap: Heap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     var counts: [UInt64: Int] = [:]
     for entry in heap.graph.hashes where isReached(Int(entry.rank), heap) { counts[entry.hash, default: 0] += 1 }
     var tally = PlaceTally<Key>()
@@ -44,12 +44,12 @@ enum EqualContents {
     }
   }
 
-  private static func isReached(_ block: Int, _ heap: Heap) -> Bool {
+  private static func isReached(_ block: Int, _ heap: LoadedHeap) -> Bool {
     heap.graph.shape(block).has(HeapFile.Shape.reached)
   }
 
   /// By string: the NSString that alone holds it.
-  private static func bridges(_ heap: Heap) -> [Int: Int] {
+  private static func bridges(_ heap: LoadedHeap) -> [Int: Int] {
     let isString = heap.types.groups.map { group in
       ["Foundation.NSString", "Foundation.NSMutableString", "Foundation._NSCFString"].contains(group.name)
     }

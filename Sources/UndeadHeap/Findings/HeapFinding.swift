@@ -76,7 +76,7 @@ struct HeapFindingLimits {
   /// Strings of one content before they count as repeated.
   static let repetitions = 10
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     var total: UInt64 = 0
     for block in 0..<heap.graph.count where heap.graph.shape(block).has(HeapFile.Shape.reached) {
       total &+= heap.graph.size(block)
@@ -93,7 +93,7 @@ struct HeapFindingLimits {
 
 extension HeapFinding {
   /// What is worth a look in a heap, the most bytes first; the same for the same file.
-  package static func findings(in heap: Heap, _ symbols: HeapSymbols) -> [HeapFinding] {
+  package static func findings(in heap: LoadedHeap, _ symbols: HeapSymbols) -> [HeapFinding] {
     let limits = HeapFindingLimits(heap)
     let places = HeapLocations(heap)
     var drafts = LargestContainer.drafts(heap, places, limits)
@@ -110,7 +110,7 @@ extension HeapFinding {
 
   private static let most = 20
 
-  private static func named(_ drafts: [HeapFindingDraft], _ heap: Heap, _ symbols: HeapSymbols) -> [HeapFinding] {
+  private static func named(_ drafts: [HeapFindingDraft], _ heap: LoadedHeap, _ symbols: HeapSymbols) -> [HeapFinding] {
     var teller = HeapPathTeller(heap)
     for draft in drafts { teller.add(draft.block) }
     symbols.prepare(

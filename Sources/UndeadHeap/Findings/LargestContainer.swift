@@ -2,7 +2,7 @@ import UndeadReport
 
 /// A collection that keeps more than a third of all: the innermost one of those that do.
 enum LargestContainer {
-  static func drafts(_ heap: Heap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     var found: [Int] = []
     for block in 0..<heap.graph.count where heap.types.groups[heap.group(block)].isCollection {
       let retained = heap.dominators.retained[block]

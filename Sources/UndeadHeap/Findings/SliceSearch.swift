@@ -5,13 +5,13 @@ import UndeadReport
 /// A reference is taken for a slice only if the words around it say so beyond doubt; one owner of another kind, or one that is
 /// not known, and the buffer is not told.
 struct SliceSearch {
-  private let heap: Heap
+  private let heap: LoadedHeap
   /// By buffer: how many elements its slices show, and how many slices there are.
   private var slices: [Int: (elements: UInt64, count: Int)] = [:]
   /// References that were understood, or that are parts of such slices.
   private var understood: Set<Int> = []
 
-  static func drafts(_ heap: Heap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     var search = SliceSearch(heap)
     search.readSlices()
     search.removeBuffersWithOtherOwners()
@@ -31,7 +31,7 @@ struct SliceSearch {
     }
   }
 
-  private init(_ heap: Heap) { self.heap = heap }
+  private init(_ heap: LoadedHeap) { self.heap = heap }
 
   private func use(of block: Int) -> HeapGraph.Use? {
     let uses = heap.graph.uses

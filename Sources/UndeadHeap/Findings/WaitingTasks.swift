@@ -2,7 +2,7 @@ import UndeadReport
 
 /// Tasks that wait at one place by the hundred.
 enum WaitingTasks {
-  static func drafts(_ heap: Heap, _ places: HeapLocations) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
     let stacks = Dictionary(heap.file.waits.map { ($0.shape, $0.stack) }) { first, _ in first }
     guard !stacks.isEmpty else { return [] }
     var tally = PlaceTally<Snapshot.Index>()

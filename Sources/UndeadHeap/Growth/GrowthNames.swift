@@ -48,7 +48,7 @@ struct GrowthNames {
 
 /// One of the two heaps that are compared, with its blocks by what they have in common with the other one.
 final class GrowthSide {
-  let heap: Heap
+  let heap: LoadedHeap
   /// By block: its type.
   let types: UnsafeMutableBufferPointer<UInt32>
   /// By block: its type in its place; memory without a type is part of the object that owns it.
@@ -60,7 +60,7 @@ final class GrowthSide {
   /// Types that the program declares.
   private(set) var programTypes: Set<UInt32> = []
 
-  init(_ heap: Heap, _ names: inout GrowthNames) {
+  init(_ heap: LoadedHeap, _ names: inout GrowthNames) {
     self.heap = heap
     let count = heap.graph.count
     types = .filled(count, with: 0)

@@ -6,7 +6,8 @@ extension HeapDiff {
   /// - Parameters:
   ///   - symbolizer: finds the names of code that the files do not bring; nil to look nothing up.
   package init(
-    from old: Heap, to new: Heap, tool: LeakReport.Tool = .init(), using symbolizer: Symbolizer? = Symbolizer()
+    from old: LoadedHeap, to new: LoadedHeap, tool: LeakReport.Tool = .init(),
+    using symbolizer: Symbolizer? = Symbolizer()
   ) {
     var builder = HeapDiffBuilder(old, new)
     self = builder.build(tool, symbolizer)
@@ -28,7 +29,7 @@ struct HeapDiffBuilder {
   private static let containerLimit = 20
   private static let siteLimit = 20
 
-  init(_ old: Heap, _ new: Heap) {
+  init(_ old: LoadedHeap, _ new: LoadedHeap) {
     var names = GrowthNames()
     self.old = GrowthSide(old, &names)
     self.new = GrowthSide(new, &names)

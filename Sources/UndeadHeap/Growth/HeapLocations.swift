@@ -32,14 +32,14 @@ package final class HeapLocations {
 
   private static let none = UInt32.max
 
-  private let heap: Heap
+  private let heap: LoadedHeap
   private var links: [Link] = []
   private var numbers: [Link: UInt32] = [:]
   private var rootNames: [UInt32: String] = [:]
   private var rootNumbers: [String: UInt32] = [:]
   private var labels = LabelNames()
 
-  package init(_ heap: Heap) {
+  package init(_ heap: LoadedHeap) {
     self.heap = heap
     let count = heap.graph.count
     let holder = UnsafeMutableBufferPointer<UInt32>.filled(count, with: Self.none)

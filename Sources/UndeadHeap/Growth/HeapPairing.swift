@@ -51,10 +51,10 @@ struct HeapPairing {
 
 /// Hashes of where and when blocks were allocated, the same in all files of one process.
 private struct StackPrints {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private var ofSite: [UInt64?]
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     self.heap = heap
     ofSite = Array(repeating: nil, count: heap.file.sites.count + 1)
   }

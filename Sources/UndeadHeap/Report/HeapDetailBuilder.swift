@@ -2,10 +2,10 @@ import UndeadReport
 
 /// Tells of blocks where they come from, who holds them and what they hold.
 struct HeapDetailBuilder {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let selection: HeapSelection
 
-  init(_ heap: Heap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
+  init(_ heap: LoadedHeap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
     self.heap = heap
     selection = try HeapSelection(heap, subject)
   }

@@ -2,12 +2,12 @@ import UndeadReport
 
 /// Tells retain paths of blocks as reports do: what the compiler makes between two objects is folded into the field.
 package struct HeapPathTeller {
-  private let heap: Heap
+  private let heap: LoadedHeap
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
   private var roots: [Int] = []
 
-  package init(_ heap: Heap) {
+  package init(_ heap: LoadedHeap) {
     self.heap = heap
     snapshot = heap.file.snapshot
     snapshot.removeFindings()

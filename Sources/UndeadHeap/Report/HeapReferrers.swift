@@ -2,10 +2,10 @@ import UndeadReport
 
 /// Who refers to blocks, and to what they refer, by field.
 struct HeapReferrers {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let isMeant: UnsafeMutableBufferPointer<Bool>
 
-  init(_ heap: Heap, _ blocks: [Int]) {
+  init(_ heap: LoadedHeap, _ blocks: [Int]) {
     self.heap = heap
     isMeant = .filled(heap.graph.count, with: false)
     for block in blocks { isMeant[block] = true }

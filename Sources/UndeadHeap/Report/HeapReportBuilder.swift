@@ -45,7 +45,7 @@ extension HeapReport {
   ///
   /// - Throws: ``HeapQuestionError`` if the subject is not in it.
   public init(
-    _ heap: Heap, options: HeapReportOptions = HeapReportOptions(), tool: LeakReport.Tool = LeakReport.Tool(),
+    _ heap: LoadedHeap, options: HeapReportOptions = HeapReportOptions(), tool: LeakReport.Tool = LeakReport.Tool(),
     symbolizer: Symbolizer? = Symbolizer()
   ) throws(HeapQuestionError) {
     let snapshot = heap.file.snapshot
@@ -82,7 +82,7 @@ extension HeapReport {
     return Timestamp.text(secondsSince1970: "\(start + duration)")
   }
 
-  private static func summary(_ heap: Heap) -> Summary {
+  private static func summary(_ heap: LoadedHeap) -> Summary {
     let (file, graph) = (heap.file, heap.graph)
     var counts = [UInt64](repeating: 0, count: file.shapes.count)
     for block in 0..<graph.count { counts[Int(graph.shapes[block])] += 1 }

@@ -8,7 +8,7 @@ package struct HeapSelection {
   /// Ascending.
   package let blocks: [Int]
 
-  package init(_ heap: Heap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
+  package init(_ heap: LoadedHeap, _ subject: HeapReportOptions.Subject) throws(HeapQuestionError) {
     switch subject {
     case .address(let address):
       guard let block = heap.graph.block(containing: address) else { throw .noBlock(address) }
@@ -28,7 +28,7 @@ package struct HeapSelection {
 
   /// The type of that name; else those whose name ends so, whatever their generic arguments; else those that a pattern
   /// with `*` matches; else those with the text in their names.
-  private static func groups(_ heap: Heap, _ pattern: String) -> [Int] {
+  private static func groups(_ heap: LoadedHeap, _ pattern: String) -> [Int] {
     let all = heap.types.groups
     if let exact = all.firstIndex(where: { $0.name == pattern }) { return [exact] }
     if pattern.contains("*") {
@@ -44,7 +44,7 @@ package struct HeapSelection {
   }
 
   /// Types whose names hold the last part of what was asked for, whatever the case of letters.
-  private static func similar(_ heap: Heap, _ pattern: String) -> [String] {
+  private static func similar(_ heap: LoadedHeap, _ pattern: String) -> [String] {
     let word = pattern.split(separator: ".").last.map { $0.lowercased().filter { $0 != "*" } } ?? ""
     guard !word.isEmpty else { return [] }
     return Array(heap.types.groups.map(\.name).filter { $0.lowercased().contains(word) }.sorted().prefix(5))

@@ -2,7 +2,7 @@ import UndeadReport
 
 /// Names of code addresses of a heap: those of the file, and others looked up when they are to be shown.
 package final class HeapSymbols {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let symbolizer: Symbolizer?
   package private(set) var table: SymbolTable
   /// What the reader has to know about names that were not found.
@@ -10,7 +10,7 @@ package final class HeapSymbols {
   private var backtraces: SnapshotBacktraces?
 
   /// - Parameter symbolizer: nil to use only the names in the file.
-  package init(_ heap: Heap, _ symbolizer: Symbolizer? = Symbolizer()) {
+  package init(_ heap: LoadedHeap, _ symbolizer: Symbolizer? = Symbolizer()) {
     self.heap = heap
     self.symbolizer = symbolizer
     table = heap.file.snapshot.symbols

@@ -32,7 +32,7 @@ public struct GrowthOrigins: Sendable, Equatable {
   ///   - heap: a heap that was taken after the growth.
   ///   - symbolizer: names the places of allocations; nil to use only the names in the file.
   ///   - options: how these are told.
-  public init(of types: [String], in heap: Heap, symbolizer: Symbolizer?, options: TextOptions) {
+  public init(of types: [String], in heap: LoadedHeap, symbolizer: Symbolizer?, options: TextOptions) {
     let found = Self.count(types, in: heap)
     let stacks = found.mapValues { counts in
       counts.stacks.filter { $0.key != Snapshot.none }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -52,7 +52,7 @@ public struct GrowthOrigins: Sendable, Equatable {
   /// Of a type: others are not named.
   private static let mostStacks = 50
 
-  private static func count(_ types: [String], in heap: Heap) -> [String: Counts] {
+  private static func count(_ types: [String], in heap: LoadedHeap) -> [String: Counts] {
     let wanted = Set(types)
     var names: [Int: String] = [:]
     for (number, group) in heap.types.groups.enumerated() where wanted.contains(group.name) {
@@ -101,7 +101,7 @@ public struct GrowthOrigins: Sendable, Equatable {
     /// By the block of the collection's storage: most objects are in few collections.
     private var collections: [UInt32: Int] = [:]
 
-    mutating func add(_ block: Int, in heap: Heap) {
+    mutating func add(_ block: Int, in heap: LoadedHeap) {
       let collection = heap.containers.collection[block]
       if collection != HeapContainers.none {
         collections[collection, default: 0] += 1
@@ -111,7 +111,7 @@ public struct GrowthOrigins: Sendable, Equatable {
       stacks[heap.graph.stack(block), default: 0] += 1
     }
 
-    mutating func nameCollections(in heap: Heap) {
+    mutating func nameCollections(in heap: LoadedHeap) {
       for (collection, count) in collections {
         containers[heap.containers.describe(collection: Int(collection)).description, default: 0] += count
       }

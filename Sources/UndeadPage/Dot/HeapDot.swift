@@ -19,7 +19,7 @@ public enum HeapDot {
   /// The graph; the same text for the same file.
   ///
   /// - Throws: ``HeapQuestionError`` if there is no such type or object.
-  public static func render(_ heap: Heap, _ subject: Subject = .retained) throws(HeapQuestionError) -> String {
+  public static func render(_ heap: LoadedHeap, _ subject: Subject = .retained) throws(HeapQuestionError) -> String {
     switch subject {
     case .retained: return retained(heap)
     case .type(let pattern):
@@ -31,7 +31,7 @@ public enum HeapDot {
     }
   }
 
-  private static func retained(_ heap: Heap) -> String {
+  private static func retained(_ heap: LoadedHeap) -> String {
     let tree = FoldedTree(heap, HeapKinds(heap), limit: limit)
     var dot = Dot("retained")
     for (number, node) in tree.nodes.enumerated() {
@@ -48,7 +48,7 @@ public enum HeapDot {
 
   // MARK: One object
 
-  private static func object(_ heap: Heap, _ block: Int) -> String {
+  private static func object(_ heap: LoadedHeap, _ block: Int) -> String {
     var dot = Dot("0x" + String(heap.graph.addresses[block], radix: 16))
     let way = HeapWay(heap, to: block)
     dot.node("root", [way.root.kind, way.root.name].filter { !$0.isEmpty }, [("shape", "ellipse")])
@@ -73,7 +73,7 @@ public enum HeapDot {
   }
 
   /// Who else refers to an object, and what it refers to, by type and field.
-  private static func neighbours(_ heap: Heap, _ block: Int, _ dot: inout Dot) {
+  private static func neighbours(_ heap: LoadedHeap, _ block: Int, _ dot: inout Dot) {
     struct Key: Hashable {
       var type: String
       var field: String
@@ -113,11 +113,11 @@ private struct TypeGraph {
     var target: UInt32
   }
 
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let centre: Set<UInt32>
   private var links: [(key: Key, count: Int)] = []
 
-  init(_ heap: Heap, around centre: Set<UInt32>) {
+  init(_ heap: LoadedHeap, around centre: Set<UInt32>) {
     self.heap = heap
     self.centre = centre
     let graph = heap.graph

@@ -33,7 +33,7 @@ struct FoldedTree {
     var field: String
   }
 
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let kinds: HeapKinds
   private let limit: Int
   private let smallest: UInt64
@@ -42,7 +42,7 @@ struct FoldedTree {
 
   /// - Parameters:
   ///   - limit: most nodes.
-  init(_ heap: Heap, _ kinds: HeapKinds, limit: Int = 3000) {
+  init(_ heap: LoadedHeap, _ kinds: HeapKinds, limit: Int = 3000) {
     self.heap = heap
     self.kinds = kinds
     self.limit = limit

@@ -14,7 +14,7 @@ final class HeapKinds {
   let ofBlock: UnsafeBufferPointer<UInt32>
   let tally: HeapTally
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     let (graph, types) = (heap.graph, heap.types)
     var modules = HeapModules(heap.file.snapshot)
     var kinds = types.groups.map { Kind(name: $0.name) }

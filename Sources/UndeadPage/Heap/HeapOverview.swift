@@ -3,10 +3,10 @@ import UndeadReport
 
 /// The top of a heap's page: figures, and where the memory of the process is.
 struct HeapOverview {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let report: LeakReport
 
-  init(_ heap: Heap, _ report: LeakReport) {
+  init(_ heap: LoadedHeap, _ report: LeakReport) {
     self.heap = heap
     self.report = report
   }

@@ -9,7 +9,7 @@ public enum HeapPage {
   ///   - symbols: names of the code of the file, which must have those of all stacks.
   ///   - options: `directory` shortens the paths of files.
   package static func render(
-    _ heap: Heap, symbols: HeapSymbols, tool: LeakReport.Tool = LeakReport.Tool(),
+    _ heap: LoadedHeap, symbols: HeapSymbols, tool: LeakReport.Tool = LeakReport.Tool(),
     options: TextOptions = TextOptions()
   ) -> String {
     var plain = options

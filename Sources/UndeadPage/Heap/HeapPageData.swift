@@ -4,7 +4,7 @@ import UndeadReport
 /// What the script of a heap's page shows, as compact JSON: aggregated, so that its size depends on the number of types and
 /// places, not of objects. Texts, frames, stacks and paths stand there once and are referred to by number.
 struct HeapPageData {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let kinds: HeapKinds
   private let details: TypeDetails
   private let tree: FoldedTree
@@ -23,7 +23,7 @@ struct HeapPageData {
   private static let stepLimit = 24
 
   init(
-    _ heap: Heap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: SnapshotBacktraces,
+    _ heap: LoadedHeap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: SnapshotBacktraces,
     _ options: TextOptions
   ) {
     self.heap = heap
@@ -208,7 +208,7 @@ struct HeapWay {
   private(set) var steps: [Step] = []
   private(set) var end: String
 
-  init(_ heap: Heap, to block: Int) {
+  init(_ heap: LoadedHeap, to block: Int) {
     let (node, edges) = heap.paths.path(to: block)
     root = heap.root(ofNode: node)
     end = heap.typeName(block)

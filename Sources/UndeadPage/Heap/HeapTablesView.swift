@@ -3,7 +3,7 @@ import UndeadReport
 
 /// The tables of a heap's page, as they are without a script.
 struct HeapTablesView {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private var tables: HeapTables
   private var names: SnapshotBacktraces
   private let options: TextOptions
@@ -15,7 +15,7 @@ struct HeapTablesView {
   private static let treeDepth = 4
   private static let treeShare = 0.005
 
-  init(_ heap: Heap, _ tables: HeapTables, _ names: SnapshotBacktraces, _ options: TextOptions) {
+  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: SnapshotBacktraces, _ options: TextOptions) {
     self.heap = heap
     self.tables = tables
     self.names = names

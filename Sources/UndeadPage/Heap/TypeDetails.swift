@@ -40,12 +40,12 @@ struct TypeDetails {
   /// By kind: index of `details`; -1 for none.
   private(set) var ofKind: [Int]
 
-  private let heap: Heap
+  private let heap: LoadedHeap
   private let kinds: HeapKinds
   private static let rows = 10
 
   /// - Parameter limit: most types.
-  init(_ heap: Heap, _ kinds: HeapKinds, limit: Int = 150) {
+  init(_ heap: LoadedHeap, _ kinds: HeapKinds, limit: Int = 150) {
     self.heap = heap
     self.kinds = kinds
     ofKind = [Int](repeating: -1, count: kinds.kinds.count)

@@ -4,7 +4,7 @@ import UndeadPage
 import UndeadProfile
 import UndeadReport
 
-extension UndeadService {
+extension UndeadDebugService {
   /// `/debug/undead/growth`: what grew between two looks, or what was born after a mark and is still there.
   func growth(_ request: Request) async throws -> Response {
     let format: AnswerFormat = try request.choice("format", .text)
@@ -29,7 +29,7 @@ extension UndeadService {
     return .init(contentType: format.contentType, body: Body(bytes))
   }
 
-  private static func leaks(_ heap: Heap, _ names: CodeNames) -> LeakReport {
+  private static func leaks(_ heap: LoadedHeap, _ names: CodeNames) -> LeakReport {
     let snapshot = heap.file.snapshot
     return LeakReport(analyzing: [ReportInput(snapshot, symbols: names.look(up: snapshot).symbols)])
   }

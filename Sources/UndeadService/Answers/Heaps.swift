@@ -3,7 +3,7 @@ import UndeadHeap
 import UndeadPage
 import UndeadReport
 
-extension UndeadService {
+extension UndeadDebugService {
   /// `/debug/undead/heap`: what is in memory, and who holds it; or the file for `undead heap` elsewhere.
   func heap(_ request: Request) async throws -> Response {
     if request.flag("file") { return try await heapFile(request) }
@@ -47,7 +47,7 @@ extension UndeadService {
   }
 
   /// Reads a heap, unless this process had better not.
-  static func heap(_ path: String, _ limit: Int) throws -> Heap {
+  static func heap(_ path: String, _ limit: Int) throws -> LoadedHeap {
     let file = try HeapFile(path: path)
     let blocks = file.snapshot.counter("heapBlocks")
     guard blocks <= UInt64(limit) else {
@@ -56,10 +56,10 @@ extension UndeadService {
         description: "there are \(blocks) blocks in memory, and at most \(limit) are analysed in the process itself "
           + "(Configuration.mostBlocks); fetch /debug/undead/heap?file=1 and use 'undead heap' elsewhere")
     }
-    return try Heap(file)
+    return try LoadedHeap(file)
   }
 
-  private static func page(_ heap: Heap, _ symbolizer: Symbolizer) -> String {
+  private static func page(_ heap: LoadedHeap, _ symbolizer: Symbolizer) -> String {
     let symbols = HeapSymbols(heap, symbolizer)
     let snapshot = heap.file.snapshot
     symbols.prepare(

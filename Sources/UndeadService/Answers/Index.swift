@@ -18,7 +18,7 @@ enum Index {
     ("mark", "begin a new generation: ?name=NAME"),
   ]
 
-  static func response(pprof: Bool) -> UndeadService.Response {
+  static func response(pprof: Bool) -> UndeadDebugService.Response {
     var html = """
       <!doctype html>
       <html lang="en"><head><meta charset="utf-8"><title>Undead</title></head><body>

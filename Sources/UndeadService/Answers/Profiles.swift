@@ -7,7 +7,7 @@ enum Profiles {
   static let contentType = "application/octet-stream"
 
   /// The labels that samples get: `all`, `none`, or some of type, module and generation, with commas between.
-  static func details(_ request: UndeadService.Request) throws -> Set<ProfileOptions.Detail> {
+  static func details(_ request: UndeadDebugService.Request) throws -> Set<ProfileOptions.Detail> {
     switch request.value("labels") {
     case nil, "all": return Set(ProfileOptions.Detail.allCases)
     case "none": return []
@@ -24,7 +24,7 @@ enum Profiles {
   }
 }
 
-extension UndeadService {
+extension UndeadDebugService {
   /// `/debug/pprof/heap`: as Go's; where allocations are not sampled, with what is in use only. There is no collector to
   /// run, so `gc` changes nothing.
   func profileOfHeap(_ request: Request) async throws -> Response {

@@ -15,7 +15,7 @@ enum AnswerFormat: String, CaseIterable {
   }
 }
 
-extension UndeadService {
+extension UndeadDebugService {
   /// `/debug/undead/report`: leaks and suspects.
   func report(_ request: Request) async throws -> Response {
     let format: AnswerFormat = try request.choice("format", .text)

@@ -1,5 +1,5 @@
 #if !canImport(Glibc) || UNDEAD_WITHOUT_INSTRUMENT
-extension UndeadService {
+extension UndeadDebugService {
   /// Listens on a UNIX domain socket, on Linux.
   ///
   /// - Throws: ``UndeadServiceError``: nothing is recorded on this platform, so nothing could be answered.
@@ -19,7 +19,7 @@ extension UndeadService {
   }
 }
 
-extension UndeadService {
+extension UndeadDebugService {
   /// A server on a UNIX domain socket; there is none on this platform.
   public final class SocketServer: Sendable {
     /// Where the socket is.

@@ -4,7 +4,7 @@ package enum HTTPHead {
   package enum Result: Equatable {
     /// The blank line has not come yet.
     case incomplete
-    case request(UndeadService.Request)
+    case request(UndeadDebugService.Request)
     case bad(status: Int, String)
   }
 
@@ -33,7 +33,7 @@ package enum HTTPHead {
   }
 
   private static func request(_ method: String, _ target: String, _ lines: [String]) -> Result {
-    var headers: [UndeadService.Header] = []
+    var headers: [UndeadDebugService.Header] = []
     for line in lines where !line.isEmpty {
       let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[0].isEmpty, parts[0].allSatisfy(isTokenCharacter) else {
@@ -48,7 +48,7 @@ package enum HTTPHead {
     }
     // Other methods are refused for what they are.
     if hasBody, method == "GET" || method == "HEAD" { return .bad(status: 413, "a request has no body here") }
-    guard let request = UndeadService.Request(method: method, target: target, headers: headers) else {
+    guard let request = UndeadDebugService.Request(method: method, target: target, headers: headers) else {
       return .bad(status: 400, "the path of the request is not valid")
     }
     return .request(request)
@@ -82,7 +82,7 @@ package enum HTTPHead {
   }
 
   /// The head of an answer, up to and with the blank line. The connection is closed after each.
-  static func render(_ response: UndeadService.Response) -> [UInt8] {
+  static func render(_ response: UndeadDebugService.Response) -> [UInt8] {
     var text = "HTTP/1.1 \(response.status) \(reason(response.status))\r\nContent-Type: \(response.contentType)\r\n"
     for header in response.headers { text += "\(header.name): \(PlainText.line(header.value))\r\n" }
     if let length = response.contentLength { text += "Content-Length: \(length)\r\n" }

@@ -23,11 +23,11 @@ private final class SocketExecutor: TaskExecutor {
 /// One request and its answer, on the thread of its own that it is served by.
 struct SocketConnection {
   private let descriptor: Int32
-  private let service: UndeadService
+  private let service: UndeadDebugService
   private let limits: SocketLimits
 
   /// Takes over the descriptor.
-  init(_ descriptor: Int32, _ service: UndeadService, _ limits: SocketLimits) {
+  init(_ descriptor: Int32, _ service: UndeadDebugService, _ limits: SocketLimits) {
     self.descriptor = descriptor
     self.service = service
     self.limits = limits
@@ -85,7 +85,7 @@ struct SocketConnection {
   // MARK: Answering
 
   /// Waits for the answer, or for the client to go away: then the request is cancelled, and there is none.
-  private func answer(_ request: UndeadService.Request) -> UndeadService.Response? {
+  private func answer(_ request: UndeadDebugService.Request) -> UndeadDebugService.Response? {
     let slot = Slot()
     let done = DispatchSemaphore(value: 0)
     let task = Task(executorPreference: SocketExecutor.shared) { [service] in
@@ -103,7 +103,7 @@ struct SocketConnection {
   }
 
   private final class Slot: Sendable {
-    let response = Mutex<UndeadService.Response?>(nil)
+    let response = Mutex<UndeadDebugService.Response?>(nil)
   }
 
   /// A client that only says that it sends nothing more is still there.
@@ -114,7 +114,7 @@ struct SocketConnection {
 
   // MARK: Writing
 
-  private func send(_ response: UndeadService.Response, isHead: Bool) {
+  private func send(_ response: UndeadDebugService.Response, isHead: Bool) {
     guard write(HTTPHead.render(response)), !isHead else { return }
     var pieces = response.body.makeAsyncIterator()
     // After a failure the client sees that bytes are missing: it knows the length.

@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-extension UndeadService {
+extension UndeadDebugService {
   /// Listens on a UNIX domain socket: `curl --unix-socket PATH http://localhost/debug/pprof/heap`.
   ///
   /// Only this user and root are answered. A socket that a dead process left is replaced; anything else at the path is
@@ -23,7 +23,7 @@ extension UndeadService {
   public static func start(
     socket path: String, configuration: Configuration = Configuration()
   ) throws(UndeadServiceError) -> SocketServer {
-    let server = try SocketServer(path: path, service: UndeadService(configuration: configuration))
+    let server = try SocketServer(path: path, service: UndeadDebugService(configuration: configuration))
     server.start()
     return server
   }
@@ -40,18 +40,18 @@ extension UndeadService {
   }
 }
 
-extension UndeadService {
-  /// A server on a UNIX domain socket; ``UndeadService/start(socket:configuration:)`` makes one.
+extension UndeadDebugService {
+  /// A server on a UNIX domain socket; ``UndeadDebugService/start(socket:configuration:)`` makes one.
   public final class SocketServer: Sendable {
     /// Where the socket is.
     public let path: String
-    private let service: UndeadService
+    private let service: UndeadDebugService
     private let socket: ListeningSocket
     private let limits: SocketLimits
     /// Places for connections: more wait in the queue of the socket.
     private let places: DispatchSemaphore
 
-    init(path: String, service: UndeadService, limits: SocketLimits = SocketLimits()) throws(UndeadServiceError) {
+    init(path: String, service: UndeadDebugService, limits: SocketLimits = SocketLimits()) throws(UndeadServiceError) {
       self.path = path.split(separator: "{PID}", omittingEmptySubsequences: false).joined(separator: "\(getpid())")
       self.service = service
       self.limits = limits

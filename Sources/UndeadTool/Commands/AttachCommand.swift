@@ -153,7 +153,7 @@ extension SavedState.SavedGraph {
   /// The heap of a look.
   init(_ look: LiveLook, name: String) throws(ToolError) {
     do throws(SnapshotError) {
-      self.init(heap: try Heap(try HeapFile(path: look.path)), file: name)
+      self.init(heap: try LoadedHeap(try HeapFile(path: look.path)), file: name)
     } catch {
       throw .failure("the heap of \(name) cannot be read: \(error)")
     }

@@ -121,7 +121,7 @@ struct HeapCommand: ParsableCommand {
     return address.flatMap(Self.number).map { .address($0) } ?? .retained
   }
 
-  private func text(_ heap: Heap, _ symbolizer: Symbolizer, _ sink: OutputSink) throws -> String {
+  private func text(_ heap: LoadedHeap, _ symbolizer: Symbolizer, _ sink: OutputSink) throws -> String {
     var options = TextOptions(color: color.isUsed(terminal: sink.isTerminal), stacks: !noStacks)
     if let depth { options.depth = depth }
     options.directory = System.currentDirectory
@@ -129,12 +129,12 @@ struct HeapCommand: ParsableCommand {
     return HeapText.render(report, by: by, rows: top ?? 20, options: options)
   }
 
-  private func json(_ heap: Heap, _ symbolizer: Symbolizer) throws -> [UInt8] {
+  private func json(_ heap: LoadedHeap, _ symbolizer: Symbolizer) throws -> [UInt8] {
     [UInt8](try report(heap, symbolizer, foldsStorage: foldStorage ?? false, includesSites: true).json())
   }
 
   private func report(
-    _ heap: Heap, _ symbolizer: Symbolizer, foldsStorage: Bool, includesSites: Bool
+    _ heap: LoadedHeap, _ symbolizer: Symbolizer, foldsStorage: Bool, includesSites: Bool
   ) throws(ToolError) -> HeapReport {
     var options = HeapReportOptions()
     options.top = format == .text ? nil : top

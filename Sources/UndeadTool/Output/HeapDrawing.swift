@@ -5,10 +5,10 @@ import UndeadReport
 
 /// A heap in the forms that are drawn: by a browser, by Graphviz, by pprof.
 struct HeapDrawing {
-  private let heap: Heap
+  private let heap: LoadedHeap
   private static let tool = LeakReport.Tool(version: UndeadCommand.version)
 
-  init(_ heap: Heap) {
+  init(_ heap: LoadedHeap) {
     self.heap = heap
   }
 

@@ -53,7 +53,7 @@ struct HeapSource {
   /// Reads the heap.
   ///
   /// - Throws: `ToolError` that names the input and what is wrong with it.
-  func heap() throws(ToolError) -> Heap {
+  func heap() throws(ToolError) -> LoadedHeap {
     let file = try file()
     guard file.hasGraph else {
       guard pid == nil else { throw .failure("process \(name) wrote no heap: \(Self.reason(file))") }
@@ -65,7 +65,7 @@ struct HeapSource {
           + "or 'undead run --heap FILE -- PROGRAM'")
     }
     do throws(SnapshotError) {
-      return try Heap(file)
+      return try LoadedHeap(file)
     } catch {
       throw problem("\(error)")
     }

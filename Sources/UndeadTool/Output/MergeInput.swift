@@ -37,7 +37,7 @@ enum MergeInput {
     }
   }
 
-  private static func table(_ heap: Heap, _ file: String) throws(ToolError) -> HeapReport {
+  private static func table(_ heap: LoadedHeap, _ file: String) throws(ToolError) -> HeapReport {
     var options = HeapReportOptions()
     options.includesSites = false
     do throws(HeapQuestionError) {

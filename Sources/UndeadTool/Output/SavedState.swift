@@ -9,7 +9,7 @@ enum SavedState {
 
   /// The heap of a file.
   struct SavedGraph {
-    var heap: Heap
+    var heap: LoadedHeap
     var file: String
   }
 
@@ -21,7 +21,7 @@ enum SavedState {
       let core = try SavedCore(path, options, wantsHeap: true)
       // The mapping outlives the file in memory.
       do throws(SnapshotError) {
-        self = .heap(SavedGraph(heap: try Heap(try HeapFile(path: core.path)), file: path))
+        self = .heap(SavedGraph(heap: try LoadedHeap(try HeapFile(path: core.path)), file: path))
         return
       } catch {
         throw .failure("the heap of the core file '\(path)' cannot be read: \(error)")
@@ -34,7 +34,7 @@ enum SavedState {
     do throws(SnapshotError) {
       let file = try HeapFile(path: path)
       if file.hasGraph {
-        self = .heap(SavedGraph(heap: try Heap(file), file: path))
+        self = .heap(SavedGraph(heap: try LoadedHeap(file), file: path))
         return
       }
       self = .findings(.snapshot(file.snapshot, file: path))

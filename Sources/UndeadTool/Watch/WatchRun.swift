@@ -121,7 +121,7 @@ struct WatchRun {
         var text = TextOptions()
         text.directory = System.repositoryRoot
         return GrowthOrigins(
-          of: findings.types.map(\.name), in: try Heap(file), symbolizer: Symbolizer(), options: text)
+          of: findings.types.map(\.name), in: try LoadedHeap(file), symbolizer: Symbolizer(), options: text)
       } catch {
         notes.append("no look at what holds what grew: the heap cannot be read: \(error)")
         return GrowthOrigins()

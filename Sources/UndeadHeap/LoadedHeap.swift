@@ -3,7 +3,7 @@ import UndeadReport
 /// A heap that was read, with what can be worked out about it, each when it is first asked for.
 ///
 /// Blocks are known by their rank in address order. Not thread-safe.
-public final class Heap {
+public final class LoadedHeap {
   public let file: HeapFile
   package let graph: HeapGraph
   package let types: HeapTypes

@@ -9,10 +9,10 @@ import UndeadSystem
 /// contents of objects.
 ///
 /// ```swift
-/// let service = UndeadService()
+/// let service = UndeadDebugService()
 /// let response = await service.respond(to: .init(target: "/debug/pprof/heap")!)
 /// ```
-public final class UndeadService: Sendable {
+public final class UndeadDebugService: Sendable {
   /// How the service behaves.
   public struct Configuration: Sendable {
     /// Labels of all samples of profiles: what tells this service, host and version from others.
@@ -158,7 +158,7 @@ struct NotRecording: Error {
   var reason: String
 }
 
-extension UndeadService.Request {
+extension UndeadDebugService.Request {
   /// The value of an enumeration in the query.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, _ standard: Choice
