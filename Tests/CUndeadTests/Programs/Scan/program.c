@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "program.h"
 #include "threads.h"
-#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -68,32 +67,6 @@ void *block_with_hole(void) {
   if (mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != page) abort();
   close(file);
   return block;
-}
-
-static bool sleeps(const char *thread) {
-  char path[300], text[256];
-  snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
-  FILE *file = fopen(path, "r");
-  if (!file) return true;
-  size_t length = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  text[length] = 0;
-  const char *name_end = strrchr(text, ')');
-  return name_end && name_end[1] && name_end[2] == 'S';
-}
-
-static bool others_sleep(void) {
-  DIR *directory = opendir("/proc/self/task");
-  bool all = true;
-  for (struct dirent *entry; (entry = readdir(directory));)
-    if (atoi(entry->d_name) && atoi(entry->d_name) != gettid()) all &= sleeps(entry->d_name);
-  closedir(directory);
-  return all;
-}
-
-void wait_until_others_sleep(void) {
-  // A look at one thread after the other may miss one that another has just woken.
-  for (int rounds = 0; rounds < 3; rounds = others_sleep() ? rounds + 1 : 0) usleep(2000);
 }
 
 pthread_t start(void *(*body)(void *), void *argument) {

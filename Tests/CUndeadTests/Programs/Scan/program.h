@@ -1,5 +1,6 @@
 // What the Swift files need of C.
 #pragma once
+#include "../../../EndToEndTests/Programs/Support/waiting.h"
 #include "undead_tests.h"
 #include <pthread.h>
 
@@ -41,8 +42,6 @@ enum register_kind { GENERAL_REGISTER = 1, VECTOR, UPPER_VECTOR, WIDE_VECTOR, FU
 void start_thread_with_register(void *block, enum register_kind kind);
 // Starts a thread that holds a block only in thread-local storage that malloc gave to the dynamic loader.
 void start_thread_with_dynamic_value(void *block);
-// Returns when no other thread has anything to do.
-void wait_until_others_sleep(void);
 // Memory of no allocator, private or shared.
 void *map_memory(size_t bytes, bool shared);
 long run_time_of_nanosleep(long nanoseconds);

@@ -1,5 +1,6 @@
 // Memory that only the kernel knows as the stack of signal handlers, and what the program sees of it.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Glibc
 
 @inline(never) func install() {
@@ -32,4 +33,4 @@ for _ in 0..<4 {
     }, nil)
 }
 for _ in 0..<4 { sem_wait(ready) }
-usleep(1000)
+wait_until_others_sleep()

@@ -1,6 +1,7 @@
 // Continuations that wait in globals, in actors, in Mutex and in cancellation handlers: somebody will resume them.
 // EXPECT silent
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 import Foundation
 import Synchronization
 
@@ -18,13 +19,15 @@ let lock = NSLock()
 actor Mailbox {
   var readers: [CheckedContinuation<String, Never>] = []
   func read() async -> String {
-    await withCheckedContinuation { readers.append($0) }
+    arrive()
+    return await withCheckedContinuation { readers.append($0) }
   }
 }
 let mailbox = Mailbox()
 
 @Sendable func wait() async {
   let request = Request()
+  arrive()
   let value = await withCheckedContinuation { continuation in
     Hub.shared.waiting.withLock { $0.append(continuation) }
   }
@@ -32,6 +35,7 @@ let mailbox = Mailbox()
 }
 @Sendable func waitThrowing() async throws {
   let request = Request()
+  arrive()
   let value = try await withTaskCancellationHandler {
     try await withCheckedThrowingContinuation { continuation in
       Hub.shared.throwing.withLock { $0.append(continuation) }
@@ -43,6 +47,7 @@ let mailbox = Mailbox()
 }
 @Sendable func waitUnsafe() async {
   let request = Request()
+  arrive()
   await withUnsafeContinuation { continuation in
     lock.withLock { unsafeOnes.append(continuation) }
   }
@@ -59,6 +64,6 @@ let mailbox = Mailbox()
         print(await mailbox.read(), request.number)
       }
     }
-    try await Task.sleep(for: .milliseconds(300))
+    wait_until_waiting(200)
   }
 }

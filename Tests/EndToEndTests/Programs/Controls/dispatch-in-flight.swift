@@ -1,5 +1,6 @@
 // Queues, groups, semaphores, barriers, delayed blocks, suspended queues, sources and IO in flight at exit.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Dispatch
 import Foundation
 
@@ -57,6 +58,6 @@ enum Service {
 suspended.suspend()
 start()
 for _ in 0..<3 { started.wait() }
-usleep(50_000)
+wait_until_others_sleep()
 print(items.count)
 exit(0)

@@ -1,6 +1,7 @@
 // Objects that only suspended frames hold: of fibers on stacks from malloc, mmap and a local variable, of threads that run
 // a fiber, of code that a signal interrupted whose handler runs on a stack in a local variable.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Glibc
 
 final class Node {
@@ -94,5 +95,5 @@ for work in works {
   pthread_create(&thread, nil, work, nil)
 }
 for _ in works { sem_wait(ready) }
-usleep(1000)
+wait_until_others_sleep()
 print("held")

@@ -1,5 +1,6 @@
 // Threads parked for ever hold the only reference on their stacks, in registers, in tuples on the stack.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Foundation
 
 final class Local {
@@ -45,5 +46,5 @@ Thread {
   use(local)
 }.start()
 for _ in 0..<9 { ready.wait() }
-usleep(50_000)
+wait_until_others_sleep()
 print("parked")

@@ -1,5 +1,6 @@
 // Thread dictionaries, pthread keys with destructors, task locals.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Foundation
 
 final class Value {
@@ -33,5 +34,5 @@ Task.detached {
   }
 }
 ready.wait()
-usleep(100_000)
+wait_until_others_sleep()
 print("stored")

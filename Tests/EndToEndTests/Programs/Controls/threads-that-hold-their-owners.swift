@@ -1,5 +1,6 @@
 // Threads that wait on conditions of the objects which their blocks capture, and observers of a model in a global.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Foundation
 import Observation
 
@@ -47,5 +48,5 @@ let ready = DispatchSemaphore(value: 0)
 }
 for _ in 0..<3 { make() }
 for _ in 0..<3 { ready.wait() }
-usleep(50_000)
+wait_until_others_sleep()
 print(shared.value)

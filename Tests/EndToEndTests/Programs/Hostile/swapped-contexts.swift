@@ -1,5 +1,6 @@
 // Coroutines on stacks of their own allocate and hold objects while they are switched out.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Foundation
 
 final class Node {
@@ -22,5 +23,5 @@ pthread_create(
     return nil
   }, nil)
 ready.wait()
-usleep(20_000)
+wait_until_others_sleep()
 print("own stack")

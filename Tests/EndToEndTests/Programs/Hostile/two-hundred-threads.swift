@@ -1,5 +1,6 @@
 // Two hundred threads, half of them parked for ever, with small stacks.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Glibc
 
 final class Node {
@@ -15,6 +16,7 @@ for _ in 0..<100 {
     &thread, &attributes,
     { _ in
       let node = Node()
+      arrive()
       withExtendedLifetime(node) { _ = sleep(1000) }
       return nil
     }, nil)
@@ -36,5 +38,5 @@ for thread in threads {
   pthread_join(thread, &result)
   if result != nil { failures += 1 }
 }
-usleep(50_000)
+wait_until_waiting(100)
 print("failures", failures)

@@ -1,6 +1,7 @@
 // An actor keeps a task that waits for ever in one of the actor's own methods.
 // EXPECT leak kind=retainCycle types=App.Mailbox fields=reader count=5
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 actor Mailbox {
   private var waiting: [CheckedContinuation<String, Never>] = []
   private var reader: Task<Void, Never>?
@@ -8,7 +9,8 @@ actor Mailbox {
     reader = Task { print(await self.next()) }
   }
   private func next() async -> String {
-    await withCheckedContinuation { waiting.append($0) }
+    arrive()
+    return await withCheckedContinuation { waiting.append($0) }
   }
 }
 @inline(never) func make() async {
@@ -18,6 +20,6 @@ actor Mailbox {
 @main struct Main {
   static func main() async throws {
     for _ in 0..<5 { await make() }
-    try await Task.sleep(for: .milliseconds(300))
+    wait_until_waiting(5)
   }
 }

@@ -1,6 +1,7 @@
 // `async let` waits for something that never comes.
 // EXPECT leak kind=retainCycle|unreferenced types=App.Query count=10
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Query: @unchecked Sendable {
   let text: String
   init(_ text: String) { self.text = text }
@@ -8,7 +9,8 @@ final class Query: @unchecked Sendable {
 @inline(never) @_optimize(none) func drop(_ continuation: UnsafeContinuation<Int, Never>) {}
 
 func answer(_ query: Query) async -> Int {
-  await withUnsafeContinuation { drop($0) } + query.text.count
+  arrive()
+  return await withUnsafeContinuation { drop($0) } + query.text.count
 }
 @inline(never) func start(_ number: Int) {
   Task.detached {
@@ -20,6 +22,6 @@ func answer(_ query: Query) async -> Int {
 @main struct Main {
   static func main() async throws {
     for number in 0..<10 { start(number) }
-    try await Task.sleep(for: .milliseconds(300))
+    wait_until_waiting(10)
   }
 }

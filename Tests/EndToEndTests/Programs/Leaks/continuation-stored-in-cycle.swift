@@ -1,10 +1,12 @@
 // A continuation that is stored in the object that the waiting task holds.
 // EXPECT leak kind=retainCycle types=App.Gate fields=waiter count=20
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Gate: @unchecked Sendable {
   var waiter: UnsafeContinuation<Void, Never>?
   var passed = 0
   func pass() async {
+    arrive()
     await withUnsafeContinuation { waiter = $0 }
     passed += 1
   }
@@ -16,6 +18,6 @@ final class Gate: @unchecked Sendable {
 @main struct Main {
   static func main() async throws {
     for _ in 0..<20 { startGate() }
-    try await Task.sleep(for: .milliseconds(300))
+    wait_until_waiting(20)
   }
 }

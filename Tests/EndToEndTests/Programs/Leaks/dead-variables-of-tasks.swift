@@ -1,6 +1,7 @@
 // Cycles that only dead variables of suspended tasks name are leaks of their own.
 // EXPECT leak kind=retainCycle types=App.Node fields=itself count=12 at=node
 // EXPECT leak kind=unreferenced count=6 at=task
+// HEADER ../Support/waiting.h
 final class Node {
   var itself: Node?
   var value = 1
@@ -30,5 +31,5 @@ for _ in 0..<6 {
   Task.detached { await leave() }  // @task
 }
 while sum < 12 { await Task.yield() }
-try? await Task.sleep(for: .milliseconds(50))
+wait_until_others_sleep()
 print(sum)

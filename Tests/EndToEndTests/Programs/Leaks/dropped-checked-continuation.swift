@@ -1,12 +1,14 @@
 // Checked continuations that are dropped: the runtime complains, and the waiting tasks leak.
 // EXPECT leak kind=unreferenced|retainCycle types=App.Ticket count=50
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Ticket: @unchecked Sendable {
   let number: Int
   init(_ number: Int) { self.number = number }
 }
 @inline(never) func wait(for ticket: Ticket) async -> Int {
-  await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+  arrive()
+  return await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
     if ticket.number < 0 { continuation.resume(returning: 1) }
   }
 }
@@ -16,6 +18,6 @@ final class Ticket: @unchecked Sendable {
       let ticket = Ticket(number)
       Task.detached { print(await wait(for: ticket) + ticket.number) }
     }
-    try await Task.sleep(for: .milliseconds(400))
+    wait_until_waiting(50)
   }
 }

@@ -1,6 +1,7 @@
 // A thousand requests wait for a continuation that was dropped: every one of them, every time.
 // EXPECT leak kind=unreferenced|retainCycle types=App.Request count=1000
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Request {
   let number: Int
   init(_ number: Int) { self.number = number }
@@ -11,6 +12,7 @@ final class Request {
 @inline(never) func send(_ number: Int) {
   Task.detached {
     let request = Request(number)  // @request
+    arrive()
     let answer = await withUnsafeContinuation { drop($0) }
     use(request)
     print(answer)
@@ -19,6 +21,6 @@ final class Request {
 @main struct Main {
   static func main() async throws {
     for number in 0..<1000 { send(number) }
-    try await Task.sleep(for: .milliseconds(500))
+    wait_until_waiting(1000)
   }
 }

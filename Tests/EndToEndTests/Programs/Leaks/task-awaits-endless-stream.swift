@@ -1,6 +1,7 @@
 // A task stored in self iterates over a stream that self keeps open: nobody else knows either.
 // EXPECT leak kind=retainCycle types=App.Subscriber fields=task count=5
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Subscriber: @unchecked Sendable {
   private let stream: AsyncStream<Int>
   private let continuation: AsyncStream<Int>.Continuation
@@ -12,7 +13,10 @@ final class Subscriber: @unchecked Sendable {
   }
   func start() {
     task = Task {
-      for await value in stream { self.seen += value }
+      for await value in stream {
+        self.seen += value
+        arrive()
+      }
     }
   }
   func send(_ value: Int) { continuation.yield(value) }
@@ -25,6 +29,6 @@ final class Subscriber: @unchecked Sendable {
 @main struct Main {
   static func main() async throws {
     for _ in 0..<5 { makeSubscriber() }
-    try await Task.sleep(for: .milliseconds(200))
+    wait_until_waiting(5)
   }
 }

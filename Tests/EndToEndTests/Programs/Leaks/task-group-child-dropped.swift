@@ -1,6 +1,7 @@
 // A child of a task group waits for a continuation that was dropped: parent and child leak together.
 // EXPECT leak kind=retainCycle|unreferenced types=App.Part count=10
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Part: @unchecked Sendable {
   let number: Int
   init(_ number: Int) { self.number = number }
@@ -11,7 +12,10 @@ final class Part: @unchecked Sendable {
   Task.detached {
     let part = Part(number)
     let total = await withTaskGroup(of: Int.self) { group in
-      group.addTask { await withUnsafeContinuation { drop($0) } + part.number }
+      group.addTask {
+        arrive()
+        return await withUnsafeContinuation { drop($0) } + part.number
+      }
       return await group.reduce(0, +)
     }
     print(total, part.number)
@@ -20,6 +24,6 @@ final class Part: @unchecked Sendable {
 @main struct Main {
   static func main() async throws {
     for number in 0..<10 { start(number) }
-    try await Task.sleep(for: .milliseconds(300))
+    wait_until_waiting(10)
   }
 }

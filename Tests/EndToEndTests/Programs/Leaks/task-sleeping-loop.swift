@@ -1,6 +1,7 @@
 // A task polls for ever and captures self, which stores the task: held only by a sleeping task.
 // EXPECT suspect kind=heldByTask types=App.Poller count=3
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 final class Poller: @unchecked Sendable {
   var polls = 0
   var task: Task<Void, Never>?
@@ -8,6 +9,7 @@ final class Poller: @unchecked Sendable {
     task = Task {
       while !Task.isCancelled {
         self.polls += 1
+        arrive()
         try? await Task.sleep(for: .seconds(600))
       }
     }
@@ -17,6 +19,6 @@ final class Poller: @unchecked Sendable {
 @main struct Main {
   static func main() async throws {
     for _ in 0..<3 { makePoller() }
-    try await Task.sleep(for: .milliseconds(200))
+    wait_until_waiting(3)
   }
 }
