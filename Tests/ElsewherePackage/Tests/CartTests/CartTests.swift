@@ -41,9 +41,9 @@ import UndeadTesting
     #expect(throws: UndeadError.self) { try LeakDetector.checkForLeaks() }
     #expect(throws: UndeadError.self) { try ZombieSniffer.start() }
     #expect(LeakDetector.markGeneration("request") == nil)
-    let request = try #require(UndeadService.Request(target: "/debug/undead/report"))
-    #expect(await UndeadService().respond(to: request).status == 503)
-    #expect(throws: UndeadServiceError.self) { try UndeadService.start(socket: "/tmp/none") }
+    let request = try #require(UndeadDebugService.Request(target: "/debug/undead/report"))
+    #expect(await UndeadDebugService().respond(to: request).status == 503)
+    #expect(throws: UndeadServiceError.self) { try UndeadDebugService.start(socket: "/tmp/none") }
   }
 
   @Test func reportsAreReadAndWritten() throws {
