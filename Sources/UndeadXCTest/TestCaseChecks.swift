@@ -66,7 +66,7 @@ struct TestCaseChecks: Sendable {
   private static func check(_ scope: AllocationScope, _ testCase: XCTestCase, ignoring rules: [String]) {
     let site = TestCaseSite(testCase: testCase, position: Place(file: "<unknown>", line: 0))
     do {
-      let report = try scope.check(options: site.options(ignoring: rules))
+      let report = try scope.check(options: site.options(ignoring: rules), heldBy: testCase)
       for leak in report.leaks {
         TestCaseSite(testCase: testCase, position: leak.place { $0.isMethod(of: testCase.name) })
           .fail(FailureText.text(leak, directory: TestCaseSite.directory))

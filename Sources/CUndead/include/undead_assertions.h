@@ -21,6 +21,10 @@ void undead_scope_avoid_task(void);
 // words, and stops nobody.
 bool undead_scope_has_survivors(uint32_t scope, uint32_t mark);
 
+// The same, and false as well if all of these blocks are certainly alive: global variables lead to them, or the object
+// `holder` (NULL: none), which code that waits for this call holds. Nobody is stopped for that either.
+bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *holder);
+
 // Writes what undead_scope_of_block returns for blocks that the last look for leaks found alive, but only from the stacks
 // and registers of threads other than the one that asked for it: at most `max`. Returns their number. Under
 // undead_lock_checks.

@@ -4,6 +4,7 @@
 #include "session/candidates.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/processor.h"
 #include "record/mode.h"
 #include "record/registry.h"
@@ -17,15 +18,29 @@ typedef struct {
   bool direct;         // the program's own code, which called nothing but an allocator
 } maker;
 
-static bool is_library(const undead_module *module, const char *name) {
-  return module->toolchain && strstr(module->path, name) != NULL;
+// Libraries that matter here; many frames are asked about.
+enum { KNOWN = 1, TEST_LIBRARY = 2, HAS_ALLOCATORS = 4, HAS_CLOSURES_OF_C = 8, MOST_MODULES = 1024 };
+
+static uint8_t find_kind(const undead_module *module) {
+  uint8_t kind = KNOWN;
+  if (!module->toolchain) return kind;
+  if (strstr(module->path, "/libXCTest.so")) kind |= TEST_LIBRARY;
+  // Functions of these return memory that then belongs to whoever called them (scan/decide.c has their names).
+  if (strstr(module->path, "/libswiftCore.so") || strstr(module->path, "/libc.so")) kind |= HAS_ALLOCATORS;
+  if (strstr(module->path, "/libdispatch.so") || strstr(module->path, "/libBlocksRuntime.so")) kind |= HAS_CLOSURES_OF_C;
+  return kind;
 }
 
-static bool is_test_library(const undead_module *module) { return is_library(module, "/libXCTest.so"); }
-
-// Functions of these return memory that then belongs to whoever called them (scan/decide.c has their names).
-static bool has_allocators(const undead_module *module) {
-  return is_library(module, "/libswiftCore.so") || is_library(module, "/libc.so");
+// Under the lock of checks.
+static bool is_library(const undead_module *module, uint8_t kind) {
+  static uint8_t kinds[MOST_MODULES];
+  static uint32_t generation;
+  size_t index = (size_t)(module - undead_module_at(0));
+  if (index >= MOST_MODULES) return find_kind(module) & kind;
+  if (generation != undead_modules_generation) memset(kinds, 0, sizeof kinds);
+  generation = undead_modules_generation;
+  if (!kinds[index]) kinds[index] = find_kind(module);
+  return kinds[index] & kind;
 }
 
 // The main function of a test program, which does nothing but call XCTest, is no code of the program.
@@ -39,9 +54,9 @@ static maker maker_of(uint32_t backtrace) {
     if (!module) return (maker){.direct = true};
     if (!module->toolchain && !in_main && !in_library) return result;
     in_main |= !module->toolchain;
-    in_library = is_test_library(module);
+    in_library = is_library(module, TEST_LIBRARY);
     result.test_library |= in_library && !in_main;
-    result.direct &= has_allocators(module);
+    result.direct &= is_library(module, HAS_ALLOCATORS);
     if (in_main && in_library) return result;
   }
   result.runner = count > 0;
@@ -54,13 +69,13 @@ static bool may_be_metadata(uintptr_t word) {
   // Lists and side tables begin with the address of another block; no metadata lies at the start of one.
   if (undead_registry_knows(word)) return false;
   const undead_module *module = undead_module_of(word);
-  return !module || !(is_library(module, "/libdispatch.so") || is_library(module, "/libBlocksRuntime.so"));
+  return !module || !is_library(module, HAS_CLOSURES_OF_C);
 }
 
 // Such as an XCTestExpectation that the program asked for, other than what the library needs for it.
 static bool is_class_of_test_library(uintptr_t metadata) {
   const undead_module *module = undead_module_of(metadata);
-  return module && is_test_library(module) && *(const uintptr_t *)metadata == ABI_KIND_CLASS;
+  return module && is_library(module, TEST_LIBRARY) && *(const uintptr_t *)metadata == ABI_KIND_CLASS;
 }
 
 // Exported by the concurrency library: what each piece of a task's memory begins with (stdlib/public/Concurrency/Debug.h).

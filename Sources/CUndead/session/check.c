@@ -247,6 +247,24 @@ static void *run(void *argument) {
   return NULL;
 }
 
+static void prove(void *context) {
+  undead_check *check = context;
+  undead_modules_refresh();
+  if (undead_runtime_find()) undead_proof_search(check->proof);
+  check->succeeded = true;
+}
+
+// Opens nothing, and asks nobody. What it reads may go while it does.
+static void *run_proof(void *argument) {
+  undead_check *check = argument;
+  undead_thread.ignored++;
+  if (undead_guarded(prove, check)) undead_symbols_forget();
+  undead_discard_stack();
+  set_phase(DONE);
+  undead_thread.ignored--;
+  return NULL;
+}
+
 static int create_thread(undead_check *check) {
   // Naming asks the Swift runtime, which recurses; under a memory limit less must do.
   static const size_t stack_sizes[] = {8u << 20, 1u << 20, 256u << 10};
@@ -257,7 +275,7 @@ static int create_thread(undead_check *check) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, stack_sizes[i]);
-    error = pthread_create(&thread, &attributes, run, check);
+    error = pthread_create(&thread, &attributes, check->proof ? run_proof : run, check);
     pthread_attr_destroy(&attributes);
   }
   return error;

@@ -1,5 +1,6 @@
 // One look for leaks: a scan and its snapshot, on a thread made for it. At most one is under way in a process.
 #pragma once
+#include "scan/proof.h"
 #include "scan/scan.h"
 #include "session/facts.h"
 #include <stdbool.h>
@@ -17,6 +18,7 @@ typedef struct {
   char path[1024];
   bool counts_types;              // no snapshot, but a census file
   bool with_heap;                 // the snapshot is to be a heap file
+  undead_proof *proof;            // not NULL: only this is searched for, while the program runs
   int final_signal;               // ends the process with this signal when done; 0: none
   bool unattended;                // nobody waits for the result
   // While it is under way.

@@ -70,6 +70,9 @@ void undead_scope_avoid_task(void) {}
 bool undead_scope_has_survivors(uint32_t scope, uint32_t mark) {
   return (void)scope, (void)mark, false;
 }
+bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *holder) {
+  return (void)scope, (void)mark, (void)holder, false;
+}
 uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) { return (void)scopes, (void)max, 0; }
 
 // Calls that leave no trace, where nobody looks for one

@@ -10,7 +10,6 @@
 #include "record/thread.h"
 #include "record/way.h"
 #include "unwind/store.h"
-#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <unistd.h>
@@ -98,28 +97,12 @@ static uint32_t current_scope(void) {
 
 uint32_t undead_scope_tag(uint32_t backtrace) {
   if (undead_thread.unscoped || !undead_store_prepare()) return backtrace;
-  uint32_t scope = current_scope() | UNDEAD_SCOPE_BIT;
-  if (backtrace == UNDEAD_BACKTRACE_NONE) {
-    uint32_t tagged = undead_store_child(UNDEAD_TRIE_ROOT, scope);
-    return tagged ? tagged : backtrace;
-  }
-  const undead_trie_node *inner = undead_trie_at(backtrace);
-  assert(inner->pc_index & UNDEAD_RUN_BIT);
-  uint32_t outer = undead_store_child(inner->parent, scope);
-  uint32_t tagged = outer ? undead_store_child(outer, inner->pc_index) : 0;
+  uint32_t tagged = undead_store_in_scope(backtrace, current_scope(), &undead_thread.scope_node);
   return tagged ? tagged : backtrace;
 }
 
-static uint32_t scope_at(uint32_t node) {
-  uint32_t index = undead_trie_at(node)->pc_index;
-  bool is_scope = !(index & UNDEAD_RUN_BIT) && index & UNDEAD_SCOPE_BIT;
-  return is_scope ? index & ~UNDEAD_SCOPE_BIT : 0;
-}
-
 uint32_t undead_scope_of_backtrace(uint32_t backtrace) {
-  if (backtrace <= UNDEAD_BACKTRACE_NONE || !undead_trie || backtrace >= undead_store_count()) return 0;
-  uint32_t scope = scope_at(backtrace);
-  return scope ? scope : scope_at(undead_trie_at(backtrace)->parent);
+  return backtrace <= UNDEAD_BACKTRACE_NONE ? 0 : undead_store_scope(backtrace);
 }
 
 uint32_t undead_scope_of_block(const void *block) {

@@ -21,8 +21,9 @@ uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 #define MOST_BYTES (1ull << 29)   // the ids have room for no more (record/registry.h)
 #define LEAST_BYTES (1ull << 16)
 static undead_reserve reserve;
-#define FIRST_WORD (UNDEAD_TRIE_PARTIAL + NODE_WORDS)
+#define FIRST_WORD (UNDEAD_TRIE_SCOPES + NODE_WORDS)
 _Static_assert(UNDEAD_TRIE_PARTIAL == UNDEAD_TRIE_RUNS + NODE_WORDS, "the roots lie one behind the other");
+_Static_assert(UNDEAD_TRIE_SCOPES == UNDEAD_TRIE_PARTIAL + NODE_WORDS, "and the last one, too");
 // Each new node changes it: no cache line that the hooks read may be near.
 static struct {
   _Alignas(64) uint32_t next_word;
@@ -109,10 +110,36 @@ uint32_t undead_store_runs(void) {
   return none == UNDEAD_TRIE_ROOT ? UNDEAD_TRIE_RUNS : undead_trie_at(none)->pc_index & ~UNDEAD_RUN_BIT;
 }
 
+#define IN_SCOPE (UNDEAD_RUN_BIT | UNDEAD_SCOPE_BIT)
+
+// The same backtrace in no scope.
+static uint32_t without_scope(uint32_t id) {
+  uint32_t index = undead_trie_at(id)->pc_index;
+  return (index & IN_SCOPE) == IN_SCOPE ? index & ~IN_SCOPE : id;
+}
+
+static uint32_t scope_at(uint32_t node) {
+  uint32_t index = undead_trie_at(node)->pc_index;
+  return (index & IN_SCOPE) == UNDEAD_SCOPE_BIT ? index & ~UNDEAD_SCOPE_BIT : 0;
+}
+
+uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node) {
+  uint32_t node = *scope_node;
+  if (!node || node >= undead_store_count() || undead_trie_at(node)->pc_index != (scope | UNDEAD_SCOPE_BIT))
+    *scope_node = node = undead_store_child(UNDEAD_TRIE_SCOPES, scope | UNDEAD_SCOPE_BIT);
+  return node && id != UNDEAD_TRIE_ROOT ? undead_store_child(node, id | IN_SCOPE) : node;
+}
+
+uint32_t undead_store_scope(uint32_t id) {
+  if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
+  uint32_t index = undead_trie_at(id)->pc_index;
+  return scope_at((index & IN_SCOPE) == IN_SCOPE ? undead_trie_at(id)->parent : id);
+}
+
 // What the run of a backtrace tells with that bit, 0 if nothing.
 static uint32_t told_by_run(uint32_t id, uint32_t bit) {
   if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
-  uint32_t run = undead_trie_at(id)->pc_index;
+  uint32_t run = undead_trie_at(without_scope(id))->pc_index;
   if (!(run & UNDEAD_RUN_BIT)) return 0;
   for (run &= ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS; run = undead_trie_at(run)->parent) {
     uint32_t index = undead_trie_at(run)->pc_index;
@@ -123,7 +150,8 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
 
 bool undead_store_is_partial(uint32_t id) {
   if (!undead_trie || id >= undead_store_count()) return false;
-  while (id > UNDEAD_TRIE_PARTIAL) id = undead_trie_at(id)->parent;
+  if (id > UNDEAD_TRIE_SCOPES) id = without_scope(id);
+  while (id > UNDEAD_TRIE_SCOPES) id = undead_trie_at(id)->parent;
   return id == UNDEAD_TRIE_PARTIAL;
 }
 
@@ -178,7 +206,9 @@ uint32_t undead_store_add_sampled(const uint32_t *pc_indices, uint32_t count, ui
 }
 
 uint32_t undead_store_run(uint32_t id) {
-  if (id <= UNDEAD_TRIE_PARTIAL || !(undead_trie_at(id)->pc_index & UNDEAD_RUN_BIT)) return 0;
+  if (id <= UNDEAD_TRIE_SCOPES) return 0;
+  id = without_scope(id);
+  if (id <= UNDEAD_TRIE_SCOPES || !(undead_trie_at(id)->pc_index & UNDEAD_RUN_BIT)) return 0;
   uint32_t run = undead_trie_at(id)->pc_index & ~UNDEAD_RUN_BIT, frames = 0;
   for (uint32_t at = run; at > UNDEAD_TRIE_RUNS; at = undead_trie_at(at)->parent, frames++)
     if (undead_trie_at(at)->pc_index & (UNDEAD_GENERATION_BIT | UNDEAD_SAMPLE_BIT)) break;
@@ -187,7 +217,8 @@ uint32_t undead_store_run(uint32_t id) {
 
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   uint32_t found = 0;
-  for (; id > UNDEAD_TRIE_PARTIAL && found < max; id = undead_trie_at(id)->parent) {
+  if (id > UNDEAD_TRIE_SCOPES) id = without_scope(id);
+  for (; id > UNDEAD_TRIE_SCOPES && found < max; id = undead_trie_at(id)->parent) {
     uint32_t pc_index = undead_trie_at(id)->pc_index;
     if (!(pc_index & UNDEAD_RUN_BIT)) {
       if (!(pc_index & UNDEAD_SCOPE_BIT)) pc_indices[found++] = pc_index;

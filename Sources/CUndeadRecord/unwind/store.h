@@ -21,8 +21,12 @@ typedef struct {
 #define UNDEAD_RUN_FRAMES 3u
 // The root of backtraces that end too early (partial_x86_64.h), in place of UNDEAD_TRIE_ROOT.
 #define UNDEAD_TRIE_PARTIAL 9u
+// The root of allocation scopes (record/scopes.h): a child for each, whose children are the backtraces that were taken in it.
+// So what a scope adds lies in a list of its own, however many there were before.
+#define UNDEAD_TRIE_SCOPES 13u
 #define UNDEAD_RUN_BIT 0x80000000u
-// In place of a return address: the allocation scope (record/scopes.h). Indices of return addresses have 21 bits.
+// In place of a return address: the scope. Indices of return addresses have 21 bits. With UNDEAD_RUN_BIT, below a scope: the id
+// of the same backtrace in no scope.
 #define UNDEAD_SCOPE_BIT 0x40000000u
 // In the trie of runs, in place of a return address: the root of the runs of a generation (record/generations.h). So the
 // innermost node of a backtrace tells when it was taken, and what is outside of its run is shared by all generations.
@@ -88,6 +92,12 @@ uint32_t undead_store_none_of(uint32_t generation);
 
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
+
+// The id of a backtrace in a scope; 0 if the store is full. `*scope_node`: what was found for the scope that was asked for last,
+// or 0.
+uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node);
+// The scope of a backtrace, 0 if it has none.
+uint32_t undead_store_scope(uint32_t id);
 
 // The node of the run of the UNDEAD_RUN_FRAMES innermost frames of a backtrace, 0 if they are not in one.
 uint32_t undead_store_run(uint32_t id);

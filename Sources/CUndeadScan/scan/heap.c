@@ -108,6 +108,22 @@ bool undead_heap_open_starts(undead_heap *heap) {
   return ok;
 }
 
+static void add_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
+  undead_heap *heap = context;
+  heap->regions[base >> UNDEAD_LEAF_SHIFT].leaf = leaf;
+  if (base < heap->low) heap->low = base;
+  heap->high = base + LEAF_BYTES;
+}
+
+bool undead_heap_open_registered(undead_heap *heap) {
+  *heap = (undead_heap){.low = UINTPTR_MAX, .glibc = is_glibc_known()};
+  heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
+  if (!heap->regions) return false;
+  undead_registry_each_leaf(add_leaf, heap);
+  if (heap->low > heap->high) heap->low = heap->high;
+  return true;
+}
+
 void undead_heap_close(undead_heap *heap) {
   for (uintptr_t *cover = heap->covers, *next; cover; cover = next) {
     next = (uintptr_t *)cover[UNDEAD_LEAF_PAGES];

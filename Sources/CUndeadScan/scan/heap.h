@@ -40,6 +40,8 @@ typedef struct {
 bool undead_heap_open(undead_heap *heap);
 // Only where blocks start: undead_heap_starts, undead_heap_word and undead_heap_each, and nothing else.
 bool undead_heap_open_starts(undead_heap *heap);
+// The same while the program runs, without the memory map.
+bool undead_heap_open_registered(undead_heap *heap);
 void undead_heap_close(undead_heap *heap);
 
 // The same as undead_block_size, without a call for what malloc_usable_size() does with chunks in use that are no mappings of

@@ -100,11 +100,15 @@ package final class AllocationScope: Sendable {
 
   /// Finds the objects born in the scope that nothing reaches any more, and the suspects among the others.
   ///
-  /// - Parameter options: what is left out.
+  /// - Parameters:
+  ///   - options: what is left out.
+  ///   - holder: an object that is alive until this returns, and so is all that it holds, such as the running test case.
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
-  package func check(options: ReportOptions = StandingSuppressions.options) throws(UndeadError) -> LeakReport {
+  package func check(
+    options: ReportOptions = StandingSuppressions.options, heldBy holder: AnyObject? = nil
+  ) throws(UndeadError) -> LeakReport {
     undead_clear_stack()
-    guard try mayHaveLeaks() else { return LeakReport() }
+    guard try mayHaveLeaks(heldBy: holder) else { return LeakReport() }
     return try Self.check([self], options: options)[0]
   }
 
@@ -145,18 +149,17 @@ package final class AllocationScope: Sendable {
     return looks.reports
   }
 
-  /// Most tests leave nothing behind: they need no search of the whole process.
+  /// Most tests leave nothing behind, or only what is certainly alive: they need no search of the whole process.
   ///
   /// To be asked before anything is allocated, which would count.
-  private func mayHaveLeaks() throws(UndeadError) -> Bool {
+  private func mayHaveLeaks(heldBy holder: AnyObject? = nil) throws(UndeadError) -> Bool {
     if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
-    return !LeakDetector.isActive || undead_scope_has_survivors(number, mark)
+    let address = holder.map { Unmanaged.passUnretained($0).toOpaque() }
+    return !LeakDetector.isActive || undead_scope_may_have_leaks(number, mark, address)
   }
 
+  /// What was left behind of a scope is so of each one that was opened before, too.
   private static func mayHaveLeaks(_ scopes: [AllocationScope]) throws(UndeadError) -> Bool {
-    for scope in scopes {
-      if try scope.mayHaveLeaks() { return true }
-    }
-    return false
+    try scopes.min { $0.number < $1.number }?.mayHaveLeaks() ?? false
   }
 }

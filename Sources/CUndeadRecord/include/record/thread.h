@@ -22,6 +22,7 @@ typedef struct {
   uint32_t abandoned_hooks;    // how many hooks a signal handler jumped out of
   uint32_t asks_scope;         // the thread is finding out its allocation scope
   uint32_t unscoped;           // > 0: what it allocates belongs to no scope
+  uint32_t scope_node;         // in the store, of the scope of its last block; 0: there was none
   uintptr_t stack_low, stack_high, stack_barrier;   // see unwind/stack.h
 } undead_thread_state;
 

@@ -1,0 +1,214 @@
+import CUndead
+import Foundation
+import Testing
+
+@testable import Undead
+
+/// What a test leaves alive needs no look at the process, what it leaks does: each test in a process of its own.
+@Suite(.timeLimit(.minutes(20))) struct SurvivorProofTests {
+  @Test func whatGlobalsHoldNeedsNoLook() async {
+    await #expect(processExitsWith: .success) {
+      cache["first"] = [Item()]
+      learnTypes()
+      for number in 0..<20 {
+        #expect(!mayHaveLeaks { Store.shared.fill() })
+        #expect(!mayHaveLeaks { cache["\(number)"] = [Item()] })
+        #expect(!mayHaveLeaks { newest = Item() })
+      }
+    }
+  }
+
+  @Test func whatTheCallerHoldsNeedsNoLook() async {
+    await #expect(processExitsWith: .success) {
+      learnTypes()
+      let item = Item()
+      let scope = Scope { item.next = Item() }
+      let (held, alone) = (scope.mayHaveLeaks(heldBy: item), scope.mayHaveLeaks(heldBy: nil))
+      #expect(!held)
+      #expect(alone)
+      withExtendedLifetime(item) {}
+    }
+  }
+
+  @Test func oneThatNobodyHoldsNeedsALook() async {
+    await #expect(processExitsWith: .success) {
+      learnTypes()
+      let alone = mayHaveLeaks {
+        Store.shared.fill()
+        leakACycle()
+      }
+      #expect(alone)
+      // It refers to what is alive, which does not refer to it.
+      #expect(mayHaveLeaks { leakACycle(to: Store.shared.items[0]) })
+    }
+  }
+
+  /// What keeps nothing alive proves nothing: weak and unmanaged references, numbers, elements that were removed.
+  @Test func wordsThatHoldNothingProveNothing() async {
+    await #expect(processExitsWith: .success) {
+      learnTypes()
+      #expect(mayHaveLeaks { Store.shared.seen = cycle() })
+      #expect(mayHaveLeaks { Store.shared.number = address(of: cycle()) })
+      #expect(mayHaveLeaks { globalNumber = address(of: cycle()) })
+      let removed = mayHaveLeaks {
+        Store.shared.items.append(cycle())
+        Store.shared.items.removeLast()
+      }
+      #expect(removed)
+    }
+  }
+
+  @Test func whatWasHeldIsLeakedLater() async {
+    await #expect(processExitsWith: .success) {
+      learnTypes()
+      let scope = Scope { newest = cycle() }
+      let before = scope.mayHaveLeaks(heldBy: nil)
+      newest = nil
+      let after = scope.mayHaveLeaks(heldBy: nil)
+      #expect(!before)
+      #expect(after)
+      // What hangs off it is lost, too, though each of them is held by another object.
+      let holder = Holder()
+      #expect(mayHaveLeaks { holder.leakWith(Item()) })
+    }
+  }
+
+  /// What only fires or waits holds an object by may make it a suspect.
+  @Test func whatOnlyFiresOrWaitsNeedsALook() async {
+    await #expect(processExitsWith: .success) {
+      observe()
+      schedule()
+      learnTypes()
+      #expect(mayHaveLeaks { observe() })
+      #expect(mayHaveLeaks { schedule() })
+      let center = Scope { observe() }
+      #expect(center.mayHaveLeaks(heldBy: NotificationCenter.default))
+    }
+  }
+
+  /// Chains that are cut and made anew while they are read, and blocks that go away meanwhile.
+  @Test func chainsThatChange() async {
+    await #expect(processExitsWith: .success) {
+      learnTypes()
+      let done = Flag()
+      let thread = Thread {
+        while !done.isSet {
+          Store.shared.swapItems()
+          bytes = [UInt8](repeating: 1, count: 1 << 20)
+          boxes = (0..<64).map { _ in Item() }
+        }
+      }
+      thread.start()
+      for _ in 0..<300 {
+        let scope = Scope { leakACycle() }
+        #expect(scope.mayHaveLeaks(heldBy: nil))
+        _ = mayHaveLeaks { newest = Item() }
+      }
+      done.set()
+      while !thread.isFinished { usleep(1000) }
+    }
+  }
+}
+
+/// A scope whose body has run.
+private struct Scope {
+  let scope: AllocationScope
+  let mark: UInt32
+
+  init(_ body: () -> Void) {
+    mark = undead_scope_mark()
+    scope = AllocationScope.outsideOfAll { AllocationScope("scope") }
+    scope.run(body)
+  }
+
+  func mayHaveLeaks(heldBy holder: AnyObject?) -> Bool {
+    undead_clear_stack()
+    // Else it would be no question.
+    precondition(undead_scope_has_survivors(scope.number, mark))
+    return undead_scope_may_have_leaks(scope.number, mark, holder.map { Unmanaged.passUnretained($0).toOpaque() })
+  }
+}
+
+private func mayHaveLeaks(_ body: () -> Void) -> Bool {
+  Scope(body).mayHaveLeaks(heldBy: nil)
+}
+
+/// Types are learned by looks at the whole process.
+private func learnTypes() {
+  Store.shared.fill()
+  newest = Item()
+  _ = try? LeakDetector.checkForLeaks()
+}
+
+private class Item {
+  var next: Item?
+  var other: Item?
+}
+
+nonisolated(unsafe) private var cache: [String: [Item]] = [:]
+nonisolated(unsafe) private var newest: Item?
+nonisolated(unsafe) private var globalNumber: UInt = 0
+nonisolated(unsafe) private var bytes: [UInt8] = []
+nonisolated(unsafe) private var boxes: [Item] = []
+
+private final class Store: @unchecked Sendable {
+  static let shared = Store()
+  var items: [Item] = []
+  var spare: [Item] = []
+  weak var seen: Item?
+  var number: UInt = 0
+
+  func fill() {
+    items.reserveCapacity(1000)
+    items.append(Item())
+    items[items.count - 1].next = Item()
+  }
+
+  func swapItems() { swap(&items, &spare) }
+}
+
+private final class Holder {
+  @inline(never) @_optimize(none)
+  func leakWith(_ item: Item) {
+    let lost = cycle()
+    lost.other = item
+  }
+}
+
+private final class Observer: @unchecked Sendable {
+  var token: (any NSObjectProtocol)?
+  var timer: Timer?
+}
+
+@inline(never) @_optimize(none) private func observe() {
+  let observer = Observer()
+  observer.token = NotificationCenter.default.addObserver(forName: Notification.Name("proof"), object: nil, queue: nil)
+  {
+    [observer] _ in _ = observer
+  }
+}
+
+@inline(never) @_optimize(none) private func schedule() {
+  let observer = Observer()
+  observer.timer = Timer.scheduledTimer(withTimeInterval: 1000, repeats: true) { [observer] _ in _ = observer }
+}
+
+@inline(never) @_optimize(none) private func cycle() -> Item {
+  let first = Item()
+  first.next = Item()
+  first.next?.next = first
+  return first
+}
+
+private func address(of item: Item) -> UInt { UInt(bitPattern: Unmanaged.passUnretained(item).toOpaque()) }
+
+@inline(never) @_optimize(none) private func leakACycle(to other: Item? = nil) {
+  cycle().other = other
+}
+
+private final class Flag: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false
+  var isSet: Bool { lock.withLock { value } }
+  func set() { lock.withLock { value = true } }
+}
