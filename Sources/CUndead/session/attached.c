@@ -6,13 +6,14 @@
 #include "undead_attach.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/thread_state.h"
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/sample.h"
-#include "record/thread.h"
 #include "session/session.h"
 #include "session/text.h"
 #include "unwind/backtrace.h"
+#include "unwind/settings.h"
 #include <errno.h>
 #include <stddef.h>
 #include <time.h>
@@ -69,7 +70,7 @@ static int begin(undead_record_request *request) {
   }
   static bool registered;
   if (!registered) registered = __register_atfork(NULL, NULL, after_fork_in_child, NULL) == 0;
-  if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_record_depth = request->depth;
+  if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
   undead_recording_since = nanoseconds();
   undead_record_start(mode_for(request));
   request->places = (uint32_t)undead_attach_hooks();

@@ -6,9 +6,9 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/thread_state.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
-#include "record/thread.h"
 #include "session/calls.h"
 #include "unwind/backtrace.h"
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "record/registry.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
+#include "unwind/settings.h"
 #include <string.h>
 
 typedef struct {

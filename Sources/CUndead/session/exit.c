@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "session/exit.h"
 #include "platform/own_data.h"
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include "session/check.h"
 #include "session/interpose.h"
 #include "session/interrupted.h"

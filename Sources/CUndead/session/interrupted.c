@@ -5,8 +5,8 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/system_calls.h"
+#include "platform/thread_state.h"
 #include "record/abandoned.h"
-#include "record/thread.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>

@@ -7,12 +7,13 @@
 #include "platform/boundaries.h"
 #include "platform/environment.h"
 #include "platform/own_data.h"
+#include "platform/thread_state.h"
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/registry.h"
 #include "record/sample.h"
-#include "record/thread.h"
+#include "record/way.h"
 #include "session/check.h"
 #include "session/exec.h"
 #include "session/exit.h"
@@ -279,7 +280,10 @@ void undead_session_before_main(void) {
   if (undead_swift_is_present()) {
     undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
     load_fallback_unwinder();
-    if (undead_record_runs_tests()) undead_async_begin();
+    if (undead_record_runs_tests()) {
+      undead_async_begin();
+      undead_way_choose();
+    }
   }
   undead_exit_find_next();
   undead_signal_find_next();

@@ -4,6 +4,7 @@
 #include "undead_backtraces.h"
 #include "record/mode.h"
 #include "session/check.h"
+#include "unwind/settings.h"
 #include "unwind/walk_x86_64.h"
 #include "world/helper.h"
 #include "world/world.h"

@@ -4,10 +4,10 @@
 #include "record/attached.h"
 #include "platform/imports.h"
 #include "platform/own_data.h"
+#include "platform/thread_state.h"
 #include "record/allocator.h"
 #include "record/images_x86_64.h"
 #include "record/mode.h"
-#include "record/thread.h"
 #include "unwind/pc_table.h"
 #include "unwind/store.h"
 #include <dlfcn.h>

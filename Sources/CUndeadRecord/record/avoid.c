@@ -5,9 +5,9 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/thread_state.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "record/thread.h"
 #include "record/way.h"
 #include "unwind/stack.h"
 #include <assert.h>

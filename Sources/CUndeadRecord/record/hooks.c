@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/own_data.h"
+#include "platform/thread_state.h"
 #include "record/free_filter.h"
 #include "record/gate.h"
 #include "record/mode.h"
@@ -12,7 +13,6 @@
 #include "record/sample.h"
 #include "record/scopes.h"
 #include "record/sparse.h"
-#include "record/thread.h"
 #include "record/allocator.h"
 #include "record/hook_frame.h"
 #include "record/new_block.h"
@@ -22,7 +22,7 @@
 #include "record/way.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
-#include "unwind/compare.h"
+#include "record/compare.h"
 #include "unwind/store.h"
 #include <errno.h>
 #include <stddef.h>

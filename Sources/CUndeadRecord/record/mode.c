@@ -12,13 +12,12 @@
 #include "record/way.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
+#include "unwind/settings.h"
 #include "unwind/store.h"
 #include <string.h>
 #include <unistd.h>
 
 volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
-bool undead_record_hybrid, undead_record_all_partial;
-uint32_t undead_record_depth = UNDEAD_DEPTH_DEFAULT;
 
 static bool is_zero(const char *text) {
   return text && strcmp(text, "0") == 0;
@@ -62,8 +61,8 @@ bool undead_record_samples(void) {
 }
 
 static void choose_partial(void) {
-  undead_record_hybrid = may_be_partial();
-  undead_record_all_partial = undead_record_hybrid && undead_setting("UNDEAD_TEST_ALL_PARTIAL");
+  undead_backtrace_hybrid = may_be_partial();
+  undead_backtrace_all_partial = undead_backtrace_hybrid && undead_setting("UNDEAD_TEST_ALL_PARTIAL");
 }
 
 static undead_mode mode_with_backtraces(void) {
@@ -79,7 +78,7 @@ int32_t undead_record_decide(void) {
   if (mode != UNDEAD_RECORD_UNDECIDED) return mode;
   // Before libc has its environment the dynamic loader allocates a few blocks: known, but without backtraces.
   if (!environ) return is_preload() && !undead_record_is_sandboxed() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
-  undead_record_depth = parse_depth(undead_setting("UNDEAD_DEPTH"));
+  undead_backtrace_depth = parse_depth(undead_setting("UNDEAD_DEPTH"));
   const char *wanted = undead_setting("UNDEAD");
   // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
   bool session = is_preload() || undead_setting("UNDEAD_SESSION");
@@ -91,6 +90,7 @@ int32_t undead_record_decide(void) {
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return expected;
+  undead_backtrace_goes_on = on;
   undead_way_choose();
   return decided;
 }
@@ -102,12 +102,14 @@ void undead_record_start(undead_mode mode) {
   undead_backtrace_forget_images();
   if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;
   undead_way_choose();   // nobody may free by words only when the first byte is written
+  undead_backtrace_goes_on = true;
   __atomic_store_n(&undead_record_mode, mode, __ATOMIC_RELEASE);
   undead_way_choose();
 }
 
 void undead_record_stop(void) {
   __atomic_store_n(&undead_record_mode, UNDEAD_RECORD_OFF, __ATOMIC_RELEASE);
+  undead_backtrace_goes_on = false;
   undead_way_choose();
 }
 

@@ -1,11 +1,11 @@
 // What the hooks note of a block, inline.
 #pragma once
+#include "platform/thread_state.h"
 #include "record/hook_frame.h"
 #include "record/new_block.h"
 #include "record/registry.h"
 #include "record/sample.h"
 #include "record/sparse.h"
-#include "record/thread.h"
 #include "unwind/walk_x86_64.h"
 
 // What malloc hands out lies in the lower half; of what it is given back by mistake only a part of the address counts.

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "platform/imports.h"
 #include "platform/own_data.h"
+#include "platform/thread_state.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/free_filter.h"
@@ -13,7 +14,6 @@
 #include "record/other_functions.h"
 #include "record/other_memory.h"
 #include "record/registry.h"
-#include "record/thread.h"
 #include "record/way.h"
 #include <dlfcn.h>
 #include <errno.h>

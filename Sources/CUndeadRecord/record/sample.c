@@ -5,15 +5,16 @@
 #include "platform/environment.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/thread_state.h"
 #include "record/generations.h"
 #include "record/sample_governor.h"
 #include "record/sample_lock.h"
 #include "record/sample_math.h"
 #include "record/sample_stacks.h"
 #include "record/sample_table.h"
-#include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
+#include "unwind/settings.h"
 #include "unwind/store.h"
 #include <assert.h>
 #include <limits.h>
@@ -185,7 +186,7 @@ uint32_t undead_sample_mean_of(uint32_t backtrace) { return undead_store_sample_
 
 static uint32_t frames_of(const undead_sample_stack *stack, uintptr_t *frames, uint32_t max) {
   const uint32_t *indices = undead_stacks_frames(stack);
-  uint32_t count = stack->count < undead_record_depth ? stack->count : undead_record_depth;
+  uint32_t count = stack->count < undead_backtrace_depth ? stack->count : undead_backtrace_depth;
   if (count > max) count = max;
   for (uint32_t i = 0; i < count; i++) frames[i] = undead_pcs[indices[i]].pc;
   return count;

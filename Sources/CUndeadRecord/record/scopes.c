@@ -4,10 +4,10 @@
 #include "record/scopes.h"
 #include "platform/own_data.h"
 #include "undead_scopes.h"
+#include "platform/thread_state.h"
 #include "record/avoid.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "record/thread.h"
 #include "record/way.h"
 #include "unwind/store.h"
 #include <errno.h>

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "record/mode.h"
 #include "platform/own_data.h"
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>

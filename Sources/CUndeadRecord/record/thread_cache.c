@@ -5,10 +5,10 @@
 #include "platform/environment.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/thread_state.h"
 #include "record/allocator.h"
 #include "record/mode.h"
 #include "record/reach.h"
-#include "record/thread.h"
 #include "record/way.h"
 #include <gnu/libc-version.h>
 #include <link.h>

@@ -7,12 +7,11 @@
 bool undead_async_wanted;
 
 #if defined(__x86_64__)
-#include "record/mode.h"
-#include "record/thread.h"
-#include "record/way.h"
+#include "platform/thread_state.h"
 #include "unwind/backtrace.h"
 #include "unwind/known_x86_64.h"
 #include "unwind/memo_x86_64.h"
+#include "unwind/settings.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
 #include <assert.h>
@@ -37,7 +36,6 @@ void undead_async_begin(void) {
   current_task = (void *(*)(void))dlsym(RTLD_DEFAULT, "swift_task_getCurrent");
   dlerror();
   undead_async_wanted = current_task != NULL;
-  undead_way_choose();
 }
 
 // The first question of a thread may allocate.

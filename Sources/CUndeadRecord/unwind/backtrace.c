@@ -2,12 +2,12 @@
 #if UNDEAD_SUPPORTED
 #include "unwind/backtrace.h"
 #include "platform/own_data.h"
-#include "record/mode.h"
 #include "unwind/async_callers.h"
 #include "unwind/cache_pool.h"
 #include "unwind/images.h"
 #include "unwind/libunwind.h"
 #include "unwind/room_x86_64.h"
+#include "unwind/settings.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
 #include <assert.h>
@@ -194,7 +194,7 @@ void undead_backtrace_forget_runs(void) {
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
-  uint32_t found = undead_store_read(id, indices, max < undead_record_depth ? max : undead_record_depth);
+  uint32_t found = undead_store_read(id, indices, max < undead_backtrace_depth ? max : undead_backtrace_depth);
 #if defined(__x86_64__)
   if (undead_async_wanted) undead_async_arrange(indices, found);
 #endif
@@ -208,7 +208,7 @@ void undead_backtrace_prefetch(uint32_t id) {
   if (undead_trie) __builtin_prefetch(undead_trie_at(id));
 }
 
-bool undead_backtrace_is_partial(uint32_t id) { return undead_record_hybrid && undead_store_is_partial(id); }
+bool undead_backtrace_is_partial(uint32_t id) { return undead_backtrace_hybrid && undead_store_is_partial(id); }
 
 uint32_t undead_backtrace_count(void) {
   return undead_trie ? undead_store_count() : 0;

@@ -5,7 +5,7 @@
 #include "unwind/cache_pool.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "record/mode.h"
+#include "unwind/settings.h"
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -126,7 +126,7 @@ static undead_unwind_cache *claim(void) {
 static void give_back(uint32_t index, bool clear) {
   undead_unwind_cache *cache = cache_at(index);
   // Where recording was stopped, system calls may be forbidden.
-  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) >= WARM_SLOTS && undead_record_mode > UNDEAD_RECORD_OFF) {
+  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) >= WARM_SLOTS && undead_backtrace_goes_on) {
     int saved = errno;
     clear = madvise(cache, SLOT_BYTES, MADV_DONTNEED) != 0;
     errno = saved;

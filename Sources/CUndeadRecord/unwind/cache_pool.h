@@ -1,6 +1,6 @@
 // Where the threads' unwind caches come from, and go to when a thread ends.
 #pragma once
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include "unwind/capture_x86_64.h"
 
 #pragma GCC visibility push(hidden)

@@ -5,12 +5,12 @@
 // its old value: unwinding is a function of just these words, so the result is that of a complete walk.
 #if defined(__x86_64__)
 #include "unwind/capture_x86_64.h"
-#include "record/mode.h"
 #include "unwind/backtrace.h"
 #include "unwind/known_x86_64.h"
 #include "unwind/memo_x86_64.h"
 #include "unwind/odd_x86_64.h"
 #include "unwind/partial_x86_64.h"
+#include "unwind/settings.h"
 #include "unwind/site_x86_64.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
@@ -344,7 +344,7 @@ INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
   const undead_branch *branch = NULL;
   uint32_t node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp, &branch);
   uint32_t id = LIKELY(node) ? know_child(cache, node, site->run | UNDEAD_RUN_BIT) : 0;
-  if (UNLIKELY(undead_record_hybrid)) undead_partial_walked(cache, site);
+  if (UNLIKELY(undead_backtrace_hybrid)) undead_partial_walked(cache, site);
   if (set && id && !cache->cut) consider(cache, stack_high, set, pc, sp, bp, branch, id);
   return id;
 }

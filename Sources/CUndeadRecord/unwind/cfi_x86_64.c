@@ -5,10 +5,10 @@
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/dwarf_reader.h"
-#include "record/mode.h"
 #include "unwind/guess_x86_64.h"
 #include "unwind/images.h"
 #include "unwind/rule_x86_64.h"
+#include "unwind/settings.h"
 #include "unwind/table_pages.h"
 #include <string.h>
 
@@ -373,7 +373,7 @@ undead_rule undead_rule_compute(uintptr_t pc) {
     return foreign();
   }
   undead_rule rule = compute_in_image(&image, pc);
-  if (undead_record_hybrid && undead_image_is_toolchain(&image)) rule |= UNDEAD_RULE_TOOLCHAIN;
+  if (undead_backtrace_hybrid && undead_image_is_toolchain(&image)) rule |= UNDEAD_RULE_TOOLCHAIN;
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;
 }
 #endif

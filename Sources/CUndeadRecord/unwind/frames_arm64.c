@@ -4,10 +4,10 @@
 // address}, linked from the frame pointer. Untested on hardware. Where a frame begins and ends a record does not say: so nothing is
 // known of frames that are walked to be excluded, and all of a stack counts.
 #include "platform/memory.h"
-#include "record/mode.h"
 #include "unwind/backtrace.h"
 #include "unwind/images.h"
 #include "unwind/libunwind.h"
+#include "unwind/settings.h"
 #include "unwind/stack.h"
 #include "unwind/store.h"
 #include "unwind/walk_x86_64.h"

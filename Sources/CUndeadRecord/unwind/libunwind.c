@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "unwind/libunwind.h"
 #include "platform/own_data.h"
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include "unwind/backtrace.h"
 #include <dlfcn.h>
 #include <errno.h>

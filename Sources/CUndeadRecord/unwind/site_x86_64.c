@@ -2,8 +2,8 @@
 #if UNDEAD_SUPPORTED
 #if defined(__x86_64__)
 #include "unwind/site_x86_64.h"
-#include "record/mode.h"
 #include "unwind/odd_x86_64.h"
+#include "unwind/settings.h"
 
 static uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
   uint32_t node = undead_store_runs();
@@ -95,7 +95,7 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   uint16_t own = 0;
   for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) own += !(inner[index].rule & UNDEAD_RULE_TOOLCHAIN);
   *site = (undead_known_site){{inner[0].pc, inner[1].pc, inner[2].pc}, inner[2].rule, run, .own_frames = own};
-  if (UNLIKELY(undead_record_all_partial)) site->skip = UINT16_MAX;
+  if (UNLIKELY(undead_backtrace_all_partial)) site->skip = UINT16_MAX;
   return site;
 }
 #endif

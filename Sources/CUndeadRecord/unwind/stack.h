@@ -1,7 +1,7 @@
 // Which part of the calling thread's stack can be read without a fault. Found by asking the kernel, page by page and
 // only once: pthread_getattr_np would allocate and lock.
 #pragma once
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include <stdbool.h>
 #include <stdint.h>
 

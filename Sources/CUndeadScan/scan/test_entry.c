@@ -4,7 +4,7 @@
 #include "platform/maps.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include "runtime/abi.h"
 #include "scan/body.h"
 #include "scan/scan.h"

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "zombies/functions.h"
 #include "platform/own_data.h"
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include <dlfcn.h>
 #include <errno.h>
 

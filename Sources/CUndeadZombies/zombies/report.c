@@ -7,6 +7,7 @@
 #include "record/mode.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
+#include "unwind/settings.h"
 #include "zombies/metadata.h"
 #include "zombies/sites.h"
 #include "zombies/state.h"

@@ -14,19 +14,11 @@ typedef enum {
   UNDEAD_RECORD_SAMPLED = 4,      // blocks, and the backtraces of a sample of them (record/sample.h)
 } undead_mode;
 
-#define UNDEAD_DEPTH_DEFAULT 256
-#define UNDEAD_DEPTH_LIMIT 256
-
 // Defined, as 1, by the preload library only: it records from the first allocation on.
 extern const int undead_is_preload __attribute__((weak));
 
 // Changed by the functions below only (record/way.h).
 extern volatile int32_t undead_record_mode;
-// Backtraces may be partial (unwind/partial_x86_64.h).
-extern bool undead_record_hybrid;
-// And are so wherever they may, for tests.
-extern bool undead_record_all_partial;
-extern uint32_t undead_record_depth;   // frames kept of each backtrace
 
 // False where the hooks are compiled out because a sanitizer owns the allocator.
 extern const bool undead_hooks_available;

@@ -3,6 +3,7 @@
 // counts its own down, and that is all that most allocations cost.
 #pragma once
 #include "record/mode.h"
+#include "unwind/settings.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 // and the hooks may be called in any order. Linked with the sources of the instrument; an argument: the lists are not known.
 #define _GNU_SOURCE
 #include "check.h"
+#include "platform/thread_state.h"
 #include "record/mode.h"
-#include "record/thread.h"
 #include "record/thread_cache.h"
 #include <gnu/libc-version.h>
 #include <malloc.h>

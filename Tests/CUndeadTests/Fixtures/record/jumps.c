@@ -8,6 +8,7 @@
 #include "record/thread_cache.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture_x86_64.h"
+#include "unwind/settings.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -70,7 +71,7 @@ static void check_state(int depth) {
   const undead_unwind_cache *cache = undead_thread.unwind_cache;
   CHECK(cache && !(cache->state & UNDEAD_CACHE_BUSY));
   void *shallow = malloc(60), *deep = allocate(9, 60);
-  if (!undead_record_hybrid) CHECK(depth_of(deep) == depth_of(shallow) + 10);
+  if (!undead_backtrace_hybrid) CHECK(depth_of(deep) == depth_of(shallow) + 10);
   free(shallow);
   free(deep);
 }

@@ -4,6 +4,7 @@
 #include "record/mode.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
+#include "unwind/settings.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void release(void) {
 
 int main(int count, char **arguments) {
   bool hybrid = count > 1 && strcmp(arguments[1], "hybrid") == 0;
-  CHECK(undead_record_hybrid == hybrid);
+  CHECK(undead_backtrace_hybrid == hybrid);
   allocate();
   check_blocks(hybrid);
   release();

@@ -2,9 +2,9 @@
 // the instrument.
 #define _GNU_SOURCE
 #include "check.h"
+#include "platform/thread_state.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "record/thread.h"
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <malloc.h>

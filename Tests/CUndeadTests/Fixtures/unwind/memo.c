@@ -1,8 +1,8 @@
 // Stacks that come again and again are recognised as a whole, and told from those that differ in one word far out: by
 // what called an outer frame, or by the size of frames of which the sum stays the same. Linked with the instrument.
 #define _GNU_SOURCE
-#include "record/thread.h"
 #include "unwind/backtrace.h"
+#include "platform/thread_state.h"
 #include "unwind/capture_x86_64.h"
 #include <alloca.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 // Captures, with and without the cache, must agree also when a signal handler captures in the middle of a capture.
 // Linked with the sources of the instrument.
 #define _GNU_SOURCE
-#include "record/mode.h"
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include "unwind/backtrace.h"
+#include "unwind/settings.h"
 #include "unwind/walk_x86_64.h"
 #include <signal.h>
 #include <stdio.h>

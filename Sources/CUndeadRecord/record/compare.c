@@ -2,11 +2,11 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/environment.h"
-#include "unwind/compare.h"
+#include "platform/thread_state.h"
+#include "record/compare.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "record/mode.h"
-#include "record/thread.h"
 #include "unwind/backtrace.h"
 #include "unwind/libunwind.h"
 #include "unwind/pc_table.h"

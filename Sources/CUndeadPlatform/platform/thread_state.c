@@ -1,6 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#include "record/thread.h"
+#include "platform/thread_state.h"
 #include "platform/own_data.h"
 
 __thread undead_thread_state undead_thread __attribute__((tls_model("initial-exec")));
