@@ -227,14 +227,18 @@ static void add_signal(word_list *words, const siginfo_t *signal) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) add(words, parts[i]);
 }
 
+// The kernel walks from the first signal to each one that is asked for, and the world stands still.
+#define MOST_SIGNALS 512u
+
 static void add_pending(word_list *words, int32_t tid, uint32_t flags) {
   static siginfo_t signals[32];   // not on the helper's stack, which is small
   struct __ptrace_peeksiginfo_args which = {.flags = flags, .nr = 32};
-  for (long got;; which.off += (uint64_t)got) {
+  for (long got; which.off < MOST_SIGNALS; which.off += (uint64_t)got) {
     got = undead_raw4(SYS_ptrace, PTRACE_PEEKSIGINFO, tid, (long)&which, (long)signals);
     for (long i = 0; i < got; i++) add_signal(words, &signals[i]);
     if (got < which.nr) break;
   }
+  words->unseen |= which.off >= MOST_SIGNALS;
   memset(signals, 0, sizeof signals);
 }
 

@@ -46,7 +46,11 @@ struct HeldByKernel {
     }
   }
 
-  /// What comes with the signals that wait for a thread, or for the process: as many as they are.
+  /// The kernel walks from the first signal to each one that is asked for, while the program stands still: so many take a
+  /// millisecond or two, 60,000 half a minute. The number is that of scan/kernel_held.c.
+  private static let mostSignals: UInt64 = 512
+
+  /// What comes with the signals that wait for a thread, or for the process; false if there are too many.
   private mutating func add(_ thread: TracedThread, shared: Bool) -> Bool {
     let most = 32
     var information = [UInt64](repeating: 0, count: most * 16)
@@ -64,6 +68,7 @@ struct HeldByKernel {
       signals += information.prefix(Int(count) * 16)
       if count < most { return true }
       request.first += UInt64(count)
+      if request.first >= Self.mostSignals { return false }
     }
   }
 
