@@ -152,27 +152,33 @@ static void everything(void) {
   sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
 }
 
-static void *run(void *unused) {
+static void *run(void *signals) {
+  pthread_sigmask(SIG_UNBLOCK, signals, NULL);
   everything();
-  return unused;
+  pthread_sigmask(SIG_BLOCK, signals, NULL);
+  return NULL;
 }
 
 int main(void) {
   // What interrupts the lists of glibc is like what interrupts glibc: it does not survive that.
   free(malloc(1));
   undead_cache_forget();
-  alarm(0);
   take_the_place();
+  // The first signal may come before the next instruction: by then there is a handler, and no hook it could take for one
+  // under way, whose way out would be gone.
+  free(malloc(1));
+  CHECK(undead_thread.in_hook == 0);
+  set_handler(0);
   const struct itimerval timer = {{0, 150}, {0, 150}};
   setitimer(ITIMER_REAL, &timer, NULL);
   everything();
-  // The signal comes to the other thread: this one blocks it.
+  // From here on the signal comes to the other thread alone: ways out are for one.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &signals, NULL);
   pthread_t thread;
-  pthread_create(&thread, NULL, run, NULL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGALRM);
-  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  pthread_create(&thread, NULL, run, &signals);
   pthread_join(thread, NULL);
   CHECK(undead_backtrace_dropped() == 0);
   return failures != 0;
