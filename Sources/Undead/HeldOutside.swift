@@ -16,19 +16,17 @@ extension LeakDetector {
   /// Works whoever makes the check, `undead run` too. The memory of an object that dies while it is marked may be given
   /// back later than without the mark.
   public static func markHeldOutside(_ object: AnyObject) {
-    HeldOutside.shared.mark(object)
+    DetectionSession.process.heldOutside.mark(object)
   }
 
   /// Takes back one call of ``markHeldOutside(_:)``; does nothing for an object that is not marked.
   public static func unmarkHeldOutside(_ object: AnyObject) {
-    HeldOutside.shared.unmark(object)
+    DetectionSession.process.heldOutside.unmark(object)
   }
 }
 
-/// The objects that are marked as held where no check can see it.
+/// The objects that are marked as held where no check can see it: ordinary memory, which checks come upon.
 final class HeldOutside: Sendable {
-  static let shared = HeldOutside()
-
   private struct Entry {
     /// What a check follows: unlike every other reference here, it counts as one that keeps the object alive.
     let reference: Unmanaged<AnyObject>

@@ -25,8 +25,8 @@ final class CheckedTest: Sendable {
     site = Site(location: test.sourceLocation)
     obstacle = Availability.reason
     options = site.options(ignoring: rules)
-    scope = AllocationScope(test.name, function: test.function)
-    ProcessEnd.expect(scope, at: site.place, test: test.name, options: options)
+    scope = AllocationScope(test.name, function: test.function, in: site.session)
+    scope.session.end.expect(scope, at: site.place, test: test.name, options: options)
   }
 
   func track(_ assertion: TrackingAssertion<Site>) {
@@ -86,7 +86,7 @@ public func trackForMemoryLeaks(
   if let test = CheckedTest.current {
     test.track(TrackingAssertion(site: site, object: tracked, grace: grace))
   } else {
-    ProcessEnd.track(
+    site.session.end.track(
       tracked, at: site.place, test: Test.current?.name ?? "no test", grace: grace,
       isInTest: { Test.current != nil })
   }

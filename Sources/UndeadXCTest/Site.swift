@@ -31,8 +31,9 @@ extension XCTest {
   /// Says that a test or class was not checked.
   func skipLeakCheck(_ reason: String) {
     let text = "\(name) was not checked for leaks: \(reason)"
-    if Availability.isRequired { return XCTFail(text + " (and UNDEAD_REQUIRE is set)") }
-    guard Availability.isFirstSkip(at: name, reason) else { return }
+    let session = DetectionSession.process
+    if session.environment.isRequired { return XCTFail(text + " (and UNDEAD_REQUIRE is set)") }
+    guard session.isFirstSkip(at: name, reason) else { return }
     let remainder = Availability.isOfPlatform(reason) ? " (\(Availability.remainder))" : ""
     StandardError.write("note: \(text)\(remainder)\n")
   }

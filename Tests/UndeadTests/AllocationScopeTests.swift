@@ -107,7 +107,7 @@ import UndeadReport
       for number in 0...100 {
         let mark = undead_scope_mark()
         let scope = AllocationScope.outsideOfAll { AllocationScope("clean \(number)") }
-        ProcessEnd.expect(scope, at: "here", test: "clean")
+        DetectionSession.process.end.expect(scope, at: "here", test: "clean", options: ReportOptions())
         let reached = await scope.run { await depth(50 + number * 10) }
         looks += undead_scope_has_survivors(scope.number, mark) && number > 0 ? 1 : 0
         precondition(reached == 50 + number * 10)
@@ -122,16 +122,16 @@ import UndeadReport
       let scopes = (0..<4).map { AllocationScope("side by side \($0)") }
       let mark = undead_scope_mark()
       // The second one has ended when the object is born.
-      ScopeTable.enter(scopes[0].number)
-      ScopeTable.enter(scopes[1].number)
-      ScopeTable.enter(scopes[2].number)
-      ScopeTable.leave(scopes[1].number)
+      DetectionSession.process.scopes.enter(scopes[0].number)
+      DetectionSession.process.scopes.enter(scopes[1].number)
+      DetectionSession.process.scopes.enter(scopes[2].number)
+      DetectionSession.process.scopes.leave(scopes[1].number)
       OwnThread.run { Kept.shared.nodes.append(Node()) }
-      ScopeTable.enter(scopes[3].number)
+      DetectionSession.process.scopes.enter(scopes[3].number)
       let first = undead_scope_has_survivors(scopes[0].number, mark)
       let third = undead_scope_has_survivors(scopes[2].number, mark)
       let fourth = undead_scope_has_survivors(scopes[3].number, mark)
-      for scope in [0, 2, 3] { ScopeTable.leave(scopes[scope].number) }
+      for scope in [0, 2, 3] { DetectionSession.process.scopes.leave(scopes[scope].number) }
       #expect([first, third, fourth] == [true, true, false])
     }
   }
@@ -145,11 +145,11 @@ import UndeadReport
           let mark = undead_scope_mark()
           let scopes = (0..<3).map { AllocationScope("order \($0)") }
           scopes[0].nest(in: scopes[1])
-          for scope in order { ScopeTable.enter(scopes[scope].number) }
+          for scope in order { DetectionSession.process.scopes.enter(scopes[scope].number) }
           let early = order.filter { undead_scope_has_survivors(scopes[$0].number, mark) }
           OwnThread.run { Kept.shared.nodes = [Node()] }
           let seen = order.filter { undead_scope_has_survivors(scopes[$0].number, mark) }
-          for scope in order { ScopeTable.leave(scopes[scope].number) }
+          for scope in order { DetectionSession.process.scopes.leave(scopes[scope].number) }
           #expect(early.isEmpty)
           #expect(seen == order)
           Kept.shared.nodes = []
@@ -176,7 +176,7 @@ import UndeadReport
       let (requests, request) = AsyncStream<Void>.makeStream()
       let (answers, answer) = AsyncStream<Void>.makeStream()
       let beside = (0..<2).map { AllocationScope("beside \($0)") }
-      for scope in beside { ScopeTable.enter(scope.number) }
+      for scope in beside { DetectionSession.process.scopes.enter(scope.number) }
       OwnThread.start {
         Task.detached {
           var number = 0
@@ -190,7 +190,7 @@ import UndeadReport
       // The task is there when it answers.
       request.yield()
       for await _ in answers { break }
-      for scope in beside { ScopeTable.leave(scope.number) }
+      for scope in beside { DetectionSession.process.scopes.leave(scope.number) }
       let scope = AllocationScope("alone")
       await scope.run {
         request.yield()

@@ -17,7 +17,7 @@ import Testing
 
   @Test func aLastSearchThatFailsIsTold() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      ProcessEnd.tellFailure(UndeadError("no memory"))
+      DetectionSession.process.end.tellFailure(UndeadError("no memory"), in: .process)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("undead: the last search, for leaks that the checks of the tests did not see"), "\(text)")

@@ -8,15 +8,18 @@ import UndeadReport
 /// scope that made them, other threads and dispatched blocks to one that runs alone (``ScopeTable``). Of scopes that run
 /// side by side, what leaks there belongs to the scope whose ``function`` is on the stack of the allocation, or that it
 /// hangs together with a leak of; the rest is told when the process ends (``ProcessEnd``). A leak is reported once in a
-/// process, to who asks first.
+/// session, to who asks first.
 package final class AllocationScope: Sendable {
   /// The name that reports show.
   package let name: String
   /// The function that the whole scope is, with module and type, such as "AppTests.CartTests.adds()"; nil if it is none.
   let function: String?
   let number: UInt32
+  /// The session that knows the scope.
+  package let session: DetectionSession
   private let mark: UInt32
 
+  // The instrument knows one variable, and so it is that of the scopes of all sessions.
   @TaskLocal private static var current: UInt32 = 0
 
   private static let prepared: Void = undead_scopes_use_task_local(Unmanaged.passUnretained($current).toOpaque())
@@ -33,15 +36,16 @@ package final class AllocationScope: Sendable {
   /// Opens a scope in the current one, if there is one. It is open as long as this object lives.
   ///
   /// - Parameter function: only if the scope begins and ends with it.
-  package init(_ name: String, function: String? = nil) {
+  package init(_ name: String, function: String? = nil, in session: DetectionSession = .process) {
     _ = Self.prepared
+    self.session = session
     self.name = name
     self.function = function
     mark = undead_scope_mark()
     number = undead_scope_open()
     undead_scope_avoid_task()
     _ = Self.danglingAddressesAvoided
-    ScopeTable.add(number, in: Self.current)
+    session.scopes.add(number, in: Self.current)
   }
 
   deinit {
@@ -53,8 +57,8 @@ package final class AllocationScope: Sendable {
   /// The body runs deeper in the stack than a later check, so that nothing it leaves there hides a leak.
   package func run<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     undead_clear_stack()
-    ScopeTable.enter(number)
-    defer { ScopeTable.leave(number) }
+    session.scopes.enter(number)
+    defer { session.scopes.leave(number) }
     var outcome: Result<Output, Failure>?
     Self.$current.withValue(number) {
       DeepCall.run { outcome = Result { () throws(Failure) in try body() } }
@@ -67,8 +71,8 @@ package final class AllocationScope: Sendable {
   package func run<Output, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
-    ScopeTable.enter(number)
-    defer { ScopeTable.leave(number) }
+    session.scopes.enter(number)
+    defer { session.scopes.leave(number) }
     var outcome: Result<Output, Failure>?
     await Self.$current.withValue(number) {
       await DeepCall.run {
@@ -87,7 +91,7 @@ package final class AllocationScope: Sendable {
   ///
   /// For observers that are told of beginning and end; on one thread and in one task, if any, in pairs.
   package func begin() {
-    ScopeTable.enter(number)
+    session.scopes.enter(number)
     // The runtime copies the value; it wants the metadata of its type.
     _ = undead_scope_push(number, unsafeBitCast(UInt32.self as Any.Type, to: UnsafeRawPointer.self))
   }
@@ -95,17 +99,17 @@ package final class AllocationScope: Sendable {
   /// Ends what ``begin()`` began.
   package func end() {
     undead_scope_pop()
-    ScopeTable.leave(number)
+    session.scopes.leave(number)
   }
 
   /// Finds the objects born in the scope that nothing reaches any more, and the suspects among the others.
   ///
   /// - Parameters:
-  ///   - options: what is left out.
+  ///   - options: what is left out; by default what all checks of the session leave out.
   ///   - holder: an object that is alive until this returns, and so is all that it holds, such as the running test case.
   /// - Throws: ``UndeadError`` if the instrument is not active or the check could not be made.
   package func check(
-    options: ReportOptions = StandingSuppressions.options, heldBy holder: AnyObject? = nil
+    options: ReportOptions? = nil, heldBy holder: AnyObject? = nil
   ) throws(UndeadError) -> LeakReport {
     undead_clear_stack()
     guard try mayHaveLeaks(heldBy: holder) else { return LeakReport() }
@@ -114,20 +118,21 @@ package final class AllocationScope: Sendable {
 
   /// The same, without blocking the thread.
   package func check(
-    options: ReportOptions = StandingSuppressions.options, isolation: isolated (any Actor)? = #isolation
+    options: ReportOptions? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> LeakReport {
     guard try mayHaveLeaks() else { return LeakReport() }
     return try await Self.check([self], options: options)[0]
   }
 
-  /// Checks several scopes with one look at the process; the reports are in the order of the scopes.
+  /// Checks several scopes of a session with one look at the process; the reports are in the order of the scopes.
   package static func check(
-    _ scopes: [AllocationScope], options: ReportOptions = StandingSuppressions.options
+    _ scopes: [AllocationScope], options: ReportOptions? = nil
   ) throws(UndeadError) -> [LeakReport] {
     var looks = ScopeLooks(scopes)
-    guard try mayHaveLeaks(scopes) else { return looks.reports }
+    guard let session = scopes.first?.session, try mayHaveLeaks(scopes) else { return looks.reports }
+    let options = options ?? session.environment.suppressions()
     while let look = looks.next {
-      let findings = try LeakSearch.run { look.findings(on: $0, options) }
+      let findings = try LeakSearch.run(session.instrument) { look.findings(on: $0, options) }
       guard let pause = looks.take(findings) else { break }
       Patience.pause(pause)
     }
@@ -136,13 +141,14 @@ package final class AllocationScope: Sendable {
 
   /// The same, without blocking the thread.
   package static func check(
-    _ scopes: [AllocationScope], options: ReportOptions = StandingSuppressions.options,
+    _ scopes: [AllocationScope], options: ReportOptions? = nil,
     isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
     var looks = ScopeLooks(scopes)
-    guard try mayHaveLeaks(scopes) else { return looks.reports }
+    guard let session = scopes.first?.session, try mayHaveLeaks(scopes) else { return looks.reports }
+    let options = options ?? session.environment.suppressions()
     while let look = looks.next {
-      let findings = try await LeakSearch.run { look.findings(on: $0, options) }
+      let findings = try await LeakSearch.run(session.instrument) { look.findings(on: $0, options) }
       guard let pause = looks.take(findings) else { break }
       await Patience.sleep(pause)
     }
@@ -155,7 +161,7 @@ package final class AllocationScope: Sendable {
   private func mayHaveLeaks(heldBy holder: AnyObject? = nil) throws(UndeadError) -> Bool {
     if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
     let address = holder.map { Unmanaged.passUnretained($0).toOpaque() }
-    return !LeakDetector.isActive || undead_scope_may_have_leaks(number, mark, address)
+    return !session.instrument.isActive() || session.instrument.mayHaveLeaks(number, mark, address)
   }
 
   /// What was left behind of a scope is so of each one that was opened before, too.

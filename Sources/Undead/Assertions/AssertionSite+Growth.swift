@@ -9,7 +9,7 @@ extension AssertionSite {
       skip(obstacle)
       return try body()
     }
-    tell(try HeapGrowth.measure(iterations: iterations, warmUp: warmUp, body))
+    tell(try HeapGrowth.measure(iterations: iterations, warmUp: warmUp, in: session, body))
   }
 
   /// Fails if objects become more with each repetition of the asynchronous body; what the body throws ends it.
@@ -21,14 +21,14 @@ extension AssertionSite {
       skip(obstacle)
       return try await body()
     }
-    tell(try await HeapGrowth.measure(iterations: iterations, warmUp: warmUp, body))
+    tell(try await HeapGrowth.measure(iterations: iterations, warmUp: warmUp, in: session, body))
   }
 
   /// Fails if more objects of a class and its subclasses are alive than `limit`.
   package func assertLiveObjects<Object: AnyObject>(of type: Object.Type, atMost limit: Int) {
     if let obstacle = Availability.reason { return skip(obstacle) }
     do {
-      let live = try LiveObjects.count(of: type, atMost: limit)
+      let live = try LiveObjects.count(of: type, atMost: limit, in: session)
       guard live.count > limit else { return }
       fail(live.message(type: String(reflecting: type), limit: limit, directory: Self.directory))
     } catch {

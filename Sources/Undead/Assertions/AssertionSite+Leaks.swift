@@ -4,7 +4,7 @@ import UndeadReport
 extension AssertionSite {
   /// What a check leaves out: what all do, and what the rules name. A rule that makes no sense is a failure here.
   package func options(ignoring rules: [String]) -> ReportOptions {
-    var options = StandingSuppressions.options
+    var options = session.environment.suppressions()
     for rule in rules {
       do {
         try options.suppressions.add(rule, file: "ignoring", tellsUnused: false)
@@ -77,8 +77,10 @@ private struct ScopeCheck<Site: AssertionSite> {
     self.site = site
     self.options = options
     obstacle = Availability.reason
-    scope = AllocationScope.outsideOfAll { AllocationScope(site.scopeName) }
-    if Site.isToldAtProcessEnd { ProcessEnd.expect(scope, at: site.place, test: site.scopeName, options: options) }
+    scope = AllocationScope.outsideOfAll { AllocationScope(site.scopeName, in: site.session) }
+    if Site.isToldAtProcessEnd {
+      site.session.end.expect(scope, at: site.place, test: site.scopeName, options: options)
+    }
   }
 
   func run<Output, Failure: Error>(

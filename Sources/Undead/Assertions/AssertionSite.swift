@@ -5,6 +5,8 @@ import UndeadReport
 ///
 /// Each test library has its own; what assertions check and say is the same in all of them.
 package protocol AssertionSite {
+  /// The session that the assertion checks in; by default that of the process.
+  var session: DetectionSession { get }
   /// The line, as compilers write it: editors and CI systems know that form.
   var place: String { get }
   /// What reports call a body that is checked here.
@@ -33,6 +35,7 @@ package enum AssertionOutcome: String {
 }
 
 extension AssertionSite {
+  package var session: DetectionSession { .process }
   package var scopeName: String { "assertNoLeaks" }
   package static var isToldAtProcessEnd: Bool { false }
   package var comment: String { "" }
@@ -59,9 +62,9 @@ extension AssertionSite {
   package func skip(_ reason: String) {
     let text = "not checked for leaks: \(reason)"
     // The test library may be locked for good.
-    if Availability.isForkedCopy { return StandardError.write("\(place): note: \(text)\n") }
-    if Availability.isRequired { return fail(text + " (and UNDEAD_REQUIRE is set)") }
-    guard Availability.isFirstSkip(at: place, reason) else { return }
+    if Availability.isForkedCopy { return session.environment.write("\(place): note: \(text)\n") }
+    if session.environment.isRequired { return fail(text + " (and UNDEAD_REQUIRE is set)") }
+    guard session.isFirstSkip(at: place, reason) else { return }
     tell(.note, Availability.isOfPlatform(reason) ? "\(text) (\(Availability.remainder))" : text)
   }
 

@@ -1,7 +1,6 @@
 import CUndead
-import Foundation
 
-/// Whether assertions can check anything in this process.
+/// Whether assertions can check anything in this process: what its one instrument says, in all sessions.
 package enum Availability {
   /// False on platforms without an instrument. Weak references tell there, too, whether an object is gone.
   package static let isSupported = undead_is_supported()
@@ -30,15 +29,6 @@ package enum Availability {
 
   static let forkedCopy = "this process is a forked copy of the test process"
 
-  /// True if a check that cannot be made is a failure: `UNDEAD_REQUIRE=1` in the environment.
-  package static let isRequired = ProcessInfo.processInfo.environment["UNDEAD_REQUIRE"] == "1"
-
-  /// True the first time that a place asks: what is not checked is said once at each place. What is so everywhere on
-  /// this platform is said once.
-  package static func isFirstSkip(at place: String, _ reason: String) -> Bool {
-    skipped.insert(isOfPlatform(reason) ? "" : place)
-  }
-
   /// True for a reason that holds for all checks that are made here.
   package static func isOfPlatform(_ reason: String) -> Bool {
     !isSupported && reason.hasSuffix(String(cString: undead_inactive_reason()))
@@ -47,16 +37,4 @@ package enum Availability {
   /// What is checked all the same where there is no instrument.
   package static let remainder =
     "said once for all tests; objects given to trackForMemoryLeaks and assertDeallocated are checked"
-
-  private static let skipped = Places()
-
-  // Unchecked: the set is only used under the lock. ThreadSanitizer, under which this runs, knows it; it knows no `Mutex`.
-  private final class Places: @unchecked Sendable {
-    private let lock = NSLock()
-    private var places: Set<String> = []
-
-    func insert(_ place: String) -> Bool {
-      lock.withLock { places.insert(place).inserted }
-    }
-  }
 }

@@ -27,18 +27,20 @@ package enum HeapGrowth {
   /// - Parameters:
   ///   - iterations: how often the body runs and is measured, from 2 to 64.
   ///   - warmUp: how often the body runs before that, unmeasured: caches fill up.
+  ///   - session: the one that asks.
   /// - Returns: what grew, or why a measurement could not be made.
   /// - Throws: what the body throws.
   package static func measure<Failure: Error>(
-    iterations: Int = 5, warmUp: Int = 2, _ body: () throws(Failure) -> Void
+    iterations: Int = 5, warmUp: Int = 2, in session: DetectionSession = .process,
+    _ body: () throws(Failure) -> Void
   ) throws(Failure) -> Result<[Growth], UndeadError> {
     for _ in 0..<max(0, warmUp) { try body() }
-    let scopes = scopes(iterations)
+    let scopes = scopes(iterations, session)
     for scope in scopes { try scope.run(body) }
     return Result { () throws(UndeadError) in
       let grown = try grown(in: scopes.map(\.number))
       guard !grown.isEmpty else { return [] }
-      return OwnThread.run { [growths = try growths(grown, ExampleSearch.leaks(of: grown, name: name))] in
+      return OwnThread.run { [growths = try growths(grown, ExampleSearch.leaks(of: grown, name: name, in: session))] in
         withContainers(growths)
       }
     }
@@ -46,11 +48,12 @@ package enum HeapGrowth {
 
   /// The same for an asynchronous body.
   package static func measure<Failure: Error>(
-    iterations: Int = 5, warmUp: Int = 2, isolation: isolated (any Actor)? = #isolation,
+    iterations: Int = 5, warmUp: Int = 2, in session: DetectionSession = .process,
+    isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws(Failure) -> Void
   ) async throws(Failure) -> Result<[Growth], UndeadError> {
     for _ in 0..<max(0, warmUp) { try await body() }
-    let scopes = scopes(iterations)
+    let scopes = scopes(iterations, session)
     for scope in scopes { try await scope.run(body) }
     let numbers = scopes.map(\.number)
     do throws(UndeadError) {
@@ -59,7 +62,7 @@ package enum HeapGrowth {
       }
       let found = try census.get()
       guard !found.isEmpty else { return .success([]) }
-      let growths = try await growths(found, ExampleSearch.leaks(of: found, name: name))
+      let growths = try await growths(found, ExampleSearch.leaks(of: found, name: name, in: session))
       return .success(await OwnThread.run { withContainers(growths) })
     } catch {
       return .failure(error)
@@ -69,8 +72,8 @@ package enum HeapGrowth {
   private static let name = "a repetition of the scenario"
   private static let typeLimit = 32
 
-  private static func scopes(_ iterations: Int) -> [AllocationScope] {
-    (0..<min(max(2, iterations), Census.scopeLimit)).map { AllocationScope("repetition \($0 + 1)") }
+  private static func scopes(_ iterations: Int, _ session: DetectionSession) -> [AllocationScope] {
+    (0..<min(max(2, iterations), Census.scopeLimit)).map { AllocationScope("repetition \($0 + 1)", in: session) }
   }
 
   /// Types with objects left of each repetition, the most first.

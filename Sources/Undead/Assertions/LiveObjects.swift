@@ -11,13 +11,13 @@ package struct LiveObjects: Sendable {
   ///
   /// - Throws: ``UndeadError`` if the instrument is not active or the count could not be made.
   package static func count<Object: AnyObject>(
-    of type: Object.Type, atMost limit: Int = .max
+    of type: Object.Type, atMost limit: Int = .max, in session: DetectionSession = .process
   ) throws(UndeadError) -> LiveObjects {
     let entries = try Census().entries.filter { $0.type is Object.Type }
     let count = entries.reduce(0) { $0 + $1.objects }
     guard count > limit else { return LiveObjects(count: count, examples: []) }
     let name = "at most \(limit) \(limit == 1 ? "object" : "objects")"
-    let examples = try ExampleSearch.leaks(of: Array(entries.prefix(exampleLimit)), name: name)
+    let examples = try ExampleSearch.leaks(of: Array(entries.prefix(exampleLimit)), name: name, in: session)
     return LiveObjects(count: count, examples: examples.compactMap { $0 })
   }
 

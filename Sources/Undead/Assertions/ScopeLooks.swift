@@ -1,4 +1,3 @@
-import CUndead
 import UndeadReport
 
 /// The looks at the process that it takes to judge scopes: more than one while threads seem to hold what was born in
@@ -42,19 +41,13 @@ struct ScopeLook {
 
   /// The report of each scope; nil for those that have to be looked at again.
   func findings(on snapshot: borrowing Snapshot, _ options: ReportOptions) -> [LeakReport?] {
-    let search = ScopeSearch(copy snapshot)
+    let session = scopes[0].session
+    let search = ScopeSearch(copy snapshot, in: session)
     let numbers = Set(scopes.map(\.number))
-    let unsettled = isLast ? [] : Set(Self.heldByThreads.compactMap { search.innermost(of: numbers, around: $0) })
+    let unsettled =
+      isLast ? [] : Set(session.instrument.heldByThreads().compactMap { search.innermost(of: numbers, around: $0) })
     return scopes.map { scope in
       unsettled.contains(scope.number) ? nil : search.report(of: scope, among: numbers, options: options)
-    }
-  }
-
-  /// Scopes of objects that only stacks and registers of threads lead to.
-  private static var heldByThreads: [UInt32] {
-    let most = 256
-    return [UInt32](unsafeUninitializedCapacity: most) { buffer, count in
-      count = Int(undead_scopes_held_by_threads(buffer.baseAddress, UInt32(most)))
     }
   }
 }

@@ -1,37 +1,38 @@
-import CUndead
 import UndeadReport
 
 /// The leaks of a snapshot by the scopes in which their objects were born.
 struct ScopeSearch {
   private let snapshot: Snapshot
-  private let relations = ScopeTable.relations
+  private let session: DetectionSession
+  private let relations: ScopeTable.Relations
   /// Scope of each node that leaked or is a suspect.
   private let scopes: [Int: UInt32]
   private let selection: LeakSelection?
 
-  init(_ snapshot: Snapshot) {
+  init(_ snapshot: Snapshot, in session: DetectionSession) {
     self.snapshot = snapshot
-    let relations = relations
+    self.session = session
+    let (relations, reported) = (session.scopes.relations, session.reported)
+    self.relations = relations
     var scopes: [Int: UInt32] = [:]
     func add(_ node: Int) {
-      let address = snapshot.nodes[node].address
-      scopes[node] = relations.scope(undead_scope_of_block(UnsafeRawPointer(bitPattern: UInt(address))))
+      scopes[node] = relations.scope(session.instrument.markOfBlock(snapshot.nodes[node].address))
     }
-    for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable && !ReportedLeaks.contains(node.address) {
+    for (index, node) in snapshot.nodes.enumerated() where node.isUnreachable && !reported.contains(node.address) {
       add(index)
     }
     for node in snapshot.suspects.map({ Int($0.node) })
-    where !ReportedLeaks.containsSuspect(snapshot.nodes[node].address) {
+    where !reported.containsSuspect(snapshot.nodes[node].address) {
       add(node)
     }
     // Without anything to look for, the passing case, it would be in vain.
-    let selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot) : nil
+    let selection = scopes.values.contains { $0 != 0 } ? LeakSelection(snapshot, reported: reported) : nil
     if let selection {
       // A part of a reported leak that was still in use then belongs to that report.
-      let reported = snapshot.nodes.indices.filter {
-        snapshot.nodes[$0].isUnreachable && ReportedLeaks.contains(snapshot.nodes[$0].address)
+      let known = snapshot.nodes.indices.filter {
+        snapshot.nodes[$0].isUnreachable && reported.contains(snapshot.nodes[$0].address)
       }
-      for node in selection.held(by: reported) { scopes[node] = nil }
+      for node in selection.held(by: known) { scopes[node] = nil }
     }
     self.scopes = scopes
     self.selection = selection
@@ -79,7 +80,7 @@ struct ScopeSearch {
 
   /// What was born while scopes were open and that none of them reported.
   func unattributed() -> LeakReport {
-    report([], where: { $0 != 0 && !relations.isExcluded($0) }, StandingSuppressions.options)
+    report([], where: { $0 != 0 && !relations.isExcluded($0) }, session.environment.suppressions())
   }
 
   private func report(
@@ -95,15 +96,15 @@ struct ScopeSearch {
       + (selection?.setsOfFrames(with: seeds) ?? [])
     let leaked = seeds.filter { node in
       let record = snapshot.nodes[node]
-      return (record.state == .leaked || record.state == .raw) && !ReportedLeaks.contains(record.address)
+      return (record.state == .leaked || record.state == .raw) && !session.reported.contains(record.address)
     }
     guard let selection, !leaked.isEmpty || !suspects.isEmpty else { return LeakReport() }
     let nodes = selection.connected(to: leaked) { node in
-      guard let scope = scopes[node], !ReportedLeaks.contains(snapshot.nodes[node].address) else { return false }
+      guard let scope = scopes[node], !session.reported.contains(snapshot.nodes[node].address) else { return false }
       return scope == 0 || scope == ScopeTable.outside || isWanted(scope)
     }
-    ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
-    ReportedLeaks.insertSuspects(suspects.map { snapshot.nodes[Int($0.node)].address })
+    session.reported.insert(nodes.map { snapshot.nodes[$0].address })
+    session.reported.insertSuspects(suspects.map { snapshot.nodes[Int($0.node)].address })
     return selection.report(of: nodes, suspects: suspects, options: options)
   }
 
@@ -120,7 +121,7 @@ struct ScopeSearch {
   /// The functions of the program on the ways to the allocations.
   private func functions(of nodes: [Int]) -> [Int: Set<String>] {
     if nodes.isEmpty { return [:] }
-    let names = ProgramFunctions.names(of: Set(nodes.flatMap(callSites)), in: snapshot.modules)
+    let names = session.functions.names(of: Set(nodes.flatMap(callSites)), in: snapshot.modules)
     return Dictionary(uniqueKeysWithValues: nodes.map { ($0, Set(callSites(of: $0).compactMap { names[$0] })) })
   }
 

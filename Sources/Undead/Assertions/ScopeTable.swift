@@ -1,11 +1,11 @@
 import CUndead
 import UndeadSystem
 
-/// All allocation scopes of the process: which lie in which, and which ran alone.
+/// All allocation scopes of a session: which lie in which, and which ran alone.
 ///
 /// A scope runs alone if from its beginning to its end no other one runs but those that it lies in or that lie in it.
 /// What is born meanwhile on threads that belong to no scope is its own.
-enum ScopeTable {
+final class ScopeTable: Sendable {
   fileprivate struct State {
     /// For each scope the one that it was opened in.
     var parents: [UInt32: UInt32] = [:]
@@ -27,23 +27,36 @@ enum ScopeTable {
     }
   }
 
-  private static let state = Mutex(State())
+  private let state = Mutex(State())
+  /// Whether the instrument marks what is born beside scopes as this table says: it has one mark for the process.
+  private let drivesInstrument: Bool
+
+  init(drivesInstrument: Bool) {
+    self.drivesInstrument = drivesInstrument
+  }
 
   /// False where nothing is recorded, and in forked copies.
-  private static var isInUse: Bool { LeakDetector.isActive && !Availability.isForkedCopy }
+  private var isInUse: Bool { !drivesInstrument || (LeakDetector.isActive && !Availability.isForkedCopy) }
 
   /// The tables grow while tests run, and stay: that is nothing that a test left behind.
-  private static func change(_ work: (inout State) -> Void) {
+  private func change(_ work: (inout State) -> Void) {
     AllocationScope.outsideOfAll { state.withLock { work(&$0) } }
   }
 
-  static func add(_ scope: UInt32, in parent: UInt32) {
+  private func tell(_ mark: UInt32) {
+    if drivesInstrument { undead_scopes_set_outside(mark) }
+  }
+
+  /// What is born beside scopes is marked with from now on.
+  var mark: UInt32 { state.withLock { $0.mark } }
+
+  func add(_ scope: UInt32, in parent: UInt32) {
     guard isInUse else { return }
     change { $0.parents[scope] = parent }
   }
 
   /// A part of the scope begins.
-  static func enter(_ scope: UInt32) {
+  func enter(_ scope: UInt32) {
     guard isInUse else { return }
     change { state in
       let isInner = state.sole != 0 && scope >= state.sole && state.isAround(scope, state.sole)
@@ -52,12 +65,12 @@ enum ScopeTable {
       if !isAlone { state.accompanied.formUnion(state.running.keys) }
       state.sole = isAlone ? scope : 0
       state.newest = max(state.newest, scope)
-      undead_scopes_set_outside(state.mark)
+      tell(state.mark)
     }
   }
 
   /// A part of the scope has ended.
-  static func leave(_ scope: UInt32) {
+  func leave(_ scope: UInt32) {
     guard isInUse else { return }
     change { state in
       let left = (state.running[scope] ?? 1) - 1
@@ -69,18 +82,18 @@ enum ScopeTable {
         while outer != 0, state.running[outer] == nil { outer = state.parents[outer] ?? 0 }
         state.sole = outer
       }
-      undead_scopes_set_outside(state.mark)
+      tell(state.mark)
     }
   }
 
   /// What is left of the scope and of those in it is told nobody.
-  static func exclude(_ scope: UInt32) {
+  func exclude(_ scope: UInt32) {
     guard isInUse else { return }
     change { _ = $0.excluded.insert(scope) }
   }
 
   /// True while the body of any scope runs.
-  static var isAnyRunning: Bool { state.withLock { !$0.running.isEmpty } }
+  var isAnyRunning: Bool { state.withLock { !$0.running.isEmpty } }
 
   /// What is needed of it to attribute leaks.
   struct Relations: Sendable {
@@ -109,7 +122,7 @@ enum ScopeTable {
 
   static let outside = UInt32(UNDEAD_SCOPE_OUTSIDE)
 
-  static var relations: Relations {
+  var relations: Relations {
     state.withLock { Relations(parents: $0.parents, accompanied: $0.accompanied, excluded: $0.excluded) }
   }
 }
@@ -126,12 +139,12 @@ extension ScopeTable.State {
 extension AllocationScope {
   /// Makes the scope one that lies in another one. Before it begins.
   package func nest(in outer: AllocationScope) {
-    ScopeTable.add(number, in: outer.number)
+    session.scopes.add(number, in: outer.number)
   }
 
   /// Has nobody told what is left of the scope, also at the end of a test run.
   package func exclude() {
-    ScopeTable.exclude(number)
+    session.scopes.exclude(number)
   }
 
   /// Does what checks do for themselves: nothing that it allocates belongs to a scope.
@@ -140,7 +153,4 @@ extension AllocationScope {
     defer { undead_scopes_return() }
     return work()
   }
-
-  /// True while the body of any scope runs.
-  package static var isAnyRunning: Bool { ScopeTable.isAnyRunning }
 }

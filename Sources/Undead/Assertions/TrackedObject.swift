@@ -32,11 +32,12 @@ package struct TrackedObject: Sendable {
   /// - Parameters:
   ///   - name: what reports call the scope of the objects, such as the name of a test.
   ///   - grace: how long the objects may take to go.
+  ///   - session: the one that asks.
   package static func check(
-    _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1)
+    _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1), in session: DetectionSession = .process
   ) -> TrackingResult {
     if Patience.wait(grace, until: { !objects.contains(where: \.isAlive) }) { return TrackingResult() }
-    let survivors = Survivors(objects, name)
+    let survivors = Survivors(objects, name, session)
     defer { survivors.forget() }
     undead_clear_stack()
     return survivors.result(survivors.search.run())
@@ -44,11 +45,11 @@ package struct TrackedObject: Sendable {
 
   /// The same, letting other tasks run while it waits.
   package static func check(
-    _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1),
+    _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1), in session: DetectionSession = .process,
     isolation: isolated (any Actor)? = #isolation
   ) async -> TrackingResult {
     if await Patience.wait(grace, until: { !objects.contains(where: \.isAlive) }) { return TrackingResult() }
-    let survivors = Survivors(objects, name)
+    let survivors = Survivors(objects, name, session)
     defer { survivors.forget() }
     return survivors.result(await survivors.search.run())
   }
@@ -57,19 +58,21 @@ package struct TrackedObject: Sendable {
   private struct Survivors {
     private let indices: [Int]
     private let handles: [ObjectHandle]
+    private let session: DetectionSession
     let search: SurvivorSearch
 
-    init(_ objects: [TrackedObject], _ name: String) {
+    init(_ objects: [TrackedObject], _ name: String, _ session: DetectionSession) {
+      self.session = session
       indices = objects.indices.filter { objects[$0].isAlive }
       handles = indices.map { objects[$0].handle }
-      search = SurvivorSearch(handles, scope: name, frames: [])
+      search = SurvivorSearch(handles, scope: name, frames: [], in: session)
       let now = ContinuousClock.now
-      Watchlist.shared.add(
+      session.watchlist.add(
         handles.map { Watchlist.Entry(object: $0, scope: name, frames: [], end: now, seen: now, isTemporary: true) })
     }
 
     func forget() {
-      Watchlist.shared.removeTemporary(handles)
+      session.watchlist.removeTemporary(handles)
     }
 
     func result(_ found: SurvivorSearch.Result) -> TrackingResult {

@@ -19,7 +19,7 @@ package struct TrackingAssertion<Site: AssertionSite> {
   /// - Parameter name: what failures call what the objects outlived, such as the name of a test.
   package static func check(_ assertions: [Self], name: String) {
     guard let due = Due(assertions) else { return }
-    due.tell(TrackedObject.check(due.objects, name: name, grace: due.grace))
+    due.tell(TrackedObject.check(due.objects, name: name, grace: due.grace, in: due.session))
   }
 
   /// The same, letting other tasks run while it waits.
@@ -27,7 +27,7 @@ package struct TrackingAssertion<Site: AssertionSite> {
     _ assertions: [Self], name: String, isolation: isolated (any Actor)? = #isolation
   ) async {
     guard let due = Due(assertions) else { return }
-    due.tell(await TrackedObject.check(due.objects, name: name, grace: due.grace))
+    due.tell(await TrackedObject.check(due.objects, name: name, grace: due.grace, in: due.session))
   }
 
   /// The assertions whose objects are alive.
@@ -48,6 +48,9 @@ package struct TrackingAssertion<Site: AssertionSite> {
     }
 
     var objects: [TrackedObject] { assertions.map(\.object) }
+
+    /// All assertions that are checked together are of one session.
+    var session: DetectionSession { assertions[0].site.session }
 
     func tell(_ result: TrackingResult) {
       var told = LeakReport()

@@ -3,11 +3,14 @@ import UndeadReport
 /// The part of a snapshot that a report is wanted of.
 struct LeakSelection {
   private let snapshot: Snapshot
+  private let reported: ReportedLeaks
   /// For each node the nodes that it refers to, or that refer to it, among what leaked.
   private let neighbours: [[Snapshot.Index]]
 
-  init(_ snapshot: Snapshot) {
+  /// - Parameter reported: takes what counts as reported from now on.
+  init(_ snapshot: Snapshot, reported: ReportedLeaks) {
     self.snapshot = snapshot
+    self.reported = reported
     var neighbours = [[Snapshot.Index]](repeating: [], count: snapshot.nodes.count)
     for edge in snapshot.edges where edge.isStrong {
       guard snapshot.nodes[Int(edge.from)].isUnreachable, snapshot.nodes[Int(edge.to)].isUnreachable else { continue }
@@ -70,7 +73,7 @@ struct LeakSelection {
   /// All that leaked together with a node, which counts as reported from now on.
   func claim(_ node: Int) -> Set<Int> {
     let nodes = connected(to: [node]) { _ in true }
-    ReportedLeaks.insert(nodes.map { snapshot.nodes[$0].address })
+    reported.insert(nodes.map { snapshot.nodes[$0].address })
     return nodes
   }
 

@@ -3,6 +3,7 @@ import UndeadReport
 /// A scope between its end and the result: which of its objects are still alive, and when the others were last seen.
 struct Closing {
   private let name: String
+  private let session: DetectionSession
   private let end = ContinuousClock.now
   private var alive: [ObjectHandle]
   private var released: [OwnerScope.LateRelease] = []
@@ -10,8 +11,9 @@ struct Closing {
   /// Where the scope ended: return addresses.
   var frames: [UInt] = []
 
-  init(_ name: String, _ objects: [ObjectHandle]) {
+  init(_ name: String, _ objects: [ObjectHandle], in session: DetectionSession) {
     self.name = name
+    self.session = session
     alive = objects.filter(\.isAlive)
     lastLook = end
   }
@@ -31,9 +33,9 @@ struct Closing {
   /// Puts what is alive on the watchlist; the search for who holds it, nil if nothing is.
   mutating func survivorSearch() -> SurvivorSearch? {
     guard !look() else { return nil }
-    Watchlist.shared.add(
+    session.watchlist.add(
       alive.map { Watchlist.Entry(object: $0, scope: name, frames: frames, end: end, seen: lastLook) })
-    return SurvivorSearch(alive, scope: name, frames: frames)
+    return SurvivorSearch(alive, scope: name, frames: frames, in: session)
   }
 
   func outcome(_ search: SurvivorSearch.Result?) -> OwnerScope.Outcome {

@@ -27,23 +27,29 @@ public final class OwnerScope: Sendable {
   }
 
   private let state = Mutex(State())
+  private let session: DetectionSession
   private let registration: UInt64
 
   /// Opens a scope.
   ///
   /// - Parameter name: what the scope stands for, such as "Detail screen".
-  public init(_ name: String) {
+  public convenience init(_ name: String) {
+    self.init(name, in: .process)
+  }
+
+  init(_ name: String, in session: DetectionSession) {
     self.name = name
-    registration = Watchlist.shared.opened(name)
+    self.session = session
+    registration = session.watchlist.opened(name)
   }
 
   deinit {
-    Watchlist.shared.closed(registration)
+    session.watchlist.closed(registration)
     let (isOpen, alive) = state.withLock { state in
       if case .open = state.phase { (true, state.objects.values.count { $0.isAlive }) } else { (false, 0) }
     }
     guard isOpen else { return }
-    Watchlist.shared.remark(
+    session.watchlist.remark(
       "scopeNeverClosed",
       "scope \"\(name)\" went away without close(): \(alive) of its objects were alive and have not been checked")
   }
@@ -63,7 +69,7 @@ public final class OwnerScope: Sendable {
       return false
     }
     if isLate {
-      Watchlist.shared.remark(
+      session.watchlist.remark(
         "adoptedAfterClose", "\(handle.type) was adopted by scope \"\(name)\" after its end: it is not checked",
         frames: Self.backtrace())
     }
@@ -142,7 +148,7 @@ public final class OwnerScope: Sendable {
       defer { state.objects = [:] }
       return Array(state.objects.values)
     }
-    return objects.map { Closing(name, $0) }
+    return objects.map { Closing(name, $0, in: session) }
   }
 
   private var knownOutcome: Outcome {
@@ -155,7 +161,7 @@ public final class OwnerScope: Sendable {
   private func finish(_ closing: Closing, _ search: SurvivorSearch.Result?) -> Outcome {
     let outcome = closing.outcome(search)
     state.withLock { $0.phase = .closed(outcome) }
-    Watchlist.shared.closed(registration)
+    session.watchlist.closed(registration)
     return outcome
   }
 

@@ -12,11 +12,14 @@ struct SurvivorSearch: Sendable {
   private let objects: [ObjectHandle]
   private let scope: String
   private let frames: [UInt]
+  private let session: DetectionSession
 
   /// - Parameters:
   ///   - scope: name of what the objects outlived.
   ///   - frames: where that ended: return addresses.
-  init(_ objects: [ObjectHandle], scope: String, frames: [UInt]) {
+  ///   - session: the one whose watchlist the objects are on.
+  init(_ objects: [ObjectHandle], scope: String, frames: [UInt], in session: DetectionSession) {
+    self.session = session
     self.objects = objects
     self.scope = scope
     self.frames = frames
@@ -24,9 +27,9 @@ struct SurvivorSearch: Sendable {
 
   /// Searches; the objects must be on the watchlist. Without recording only the types are known.
   func run() -> Result {
-    guard LeakDetector.isActive else { return withoutSearch(LeakDetector.inactiveReason) }
+    guard session.instrument.isActive() else { return withoutSearch(LeakDetector.inactiveReason) }
     do throws(UndeadError) {
-      return try LeakSearch.run { evaluate($0) }
+      return try LeakSearch.run(session.instrument) { evaluate($0) }
     } catch {
       return withoutSearch(error.description)
     }
@@ -34,9 +37,9 @@ struct SurvivorSearch: Sendable {
 
   /// The same while the task is suspended.
   func run(isolation: isolated (any Actor)? = #isolation) async -> Result {
-    guard LeakDetector.isActive else { return withoutSearch(LeakDetector.inactiveReason) }
+    guard session.instrument.isActive() else { return withoutSearch(LeakDetector.inactiveReason) }
     do throws(UndeadError) {
-      return try await LeakSearch.run { evaluate($0) }
+      return try await LeakSearch.run(session.instrument) { evaluate($0) }
     } catch {
       return withoutSearch(error.description)
     }
@@ -49,7 +52,7 @@ struct SurvivorSearch: Sendable {
   }
 
   private func evaluate(_ snapshot: borrowing Snapshot) -> Result {
-    let selection = LeakSelection(copy snapshot)
+    let selection = LeakSelection(copy snapshot, reported: session.reported)
     var nodes: [UInt64: Int] = [:]
     for (index, node) in snapshot.nodes.enumerated() { nodes[node.address] = index }
     var result = Result()

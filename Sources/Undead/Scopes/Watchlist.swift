@@ -3,9 +3,9 @@ import Foundation
 import UndeadSystem
 
 /// The objects that outlived their owner scopes, for every later report of the process.
+///
+/// The instrument keeps its sources of facts for good: it asks the watchlist of the session of the process.
 final class Watchlist: Sendable {
-  static let shared = Watchlist()
-
   /// An object that should be gone.
   struct Entry: Sendable {
     var object: ObjectHandle
@@ -46,17 +46,29 @@ final class Watchlist: Sendable {
   private static let remarkLimit = 1000
   private let state = Mutex(State())
 
-  private init() {
-    _ = undead_add_facts_source({ facts, _ in facts.map(Watchlist.shared.tell) }, nil)
+  private let drivesInstrument: Bool
+
+  init(drivesInstrument: Bool) {
+    self.drivesInstrument = drivesInstrument
+  }
+
+  private static let registered: Void = {
+    _ = undead_add_facts_source({ facts, _ in facts.map(DetectionSession.process.watchlist.tell) }, nil)
     // The check at the end of the process comes after this.
-    atexit { Watchlist.shared.state.withLock { $0.isEnding = true } }
+    atexit { DetectionSession.process.watchlist.state.withLock { $0.isEnding = true } }
+  }()
+
+  /// Changes what later reports tell; they ask from the first time on.
+  private func change<Output: Sendable>(_ work: (inout State) -> Output) -> Output {
+    if drivesInstrument { _ = Self.registered }
+    return state.withLock { work(&$0) }
   }
 
   // MARK: Scopes
 
   /// Notes an open scope; the result names it.
   func opened(_ name: String) -> UInt64 {
-    state.withLock { state in
+    change { state in
       state.lastNumber += 1
       state.open[state.lastNumber] = name
       return state.lastNumber
@@ -69,7 +81,7 @@ final class Watchlist: Sendable {
 
   /// Notes what the next reports are to tell.
   func remark(_ kind: String, _ message: String, frames: [UInt] = []) {
-    state.withLock { state in
+    change { state in
       guard state.remarks.count < Self.remarkLimit else { return }
       state.remarks.append(Remark(kind: kind, message: message, frames: frames))
     }
@@ -79,7 +91,7 @@ final class Watchlist: Sendable {
 
   /// Has the next reports tell what became of these objects.
   func add(_ entries: [Entry]) {
-    state.withLock { $0.entries += entries }
+    change { $0.entries += entries }
   }
 
   /// Takes objects that are only asked about off the list again.
@@ -90,7 +102,7 @@ final class Watchlist: Sendable {
 
   /// Has the next reports tell why these are alive; the result names them.
   func addCandidates(_ candidates: [Candidate]) -> UInt64 {
-    state.withLock { state in
+    change { state in
       state.lastNumber += 1
       state.candidates[state.lastNumber] = candidates
       return state.lastNumber

@@ -5,7 +5,7 @@ extension AssertionSite {
   package func assertNoZombies<Output, Failure: Error>(
     _ body: () throws(Failure) -> Output
   ) throws(Failure) -> Output {
-    let collector = ZombieCollector()
+    let collector = ZombieCollector(in: session)
     defer { tell(collector) }
     return try collector.run(body)
   }
@@ -14,7 +14,7 @@ extension AssertionSite {
   package func assertNoZombies<Output, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
-    let collector = ZombieCollector()
+    let collector = ZombieCollector(in: session)
     defer { tell(collector) }
     return try await collector.run(body)
   }

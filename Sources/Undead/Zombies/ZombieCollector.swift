@@ -23,11 +23,14 @@ package final class ZombieCollector: Sendable {
   }
 
   private let state = Mutex(State())
+  private let session: DetectionSession
   /// Why nothing can be seen; nil if it can.
   package var obstacle: String? { state.withLock { $0.obstacle } }
 
   /// Makes a collector for one body.
-  package init() {}
+  package init(in session: DetectionSession = .process) {
+    self.session = session
+  }
 
   /// Runs the body; uses on its thread, in its tasks, and on threads that belong to no other collector are collected.
   package func run<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
@@ -56,14 +59,14 @@ package final class ZombieCollector: Sendable {
   }
 
   private func begin() {
-    let obstacle = ZombieObservers.shared.begin(self)
+    let obstacle = session.zombies.begin(self)
     state.withLock { $0.obstacle = obstacle }
   }
 
   private func end() {
     guard obstacle == nil else { return }
     undead_zombies_settle()
-    ZombieObservers.shared.end(self)
+    session.zombies.end(self)
   }
 
   func add(_ event: ZombieLog.Event) {

@@ -4,9 +4,9 @@ import UndeadReport
 import UndeadSystem
 
 /// Hands the reports of the instrument to the handler of the user and to the running assertions.
+///
+/// The instrument has one quarantine and one handler: it reports to the session of the process.
 final class ZombieObservers: Sendable {
-  static let shared = ZombieObservers()
-
   private struct State {
     var handler: (@Sendable (ZombieLog.Event) -> Void)?
     /// Of the running assertions, the outer ones first.
@@ -19,6 +19,11 @@ final class ZombieObservers: Sendable {
   }
 
   private let state = Mutex(State())
+  private let drivesInstrument: Bool
+
+  init(drivesInstrument: Bool) {
+    self.drivesInstrument = drivesInstrument
+  }
 
   /// That of `undead run --zombies`, which the instrument took from the environment.
   private static var inheritedPolicy: ZombieSniffer.Policy {
@@ -26,10 +31,10 @@ final class ZombieObservers: Sendable {
   }
 
   private static let callback: undead_zombie_handler = { zombie, _ in
-    if let zombie { shared.deliver(ZombieLog.Event(zombie.pointee)) }
+    if let zombie { DetectionSession.process.zombies.deliver(ZombieLog.Event(zombie.pointee)) }
   }
 
-  private func deliver(_ event: ZombieLog.Event) {
+  func deliver(_ event: ZombieLog.Event) {
     let (handler, collectors) = state.withLock { ($0.handler, $0.collectors) }
     if let current = ZombieCollector.current {
       current.add(event)
@@ -84,7 +89,8 @@ final class ZombieObservers: Sendable {
   ///
   /// - Returns: why nothing can be seen; nil if it can.
   func begin(_ collector: ZombieCollector) -> String? {
-    state.withLock { state in
+    guard drivesInstrument else { return "only the session of the process is told of zombies" }
+    return state.withLock { state in
       if !ZombieSniffer.isActive {
         var options = ZombieSniffer.Options()
         (options.policy, options.repeats) = (.report, nil)

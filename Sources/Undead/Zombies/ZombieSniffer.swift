@@ -93,7 +93,7 @@ public enum ZombieSniffer {
   ///
   /// - Throws: ``UndeadError`` if it cannot work here, as under a sanitizer.
   public static func start(_ options: Options = Options()) throws(UndeadError) {
-    guard ZombieObservers.shared.start(options) else {
+    guard DetectionSession.process.zombies.start(options) else {
       throw UndeadError(String(cString: undead_zombie_inactive_reason()))
     }
   }
@@ -133,7 +133,7 @@ public enum ZombieSniffer {
   ///   - policy: what the program does after a report.
   ///   - repeats: reports for each place, at least 1; nil for no limit.
   public static func setPolicy(_ policy: Policy, repeats: UInt32? = 1) {
-    ZombieObservers.shared.setPolicy(policy, repeats: repeats)
+    DetectionSession.process.zombies.setPolicy(policy, repeats: repeats)
   }
 
   /// Sets what is called for each reported use of a dead object, on the thread that used it, before the policy takes
@@ -142,7 +142,7 @@ public enum ZombieSniffer {
   /// The handler must not wait for other threads, which may wait for what the user of the object holds. It may run
   /// inside of a signal handler. ``describe(_:)`` names what it got, later.
   public static func setHandler(_ handler: (@Sendable (ZombieLog.Event) -> Void)?) {
-    ZombieObservers.shared.setHandler(handler)
+    DetectionSession.process.zombies.setHandler(handler)
   }
 
   /// What the sniffer counted.
