@@ -1,6 +1,5 @@
 import Undead
 import UndeadReport
-import UndeadSystem
 import XCTest
 
 /// What is to be checked when a test case ends.
@@ -27,9 +26,6 @@ struct TestCaseChecks: Sendable {
     var line: Int
   }
 
-  // XCTest keeps its test cases, so no two have one identity.
-  private static let running = Mutex<[ObjectIdentifier: TestCaseChecks]>([:])
-
   /// Sees to it that a test case is checked when it ends; false if that is not possible.
   static func begin(_ testCase: XCTestCase) -> Bool {
     CheckedTestCaseRun.replaceRun(of: testCase)
@@ -40,13 +36,11 @@ struct TestCaseChecks: Sendable {
     "its run is of a class of its own (`testRunClass`), and only the end of an XCTestCaseRun is seen in time"
 
   static func update(_ testCase: XCTestCase, _ change: (inout TestCaseChecks) -> Void) {
-    AllocationScope.outsideOfAll {
-      running.withLock { change(&$0[ObjectIdentifier(testCase), default: TestCaseChecks()]) }
-    }
+    RunningTestCases.process.update(testCase, change)
   }
 
   static func finish(_ testCase: XCTestCase) {
-    guard var checks = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(testCase)) }) else { return }
+    guard var checks = RunningTestCases.process.end(testCase) else { return }
     checks.scope?.end()
     if let (place, reason) = checks.skipped {
       if checks.isCheckedWithClass { LeakCheckObserver.shared.skip(testCase) }
