@@ -14,13 +14,4 @@ import Testing
     let result = await task.value
     #expect(result.isCancelled && result.waited >= .milliseconds(80))
   }
-
-  @Test func aLastSearchThatFailsIsTold() async {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      DetectionSession.process.end.tellFailure(UndeadError("no memory"), in: .process)
-    }
-    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("undead: the last search, for leaks that the checks of the tests did not see"), "\(text)")
-    #expect(text.contains("could not be made: no memory"), "\(text)")
-  }
 }

@@ -34,7 +34,7 @@ final class ZombieObservers: Sendable {
     if let zombie { DetectionSession.process.zombies.deliver(ZombieLog.Event(zombie.pointee)) }
   }
 
-  func deliver(_ event: ZombieLog.Event) {
+  private func deliver(_ event: ZombieLog.Event) {
     let (handler, collectors) = state.withLock { ($0.handler, $0.collectors) }
     if let current = ZombieCollector.current {
       current.add(event)
