@@ -38,13 +38,15 @@ enum Advice {
   }
 
   private static let unreferencedRules: [Rule] = [
-    timer, waitingTask, rawMemory, heldByForeignBlock, LibraryAdvice.object, passRetained, loneClosure,
+    timer, ToolchainAdvice.attributes, waitingTask, rawMemory, heldByForeignBlock, LibraryAdvice.object,
+    ToolchainAdvice.object, passRetained, loneClosure,
   ]
 
   private static let cycleRules: [Rule] = [
     timer, LibraryAdvice.cycle, taskCycle, dispatchSource, observer, LibraryAdvice.subscription, lazyClosure,
-    ownVariable, ownClosure, closureInCycle, LibraryAdvice.channel, LibraryAdvice.mixed, unmanaged, memory,
-    collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor, anyCycle,
+    ownVariable, ownClosure, closureInCycle, LibraryAdvice.channel, LibraryAdvice.mixed, ToolchainAdvice.cycle,
+    unmanaged, memory, collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor,
+    anyCycle,
   ]
 
   private static func timer(_ facts: LeakFacts) -> String? {
@@ -250,7 +252,7 @@ enum Advice {
   }
 
   private static func choices(_ facts: LeakFacts) -> String {
-    let named = facts.references.filter { !$0.isNameless && !isToolchain($0.type) }
+    let named = facts.references.filter { !$0.isNameless && !ToolchainModules.declare($0.type) }
     let ofUser = named.filter { $0.package == nil }
     let own = ofUser.isEmpty ? named : ofUser
     // Whoever has children, or the next of a list, owns them.
@@ -262,10 +264,6 @@ enum Advice {
     }
     let shown = names.prefix(3).joined(separator: ", ")
     return names.count > 3 ? shown + ", ..." : shown
-  }
-
-  static func isToolchain(_ type: String) -> Bool {
-    ["Swift.", "Foundation.", "FoundationEssentials.", "Dispatch.", "dispatch "].contains(where: type.hasPrefix)
   }
 
   /// The collection that an element belongs to: `children[2].item` -> `children`.

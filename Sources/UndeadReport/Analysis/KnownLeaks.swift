@@ -17,12 +17,30 @@ enum KnownLeaks {
         + "it holds no object of the program",
       matches: { !$0.holdsProgramObject && ($0.mentions("Foundation.Timer") || $0.mentions("CFRunLoopTimer")) }),
     Entry(
+      reason: "Foundation on Linux never releases the attributes of an NSAttributedString",
+      matches: { !$0.holdsProgramObject && !$0.isCycle && $0.rootType == attributes }),
+    Entry(
+      reason: "FoundationXML never frees a parsed document, an attribute or a detached node: they hold themselves",
+      matches: {
+        !$0.holdsProgramObject && $0.isCycle && $0.references.allSatisfy { $0.type.hasPrefix("FoundationXML.") }
+      }
+    ),
+    Entry(
+      reason: "FoundationXML never releases the texts of a parser's errors",
+      matches: { $0.isStray("Foundation._NSCFString", madeBy: "FoundationXML.XMLParser.parse(") }),
+    Entry(
+      reason: "Foundation on Linux never releases an array of `Bundle.allBundles` or `Bundle.allFrameworks`",
+      matches: { $0.isStray("Foundation._NSCFArray", madeBy: "Foundation.Bundle.all") }),
+    Entry(
       reason: reasonByFunction,
       matches: { !$0.holdsProgramObject && $0.isClosureOfAsyncMain }),
     Entry(
       reason: "allocated by the toolchain's libraries for themselves: no function of the program took part",
       matches: { !$0.holdsProgramObject && $0.isAllocatedByToolchainAlone }),
   ]
+
+  /// What an attributed string of Foundation keeps its attributes in.
+  static let attributes = "CFRunArray"
 
   /// The one reason that depends on the innermost function of the program, which may have been inlined.
   static let reasonByFunction =
@@ -38,6 +56,12 @@ enum KnownLeaks {
 extension LeakFacts {
   fileprivate func isAllocated(in library: String) -> Bool {
     allocation.frames.first { !SymbolText.isRuntimeEntry($0.symbol) }?.module.hasPrefix(library) ?? false
+  }
+
+  /// True for an object of the toolchain that nothing refers to, of this type, and made by this function of the toolchain's.
+  fileprivate func isStray(_ type: String, madeBy function: String) -> Bool {
+    !isCycle && !holdsProgramObject && rootType == type
+      && allocation.frames.contains { $0.system && $0.symbol.contains(function) }
   }
 
   /// `dictionary[key, default: value]` in `async_Main` makes a closure whose last copy is never released.

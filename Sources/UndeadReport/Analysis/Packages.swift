@@ -99,7 +99,7 @@ extension Reference {
   /// True if the closure that the field holds was written by the user, whoever declares the field.
   var holdsOwnClosure: Bool { closure.map { !$0.system && $0.package == nil } ?? false }
   /// True if the user can change the reference: their field, or their closure in a field of a library.
-  var isOfUser: Bool { package == nil && !Advice.isToolchain(type) || holdsOwnClosure }
+  var isOfUser: Bool { package == nil && !ToolchainModules.declare(type) || holdsOwnClosure }
   /// True for what the runtime makes, which belongs to nobody: tasks, closure contexts, boxes.
   var isOfRuntime: Bool {
     guard let dot = type.firstIndex(of: ".") else { return true }
@@ -113,7 +113,7 @@ extension [Reference] {
     guard let package = lazy.compactMap(\.package).first else { return nil }
     let areForeign = allSatisfy { reference in
       !reference.holdsOwnClosure
-        && (reference.package != nil || Advice.isToolchain(reference.type) || reference.isOfRuntime)
+        && (reference.package != nil || ToolchainModules.declare(reference.type) || reference.isOfRuntime)
     }
     return areForeign ? package : nil
   }

@@ -13,9 +13,8 @@ package enum SymbolText {
   ]
   /// Starts of the names of toolchain code that is linked into a program.
   private static let toolchainFunctions = [
-    "swift_", "_swift_", "swift::", "Swift.", "(extension in Swift)", "Foundation.", "FoundationEssentials.",
-    "(extension in Foundation", "_dispatch_", "dispatch_", "_CF", "__CF", "Dispatch.",
-    "__libc_start", "_start",
+    "swift_", "_swift_", "swift::", "(extension in Swift)", "(extension in Foundation", "_dispatch_", "dispatch_",
+    "_CF", "__CF", "__libc_start", "_start",
   ]
 
   /// True for code of the toolchain or the system that the module list does not tell: linked into the program,
@@ -25,7 +24,8 @@ package enum SymbolText {
     if systemLibraries.contains(where: frame.module.hasPrefix) { return true }
     var function = FunctionName.withoutThunks(frame.symbol)[...]
     if function.hasPrefix("static ") { function = function.dropFirst("static ".count) }
-    return toolchainFunctions.contains(where: function.hasPrefix) || OwnLibraries.define(frame.symbol)
+    return ToolchainModules.define(function) || toolchainFunctions.contains(where: function.hasPrefix)
+      || OwnLibraries.define(frame.symbol)
   }
 
   /// True for the functions of the runtime that every allocation goes through.
