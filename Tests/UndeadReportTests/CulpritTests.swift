@@ -61,6 +61,37 @@ import Testing
     #expect(blame("Tests.A", tests[0]).signature == blame("Tests.B", tests[1]).signature)
   }
 
+  /// Of two closures in a cycle the one that captures a variable, or `self`, is the mistake, and the advice is about it.
+  @Test(arguments: ["variable", "self"])
+  func whatACallerCapturesIsToBlameBeforeWhatWasHandedOver(captures: String) {
+    func closure(_ line: Int) -> Frame {
+      Frame(symbol: "closure #1 in App.a()", file: "/app/a.swift", line: line, module: "App")
+    }
+    let cycle = [
+      Reference(type: "App.Observer", field: "onChange", closure: closure(1), captures: captures),
+      Reference(type: "App.Cancellable", field: "cancel", closure: closure(2), captures: "observer"),
+    ]
+    for cycle in [cycle, cycle.reversed()] {
+      let (blame, reference) = Blame.of(Self.leak(cycle))
+      #expect(blame.title == "`onChange` of App.Observer")
+      #expect(reference.map { cycle[$0].field } == "onChange")
+      #expect(cycle.culpritClosure(among: cycle.indices) == reference, "as in the advice")
+    }
+  }
+
+  @Test func differentClosuresOfOneFieldHaveDifferentTitles() {
+    let leaks = ["App.Session", "App.Client"].map { type in
+      Self.leak([
+        Reference(type: "App.Mutex", field: "value", fieldType: "() -> ()"), Reference(type: type, field: "mutex"),
+      ])
+    }
+    #expect(
+      LeakReport(leaks: leaks).culprits.map(\.title).sorted() == [
+        "`value` of App.Mutex, which captures App.Client", "`value` of App.Mutex, which captures App.Session",
+      ])
+    #expect(LeakReport(leaks: [leaks[0]]).culprits.map(\.title) == ["`value` of App.Mutex"])
+  }
+
   @Test func theFieldNearestToWhatOutlivesItsScope() throws {
     func blame(_ path: [PathStep]) -> Blame {
       Blame.of(Leak(signature: "1", kind: .abandoned, totalBytes: 8, retainPath: path)).blame

@@ -149,10 +149,10 @@ enum Advice {
   }
 
   private static func closureInCycle(_ facts: LeakFacts) -> String? {
-    guard
-      let reference = facts.references.first(where: \.holdsOwnClosure)
-        ?? facts.references.first(where: { $0.holdsClosure && $0.package == nil })
-    else { return nil }
+    let own = facts.references.indices.filter {
+      facts.references[$0].holdsOwnClosure || facts.references[$0].package == nil
+    }
+    guard let reference = facts.references.culpritClosure(among: own).map({ facts.references[$0] }) else { return nil }
     let type = reference.package == nil ? reference.type : TypeName.unspecialized(reference.type)
     return "the closure stored in `\(reference.field)` of \(type) \(captures(reference)): "
       + remedy(reference)

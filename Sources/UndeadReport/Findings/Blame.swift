@@ -14,6 +14,8 @@ package struct Blame: Sendable, Hashable {
   package var package: String?
   /// What is to blame, in a few words: "`onEvent` of App.Probe".
   package var title: String
+  /// What a closure to blame leads to, which tells it from others in the same field; nil if no closure is to blame.
+  package var target: String?
 
   init(kind: String, type: String, field: String? = nil, function: String? = nil, title: String, key: [String]) {
     self.kind = kind
@@ -83,11 +85,13 @@ extension Blame {
     let ofUser = ofProgram.filter { cycle[$0].isOfUser }
     let own = ofUser.isEmpty ? ofProgram : ofUser
 
-    if let closure = least(own.filter { cycle[$0].holdsOwnClosure }) ?? least(own.filter { cycle[$0].holdsClosure }) {
+    if let closure = cycle.culpritClosure(among: own) {
       // Libraries keep closures of any program in fields of theirs: what is captured tells these apart.
       let end = cycle[(closure + 1) % cycle.count].type
       let target = end == test?.suite ? "" : TypeName.unspecialized(end)
-      return (Blame(kind, edges[closure], target), closure)
+      var blame = Blame(kind, edges[closure], target)
+      if !target.isEmpty { blame.target = target }
+      return (blame, closure)
     }
     // A closure that the toolchain keeps: the program's field that leads there.
     if let closure = least(cycle.indices.filter { cycle[$0].holdsClosure }),
@@ -161,6 +165,19 @@ extension Blame {
     return Blame(
       kind: leak.kind.rawValue, type: type, function: function, title: type + (function.map { " \(verb) \($0)" } ?? ""),
       key: [type, function ?? ""])
+  }
+}
+
+extension [LeakReport.Reference] {
+  /// The closure that most likely should not own what it captures: one of the user's before a library's; one that
+  /// captures the variable that refers to its owner, or `self`, before others; nil if there is none.
+  func culpritClosure(among positions: some Sequence<Int>) -> Int? {
+    func key(_ position: Int) -> (Int, Int, Blame.Edge, Int) {
+      let reference = self[position]
+      let capture = reference.captures.flatMap { ["variable": 0, "self": 1][$0] } ?? 2
+      return (reference.holdsOwnClosure ? 0 : 1, capture, Blame.Edge(reference), position)
+    }
+    return positions.filter { self[$0].holdsClosure }.min { key($0) < key($1) }
   }
 }
 

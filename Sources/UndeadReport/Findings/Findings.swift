@@ -94,14 +94,26 @@ package struct Findings: Sendable, Equatable {
       let (first, second) = weight(Weight(bytes: group.culprit.totalBytes, count: group.culprit.count))
       return (-first, -second, group.worst.objects.first?.type ?? "", group.culprit.signature)
     }
-    return groups.values.compactMap { findings in
+    let all = groups.values.compactMap { findings in
       let sorted = findings.sorted { key($0) < key($1) }
       return sorted[0].culprit.map { Group(culprit: Culprit($0, sorted), findings: sorted) }
-    }.sorted { key($0) < key($1) }
+    }
+    return (byCulprit ? distinguished(all) : all).sorted { key($0) < key($1) }
   }
 }
 
 extension Findings {
+  /// The groups with titles that tell them apart, where different closures are kept in one field.
+  private static func distinguished(_ groups: [Group]) -> [Group] {
+    let counts = groups.reduce(into: [:]) { $0[$1.culprit.title, default: 0] += 1 }
+    return groups.map { group in
+      guard counts[group.culprit.title] ?? 0 > 1, let target = group.worst.culprit?.target else { return group }
+      var group = group
+      group.culprit.title += ", which captures \(target)"
+      return group
+    }
+  }
+
   /// What the groups after the first `top` amount to: "3 more leaks of 2 culprits (3 objects, 96 bytes)"; nil if there
   /// are none.
   static func rest(_ groups: [Group], after top: Int, noun: String) -> String? {
