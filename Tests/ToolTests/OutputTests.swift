@@ -45,6 +45,19 @@ import UndeadReport
     #expect(!FileManager.default.fileExists(atPath: sandbox.path("ran")))
   }
 
+  /// Neither is an older one taken for the report of this run.
+  @Test func isNotThereIfNoProgramRan() throws {
+    _ = try sandbox.write("old", to: "older")
+    for name in ["report", "older"] {
+      let output = try sandbox.undead(
+        "run", "--output", name, "--report", "json=\(name).json", "--", "/no/such/program")
+      #expect(output.status == 64)
+    }
+    #expect(!FileManager.default.fileExists(atPath: sandbox.path("report")))
+    #expect(!FileManager.default.fileExists(atPath: sandbox.path("report.json")))
+    #expect(try Data(contentsOf: sandbox.directory.appending(path: "older")).isEmpty)
+  }
+
   @Test func ofAFullDiskIsAFailure() throws {
     let output = try sandbox.undead("run", "--output", "/dev/full", "true", environment: leaking)
     #expect(output.status == 70)

@@ -5,6 +5,8 @@ final class OutputSink {
   private let descriptor: Int32
   private let name: String
   private let path: String?
+  /// True for a file that this sink made and that is of no use as long as nothing was written.
+  private var isBlank = false
   /// Which snapshot on request it is for; nil for the report at the end.
   let number: Int?
   /// True if a person reads along.
@@ -32,6 +34,7 @@ final class OutputSink {
   /// - Throws: `ToolError` (misuse) if it cannot be written.
   init(file: String, option: String = "--output", number: Int? = nil) throws(ToolError) {
     self.number = number
+    let existed = access(file, F_OK) == 0
     descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
     name = "'\(file)'"
     path = file
@@ -41,9 +44,12 @@ final class OutputSink {
       throw .misuse("cannot write the report to '\(file)' (\(option)): \(reason); name a file that you can write")
     }
     isTerminal = isatty(descriptor) == 1
+    isBlank = !existed
   }
 
   deinit {
+    // Who looks for the report is to find none rather than an empty one, if there was nothing to report on.
+    if isBlank, let path { unlink(path) }
     if path != nil && descriptor >= 0 { close(descriptor) }
   }
 
@@ -57,6 +63,7 @@ final class OutputSink {
   ///
   /// - Throws: `ToolError` (failure) if not all of it could be written.
   func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
+    isBlank = false
     if let code = System.write(bytes, to: descriptor) {
       throw .failure("cannot write the report to \(name): \(System.reason(code)); what is there is not complete")
     }
