@@ -69,6 +69,24 @@ import Testing
     #expect(try JSONRenderer.parse(JSONRenderer.render(report)) == report)
   }
 
+  /// Built from its own sources, too, where no dependency is to be seen. A closure of the user's is told as ever.
+  @Test(arguments: [true, false])
+  func aPromiseThatIsNeverCompletedIsToldAsSuch(alone: Bool) throws {
+    var heap = SyntheticHeap()
+    let future = heap.object("NIOCore.EventLoopFuture<Swift.Int>", at: Scenario.site("App.fold()", 5))
+    let context = heap.context("closure context (captures NIOCore.EventLoopFuture<Swift.Int>)")
+    heap.link(future, "_callbacks.firstCallback.callback", context)
+    if alone {
+      heap.link(context, "captured", future)
+    } else {
+      let client = heap.object("App.Client")
+      heap.link(context, "captured", client)
+      heap.link(client, "future", future)
+    }
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.hasSuffix("succeed or fail it on every path") == alone)
+  }
+
   @Test func withoutAFunctionOfTheUsersItSaysSo() throws {
     var heap = SyntheticHeap()
     Self.addChannel(&heap, "next", in: nil)

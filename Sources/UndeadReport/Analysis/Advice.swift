@@ -43,7 +43,8 @@ enum Advice {
   ]
 
   private static let cycleRules: [Rule] = [
-    timer, LibraryAdvice.cycle, taskCycle, dispatchSource, observer, LibraryAdvice.subscription, lazyClosure,
+    timer, LibraryAdvice.cycle, taskCycle, dispatchSource, observer, LibraryAdvice.subscription,
+    LibraryAdvice.future, lazyClosure,
     ownVariable, ownClosure, closureInCycle, LibraryAdvice.channel, LibraryAdvice.mixed, ToolchainAdvice.cycle,
     unmanaged, memory, collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor,
     anyCycle,

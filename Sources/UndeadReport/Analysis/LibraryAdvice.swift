@@ -44,6 +44,16 @@ enum LibraryAdvice {
       + "(`[weak self]`), or cancel the subscription when the owner is done"
   }
 
+  /// Futures of NIO that wait for each other: their closures hold them by design until the promise is completed.
+  static func future(_ facts: LeakFacts) -> String? {
+    let isFuture = { (reference: Reference) in reference.type.hasPrefix("NIOCore.EventLoopFuture<") }
+    guard facts.references.contains(where: isFuture),
+      facts.references.allSatisfy({ isFuture($0) || $0.isOfRuntime })
+    else { return nil }
+    return "what waits for a future is held by it until its promise is completed: most likely a promise is lost; "
+      + "succeed or fail it on every path"
+  }
+
   /// A channel of NIO that was not closed, and a handler of the user's.
   static func channel(_ facts: LeakFacts) -> String? {
     let types = ["NIOCore.ChannelPipeline", "NIOCore.ChannelHandlerContext"]
