@@ -101,7 +101,7 @@ static uint32_t find_tag(uint32_t backtrace, const async_context *context, undea
   uint32_t callers[CALLER_LIMIT], count = read_callers(context, callers, known);
   const undead_trie_node *inner = undead_trie_at(backtrace);
   assert(inner->pc_index & UNDEAD_RUN_BIT);
-  uint32_t outer = inner->parent;
+  uint32_t outer = undead_store_parent(backtrace);
   for (uint32_t index = count; index > 0 && outer; index--) outer = undead_store_child(outer, callers[index - 1]);
   uint32_t tagged = outer && count > 0 ? undead_store_child(outer, inner->pc_index) : 0;
   if (known) known->count = count;

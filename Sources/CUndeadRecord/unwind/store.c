@@ -10,10 +10,10 @@
 uint32_t *undead_trie;
 uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 
-// A list of siblings longer than this goes on in a fan: the heads of sixteen lists, distinguished by four bits of the
-// hash.
+// A list of siblings longer than this goes on in a fan: the parent, and the heads of sixteen lists, distinguished by four
+// bits of the hash.
 #define LIST_LIMIT 6u
-#define FAN_WORDS 16u
+#define FAN_WORDS 17u
 #define NODE_WORDS (sizeof(undead_trie_node) / sizeof(uint32_t))
 #define RUN_NODE_WORDS (NODE_WORDS - 1)
 #define FAN_LEVELS 8u
@@ -68,18 +68,33 @@ static uint32_t hash(uint32_t pc_index) {
   return mixed ^ (mixed >> 15);
 }
 
-// Puts a new node or fan at the end of a list. Lists only grow at the end, so whoever fails here finds what the other
-// thread added, and no child is ever there twice.
-static uint32_t append(uint32_t *link, uint32_t parent, uint32_t pc_index, bool fan) {
+uint32_t undead_store_parent(uint32_t id) {
+  for (;;) {
+    uint32_t next = __atomic_load_n(&undead_trie_at(id)->sibling, __ATOMIC_ACQUIRE);
+    if (next & UNDEAD_FAN_BIT) return undead_trie[next & ~UNDEAD_FAN_BIT];
+    if (next & UNDEAD_PARENT_BIT || !next) return next & ~UNDEAD_PARENT_BIT;
+    id = next;
+  }
+}
+
+static bool is_end(uint32_t link) { return !link || link & UNDEAD_PARENT_BIT; }
+
+// Puts a new node or fan in place of `end`, at the end of a list. Lists only grow at the end, so whoever fails here finds what
+// the other thread added, and no child is ever there twice.
+static uint32_t append(uint32_t *link, uint32_t end, uint32_t parent, uint32_t pc_index, bool fan) {
   bool run = pc_index & UNDEAD_RUN_BIT;
-  uint32_t fresh = take_words(fan ? FAN_WORDS : run ? RUN_NODE_WORDS : NODE_WORDS), expected = 0;
+  uint32_t fresh = take_words(fan ? FAN_WORDS : run ? RUN_NODE_WORDS : NODE_WORDS);
   if (!fresh) return 0;
   // The rest is 0 already.
-  if (!fan) undead_trie_at(fresh)->parent = parent;
-  if (!fan) undead_trie_at(fresh)->pc_index = pc_index;
+  if (fan) {
+    undead_trie[fresh] = parent;
+  } else {
+    undead_trie_at(fresh)->pc_index = pc_index;
+    undead_trie_at(fresh)->sibling = parent | UNDEAD_PARENT_BIT;
+  }
   uint32_t value = fan ? fresh | UNDEAD_FAN_BIT : fresh;
-  if (__atomic_compare_exchange_n(link, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return value;
-  return expected;
+  if (__atomic_compare_exchange_n(link, &end, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return value;
+  return end;
 }
 
 uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
@@ -87,18 +102,18 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
   uint32_t bits = hash(pc_index), length = 0, level = 0;
   for (;;) {
     uint32_t value = __atomic_load_n(link, __ATOMIC_ACQUIRE);
-    if (!value) {
-      value = append(link, parent, pc_index, length >= LIST_LIMIT && level < FAN_LEVELS);
+    if (is_end(value)) {
+      value = append(link, value, parent, pc_index, length >= LIST_LIMIT && level < FAN_LEVELS);
       if (!value) return 0;
     }
     if (value & UNDEAD_FAN_BIT) {
-      uint32_t *heads = &undead_trie[value & ~UNDEAD_FAN_BIT];
+      uint32_t *heads = &undead_trie[(value & ~UNDEAD_FAN_BIT) + 1];
       link = &heads[(bits >> (4 * level)) & 15];
       level++;
       length = 0;
       continue;
     }
-    assert(undead_trie_at(value)->parent == parent);
+    assert(undead_store_parent(value) == parent);
     if (undead_trie_at(value)->pc_index == pc_index) return value;
     link = &undead_trie_at(value)->sibling;
     length++;
@@ -133,7 +148,7 @@ uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node
 uint32_t undead_store_scope(uint32_t id) {
   if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
   uint32_t index = undead_trie_at(id)->pc_index;
-  return scope_at((index & IN_SCOPE) == IN_SCOPE ? undead_trie_at(id)->parent : id);
+  return scope_at((index & IN_SCOPE) == IN_SCOPE ? undead_store_parent(id) : id);
 }
 
 // What the run of a backtrace tells with that bit, 0 if nothing.
@@ -141,7 +156,7 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
   if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
   uint32_t run = undead_trie_at(without_scope(id))->pc_index;
   if (!(run & UNDEAD_RUN_BIT)) return 0;
-  for (run &= ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS; run = undead_trie_at(run)->parent) {
+  for (run &= ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS; run = undead_store_parent(run)) {
     uint32_t index = undead_trie_at(run)->pc_index;
     if (index & bit) return index & ~bit;
   }
@@ -151,7 +166,7 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
 bool undead_store_is_partial(uint32_t id) {
   if (!undead_trie || id >= undead_store_count()) return false;
   if (id > UNDEAD_TRIE_SCOPES) id = without_scope(id);
-  while (id > UNDEAD_TRIE_SCOPES) id = undead_trie_at(id)->parent;
+  while (id > UNDEAD_TRIE_SCOPES) id = undead_store_parent(id);
   return id == UNDEAD_TRIE_PARTIAL;
 }
 
@@ -210,7 +225,7 @@ uint32_t undead_store_run(uint32_t id) {
   id = without_scope(id);
   if (id <= UNDEAD_TRIE_SCOPES || !(undead_trie_at(id)->pc_index & UNDEAD_RUN_BIT)) return 0;
   uint32_t run = undead_trie_at(id)->pc_index & ~UNDEAD_RUN_BIT, frames = 0;
-  for (uint32_t at = run; at > UNDEAD_TRIE_RUNS; at = undead_trie_at(at)->parent, frames++)
+  for (uint32_t at = run; at > UNDEAD_TRIE_RUNS; at = undead_store_parent(at), frames++)
     if (undead_trie_at(at)->pc_index & (UNDEAD_GENERATION_BIT | UNDEAD_SAMPLE_BIT)) break;
   return frames == UNDEAD_RUN_FRAMES ? run : 0;
 }
@@ -218,14 +233,14 @@ uint32_t undead_store_run(uint32_t id) {
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   uint32_t found = 0;
   if (id > UNDEAD_TRIE_SCOPES) id = without_scope(id);
-  for (; id > UNDEAD_TRIE_SCOPES && found < max; id = undead_trie_at(id)->parent) {
+  for (; id > UNDEAD_TRIE_SCOPES && found < max; id = undead_store_parent(id)) {
     uint32_t pc_index = undead_trie_at(id)->pc_index;
     if (!(pc_index & UNDEAD_RUN_BIT)) {
       if (!(pc_index & UNDEAD_SCOPE_BIT)) pc_indices[found++] = pc_index;
       continue;
     }
     uint32_t run = pc_index & ~UNDEAD_RUN_BIT;
-    for (; run > UNDEAD_TRIE_RUNS && found < max; run = undead_trie_at(run)->parent) {
+    for (; run > UNDEAD_TRIE_RUNS && found < max; run = undead_store_parent(run)) {
       if (undead_trie_at(run)->pc_index & (UNDEAD_GENERATION_BIT | UNDEAD_SAMPLE_BIT)) break;
       pc_indices[found++] = undead_trie_at(run)->pc_index;
     }

@@ -7,23 +7,22 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct {
-  uint32_t parent;
   uint32_t pc_index;   // or, with UNDEAD_RUN_BIT, the node of a run
-  uint32_t sibling;   // next child of the parent: a node or a fan (UNDEAD_FAN_BIT), 0 if there is none
-  uint32_t child;     // first of its children, likewise; not there in nodes of runs, which have none
+  uint32_t sibling;    // next child of the parent: a node or a fan (UNDEAD_FAN_BIT); the last has the parent (UNDEAD_PARENT_BIT)
+  uint32_t child;      // first of its children, or a fan, 0 if there is none; not there in nodes of runs, which have none
 } undead_trie_node;
 
 // Nodes are known by their first word.
 #define UNDEAD_TRIE_ROOT 1u   // the empty backtrace: UNDEAD_BACKTRACE_NONE
 // The innermost frames of a backtrace are the same few again and again (the allocator's callers), whatever is outside
 // of them. So they are stored once, in a trie of their own, and one node stands for all of them.
-#define UNDEAD_TRIE_RUNS 5u
+#define UNDEAD_TRIE_RUNS 4u
 #define UNDEAD_RUN_FRAMES 3u
 // The root of backtraces that end too early (partial_x86_64.h), in place of UNDEAD_TRIE_ROOT.
-#define UNDEAD_TRIE_PARTIAL 9u
+#define UNDEAD_TRIE_PARTIAL 7u
 // The root of allocation scopes (record/scopes.h): a child for each, whose children are the backtraces that were taken in it.
 // So what a scope adds lies in a list of its own, however many there were before.
-#define UNDEAD_TRIE_SCOPES 13u
+#define UNDEAD_TRIE_SCOPES 10u
 #define UNDEAD_RUN_BIT 0x80000000u
 // In place of a return address: the scope. Indices of return addresses have 21 bits. With UNDEAD_RUN_BIT, below a scope: the id
 // of the same backtrace in no scope.
@@ -38,12 +37,16 @@ typedef struct {
 // Marks the return addresses of asynchronous callers (unwind/async_callers.h).
 #define UNDEAD_ASYNC_BIT 0x20000000u
 #define UNDEAD_FAN_BIT 0x80000000u
+#define UNDEAD_PARENT_BIT 0x40000000u
 
 extern uint32_t *undead_trie;
 
 static inline __attribute__((always_inline)) undead_trie_node *undead_trie_at(uint32_t id) {
   return (undead_trie_node *)(undead_trie + id);
 }
+
+// The node that this one is called from; no root.
+uint32_t undead_store_parent(uint32_t id);
 
 uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index);
 

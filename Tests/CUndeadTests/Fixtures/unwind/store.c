@@ -1,0 +1,63 @@
+// Backtraces of random frames, many of them siblings, that four threads add at once: each is there once, and reads as it was.
+#include "unwind/store.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 4, BACKTRACES = 30000, DEPTH = 12 };
+
+typedef struct {
+  uint32_t count, frames[DEPTH];
+} backtrace;
+
+static backtrace known[BACKTRACES];
+static uint32_t ids[THREADS][BACKTRACES];
+static pthread_barrier_t start;
+
+static void make(backtrace *made, uint32_t number) {
+  made->count = 1 + (uint32_t)rand() % DEPTH;
+  // Innermost first. One place of three thousand callers, one of few at each depth, and one of none.
+  for (uint32_t i = 0; i < made->count; i++) made->frames[i] = 1 + (uint32_t)rand() % (number % 3 == 0 ? 3000 : 3);
+}
+
+static void *add(void *context) {
+  uint32_t thread = (uint32_t)(uintptr_t)context;
+  pthread_barrier_wait(&start);
+  for (uint32_t step = 0; step < BACKTRACES; step++) {
+    uint32_t i = thread % 2 ? BACKTRACES - 1 - step : step;
+    ids[thread][i] = undead_store_add(known[i].frames, known[i].count);
+  }
+  return NULL;
+}
+
+static int fail(const char *what, uint32_t number) {
+  printf("backtrace %u: %s\n", number, what);
+  return 1;
+}
+
+int main(void) {
+  if (!undead_store_prepare()) return 2;
+  for (uint32_t i = 0; i < BACKTRACES; i++) make(&known[i], i);
+  pthread_barrier_init(&start, NULL, THREADS);
+  pthread_t threads[THREADS];
+  for (uintptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, add, (void *)i);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  uint32_t words = undead_store_count();
+  for (uint32_t i = 0; i < BACKTRACES; i++) {
+    uint32_t id = ids[0][i], frames[DEPTH + 1], scope_node = 0;
+    for (int thread = 1; thread < THREADS; thread++)
+      if (ids[thread][i] != id) return fail("is there twice", i);
+    if (!id || undead_store_read(id, frames, DEPTH + 1) != known[i].count) return fail("has another length", i);
+    if (memcmp(frames, known[i].frames, known[i].count * sizeof *frames)) return fail("has other frames", i);
+    if (undead_store_add(known[i].frames, known[i].count) != id || undead_store_count() != words) return fail("was not found", i);
+    if (i % 100) continue;
+    uint32_t tagged = undead_store_in_scope(id, 1 + i % 7, &scope_node);
+    if (undead_store_scope(tagged) != 1 + i % 7 || undead_store_scope(id) != 0) return fail("tells another scope", i);
+    if (undead_store_read(tagged, frames, DEPTH + 1) != known[i].count) return fail("has another length in its scope", i);
+    words = undead_store_count();
+  }
+  printf("%u words\n", words);
+  // A node of a frame takes three words, that of a run two: with a word for the parent in each it would be 324,000.
+  return words > 270000;
+}
