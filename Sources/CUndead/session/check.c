@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/check.h"
+#include "platform/image_pages.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
@@ -163,6 +164,8 @@ static void ask_for_facts(undead_check *check) {
 static void look_for_leaks(void *context) {
   undead_check *check = context;
   undead_state_set_step("finding the Swift runtime");
+  // What is looked at now takes the place of the code that the program ran.
+  if (strcmp(check->trigger, "exit") == 0) undead_image_pages_let_go();
   undead_modules_refresh();
   check->without_swift = !undead_runtime_find();
   if (check->without_swift) {

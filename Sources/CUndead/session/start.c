@@ -6,6 +6,7 @@
 #include "undead_zombies.h"
 #include "platform/boundaries.h"
 #include "platform/environment.h"
+#include "platform/image_pages.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
 #include "record/attached.h"
@@ -293,8 +294,11 @@ void undead_session_before_main(void) {
   undead_interrupted_prepare();
   undead_exit_register();
   undead_signals_begin();
-  if (undead_state_get()->flags & UNDEAD_STATE_SWIFT)
+  if (undead_state_get()->flags & UNDEAD_STATE_SWIFT) {
     undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation, undead_zombies_start);
+    // What only the start of the program needed, and ours.
+    undead_image_pages_let_go();
+  }
   errno = saved_errno;
 }
 
