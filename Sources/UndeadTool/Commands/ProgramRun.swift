@@ -69,6 +69,7 @@ final class ProgramRun {
       try pipeline.emitWithoutSwift(run.process(ending), to: sink)
       return 0
     }
+    OwnCode.letGo()
     let zombies = zombieLogs()
     if let failure = outcome.failure, snapshots.isEmpty {
       let reason = ([failure] + outcome.notes).joined(separator: "; ")

@@ -11,7 +11,7 @@ struct ReportPipeline {
   private let further: [(format: ReportFormat, sink: OutputSink)]
   private let groupsByTest: Bool
   /// Finds the names of code.
-  var symbolizer = Symbolizer()
+  var symbolizer = Symbolizer(environment: { System.environment($0) })
 
   /// Reads the suppression files and opens the files of further reports.
   ///
@@ -53,6 +53,7 @@ struct ReportPipeline {
     let isBrief = display.format == .text && further.isEmpty && save == nil && options.minCount == 1
     var (report, named) = analyze(
       snapshots, options, zombies: zombies.findings, isBrief: isBrief, progress: progress)
+    OwnCode.letGo()
     if let process { report.process = process }
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
