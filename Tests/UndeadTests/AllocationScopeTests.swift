@@ -61,17 +61,6 @@ import UndeadReport
     }
   }
 
-  @Test func trackedObjectsAreNotScannedForWhenTheyAreGone() async {
-    await #expect(processExitsWith: .success) {
-      let gone = TrackedObject(Node())
-      #expect(TrackedObject.check([gone], name: "test").survivors.isEmpty)
-      let held = Node()
-      let result = TrackedObject.check([TrackedObject(held)], name: "test", grace: .milliseconds(1))
-      #expect(result.survivors.map(\.index) == [0])
-      withExtendedLifetime(held) {}
-    }
-  }
-
   /// A weak reference of an object that lives holds nothing, however often its scope was looked at before.
   @Test func whatOnlyWeakReferencesNameHasLeaked() async {
     await #expect(processExitsWith: .success) {

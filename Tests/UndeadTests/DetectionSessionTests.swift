@@ -57,6 +57,36 @@ import UndeadReport
     #expect(second.told.map(\.text) == ["nothing leaked, but a leak was expected: on purpose"])
   }
 
+  @Test func trackedObjectsAreNotScannedForWhenTheyAreGone() {
+    let gone = TrackedObject(Held())
+    #expect(TrackedObject.check([gone], name: "test", in: first.session).survivors.isEmpty)
+    #expect(heap.looks == 0)
+    let held = Held()
+    let objects = [gone, TrackedObject(held)]
+    let result = TrackedObject.check(objects, name: "test", grace: .milliseconds(1), in: first.session)
+    #expect(result.survivors.map(\.index) == [1])
+    #expect(heap.looks == 1)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test func trackedObjectsAreNotScannedForWhenTheyAreGoneInATask() async {
+    let gone = TrackedObject(Held())
+    #expect(await TrackedObject.check([gone], name: "test", in: first.session).survivors.isEmpty)
+    #expect(heap.looks == 0)
+    let held = Held()
+    let objects = [gone, TrackedObject(held)]
+    let result = await TrackedObject.check(objects, name: "test", grace: .milliseconds(1), in: first.session)
+    #expect(result.survivors.map(\.index) == [1])
+    #expect(heap.looks == 1)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test func theInnermostAssertionReports() {
+    let (outer, inner) = (TestSite(first), TestSite(first, place: "here:2"))
+    outer.assertNoLeaks { inner.assertNoLeaks { heap.leak("App.Cart") } }
+    #expect(first.told.map(\.place) == ["here:2"])
+  }
+
   @Test func rulesAndSuppressionsOfTheSession() throws {
     var options = ReportOptions()
     try options.suppressions.add("type:App.Cache", file: "rules", tellsUnused: false)
@@ -193,6 +223,7 @@ extension ZombieCollector {
 /// A session beside that of the process, with what it said.
 private final class Observed: Sendable {
   struct Message: Sendable {
+    var place: String
     var outcome: AssertionOutcome
     var text: String
   }
@@ -233,6 +264,6 @@ private struct TestSite: AssertionSite {
   var session: DetectionSession { observed.session }
 
   func record(_ outcome: AssertionOutcome, _ text: String) {
-    observed.tell(Observed.Message(outcome: outcome, text: text))
+    observed.tell(Observed.Message(place: place, outcome: outcome, text: text))
   }
 }
