@@ -109,7 +109,8 @@ final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
   func testCaseWillStart(_ testCase: XCTestCase) {
     let rules = state.withLock { $0.rules }.filter { $0.covers(type(of: testCase)) }
     guard !rules.isEmpty else { return }
-    let ignored = rules.flatMap(\.ignored)
+    // A key path would be made anew for each test.
+    let ignored = rules.flatMap { $0.ignored }
     if let obstacle = Availability.reason {
       return testCase.skipLeakCheck(obstacle)
     }

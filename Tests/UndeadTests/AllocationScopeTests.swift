@@ -87,6 +87,19 @@ import UndeadReport
     }
   }
 
+  /// The first scope looks at the whole process, each one at the stack, also far below.
+  @Test func newBlocksKeepAwayFromStaleReferences() async {
+    await #expect(processExitsWith: .success) {
+      let fromGlobal = isUsedAgain { staleWord = $0 }
+      staleWord = 0
+      let fromStack = isUsedAgain(leaveFarBelow)
+      #expect(!fromGlobal)
+      #expect(!fromStack)
+    }
+    // Else it would be no question.
+    await #expect(processExitsWith: .success) { precondition(isUsedAgain { _ in }) }
+  }
+
   /// A test that leaves nothing behind needs no look: neither memory of tasks nor what checks keep for themselves counts.
   @Test func cleanScopesNeedNoLook() async {
     await #expect(processExitsWith: .success) {
@@ -211,6 +224,36 @@ private final class Node {
 
 private final class List {
   var elements: [List] = []
+}
+
+nonisolated(unsafe) private var staleWord: UInt = 0
+
+/// Whether a block that was freed before a scope opened is one of the scope's.
+private func isUsedAgain(_ leave: (UInt) -> Void) -> Bool {
+  let complement = addressOfFreed(leave)
+  undead_clear_stack()
+  let scope = AllocationScope("scope")
+  return withExtendedLifetime(scope) { addressOfFreed { _ in } == complement }
+}
+
+/// The complement of the address of a block, which is free again.
+@inline(never) @_optimize(none) private func addressOfFreed(_ leave: (UInt) -> Void) -> UInt {
+  let block = malloc(1000)
+  leave(UInt(bitPattern: block))
+  free(block)
+  return ~UInt(bitPattern: block)
+}
+
+/// Leaves a word some 32 KiB below the caller's frame.
+private func leaveFarBelow(_ word: UInt) {
+  var word = ~word
+  undead_call_deeper(
+    { undead_call_deeper({ $0.map { leave(~$0.load(as: UInt.self)) } }, $0) }, &word)
+}
+
+@inline(never) @_optimize(none) private func leave(_ word: UInt) {
+  var words = (word, word)
+  withUnsafePointer(to: &words) { _ in }
 }
 
 @inline(never) @_optimize(none) private func leakAList() {

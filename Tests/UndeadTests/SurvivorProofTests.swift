@@ -18,6 +18,50 @@ import Testing
     }
   }
 
+  /// Types that no look has met: of what is held, of what holds it, and of several objects of one type.
+  @Test func typesAreLearnedWithoutALook() async {
+    await #expect(processExitsWith: .success) {
+      let leaked = mayHaveLeaks {
+        newest = Item()
+        leakACycle()
+      }
+      let held = mayHaveLeaks { Store.shared.others = (0..<3).map { _ in Wrapper(Other()) } }
+      #expect(leaked)
+      #expect(!held)
+    }
+  }
+
+  /// A word that names no type is not what an object begins with, in an image of the toolchain's either.
+  @Test func memoryOfLibrariesIsNoObject() async {
+    await #expect(processExitsWith: .success) {
+      let type = unsafeBitCast(NSObject.self as AnyClass, to: UInt.self)
+      let function = UInt(bitPattern: dlsym(nil, "swift_retain"))
+      for (word, isObject) in [(type, true), (function, false)] {
+        let data = NSMutableData()
+        let scope = Scope { data.length = 64 }
+        data.mutableBytes.storeBytes(of: word, as: UInt.self)
+        #expect(undead_scope_has_survivors(scope.scope.number, scope.mark) == isObject)
+      }
+    }
+  }
+
+  /// Each place where a block may begin is looked at.
+  @Test func survivorsAtAllPlaces() async {
+    await #expect(processExitsWith: .success) {
+      var kept: [Item] = []
+      var places: Set<UInt> = []
+      // Nothing is freed meanwhile, so in the end they come one behind the other, three granules each.
+      while places.count < 16, kept.count < 4096 {
+        let scope = Scope { newest = Item() }
+        #expect(undead_scope_has_survivors(scope.scope.number, scope.mark))
+        guard let newest else { break }
+        kept.append(newest)
+        places.insert(address(of: newest) / 16 % 16)
+      }
+      #expect(places.count == 16)
+    }
+  }
+
   @Test func whatTheCallerHoldsNeedsNoLook() async {
     await #expect(processExitsWith: .success) {
       learnTypes()
@@ -145,6 +189,13 @@ private class Item {
   var other: Item?
 }
 
+private final class Other { var next: Item? = Item() }
+
+private final class Wrapper {
+  let other: Other
+  init(_ other: Other) { self.other = other }
+}
+
 nonisolated(unsafe) private var cache: [String: [Item]] = [:]
 nonisolated(unsafe) private var newest: Item?
 nonisolated(unsafe) private var globalNumber: UInt = 0
@@ -154,6 +205,7 @@ nonisolated(unsafe) private var boxes: [Item] = []
 private final class Store: @unchecked Sendable {
   static let shared = Store()
   var items: [Item] = []
+  var others: [Wrapper] = []
   var spare: [Item] = []
   weak var seen: Item?
   var number: UInt = 0

@@ -16,6 +16,10 @@ extern "C" {
 // variables in its frames that are not in use hold addresses of what was freed. For who has just opened a scope.
 void undead_scope_avoid_task(void);
 
+// Looks at the process once, and counts nothing: new blocks do not come to addresses that stale references name, until no scope
+// is open any more. Under undead_lock_checks.
+void undead_avoid_dangling(void);
+
 // False if no block is left that may have been allocated in `scope`, in a scope opened after it, or in none while those ran,
 // since `mark`: then nothing of it can have leaked. It looks at no memory but the records of the blocks and their first
 // words, and stops nobody.

@@ -48,6 +48,15 @@ undead_census_entry *undead_census_take(const uint32_t *scopes, uint32_t scope_c
   return taken ? census.entries : NULL;
 }
 
+void undead_avoid_dangling(void) {
+  int saved_errno = errno;
+  undead_census none = {0};
+  undead_check *check = undead_is_active() ? undead_check_claim() : NULL;
+  if (check) take(check, &none);
+  if (check) undead_check_release(check);
+  errno = saved_errno;
+}
+
 void undead_census_release(undead_census_entry *entries) {
   if (entries) undead_unmap(entries, TABLE_BYTES);
 }

@@ -17,17 +17,16 @@
 #define MOST_SURVIVORS 4096u
 
 typedef struct {
-  uint32_t first_id;   // backtraces of older blocks have lower ones
   uint32_t scope;
   uintptr_t *list;
   uint32_t count, most;
 } survivor_search;
 
-// Scopes are open only while their survivors are asked for, so all that they allocated is recent.
+// Scopes are open only while their survivors are asked for, so all that they allocated is recent. Backtraces of older blocks
+// than the scope have lower ids than those of its own.
 static bool add_survivor(void *context, uintptr_t block, uint32_t *word) {
   survivor_search *search = context;
   uint32_t backtrace = __atomic_load_n(word, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE;
-  if (backtrace < search->first_id) return true;
   uint32_t scope = undead_scope_of_backtrace(backtrace);
   if (scope == 0) return true;
   // Scopes that were opened later may lie in this one.
@@ -38,9 +37,9 @@ static bool add_survivor(void *context, uintptr_t block, uint32_t *word) {
 }
 
 bool undead_scope_has_survivors(uint32_t scope, uint32_t mark) {
-  survivor_search search = {.first_id = mark, .scope = scope, .most = 1};
+  survivor_search search = {.scope = scope, .most = 1};
   undead_lock_checks();   // a check renews the list of modules
-  undead_registry_each_recent(add_survivor, &search);
+  undead_registry_each_recent(mark, add_survivor, &search);
   undead_unlock_checks();
   undead_clear_stack();   // of the address of what was found: it would hide it from the search that follows
   return search.count != 0;
@@ -60,15 +59,17 @@ static bool are_held(undead_proof *proof) {
 
 bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *holder) {
   int saved_errno = errno;
-  survivor_search search = {.first_id = mark, .scope = scope, .most = MOST_SURVIVORS};
-  search.list = undead_map(MOST_SURVIVORS * sizeof *search.list);
+  static uintptr_t *list;   // under the lock
+  survivor_search search = {.scope = scope, .most = MOST_SURVIVORS};
   undead_lock_checks();
-  undead_registry_each_recent(add_survivor, &search);
+  search.list = list ? list : (list = undead_map(MOST_SURVIVORS * sizeof *list));
+  undead_registry_each_recent(mark, add_survivor, &search);
   undead_proof proof = {.wanted = search.list, .wanted_count = search.count, .holder = (uintptr_t)holder, .first_id = mark};
   bool may_have = search.count != 0;
   if (may_have && search.list && search.count < MOST_SURVIVORS) may_have = !are_held(&proof);
+  // They would be references to whoever scans later.
+  if (search.list) memset(search.list, 0, search.count * sizeof *search.list);
   undead_unlock_checks();
-  if (search.list) undead_unmap(search.list, MOST_SURVIVORS * sizeof *search.list);
   undead_clear_stack();
   errno = saved_errno;
   return may_have;

@@ -67,6 +67,7 @@ void undead_scopes_return(void) {}
 bool undead_scope_push(uint32_t scope, const void *uint32_type) { return (void)scope, (void)uint32_type, false; }
 void undead_scope_pop(void) {}
 void undead_scope_avoid_task(void) {}
+void undead_avoid_dangling(void) {}
 bool undead_scope_has_survivors(uint32_t scope, uint32_t mark) {
   return (void)scope, (void)mark, false;
 }

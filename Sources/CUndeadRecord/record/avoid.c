@@ -73,15 +73,22 @@ static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_
   }
 }
 
+// From where on the stack can be read, up to BYTES_BELOW below an address on it.
+static uintptr_t readable_from(uintptr_t low) {
+  uintptr_t below = low & ~(uintptr_t)(PAGE_BYTES - 1);
+  // Which remembers what the kernel said.
+  if (undead_stack_has_room(&undead_thread, BYTES_BELOW + PAGE_BYTES)) return below - BYTES_BELOW;
+  while (low - below < BYTES_BELOW && undead_page_is_readable(below - PAGE_BYTES)) below -= PAGE_BYTES;
+  return below < low ? below : low;
+}
+
 __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_pointer) {
   uintptr_t low = stack_pointer & ~(uintptr_t)15;
   if (!undead_stack_covers(&undead_thread, low)) return;
   uintptr_t high = undead_thread.stack_high;
   address_table *to = prepared_table();
   if (!to) return;
-  uintptr_t below = low & ~(uintptr_t)(PAGE_BYTES - 1);
-  while (low - below < BYTES_BELOW && undead_page_is_readable(below - PAGE_BYTES)) below -= PAGE_BYTES;
-  add_words(to, below < low ? below : low, high & ~(uintptr_t)7, high);
+  add_words(to, readable_from(low), high & ~(uintptr_t)7, high);
   __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
   undead_way_choose();
 }

@@ -67,7 +67,7 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   bodies->makers = &view->makers;
   if (!mark_all(analysis, storage, view, world, options)) return false;
   if (options->census) {
-    undead_census_count(options->census, bodies);
+    if (options->census->entries) undead_census_count(options->census, bodies);
     return true;
   }
   undead_collect_unreached(storage, bodies);

@@ -116,13 +116,25 @@ const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block,
   return layout && is_object(bodies, block, layout->kind) ? layout : NULL;
 }
 
+static uint32_t cache_slot(uintptr_t first_word) {
+  return (uint32_t)((first_word >> 3) * 0x9E3779B97F4A7C15ull >> 54) & (UNDEAD_LAYOUT_CACHE - 1);
+}
+
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word) {
-  uint32_t slot = (uint32_t)((first_word >> 3) * 0x9E3779B97F4A7C15ull >> 54) & (UNDEAD_LAYOUT_CACHE - 1);
+  uint32_t slot = cache_slot(first_word);
   if (bodies->cache[slot].isa != first_word) {
     bodies->cache[slot].layout = first_word & 7 ? NULL : undead_layout_of(first_word);
     bodies->cache[slot].isa = first_word;
   }
   return bodies->cache[slot].layout;
+}
+
+bool undead_body_learn(undead_bodies *bodies, uintptr_t first_word) {
+  // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
+  if (undead_registry_knows(first_word) || undead_classify(first_word, UINT64_MAX) == UNDEAD_KIND_OTHER) return false;
+  undead_layouts_add(&first_word, 1);
+  bodies->cache[cache_slot(first_word)].isa = 0;
+  return undead_body_layout(bodies, first_word) != NULL;
 }
 
 bool undead_is_inside_task(undead_bodies *bodies, uintptr_t block, uintptr_t address) {

@@ -76,6 +76,8 @@ undead_evidence undead_evidence_of_buffer(const uint8_t *words, size_t index, ui
 // types of values in existentials and what is a side table, which are kept in tables of all.
 bool undead_body_is_shareable(undead_bodies *bodies, uintptr_t block, size_t size);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);
+// Learns the type that objects with this first word have, if it is one. Needs the memory map.
+bool undead_body_learn(undead_bodies *bodies, uintptr_t first_word);
 // Whether `address`, in `block`, lies in a task's memory, and no task begins there (one of `async let` may, in that of
 // another). Nobody owns a task by such an address: what it holds lives as long as the task does.
 bool undead_is_inside_task(undead_bodies *bodies, uintptr_t block, uintptr_t address);

@@ -35,6 +35,9 @@ static bool search(undead_proof_graph *graph, const undead_proof_roots *roots, u
   if (search_recent(graph, roots)) return true;
   undead_proof_each_root(roots, graph->heap, false, look_at_root, graph);
   if (undead_proof_follow(graph)) return true;
+  // What no look has met yet, such as the objects of the first test.
+  undead_proof_learn(graph);
+  if (undead_proof_follow(graph)) return true;
   undead_proof_each_root(roots, graph->heap, true, look_at_root, graph);
   return undead_proof_follow(graph);
 }

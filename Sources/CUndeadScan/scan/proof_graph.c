@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/proof_graph.h"
+#include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/words.h"
@@ -121,11 +122,28 @@ static void visit(void *context, const undead_reference *reference) {
   reach(graph, reference->address, graph->current, reference->at);
 }
 
+void undead_proof_learn(undead_proof_graph *graph) {
+  graph->learns = undead_maps_refresh();
+  for (uint32_t i = 0; graph->learns && i < graph->count; i++)
+    if (graph->nodes[i].unknown) graph->nodes[i].followed = false;
+  graph->next = 0;
+}
+
+// NULL also for memory that only begins like an object.
+static const undead_layout *layout_of(undead_proof_graph *graph, uint32_t number, size_t size) {
+  uintptr_t block = graph->nodes[number].block;
+  if (size < ABI_OBJECT_HEADER) return NULL;
+  bool known = undead_body_layout(graph->bodies, word_at(block));
+  if (!known && graph->learns) known = undead_body_learn(graph->bodies, word_at(block));
+  graph->nodes[number].unknown = !known;
+  return known ? undead_block_layout(graph->bodies, block, size) : NULL;
+}
+
 // The references of a block whose type is known.
 static void each_reference(undead_proof_graph *graph, uint32_t number, undead_reference_visitor visitor) {
   uintptr_t block = graph->nodes[number].block;
   size_t size = undead_heap_block_size(graph->heap, block);
-  const undead_layout *layout = undead_block_layout(graph->bodies, block, size);
+  const undead_layout *layout = layout_of(graph, number, size);
   if (!layout || !may_be_passed(layout) || has_numbers_only(layout)) return;
   graph->bytes += size;
   if (graph->bytes > MOST_BYTES) return;

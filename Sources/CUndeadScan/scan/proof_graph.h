@@ -14,6 +14,7 @@ typedef struct {
   uint32_t word;              // of the registry
   uint32_t from;
   bool followed;
+  bool unknown;               // it was, and nobody knew its type
   bool needed;                // in the end: it is wanted, or leads to what is
   bool confirmed;             // its reference was there a second time
 } undead_proof_node;
@@ -30,6 +31,7 @@ typedef struct {
   uint32_t *fresh, fresh_count;   // those of new blocks that are to be followed, before all others
   uint32_t current;           // that is being followed
   uint64_t bytes;             // that were looked at
+  bool learns;                // types of blocks whose layouts nobody knows yet
 } undead_proof_graph;
 
 bool undead_proof_graph_open(undead_proof_graph *graph, const undead_heap *heap, const undead_proof *proof);
@@ -39,5 +41,7 @@ void undead_proof_reach_from_root(undead_proof_graph *graph, uintptr_t place, ui
 void undead_proof_reach_held(undead_proof_graph *graph, uintptr_t object);
 // Follows what was reached until all that is wanted was; false if it was not, or this would take too long.
 bool undead_proof_follow(undead_proof_graph *graph);
+// Learns the types of what was followed, which will be once more then, and from now on of all that is.
+void undead_proof_learn(undead_proof_graph *graph);
 // Reads the chains to what is wanted a second time.
 bool undead_proof_confirm(undead_proof_graph *graph, const undead_proof_roots *roots);

@@ -29,8 +29,7 @@ package final class AllocationScope: Sendable {
   private static let danglingAddressesAvoided: Void = {
     undead_lock_checks()
     defer { undead_unlock_checks() }
-    var count = 0
-    undead_census_release(undead_census_take(nil, 0, &count, nil, 0))
+    undead_avoid_dangling()
   }()
 
   /// Opens a scope in the current one, if there is one. It is open as long as this object lives.
@@ -113,7 +112,7 @@ package final class AllocationScope: Sendable {
   ) throws(UndeadError) -> LeakReport {
     undead_clear_stack()
     guard try mayHaveLeaks(heldBy: holder) else { return LeakReport() }
-    return try Self.check([self], options: options)[0]
+    return try Self.look(for: [self], options)[0]
   }
 
   /// The same, without blocking the thread.
@@ -121,15 +120,22 @@ package final class AllocationScope: Sendable {
     options: ReportOptions? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> LeakReport {
     guard try mayHaveLeaks() else { return LeakReport() }
-    return try await Self.check([self], options: options)[0]
+    return try await Self.look(for: [self], options)[0]
   }
 
   /// Checks several scopes of a session with one look at the process; the reports are in the order of the scopes.
   package static func check(
     _ scopes: [AllocationScope], options: ReportOptions? = nil
   ) throws(UndeadError) -> [LeakReport] {
+    guard try mayHaveLeaks(scopes) else { return ScopeLooks(scopes).reports }
+    return try look(for: scopes, options)
+  }
+
+  private static func look(
+    for scopes: [AllocationScope], _ options: ReportOptions?
+  ) throws(UndeadError) -> [LeakReport] {
     var looks = ScopeLooks(scopes)
-    guard let session = scopes.first?.session, try mayHaveLeaks(scopes) else { return looks.reports }
+    guard let session = scopes.first?.session else { return looks.reports }
     let options = options ?? session.environment.suppressions()
     while let look = looks.next {
       let findings = try LeakSearch.run(session.instrument) { look.findings(on: $0, options) }
@@ -144,8 +150,15 @@ package final class AllocationScope: Sendable {
     _ scopes: [AllocationScope], options: ReportOptions? = nil,
     isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
+    guard try mayHaveLeaks(scopes) else { return ScopeLooks(scopes).reports }
+    return try await look(for: scopes, options)
+  }
+
+  private static func look(
+    for scopes: [AllocationScope], _ options: ReportOptions?, isolation: isolated (any Actor)? = #isolation
+  ) async throws(UndeadError) -> [LeakReport] {
     var looks = ScopeLooks(scopes)
-    guard let session = scopes.first?.session, try mayHaveLeaks(scopes) else { return looks.reports }
+    guard let session = scopes.first?.session else { return looks.reports }
     let options = options ?? session.environment.suppressions()
     while let look = looks.next {
       let findings = try await LeakSearch.run(session.instrument) { look.findings(on: $0, options) }

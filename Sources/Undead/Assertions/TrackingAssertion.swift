@@ -37,6 +37,7 @@ package struct TrackingAssertion<Site: AssertionSite> {
 
     /// Nil if all objects are gone, or nothing can be checked, which is then said.
     init?(_ assertions: [TrackingAssertion]) {
+      if assertions.isEmpty { return nil }
       var known = Set<HiddenAddress>()
       self.assertions = assertions.filter { $0.object.isAlive && known.insert($0.object.identity).inserted }
       guard let grace = self.assertions.map(\.grace).max() else { return nil }

@@ -68,8 +68,8 @@ bool undead_registry_knows(uintptr_t address);
 void undead_registry_age(void);
 
 // Like undead_registry_each, for the groups of granules where blocks were allocated since then: all those blocks, and
-// some old ones.
-void undead_registry_each_recent(undead_block_visitor visit, void *context);
+// some old ones, but only such as have a backtrace from `first_id` on.
+void undead_registry_each_recent(uint32_t first_id, undead_block_visitor visit, void *context);
 
 // Where the allocator itself was asked which blocks there are: each is seen, in a stopped process, then all others are
 // forgotten. One that was recorded keeps its backtrace.

@@ -7,7 +7,7 @@
 typedef struct undead_census {
   const uint32_t *scopes;      // at most UNDEAD_CENSUS_SCOPES
   uint32_t scope_count;
-  undead_census_entry *entries;   // hash table by isa; an isa of 0 is a free place
+  undead_census_entry *entries;   // hash table by isa; an isa of 0 is a free place. NULL: nothing is counted
   uint32_t used;
   uint64_t dropped;            // objects of types for which there was no place
 } undead_census;

@@ -17,7 +17,8 @@ typedef struct {
   bool found;                 // the result: all of them are alive
 } undead_proof;
 
-// On the tool's own thread, after undead_modules_refresh; only types are followed whose layout an earlier scan learned.
+// On the tool's own thread, after undead_modules_refresh. Types whose layouts are not known are learned if known ones do not
+// lead to all that is wanted.
 void undead_proof_search(undead_proof *proof);
 
 #pragma GCC visibility pop
