@@ -79,17 +79,19 @@ struct ReportPipeline {
       snapshots[0].zombies = zombies
     }
     progress.show("reading debug information")
-    let tests = groupsByTest && snapshots.contains { $0.mayShowCode } ? TestCatalog(snapshots) : nil
+    let needsTests = groupsByTest && snapshots.contains { $0.mayShowCode }
     if isBrief, snapshots.allSatisfy(\.isProbablyQuiet) {
       var tables = symbolizer
       tables.asksTool = false
-      let quiet = analyze(snapshots, options, tests, by: tables)
+      // Which functions are tests is in the symbols of whole programs, and said of findings only.
+      let quiet = analyze(snapshots, options, needsTests ? TestCatalog() : nil, by: tables)
       if quiet.report.isQuiet {
         progress.clear()
         return quiet
       }
     }
     defer { progress.clear() }
+    let tests = needsTests ? TestCatalog(snapshots) : nil
     return analyze(snapshots, options, tests, by: symbolizer)
   }
 
