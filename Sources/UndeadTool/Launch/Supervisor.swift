@@ -31,6 +31,7 @@ final class Supervisor {
   /// The signal mask that the tool was started with, which is the program's.
   private let original: sigset_t
   private var delayed: [(signal: Int32, due: UInt64)] = []
+  private var hasWaited = false
 
   /// Starts to hold back the signals; they stay pending until `wait`.
   init(snapshotSignal: Int32?, progress: Progress) {
@@ -64,7 +65,6 @@ final class Supervisor {
       executable: executable, arguments: arguments, environment: environment, mask: original)
     // Whoever started the tool may ignore SIGCHLD, which the program inherits; but then no status would be kept for us.
     signal(SIGCHLD, SIG_DFL)
-    OwnCode.letGo()
     return pid
   }
 
@@ -99,6 +99,8 @@ final class Supervisor {
       var pause = self.pause
       let rest = timespec(tv_sec: Int((time - now) / 1_000_000_000), tv_nsec: Int((time - now) % 1_000_000_000))
       if (rest.tv_sec, rest.tv_nsec) < (pause.tv_sec, pause.tv_nsec) { pause = rest }
+      if !hasWaited { OwnCode.letGo() }
+      hasWaited = true
       let signal = sigtimedwait(&set, &info, &pause)
       if signal < 0 {
         showProgress()
