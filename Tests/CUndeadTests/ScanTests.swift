@@ -163,6 +163,13 @@ import Testing
     }
   }
 
+  /// A thread that is being made does so while who makes it waits for a processor.
+  @Test func waitsForAThreadThatBlocksTheSignalUntilAnotherOneHasRun() throws {
+    let run = try ScanProgram.run(.release, ["blocking"], stop: "signals")
+    let counts = try #require(run.counts.first, "\(run.text)")
+    #expect(counts["error"] == 0 && counts["leaked"] == 2000, "\(run.text)")
+  }
+
   @Test func waitsForAThreadThatCannotStopWhileTheOthersRun() throws {
     let run = try ScanProgram.run(.release, ["vfork"], stop: "ptrace")
     let counts = try #require(run.counts.first, "\(run.text)")

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define FIRST_DEADLINE 300000000ull    // for all threads to answer; doubled with every attempt
+#define BLOCKED_DEADLINE 500000000ull  // between two attempts, for one that blocks the signal: it may do so for good
 #define RUNNABLE_DEADLINE 3000000000ull   // for those that only wait for a processor: they answer as soon as they have one
 // Longer than any scan: a parked thread goes on by itself then.
 #define PARK_DEADLINE ((undead_scan_limit_seconds() + 30ull) * 1000000000ull)
@@ -248,6 +249,15 @@ static bool wait_until_outside(void) {
   return false;
 }
 
+// One that is being made waits, all signals blocked, for who makes it, and that one stood: on a busy machine it may take a
+// while until both had a processor.
+static void wait_while_blocked(const undead_world *world) {
+  uint64_t start = undead_now();
+  while (world->blocking_thread && undead_now() - start < BLOCKED_DEADLINE
+         && blocked_signals(world->blocking_thread) & SIGNAL_BIT(SIGPROF))
+    undead_pause(1000000);
+}
+
 undead_stop_result undead_signals_stop(undead_world *world) {
   uint64_t deadline = FIRST_DEADLINE;
   for (int attempt = 0; attempt < ATTEMPTS; attempt++, deadline *= 2) {
@@ -258,6 +268,7 @@ undead_stop_result undead_signals_stop(undead_world *world) {
     // Whoever waits in the allocator for a parked thread gets its chance when all run.
     world->restarts++;
     undead_pause(1000000);
+    wait_while_blocked(world);
     for (uint32_t i = 0; i < world->thread_count; i++)
       if (world->threads[i].phase == UNDEAD_THREAD_STOPPED) world->threads[i].phase = UNDEAD_THREAD_RUNNING;
   }

@@ -42,15 +42,15 @@ void stop_killer(void) {
   pthread_join(killer, NULL);
 }
 
-static atomic_bool in_vfork, watched_enough;
+static atomic_bool is_in_the_way, watched_enough;
 static atomic_long watched;
 
-static void *wait_in_vfork(void *unused) {
+static void *wait_is_in_the_way(void *unused) {
   const struct timespec moment = {0, 1000000};
   pid_t child = vfork();
   if (child == 0) {
     // What it writes is the program's memory.
-    in_vfork = true;
+    is_in_the_way = true;
     while (!watched_enough) syscall(SYS_nanosleep, &moment, NULL);
     _exit(0);
   }
@@ -67,8 +67,27 @@ static void *watch(void *unused) {
 }
 
 void start_vfork(void) {
-  start(wait_in_vfork, NULL);
-  while (!in_vfork) usleep(1000);
+  start(wait_is_in_the_way, NULL);
+  while (!is_in_the_way) usleep(1000);
+  start(watch, NULL);
+}
+
+static void *block_signals_until_watched(void *unused) {
+  const struct timespec moment = {0, 1000000};
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  is_in_the_way = true;
+  while (!watched_enough) nanosleep(&moment, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  for (;;) nanosleep(&moment, NULL);
+  return unused;
+}
+
+// As a thread that is being made: it takes signals only after another one has run for a while.
+void start_blocking(void) {
+  start(block_signals_until_watched, NULL);
+  while (!is_in_the_way) usleep(1000);
   start(watch, NULL);
 }
 

@@ -93,6 +93,11 @@ case "vfork":
   report(scan_now(copy, false, nil))
   print("watched \(microseconds_watched())")
   exit(0)
+case "blocking":
+  leakCycles(1000)
+  start_blocking()
+  report(scan_now(copy, false, nil))
+  exit(0)
 case "graph":
   print("unreached \(makeGraph(UInt64(arguments[2])!, 100_000, holes: arguments.contains("holes") ? 8 : 0))")
   if let filter = ["fail", "trap", "kill"].firstIndex(where: arguments.contains) {

@@ -23,6 +23,8 @@ void start_thread_on_other_stack(void *block);
 // long that took.
 void start_vfork(void);
 long microseconds_watched(void);
+// Starts a thread that blocks every signal until another one has slept 50 times.
+void start_blocking(void);
 // A thread that allocates all the time, blocks every signal, and holds a reference in a register only.
 void start_allocating_thread(uintptr_t disguised);
 
