@@ -6,6 +6,7 @@ import Foundation
 ///
 ///     EXPECT silent                      no leak, no suspect
 ///     EXPECT leak KEY=VALUE...           a group in `leaks`; also `known` and `suspect`, joined by `|` where either will do
+///     EXPECT note TEXT                   a note of the report has this text in it
 ///     EXPECT zombie KEY=VALUE...         a group in `zombies`, see `ZombieJudge`
 ///     EXPECT crash                       the program dies of SIGILL, SIGTRAP, SIGABRT or SIGSEGV; `or=N`: or exits with N
 ///     EXPECT any                         only the program's own behaviour is checked
@@ -69,6 +70,7 @@ struct Expectation: Equatable {
   }
 
   var groups: [Group] = []
+  var notes: [String] = []
   var zombies: [Group] = []
   var crash: Crash?
   var ending = Ending.exit(0)
@@ -125,6 +127,9 @@ struct Expectation: Equatable {
     case "silent": check = .report
     case "any": check = .programOnly
     case "unchecked": check = .unchecked
+    case "note":
+      guard words.count > 1 else { throw Mistake(line: line) }
+      notes.append(words.dropFirst().joined(separator: " "))
     case "exit", "signal":
       guard words.count == 2, let number = Int32(words[1]) else { throw Mistake(line: line) }
       ending = subject == "exit" ? .exit(number) : .signal(number)

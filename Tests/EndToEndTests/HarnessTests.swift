@@ -6,7 +6,8 @@ import Testing
   private static let report = """
     {"schemaVersion": 1,
      "process": {"path": "/bin/app", "arguments": [], "pid": 1, "exitStatus": 0},
-     "summary": {"leaks": 1, "leakedObjects": 2, "leakedBytes": 96, "suspects": 0, "complete": true, "notes": []},
+     "summary": {"leaks": 1, "leakedObjects": 2, "leakedBytes": 96, "suspects": 0, "complete": true,
+                 "notes": ["3 blocks were not looked at"]},
      "leaks": [{"signature": "0123456789abcdef", "kind": "retainCycle", "count": 3, "totalBytes": 96,
        "objects": [{"type": "App.Owner", "address": "0x10", "size": 48}],
        "cycle": [{"type": "App.Owner", "field": "state.item"},
@@ -28,6 +29,7 @@ import Testing
     "// EXPECT leak kind=retainCycle types=App.Owner fields=state~item,owner count=3 at=here also=App.Leaf",
     "// EXPECT leak|known types=App.Item<Swift.Int,*> at=there|here",
     "// EXPECT leak kind=unreferenced|retainCycle types=*.Owner|App.Nothing",
+    "// EXPECT leak types=App.Owner\n// EXPECT note blocks were not",
   ]) func right(_ directives: String) throws {
     #expect(try complaints(directives) == [])
   }
@@ -43,6 +45,7 @@ import Testing
     "// EXPECT leak types=App.Owner at=there",
     "// EXPECT leak types=App.Owner also=App.Item",
     "// EXPECT leak types=App.Owner closure=start",
+    "// EXPECT leak types=App.Owner\n// EXPECT note blocks were looked at",
     "// EXPECT leak types=App.Owner closureAt=here",
     "// EXPECT leak types=App.Owner\n// EXPECT leak types=App.Owner",
   ]) func wrong(_ directives: String) throws {

@@ -20,6 +20,8 @@ struct Judge {
     if Set(report.groups.map(\.group.signature)).count != report.groups.count {
       complaints.append("two groups have the same signature")
     }
+    complaints += expectation.notes.filter { note in !report.summary.notes.contains { $0.contains(note) } }
+      .map { "no note: \($0)" }
     var rest = report.groups
     for expected in expectation.groups {
       let candidates = rest.enumerated().filter { expected.sections.contains($0.element.section) }

@@ -146,6 +146,18 @@ static void add_allocator(undead_process_facts *facts) {
   add_note(facts, note);
 }
 
+static void add_unseen(undead_process_facts *facts, uint64_t blocks) {
+  if (!blocks) return;
+  char note[256];
+  undead_text text = undead_text_in(note, sizeof note);
+  undead_text_add(&text, "not all that the kernel holds for the program is known (io_uring, asynchronous I/O, more than 512 waiting "
+                         "signals, or a core file): ");
+  undead_text_number(&text, blocks);
+  undead_text_add(&text, blocks == 1 ? " block that nothing in memory holds is taken for alive"
+                                     : " blocks that nothing in memory holds are taken for alive");
+  add_note(facts, note);
+}
+
 static void add_told_notes(undead_process_facts *facts, const undead_facts *told) {
   const uint32_t *notes = (const uint32_t *)told->notes.bytes;
   for (size_t i = 0; i < told->notes.size / sizeof(*notes); i++) add_note(facts, undead_facts_text(told, notes[i]));
@@ -214,6 +226,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   if (undead_session_has_gaps())
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "
                     "start the program with UNDEAD=1");
+  add_unseen(facts, result->unseen_blocks);
   add_allocator(facts);
   if (told) add_told_notes(facts, told);
 }

@@ -19,6 +19,17 @@ void undead_analysis_close(undead_analysis *analysis, const undead_storage *stor
   undead_closed_close(&analysis->closed);
 }
 
+// What only the kernel could hold is counted by itself, as it may hide leaks.
+static bool decide(undead_marker *marker, const undead_roots *roots) {
+  if (!undead_counts_decide(marker)) return false;
+  if (!roots->unseen) return true;
+  uint64_t known = marker->blocks;
+  undead_mark_doubt_all(marker);
+  if (!undead_counts_decide(marker)) return false;
+  marker->result->unseen_blocks = marker->blocks - known;
+  return true;
+}
+
 // Marks by exact references and by words of which nothing is known; then counts decide about the rest.
 static bool mark_all(undead_analysis *analysis, undead_storage *storage, const undead_view *view,
                      const undead_world *world, const undead_scan_options *options) {
@@ -38,8 +49,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   }
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
   if (!undead_mark_roots(marker, &view->roots)) return false;
-  if (view->roots.unseen) undead_mark_doubt_all(marker);
-  if (!undead_counts_decide(marker)) return false;
+  if (!decide(marker, &view->roots)) return false;
   if (options->suspects && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;
   storage->result.live_bytes = marker->bytes;

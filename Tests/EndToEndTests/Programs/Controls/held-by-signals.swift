@@ -1,5 +1,6 @@
 // Objects that only a signal knows which waits to be delivered. Only a tracer can see them.
 // EXPECT silent
+// EXPECT note more than 512 waiting signals
 // SHELL UNDEAD_STOP=ptrace $RUN && UNDEAD_STOP=ptrace exec $RUN many
 import Glibc
 
