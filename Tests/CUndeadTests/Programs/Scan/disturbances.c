@@ -45,7 +45,7 @@ void stop_killer(void) {
 static atomic_bool is_in_the_way, watched_enough;
 static atomic_long watched;
 
-static void *wait_is_in_the_way(void *unused) {
+static void *wait_in_vfork(void *unused) {
   const struct timespec moment = {0, 1000000};
   pid_t child = vfork();
   if (child == 0) {
@@ -67,7 +67,7 @@ static void *watch(void *unused) {
 }
 
 void start_vfork(void) {
-  start(wait_is_in_the_way, NULL);
+  start(wait_in_vfork, NULL);
   while (!is_in_the_way) usleep(1000);
   start(watch, NULL);
 }
