@@ -1,32 +1,38 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Points in time as text.
 package enum Timestamp {
   /// ISO 8601 in UTC, to the millisecond, from decimal seconds since 1970; empty if that is no number.
-  ///
-  /// By hand: Foundation reads the local time zone and makes a calendar for it, which takes a tenth of a short run of the tool.
   package static func text(secondsSince1970 text: String) -> String {
     // Far beyond any clock.
-    guard let seconds = Double(text), seconds >= 0, seconds < 1e11 else { return "" }
-    let milliseconds = Int((seconds * 1000).rounded())
-    let (days, inDay) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-    let (year, month, dayOfMonth) = date(days)
-    let day = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
-    let (hours, minutes, rest) = (inDay / 3_600_000, inDay / 60_000 % 60, inDay % 60_000)
-    return "\(day)T\(padded(hours, 2)):\(padded(minutes, 2)):\(padded(rest / 1000, 2)).\(padded(rest % 1000, 3))Z"
+    guard let seconds = Double(text), abs(seconds) < 1e11 else { return "" }
+    return self.text(milliseconds: (seconds * 1000).rounded())
   }
 
-  private static func padded(_ number: Int, _ digits: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-  }
-
-  /// The date of a day since 1970, in the Gregorian calendar. Years are counted from March, so that a leap day is the last.
-  private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
-    let fromYear0 = days + 719_468
-    let (era, inEra) = fromYear0.quotientAndRemainder(dividingBy: 146_097)
-    let year = (inEra - inEra / 1460 + inEra / 36_524 - inEra / 146_096) / 365
-    let inYear = inEra - (365 * year + year / 4 - year / 100)
-    let fromMarch = (5 * inYear + 2) / 153
-    let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
-    return (era * 400 + year + (month <= 2 ? 1 : 0), month, inYear - (153 * fromMarch + 2) / 5 + 1)
-  }
+  #if canImport(Glibc)
+    // Foundation reads the local time zone and makes a calendar for it, which takes a tenth of a short run of the tool.
+    private static func text(milliseconds: Double) -> String {
+      let second = (milliseconds / 1000).rounded(.down)
+      let rest = String(Int(milliseconds - second * 1000))
+      var (time, parts) = (time_t(second), tm())
+      gmtime_r(&time, &parts)
+      let day = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+        strftime(buffer.baseAddress!, buffer.count, "%Y-%m-%dT%H:%M:%S", &parts) == 0
+          ? "" : String(cString: buffer.baseAddress!)
+      }
+      return "\(day).\(String(repeating: "0", count: 3 - rest.utf8.count))\(rest)Z"
+    }
+  #else
+    private static func text(milliseconds: Double) -> String {
+      // Fractions are cut off, not rounded: a little more than the millisecond, which hardly any number is exactly.
+      let date = Date(timeIntervalSince1970: (milliseconds + 0.25) / 1000)
+      return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+  #endif
 }
