@@ -7,6 +7,7 @@ import UndeadSystem
 /// What the handler of a signal tells while it runs: an address of its own stack, and where the code stood. It goes on when
 /// the second pipe ends.
 nonisolated(unsafe) private var handler: (stack: UInt64, interrupted: UInt64) = (0, 0)
+nonisolated(unsafe) private var handlerReturnsTo: UInt64 = 0
 nonisolated(unsafe) private var handlerRuns: [Int32] = [0, 0]
 nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
 
@@ -51,11 +52,13 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
     #expect(!code.contains(try #require(library.image.address(of: "nanosleep"))))
   }
 
-  /// A signal that a thread sends to itself interrupts the function that sends it.
+  /// A signal that a thread sends to itself interrupts the function that sends it. Words of handlers that returned before
+  /// remain where nothing was written since.
   @Test func whatASignalHandlerInterruptedIsFound() throws {
     let (library, memory) = try Self.ownLibrary()
     #expect(pipe(&handlerRuns) == 0 && pipe(&handlerMayEnd) == 0)
     handler = (0, 0)
+    handlerReturnsTo = library.signalReturn
     let old = Self.handle(SIGURG)
     var thread = pthread_t()
     let created = pthread_create(
@@ -65,6 +68,7 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
         var signals = sigset_t()
         sigaddset(&signals, SIGURG)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        TargetTests.leaveBehind(handlerReturnsTo)
         pthread_kill(pthread_self(), SIGURG)
         // If there was no handler, the test fails rather than waits.
         var byte: UInt8 = 0
@@ -83,6 +87,16 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
     sigaction(SIGURG, &restored, nil)
     for end in handlerRuns + [handlerMayEnd[0]] { close(end) }
   }
+
+  /// Fills the stack below the caller with a word.
+  @inline(never) private static func leaveBehind(_ word: UInt64) {
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2048) { words in
+      words.update(repeating: word)
+      keepAll(words)
+    }
+  }
+
+  @inline(never) @_optimize(none) private static func keepAll(_ words: UnsafeMutableBufferPointer<UInt64>) {}
 
   /// Has the handler of a signal tell of itself; returns what was done before.
   private static func handle(_ signal: Int32) -> sigaction {
