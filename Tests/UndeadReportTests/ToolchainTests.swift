@@ -26,6 +26,22 @@ import Testing
     #expect(report.leaks.isEmpty && report.knownLeaks.count == 1)
   }
 
+  /// What the program makes while a function of Foundation calls it is not that function's.
+  @Test(arguments: [
+    ("Foundation._NSCFString", "FoundationXML.XMLParser.parse() -> Swift.Bool"),
+    ("Foundation._NSCFArray", "static Foundation.Bundle.allBundles.getter : [Foundation.Bundle]"),
+  ])
+  func whatTheProgramMakesWhenCalledIsItsOwn(type: String, caller: String) throws {
+    var heap = SyntheticHeap()
+    let calledBack: [Function] = [
+      .system("swift_allocObject"), .system("_CFRuntimeCreateInstance", "libFoundation.so"),
+      .app("App.Delegate.found(text:)", "/app/main.swift", 9),
+    ]
+    _ = heap.toolchain(type, at: calledBack + Self.made(by: caller).dropFirst(2))
+    let report = try heap.report()
+    #expect(report.knownLeaks.isEmpty && report.leaks.count == 1)
+  }
+
   /// A string that the program made and retained by hand is its own leak.
   @Test func aStringOfSomebodyElseIsTold() throws {
     var heap = SyntheticHeap()

@@ -58,10 +58,11 @@ extension LeakFacts {
     allocation.frames.first { !SymbolText.isRuntimeEntry($0.symbol) }?.module.hasPrefix(library) ?? false
   }
 
-  /// True for an object of the toolchain that nothing refers to, of this type, and made by this function of the toolchain's.
+  /// True for an object of the toolchain that nothing refers to, of this type, and made by this function of the toolchain's,
+  /// not by what the program does when that function calls it.
   fileprivate func isStray(_ type: String, madeBy function: String) -> Bool {
     !isCycle && !holdsProgramObject && rootType == type
-      && allocation.frames.contains { $0.system && $0.symbol.contains(function) }
+      && allocation.frames.prefix(while: \.system).contains { $0.symbol.contains(function) }
   }
 
   /// `dictionary[key, default: value]` in `async_Main` makes a closure whose last copy is never released.
