@@ -4,7 +4,7 @@ import Testing
 /// glibc's tables distinguished by programs that know their blocks (`Fixtures/glibc/arenas.c`), with the glibc of this machine.
 /// `scripts/test-glibc` runs the same programs with others.
 @Suite(.timeLimit(.minutes(20))) struct GlibcTests {
-  static let ways = ["plain", "gap", "pieces", "heaps", "mapped", "held"]
+  static let ways = ["plain", "gap", "pieces", "heaps", "mapped", "numbers", "held"]
 
   @Test(arguments: ways)
   func everyBlockInUseIsFoundAndNoneThatWasFreed(way: String) throws {

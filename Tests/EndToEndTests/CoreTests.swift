@@ -63,7 +63,7 @@ import UndeadTestSupport
 
   @Test(
     .enabled(if: areWritten, "core files of this machine go elsewhere"), arguments: Program.selected(in: "Cores"),
-    [("trap", 4 as Int?), ("fault", 11), ("abort", 6), ("overflow", 11), ("lock", 6)])
+    [("trap", 4 as Int?), ("fault", 11), ("abort", 6), ("overflow", 11), ("numbers", 6), ("lock", 6)])
   func whatACrashedProgramHeld(_ program: Program, _ end: (way: String, signal: Int?)) async throws {
     try await Tool.gate.pass {
       let directory = try TemporaryDirectory()

@@ -45,14 +45,18 @@ static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
 
 static bool list_threads(const undead_replica_request *request) {
   const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
-  uintptr_t *pointers = undead_map((request->thread_count + 1ull) * sizeof *pointers);
+  size_t room = request->thread_count + 1ull;
+  uintptr_t *pointers = undead_map(2 * room * sizeof *pointers), *stacks = pointers + room;
   if (!pointers) return false;
   heap.thread_count = 0;
   heap.threads = pointers;
+  heap.stack_pointers = stacks;
   for (uint32_t i = 0; i < request->thread_count; i++) {
     undead_user_registers registers;
     memcpy(&registers, threads[i].registers, sizeof registers);
-    if (undead_user_tp(&registers)) pointers[heap.thread_count++] = undead_user_tp(&registers);
+    if (!undead_user_tp(&registers)) continue;
+    stacks[heap.thread_count] = undead_user_sp(&registers);
+    pointers[heap.thread_count++] = undead_user_tp(&registers);
   }
   return true;
 }

@@ -28,7 +28,7 @@ bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t hig
     heap->areas = larger;
     heap->area_capacity = capacity;
   }
-  heap->areas[heap->area_count++] = (undead_glibc_area){low, high};
+  heap->areas[heap->area_count++] = (undead_glibc_area){low, high, 0};
   return true;
 }
 

@@ -1,7 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Chunks that have a mapping of their own. Nothing lists them, but malloc counts them and their bytes: all are found, or it is said
-// that they are not.
+// that they are not. Numbers in other memory may look like their headers, so what is found may be more than there are: then it is
+// looked for in fewer places.
 #define _GNU_SOURCE
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
@@ -14,10 +15,13 @@
 #define PAGE 4096ull
 #define PIECE_PAGES 65536u
 #define MOST_DRIFT (1ull << 40)
+#define MOST_OVERFLOW (1ull << 20)   // of a stack, until the program ends
 
 typedef struct {
   undead_glibc_heap *heap;
   uint8_t *resident;         // of the pages of a piece
+  uint32_t others;           // as many of the first areas hold no such chunks: those of arenas, and stacks
+  bool strict;               // only mappings that border on others
   uint64_t count, bytes;     // found
   bool no_memory;
 } search;
@@ -63,6 +67,14 @@ static uintptr_t cut_from(uintptr_t start, uintptr_t high, undead_glibc_area *ma
   return start;
 }
 
+// The kernel puts a new mapping beside an older one. `low` and `high`: where memory begins and ends that may be malloc's.
+static bool has_border(const undead_glibc_area *mapping, uintptr_t low, uintptr_t high) {
+  undead_glibc_area next;
+  if (mapping->low == low || mapping->high == high) return true;
+  return undead_page_is_readable(mapping->high) && is_mapped_chunk(mapping->high, mapping->high, high, &next)
+         && next.low == mapping->high;
+}
+
 static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t high) {
   undead_glibc_area mapping;
   if (!undead_page_is_readable(page)) return page + PAGE;
@@ -70,11 +82,12 @@ static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t 
     uintptr_t chunk = page + places[i];
     if (!is_mapped_chunk(chunk, low, high, &mapping)) continue;
     if (chunk == mapping.low) chunk = cut_from(chunk, high, &mapping);
+    if (self->strict && !has_border(&mapping, low, high)) continue;
     self->count++;
     self->bytes += mapping.high - mapping.low;
-    self->heap->blocks++;
-    undead_registry_see(chunk + CHUNK_HEADER);
-    self->no_memory |= !undead_glibc_add_area(self->heap, mapping.low, mapping.high);
+    bool added = undead_glibc_add_area(self->heap, mapping.low, mapping.high);
+    if (added) self->heap->areas[self->heap->area_count - 1].chunk = chunk;
+    self->no_memory |= !added;
     return mapping.high;
   }
   return page + PAGE;
@@ -97,12 +110,12 @@ static void search_part(search *self, uintptr_t low, uintptr_t high) {
   }
 }
 
-// What is no arena's of a run of mappings. `areas` grows meanwhile: only the first `arenas` are arenas'.
-static void search_run(search *self, uintptr_t low, uintptr_t high, uint32_t arenas) {
+// What is nobody else's of a run of mappings. `areas` grows meanwhile.
+static void search_run(search *self, uintptr_t low, uintptr_t high) {
   uintptr_t at = low;
   while (at < high) {
     uintptr_t next = high, behind = 0;
-    for (uint32_t i = 0; i < arenas; i++) {
+    for (uint32_t i = 0; i < self->others; i++) {
       const undead_glibc_area *area = &self->heap->areas[i];
       if (area->low <= at && at < area->high) behind = area->high;
       else if (area->low > at && area->low < next) next = area->low;
@@ -113,7 +126,7 @@ static void search_run(search *self, uintptr_t low, uintptr_t high, uint32_t are
 }
 
 // Of a block whose owner has protected pages of it, or given other advice, the parts are mappings of their own.
-static void search_all(search *self, uint32_t arenas) {
+static void search_all(search *self) {
   for (size_t i = 0, next; i < undead_mapping_count(); i = next) {
     const undead_mapping *mapping = undead_mapping_at(i);
     uintptr_t low = mapping->low, high = low;
@@ -123,7 +136,7 @@ static void search_all(search *self, uint32_t arenas) {
       if (!mapping->readable)   // this is a copy that nobody else needs
         undead_raw3(SYS_mprotect, (long)mapping->low, (long)(mapping->high - mapping->low), PROT_READ);
     }
-    if (low < high) search_run(self, low, high, arenas);
+    if (low < high) search_run(self, low, high);
     if (next == i) next++;
   }
 }
@@ -160,19 +173,66 @@ static bool agrees(const search *self, uintptr_t settings) {
   return false;
 }
 
+// The stack of a thread other than the first lies below its own data, and may have been too small.
+static bool add_stack(undead_glibc_heap *heap, uintptr_t stack_pointer, uintptr_t thread) {
+  const undead_mapping *mapping = undead_mapping_of(thread);
+  if (!mapping || stack_pointer >= thread || stack_pointer + MOST_OVERFLOW < mapping->low) return true;
+  return undead_glibc_add_area(heap, mapping->low, thread);
+}
+
+static bool add_stacks(undead_glibc_heap *heap, bool of_all) {
+  extern void *__libc_stack_end;
+  const undead_mapping *first = undead_mapping_of((uintptr_t)__libc_stack_end);
+  if (first && !undead_glibc_add_area(heap, first->low, first->high)) return false;
+  for (uint32_t i = 0; of_all && i < heap->thread_count; i++)
+    if (!add_stack(heap, heap->stack_pointers[i], heap->threads[i])) return false;
+  return true;
+}
+
+// Searches once; true if what is found is what malloc counts. Else nothing was added, unless memory ran out.
+static bool search_once(search *self, uintptr_t settings, bool skips_stacks, bool strict) {
+  undead_glibc_heap *heap = self->heap;
+  uint32_t arenas = heap->area_count;
+  self->strict = strict;
+  self->count = self->bytes = 0;
+  self->no_memory = !add_stacks(heap, skips_stacks);
+  self->others = heap->area_count;
+  if (!self->no_memory) search_all(self);
+  uint32_t found = heap->area_count - self->others;
+  heap->area_count = arenas;
+  if (self->no_memory || !agrees(self, settings)) return false;
+  memmove(&heap->areas[arenas], &heap->areas[self->others], found * sizeof *heap->areas);
+  heap->area_count += found;
+  return true;
+}
+
+static void take_found(undead_glibc_heap *heap, uint32_t arenas) {
+  for (uint32_t i = arenas; i < heap->area_count; i++) undead_registry_see(heap->areas[i].chunk + CHUNK_HEADER);
+  heap->mapped = heap->area_count - arenas;
+  heap->blocks += heap->mapped;
+}
+
 undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t *settings) {
+  *settings = find_settings(heap);
+  if (!*settings) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "malloc's settings were not found", heap->data.low);
+  uintptr_t bytes = undead_glibc_word(*settings + PAR_MAPPED_BYTES);
+  if (bytes == 0) return UNDEAD_GLIBC_OK;
   search self = {.heap = heap, .resident = undead_map(PIECE_PAGES)};
   if (!self.resident) return UNDEAD_GLIBC_NO_MEMORY;
   uint32_t arenas = heap->area_count;
-  search_all(&self, arenas);
+  // A stack without a guard may share its mapping with blocks.
+  bool agreed = search_once(&self, *settings, true, false);
+  uint64_t first_count = self.count, first_bytes = self.bytes;
+  for (int other = 0; other < 3 && !agreed && !self.no_memory; other++)
+    agreed = search_once(&self, *settings, other == 0, other != 1);
   undead_unmap(self.resident, PIECE_PAGES);
-  heap->mapped = (uint32_t)self.count;
   if (self.no_memory) return UNDEAD_GLIBC_NO_MEMORY;
-  *settings = find_settings(heap);
-  if (!*settings) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "malloc's settings were not found", heap->data.low);
-  if (agrees(&self, *settings)) return UNDEAD_GLIBC_OK;
-  snprintf(heap->message, sizeof heap->message, "malloc counts %lu mapped bytes, and %lu in %lu blocks were found",
-           undead_glibc_word(*settings + PAR_MAPPED_BYTES), self.bytes, self.count);
+  if (agreed) {
+    take_found(heap, arenas);
+    return UNDEAD_GLIBC_OK;
+  }
+  snprintf(heap->message, sizeof heap->message, "malloc counts %lu mapped bytes, and %lu in %lu blocks were found", bytes,
+           first_bytes, first_count);
   return UNDEAD_GLIBC_UNSETTLED;
 }
 #endif

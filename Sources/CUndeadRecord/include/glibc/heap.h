@@ -17,11 +17,13 @@ typedef enum {
 
 typedef struct {
   uintptr_t low, high;
+  uintptr_t chunk;    // the one that has this mapping for itself; 0 if there is none
 } undead_glibc_area;
 
 typedef struct {
   // What is known of the process.
   const uintptr_t *threads;          // their thread pointers
+  const uintptr_t *stack_pointers;   // and theirs, in the same order
   uint32_t thread_count;
   undead_glibc_area data;            // libc's writable data
   size_t storage_near, storage_far;  // places of libc's thread-local storage (platform/thread_storage.h)

@@ -1,6 +1,6 @@
 // Knows which of its blocks are in use, and asks glibc's own tables for them in a copy of itself: arenas.c SEED THREADS STEPS WAY.
 // WAY: plain, pieces (sbrk fails, the main arena is mapped), gap (others have memory from sbrk), heaps (arenas of several heaps),
-// mapped (many blocks with mappings of their own), held (a thread has locked an arena), damaged (a chunk's size is
+// mapped (many blocks with mappings of their own), numbers (stacks and memory of others hold what looks like such blocks), held (a thread has locked an arena), damaged (a chunk's size is
 // wrong), locked (both).
 #define _GNU_SOURCE
 #include "../record/check.h"
@@ -29,7 +29,7 @@ typedef struct {
 } slot;
 
 static slot slots[MOST_THREADS][SLOTS];
-static uintptr_t pointers[MOST_THREADS];
+static uintptr_t pointers[MOST_THREADS], stack_pointers[MOST_THREADS];
 static pthread_barrier_t all_there, built, looked;
 static unsigned thread_count, steps, seed;
 static const char *way;
@@ -37,7 +37,7 @@ static void *victim;   // a block that is in use besides those of the threads
 
 static size_t size_for(unsigned *random) {
   unsigned kind = (unsigned)rand_r(random) % 100, n = (unsigned)rand_r(random);
-  if (!strcmp(way, "mapped") && kind < 5) return (128 << 10) + n % (1 << 20);
+  if ((!strcmp(way, "mapped") || !strcmp(way, "numbers")) && kind < 5) return (128 << 10) + n % (1 << 20);
   if (!strcmp(way, "heaps") && kind < 80) return 40000 + n % 80000;
   if (kind < 70) return n % 500;
   if (kind < 95) return n % 5000;
@@ -73,9 +73,25 @@ static void step(slot *mine, unsigned *random) {
   at->freed = before;
 }
 
+// Headers of blocks with mappings of their own, as counters on a page may be.
+static void write_numbers(void *memory, size_t size) {
+  for (uintptr_t page = ((uintptr_t)memory + 4095) & ~(uintptr_t)4095; page + 8192 <= (uintptr_t)memory + size; page += 4096) {
+    ((size_t *)page)[0] = 0;
+    ((size_t *)page)[1] = 4096 | 2;
+  }
+}
+
+// In the middle of memory, such as an allocator of the program's own has from the kernel.
+static void keep_numbers(void) {
+  char *memory = mmap(NULL, 64 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  for (int page = 3; page < 60; page += 7) write_numbers(memory + page * 4096, 8192);
+}
+
 static void build(unsigned thread) {
   unsigned random = seed * 1000 + thread;
   pointers[thread] = (uintptr_t)__builtin_thread_pointer();
+  stack_pointers[thread] = (uintptr_t)__builtin_frame_address(0);
   for (unsigned i = 0; i < steps; i++) step(slots[thread], &random);
 }
 
@@ -86,8 +102,11 @@ static void meet(void) {
 }
 
 static void *work(void *argument) {
+  char frame[1 << 16];
   meet();
   build((unsigned)(uintptr_t)argument);
+  if (!strcmp(way, "numbers")) write_numbers(frame, sizeof frame);
+  __asm__ volatile("" : : "r"(frame) : "memory");
   pthread_barrier_wait(&built);
   pthread_barrier_wait(&looked);
   return NULL;
@@ -161,6 +180,7 @@ static void compare(void) {
 
 static int look(void) {
   heap.threads = pointers;
+  heap.stack_pointers = stack_pointers;
   heap.thread_count = thread_count;
   dl_iterate_phdr(visit_image, NULL);
   CHECK(undead_maps_refresh());
@@ -179,7 +199,8 @@ static int look(void) {
 }
 
 static void prepare(void) {
-  if (!strcmp(way, "mapped")) mallopt(M_MMAP_THRESHOLD, 128 << 10);   // which then stays there
+  if (!strcmp(way, "numbers")) keep_numbers();
+  if (!strcmp(way, "mapped") || !strcmp(way, "numbers")) mallopt(M_MMAP_THRESHOLD, 128 << 10);   // which then stays there
   if (!strcmp(way, "gap")) {
     free(malloc(100000));
     CHECK(sbrk(10000) != (void *)-1);

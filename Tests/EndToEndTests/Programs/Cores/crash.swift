@@ -76,6 +76,19 @@ case "overflow":
     number == -1 ? 0 : deep(number + 1) + (shop.orders[number]?.number ?? 1)
   }
   print(deep(0))
+case "numbers":
+  // Below the stack pointer, as a deep recursion may leave there: what looks like blocks with mappings of their own.
+  let mapped = allocate(1 << 20)
+  var here = 0
+  withUnsafeMutablePointer(to: &here) { here in
+    let page = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: here) & ~4095)! - (128 << 10)
+    for number in 0..<16 {
+      (page + number * 4096).storeBytes(of: 0, as: Int.self)
+      (page + number * 4096 + 8).storeBytes(of: 4096 | 2, as: Int.self)
+    }
+  }
+  mapped.storeBytes(of: 1, as: Int.self)
+  abort()
 case "lock":
   // As if a thread were at work in the main arena. Free memory of an arena names its lists, 96 bytes behind its lock.
   let block = allocate(5000)
