@@ -4,7 +4,7 @@ import Testing
 @testable import UndeadService
 
 /// The socket server, spoken to as clients do, good and bad ones.
-@Suite(.timeLimit(.minutes(1))) struct SocketTests {
+@Suite(.timeLimit(.minutes(20))) struct SocketTests {
   private final class Place {
     let folder = "/tmp/undead-\(UInt32.random(in: .min ... .max))"
     var path: String { "\(folder)/s" }
