@@ -23,8 +23,8 @@ measure_cliff() { # label program arguments...
 cliffs_section() {
   local name
   for name in frames threads fill; do build_cliff $name; done
-  for name in plain realigned leaf signal foreign register alternate; do
-    measure_cliff "frame-$name" frames $name $([[ $name == register || $name == alternate ]] && echo 40000 || echo 200000)
+  for name in plain realigned leaf signal foreign alternate context register; do
+    measure_cliff "frame-$name" frames $name $([[ $name == register ]] && echo 40000 || echo 200000)
   done
   measure_cliff short-threads threads 40000 20
   for name in 2048 16384 65536; do measure_cliff "filled-$name" fill $name $((8192000000 / name)); done

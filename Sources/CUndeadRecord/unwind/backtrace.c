@@ -5,6 +5,7 @@
 #include "unwind/async_callers.h"
 #include "unwind/cache_pool.h"
 #include "unwind/images.h"
+#include "unwind/known_x86_64.h"
 #include "unwind/libunwind.h"
 #include "unwind/room_x86_64.h"
 #include "unwind/settings.h"
@@ -26,8 +27,18 @@ static void count(uint64_t *counter) {
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-static uint32_t store(const uint32_t *indices, uint32_t frames) {
-  uint32_t id = undead_store_add(indices, frames);
+// Like undead_store_add.
+static uint32_t add_known(undead_unwind_cache *cache, const uint32_t *indices, uint32_t frames) {
+  uint32_t run_length = frames < UNDEAD_RUN_FRAMES ? frames : UNDEAD_RUN_FRAMES;
+  uint32_t run = undead_store_runs(), node = UNDEAD_TRIE_ROOT;
+  for (uint32_t index = run_length; index > 0 && run; index--) run = know_child(cache, run, indices[index - 1]);
+  for (uint32_t index = frames; index > run_length && node; index--) node = know_child(cache, node, indices[index - 1]);
+  return run && node ? know_child(cache, node, run | UNDEAD_RUN_BIT) : 0;
+}
+
+// `cache`: the thread's own, or NULL.
+static uint32_t store(undead_unwind_cache *cache, const uint32_t *indices, uint32_t frames) {
+  uint32_t id = cache && frames ? add_known(cache, indices, frames) : undead_store_add(indices, frames);
   if (id) return id;
   count(&dropped);
   return undead_backtrace_none;
@@ -62,23 +73,6 @@ static bool is_by_tables(const uint32_t *indices, uint32_t frames) {
   return true;
 }
 
-// Leaves the indices in the scratch; returns how many.
-static uint32_t walk_uncached(undead_thread_state *thread, undead_unwind_cache *scratch, undead_frame frame) {
-  uint32_t frames = 0;
-  undead_walk_end end = undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
-  if (end == UNDEAD_WALK_LOST) {
-    // libunwind may read what is none of a stack, if it is not the thread's own.
-    uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
-    bool asks = undead_stack_covers(thread, frame.sp) && undead_libunwind_is_ready();
-    uint32_t better = asks ? walk_with_libunwind(scratch, frame.pc) : 0;
-    // Then it is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
-    if (asks && better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
-    if (better > frames) return better;
-    undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
-  }
-  return frames;
-}
-
 // A capture, and its result.
 typedef struct {
   undead_thread_state *thread;
@@ -87,16 +81,39 @@ typedef struct {
   uint32_t id;
   undead_walked_function use;   // of what is not stored
   void *context;
+  uintptr_t place;   // on the stack of whoever captures, if `cache` is the thread's own and of the current epoch, else 0
 } capture;
+
+// Leaves the indices in the scratch; returns how many.
+static uint32_t walk_uncached(const capture *wanted) {
+  undead_thread_state *thread = wanted->thread;
+  undead_unwind_cache *scratch = wanted->cache;
+  undead_frame frame = wanted->frame;
+  uint32_t frames = 0;
+  undead_walk_end end =
+      wanted->place ? undead_walk_from(wanted->place, scratch, thread, frame, &frames)
+                    : undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
+  if (end == UNDEAD_WALK_LOST) {
+    // libunwind may read what is none of a stack, if it is not the thread's own.
+    uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
+    if (!undead_stack_covers(thread, frame.sp) || !undead_libunwind_is_ready()) return frames;
+    uint32_t better = walk_with_libunwind(scratch, frame.pc);
+    // Then it is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
+    if (better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
+    if (better > frames) return better;
+    undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
+  }
+  return frames;
+}
 
 static void capture_in_room(void *context) {
   capture *wanted = context;
-  uint32_t found = walk_uncached(wanted->thread, wanted->cache, wanted->frame);
+  uint32_t found = walk_uncached(wanted);
   if (wanted->use) wanted->use(wanted->context, wanted->cache->indices, found);
-  else wanted->id = store(wanted->cache->indices, found);
+  else wanted->id = store(wanted->place ? wanted->cache : NULL, wanted->cache->indices, found);
 }
 
-static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame) {
+static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame, uintptr_t place) {
   undead_unwind_cache *cache = thread->unwind_cache;
   bool borrowed = !cache || (cache->state & UNDEAD_CACHE_BUSY);
   undead_unwind_cache *scratch = borrowed ? undead_cache_borrow() : cache;
@@ -104,8 +121,9 @@ static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame 
     count(&dropped);
     return undead_backtrace_none;
   }
+  bool is_known = !borrowed && scratch->state == __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
   scratch->state |= UNDEAD_CACHE_BUSY;
-  capture wanted = {.thread = thread, .cache = scratch, .frame = frame};
+  capture wanted = {.thread = thread, .cache = scratch, .frame = frame, .place = is_known ? place : 0};
   undead_run_with_cache(scratch, capture_in_room, &wanted);
   scratch->state &= ~UNDEAD_CACHE_BUSY;
   if (borrowed) undead_cache_return(scratch);
@@ -116,7 +134,7 @@ bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walk
   undead_unwind_cache *scratch = undead_pc_table_prepare() ? undead_cache_borrow() : NULL;
   if (!scratch) return false;
   if (undead_images_changed()) undead_backtrace_forget_images();
-  capture wanted = {&undead_thread, scratch, {pc, sp, bp}, 0, use, context};
+  capture wanted = {.thread = &undead_thread, .cache = scratch, .frame = {pc, sp, bp}, .use = use, .context = context};
   scratch->state |= UNDEAD_CACHE_BUSY;
   undead_run_with_cache(scratch, capture_in_room, &wanted);
   scratch->state &= ~UNDEAD_CACHE_BUSY;
@@ -157,17 +175,17 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
   }
   // New code is mapped only after the loader allocated for it, and by then the old is gone from its tables.
   if (undead_is_loader(frame.pc) && undead_images_changed()) undead_backtrace_forget_images();
-  if (undead_stack_covers(thread, frame.sp)) {
-    undead_unwind_cache *cache = undead_cache_of_thread(thread);
-    if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
-      uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
-      if (cache->state != epoch) undead_capture_reset(cache, epoch);
+  undead_unwind_cache *cache = undead_cache_of_thread(thread);
+  if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
+    uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
+    if (cache->state != epoch) undead_capture_reset(cache, epoch);
+    if (undead_stack_covers(thread, frame.sp)) {
       capture wanted = {.thread = thread, .cache = cache, .frame = frame};
       undead_run_with_cache(cache, capture_cached_in_room, &wanted);
       if (wanted.id) return wanted.id;
     }
   }
-  return capture_without_chain(thread, frame);
+  return capture_without_chain(thread, frame, (uintptr_t)__builtin_frame_address(0));
 }
 
 void undead_backtrace_forget_images(void) {

@@ -196,6 +196,11 @@ const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_
 // Forgets the rule of a return address.
 void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc);
 
+// Like undead_walk, with what the cache of this thread and of the current epoch knows of addresses, into its scratch. The page
+// of `place` can be read: the caller's own frame lies there.
+undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,
+                                 undead_frame frame, uint32_t *count);
+
 // Captures without the cache, or prepares it and uses it; never 0.
 uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame);
 

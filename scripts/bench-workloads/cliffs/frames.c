@@ -1,5 +1,5 @@
 // Small trees, made and freed again and again, inside of a frame that is out of the ordinary:
-//   frames plain|realigned|leaf|signal|alternate|foreign|register ROUNDS
+//   frames plain|realigned|leaf|signal|alternate|context|foreign|register ROUNDS
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 typedef struct node {
   struct node *left, *right;
@@ -103,6 +104,18 @@ static void interrupt(int flags) {
   raise(SIGUSR1);
 }
 
+// As libraries of green threads do it.
+static void run_on_context(void) {
+  static ucontext_t outside, context;
+  size_t size = 1 << 17;
+  getcontext(&context);
+  context.uc_stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  context.uc_stack.ss_size = size;
+  context.uc_link = &outside;
+  makecontext(&context, work, 0);
+  swapcontext(&outside, &context);
+}
+
 // Machine code that belongs to no image, as of a just-in-time compiler, with a frame pointer:
 // push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret
 static void run_foreign(void) {
@@ -120,6 +133,7 @@ int main(int count, char **arguments) {
   else if (strcmp(mode, "leaf") == 0) work_within();
   else if (strcmp(mode, "signal") == 0) interrupt(0);
   else if (strcmp(mode, "alternate") == 0) interrupt(SA_ONSTACK);
+  else if (strcmp(mode, "context") == 0) run_on_context();
   else if (strcmp(mode, "foreign") == 0) run_foreign();
   else if (strcmp(mode, "register") == 0) call_by_register(work);
   else return 64;
