@@ -36,13 +36,11 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     let checked = AllocationScope.outsideOfAll {
       CheckedTest(test, ignoring: rules + test.traits.flatMap { ($0 as? NoLeaksTrait)?.rules ?? [] })
     }
-    do {
+    let outcome = await Result(of: { () async throws(any Error) in
       try await CheckedTest.$current.withValue(checked) { try await checked.scope.run(function) }
-    } catch {
-      await checked.finish()
-      throw error
-    }
+    })
     await checked.finish()
+    try outcome.get()
   }
 }
 

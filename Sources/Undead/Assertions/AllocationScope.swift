@@ -74,13 +74,7 @@ package final class AllocationScope: Sendable {
     defer { session.scopes.leave(number) }
     var outcome: Result<Output, Failure>?
     await Self.$current.withValue(number) {
-      await DeepCall.run {
-        do throws(Failure) {
-          outcome = .success(try await body())
-        } catch {
-          outcome = .failure(error)
-        }
-      }
+      await DeepCall.run { outcome = await Result(of: body) }
     }
     guard let outcome else { preconditionFailure("the body was run") }
     return try outcome.get()
@@ -112,7 +106,7 @@ package final class AllocationScope: Sendable {
   ) throws(UndeadError) -> LeakReport {
     undead_clear_stack()
     guard try mayHaveLeaks(heldBy: holder) else { return LeakReport() }
-    return try Self.look(for: [self], options)[0]
+    return try Self.look(ScopeLooks([self], options))[0]
   }
 
   /// The same, without blocking the thread.
@@ -120,25 +114,20 @@ package final class AllocationScope: Sendable {
     options: ReportOptions? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> LeakReport {
     guard try mayHaveLeaks() else { return LeakReport() }
-    return try await Self.look(for: [self], options)[0]
+    return try await Self.look(ScopeLooks([self], options))[0]
   }
 
   /// Checks several scopes of a session with one look at the process; the reports are in the order of the scopes.
   package static func check(
     _ scopes: [AllocationScope], options: ReportOptions? = nil
   ) throws(UndeadError) -> [LeakReport] {
-    guard try mayHaveLeaks(scopes) else { return ScopeLooks(scopes).reports }
-    return try look(for: scopes, options)
+    guard try mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
+    return try look(ScopeLooks(scopes, options))
   }
 
-  private static func look(
-    for scopes: [AllocationScope], _ options: ReportOptions?
-  ) throws(UndeadError) -> [LeakReport] {
-    var looks = ScopeLooks(scopes)
-    guard let session = scopes.first?.session else { return looks.reports }
-    let options = options ?? session.environment.suppressions()
+  private static func look(_ looks: consuming ScopeLooks) throws(UndeadError) -> [LeakReport] {
     while let look = looks.next {
-      let findings = try LeakSearch.run(session.instrument) { look.findings(on: $0, options) }
+      let findings = try LeakSearch.run(look.session.instrument, look.findings)
       guard let pause = looks.take(findings) else { break }
       Patience.pause(pause)
     }
@@ -150,18 +139,15 @@ package final class AllocationScope: Sendable {
     _ scopes: [AllocationScope], options: ReportOptions? = nil,
     isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
-    guard try mayHaveLeaks(scopes) else { return ScopeLooks(scopes).reports }
-    return try await look(for: scopes, options)
+    guard try mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
+    return try await look(ScopeLooks(scopes, options))
   }
 
   private static func look(
-    for scopes: [AllocationScope], _ options: ReportOptions?, isolation: isolated (any Actor)? = #isolation
+    _ looks: consuming ScopeLooks, isolation: isolated (any Actor)? = #isolation
   ) async throws(UndeadError) -> [LeakReport] {
-    var looks = ScopeLooks(scopes)
-    guard let session = scopes.first?.session else { return looks.reports }
-    let options = options ?? session.environment.suppressions()
     while let look = looks.next {
-      let findings = try await LeakSearch.run(session.instrument) { look.findings(on: $0, options) }
+      let findings = try await LeakSearch.run(look.session.instrument, look.findings)
       guard let pause = looks.take(findings) else { break }
       await Patience.sleep(pause)
     }

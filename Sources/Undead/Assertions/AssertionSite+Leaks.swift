@@ -98,23 +98,17 @@ private struct ScopeCheck<Site: AssertionSite> {
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output,
     finding: (LeakReport) -> Void
   ) async throws(Failure) -> Output {
-    do throws(Failure) {
-      let result = try await scope.run(body)
-      await finish(finding)
-      return result
-    } catch {
-      await finish(finding)
-      throw error
+    let outcome = await Result(of: { () async throws(Failure) in try await scope.run(body) })
+    if let obstacle {
+      site.skip(obstacle)
+    } else {
+      do { finding(try await scope.check(options: options)) } catch { site.skip(error.description) }
     }
+    return try outcome.get()
   }
 
   private func finish(_ finding: (LeakReport) -> Void) {
     if let obstacle { return site.skip(obstacle) }
     do { finding(try scope.check(options: options)) } catch { site.skip(error.description) }
-  }
-
-  private func finish(isolation: isolated (any Actor)? = #isolation, _ finding: (LeakReport) -> Void) async {
-    if let obstacle { return site.skip(obstacle) }
-    do { finding(try await scope.check(options: options)) } catch { site.skip(error.description) }
   }
 }

@@ -56,17 +56,13 @@ package enum HeapGrowth {
     let scopes = scopes(iterations, session)
     for scope in scopes { try await scope.run(body) }
     let numbers = scopes.map(\.number)
-    do throws(UndeadError) {
-      let census: Result<[Census.Entry], UndeadError> = await OwnThread.run {
-        Result { () throws(UndeadError) in try grown(in: numbers) }
-      }
-      let found = try census.get()
-      guard !found.isEmpty else { return .success([]) }
-      let growths = try await growths(found, ExampleSearch.leaks(of: found, name: name, in: session))
-      return .success(await OwnThread.run { withContainers(growths) })
-    } catch {
-      return .failure(error)
-    }
+    return await Result(of: { () async throws(UndeadError) in
+      let census = await OwnThread.run { Result { () throws(UndeadError) in try Self.grown(in: numbers) } }
+      let grown = try census.get()
+      guard !grown.isEmpty else { return [] }
+      let growths = try await growths(grown, ExampleSearch.leaks(of: grown, name: name, in: session))
+      return await OwnThread.run { withContainers(growths) }
+    })
   }
 
   private static let name = "a repetition of the scenario"

@@ -10,18 +10,23 @@ struct ScopeLooks {
   /// The reports so far, in the order of the scopes.
   private(set) var reports: [LeakReport]
   private let scopes: [AllocationScope]
+  private let options: ReportOptions
   private var pending: [Int]
   private var pauses: ArraySlice<Duration> = [2, 10, 30, 60, 100, 100].map { .milliseconds($0) }[...]
 
-  init(_ scopes: [AllocationScope]) {
+  /// - Parameters:
+  ///   - scopes: of one session.
+  ///   - options: what is left out; nil: what all checks of the session leave out.
+  init(_ scopes: [AllocationScope], _ options: ReportOptions?) {
     self.scopes = scopes
+    self.options = options ?? scopes.first?.session.environment.suppressions() ?? ReportOptions()
     reports = scopes.map { _ in LeakReport() }
     pending = Array(scopes.indices)
   }
 
   /// The look that is to be made, nil if all is known.
   var next: ScopeLook? {
-    pending.isEmpty ? nil : ScopeLook(scopes: pending.map { scopes[$0] }, isLast: pauses.isEmpty)
+    pending.isEmpty ? nil : ScopeLook(scopes: pending.map { scopes[$0] }, options: options, isLast: pauses.isEmpty)
   }
 
   /// Takes the findings of the look; returns how long to wait before the next one, nil if there is none.
@@ -35,13 +40,16 @@ struct ScopeLooks {
 }
 
 /// One look at the process on behalf of some scopes.
-struct ScopeLook {
+struct ScopeLook: Sendable {
   let scopes: [AllocationScope]
+  let options: ReportOptions
   let isLast: Bool
 
+  /// That of the scopes.
+  var session: DetectionSession { scopes[0].session }
+
   /// The report of each scope; nil for those that have to be looked at again.
-  func findings(on snapshot: borrowing Snapshot, _ options: ReportOptions) -> [LeakReport?] {
-    let session = scopes[0].session
+  @Sendable func findings(on snapshot: borrowing Snapshot) -> [LeakReport?] {
     let search = ScopeSearch(copy snapshot, in: session)
     let numbers = Set(scopes.map(\.number))
     let unsettled =

@@ -205,12 +205,7 @@ public func withOwnerScope<Output, Failure: Error>(
   _ body: (OwnerScope) async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   let scope = OwnerScope(name)
-  do throws(Failure) {
-    let result = try await body(scope)
-    await scope.close(grace: grace)
-    return result
-  } catch {
-    await scope.close(grace: grace)
-    throw error
-  }
+  let result = await Result(of: { () async throws(Failure) in try await body(scope) })
+  await scope.close(grace: grace)
+  return try result.get()
 }

@@ -28,20 +28,21 @@ struct SurvivorSearch: Sendable {
   /// Searches; the objects must be on the watchlist. Without recording only the types are known.
   func run() -> Result {
     guard session.instrument.isActive() else { return withoutSearch(LeakDetector.inactiveReason) }
-    do throws(UndeadError) {
-      return try LeakSearch.run(session.instrument) { evaluate($0) }
-    } catch {
-      return withoutSearch(error.description)
-    }
+    return found(Swift.Result { () throws(UndeadError) in try LeakSearch.run(session.instrument, evaluate) })
   }
 
   /// The same while the task is suspended.
   func run(isolation: isolated (any Actor)? = #isolation) async -> Result {
     guard session.instrument.isActive() else { return withoutSearch(LeakDetector.inactiveReason) }
-    do throws(UndeadError) {
-      return try await LeakSearch.run(session.instrument) { evaluate($0) }
-    } catch {
-      return withoutSearch(error.description)
+    return found(
+      await Swift.Result(of: { () async throws(UndeadError) in try await LeakSearch.run(session.instrument, evaluate) })
+    )
+  }
+
+  private func found(_ result: Swift.Result<Result, UndeadError>) -> Result {
+    switch result {
+    case .success(let result): result
+    case .failure(let error): withoutSearch(error.description)
     }
   }
 
@@ -51,7 +52,7 @@ struct SurvivorSearch: Sendable {
       notes: ["who holds the objects was not looked for: \(reason ?? "recording is off")"])
   }
 
-  private func evaluate(_ snapshot: borrowing Snapshot) -> Result {
+  @Sendable private func evaluate(_ snapshot: borrowing Snapshot) -> Result {
     let selection = LeakSelection(copy snapshot, reported: session.reported)
     var nodes: [UInt64: Int] = [:]
     for (index, node) in snapshot.nodes.enumerated() { nodes[node.address] = index }

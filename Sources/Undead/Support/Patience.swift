@@ -7,18 +7,12 @@ import Foundation
 
 /// Waiting for something to become true, with pauses that grow; never longer than it takes.
 enum Patience {
-  private static let firstPause: Duration = .milliseconds(1)
-  private static let longestPause: Duration = .milliseconds(50)
-
   /// Waits on the calling thread, and runs its run loop meanwhile; true if the condition became true in time.
   static func wait(_ grace: Duration, until condition: () -> Bool) -> Bool {
-    let end = ContinuousClock.now + grace
-    var pause = firstPause
+    var pauses = Pauses(grace)
     while !condition() {
-      let left = end - ContinuousClock.now
-      guard left > .zero else { return false }
-      runLoops(min(pause, left))
-      pause = min(pause * 2, longestPause)
+      guard let pause = pauses.next() else { return false }
+      runLoops(pause)
     }
     return true
   }
@@ -29,17 +23,29 @@ enum Patience {
   static func wait(
     _ grace: Duration, isolation: isolated (any Actor)? = #isolation, until condition: () -> Bool
   ) async -> Bool {
-    let end = ContinuousClock.now + grace
-    var pause = firstPause
+    var pauses = Pauses(grace)
     // What only waits for its turn needs no pause.
     for _ in 0..<8 where !condition() { await Task.yield() }
     while !condition() {
-      let left = end - ContinuousClock.now
-      guard left > .zero else { return false }
-      await sleep(min(pause, left))
-      pause = min(pause * 2, longestPause)
+      guard let pause = pauses.next() else { return false }
+      await sleep(pause)
     }
     return true
+  }
+
+  /// How long to wait before the next look: longer and longer, until the time is up.
+  private struct Pauses {
+    private let end: ContinuousClock.Instant
+    private var pause: Duration = .milliseconds(1)
+
+    init(_ grace: Duration) { end = .now + grace }
+
+    mutating func next() -> Duration? {
+      let left = end - .now
+      guard left > .zero else { return nil }
+      defer { pause = min(pause * 2, .milliseconds(50)) }
+      return min(pause, left)
+    }
   }
 
   /// Suspends the task for that long, even if it is cancelled: a check must see the same whoever gave it up.

@@ -37,9 +37,7 @@ package final class ZombieCollector: Sendable {
     begin()
     defer { end() }
     var result: Result<Output, Failure>?
-    Self.$current.withValue(self) {
-      do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
-    }
+    Self.$current.withValue(self) { result = Result { () throws(Failure) in try body() } }
     guard let result else { preconditionFailure("withValue runs its operation") }
     return try result.get()
   }
@@ -51,9 +49,7 @@ package final class ZombieCollector: Sendable {
     begin()
     defer { end() }
     var result: Result<Output, Failure>?
-    await Self.$current.withValue(self) {
-      do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
-    }
+    await Self.$current.withValue(self) { result = await Result(of: body) }
     guard let result else { preconditionFailure("withValue runs its operation") }
     return try result.get()
   }
