@@ -89,7 +89,10 @@ static uint32_t read_callers(const async_context *context, uint32_t *callers, un
     if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ||
         undead_rule_kind(rule) == UNDEAD_RULE_END || undead_rule_kind(rule) == UNDEAD_RULE_FOREIGN)
       break;
-    if (known) known->resume[count] = resume;
+    if (known) {
+      known->callers[count].context = (uintptr_t)context;
+      known->callers[count].resume = resume;
+    }
     callers[count++] = index | UNDEAD_ASYNC_BIT;
     context = context->parent;
   }
@@ -108,11 +111,20 @@ static uint32_t find_tag(uint32_t backtrace, const async_context *context, undea
   return tagged ? tagged : backtrace;
 }
 
-// True if the callers are those that are known.
-static bool same_callers(const undead_known_callers *known, const async_context *context) {
+// True if the callers are those that are known. Their contexts mostly lie where they lay: the processor goes on with that address
+// while it still reads, out of the one before, that it is the right one.
+static bool same_callers(undead_known_callers *known, const async_context *context) {
   for (uint32_t index = 0; index < known->count; index++) {
-    if (caller_in(context) != known->resume[index]) return false;
-    context = context->parent;
+    uintptr_t expected = known->callers[index].context, compared = expected;
+    // Else the compiler would take the address that was read, which is the same.
+    __asm__("" : "+r"(compared));
+    if (UNLIKELY(compared != (uintptr_t)context)) {
+      if (!context || (uintptr_t)context & 7) return false;
+      known->callers[index].context = expected = (uintptr_t)context;
+    }
+    const async_context *waiting = (const async_context *)expected;
+    if (waiting->resume_parent != known->callers[index].resume) return false;
+    context = waiting->parent;
   }
   return known->count == CALLER_LIMIT || caller_in(context) == known->end;
 }

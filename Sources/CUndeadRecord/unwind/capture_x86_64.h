@@ -83,7 +83,10 @@ typedef struct {
 typedef struct {
   uint32_t id, epoch, tagged, count;
   uintptr_t end;   // what ended the list: no caller, or one that is none; 0: nothing came
-  uintptr_t resume[UNDEAD_ASYNC_CALLERS];
+  struct {
+    uintptr_t context;   // where it lay last time
+    uintptr_t resume;
+  } callers[UNDEAD_ASYNC_CALLERS];
 } undead_known_callers;
 #define UNDEAD_KNOWN_CALLERS 128u
 
