@@ -102,18 +102,20 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
   uint32_t bits = hash(pc_index), length = 0, level = 0;
   for (;;) {
     uint32_t value = __atomic_load_n(link, __ATOMIC_ACQUIRE);
+    // At ends alone: asked of each node on the way, a debug build would walk each list as often as it has nodes.
+    assert(!(value & UNDEAD_PARENT_BIT) || value & UNDEAD_FAN_BIT || (value & ~UNDEAD_PARENT_BIT) == parent);
     if (is_end(value)) {
       value = append(link, value, parent, pc_index, length >= LIST_LIMIT && level < FAN_LEVELS);
       if (!value) return 0;
     }
     if (value & UNDEAD_FAN_BIT) {
+      assert(undead_trie[value & ~UNDEAD_FAN_BIT] == parent);
       uint32_t *heads = &undead_trie[(value & ~UNDEAD_FAN_BIT) + 1];
       link = &heads[(bits >> (4 * level)) & 15];
       level++;
       length = 0;
       continue;
     }
-    assert(undead_store_parent(value) == parent);
     if (undead_trie_at(value)->pc_index == pc_index) return value;
     link = &undead_trie_at(value)->sibling;
     length++;
