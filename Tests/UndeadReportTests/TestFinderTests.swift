@@ -57,6 +57,24 @@ import Testing
     #expect(TestCatalog.expandedTest(in: "App.makeTestfMp_()") == nil)
   }
 
+  @Test func ofFunctionsOfOneTestOneIsRead() {
+    var catalog = TestCatalog()
+    // Two of one test, one of another test, one of a test of the same name in another type, the list of a module.
+    catalog.add([
+      "$s6STests50$s6STests9asyncLeak4TestfMp_16bf67820f173932e0fMu_33_A4074C13B9A31F18771B2FD993CCAB4DLLyyYaYbKF",
+      "$s6STests50$s6STests9asyncLeak4TestfMp_16bf67820f173932e0fMu_33_A4074C13B9A31F18771B2FD993CCAB4DLLyyYaYbKFTY0_",
+      "$s6STests49$s6STests8syncLeak4TestfMp_16bf67820f173932e0fMu_33_A4074C13B9A31F18771B2FD993CCAB4DLLyyYaYbKF",
+      "$s6STests1SV52$s6STests1SV8syncLeak4TestfMp_16bf67820f173932e0fMu_33_A4074C13B9A31F18771B2FD993CCAB4DLLyyYaYbKF",
+      "$s25AppPackageDiscoveredTests20__XTests__allTestsSaySS_SaySS_ytYbKctGtGyF",
+    ])
+    #expect(catalog.functions == ["STests.asyncLeak", "STests.syncLeak", "STests.S.syncLeak"])
+    #expect(catalog.suites == ["STests", "STests.S"])
+    var each = TestCatalog()
+    each.add(
+      "$s6STests50$s6STests9asyncLeak4TestfMp_16bf67820f173932e0fMu_33_A4074C13B9A31F18771B2FD993CCAB4DLLyyYaYbKFTY0_")
+    #expect(each.functions == ["STests.asyncLeak"])
+  }
+
   @Test func ofXCTestIsTheMethodUnderTheLibrary() {
     let found = test(
       [Self.frame("Lib.makeCycle()"), Self.frame("XTests.Cases.testOne()", "/p/X.swift", 4)] + Self.xctest)
