@@ -72,6 +72,18 @@ import UndeadTestSupport
     }
   }
 
+  /// A thread stood so many instructions behind the start of malloc, some of them where its tables do not agree.
+  @Test(
+    .enabled(if: areWritten, "core files of this machine go elsewhere"), arguments: Program.selected(in: "Cores"),
+    [20, 60, 122, 126, 128, 200])
+  func whatAThreadWasAboutInMallocIsFinished(_ program: Program, instructions: Int) async throws {
+    try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      let core = try await crash(program, "inside \(instructions)", in: directory)
+      try await check(program, core, signal: 6)
+    }
+  }
+
   /// malloc's own tables were overwritten: where blocks begin is not known.
   @Test(.enabled(if: areWritten, "core files of this machine go elsewhere"), arguments: Program.selected(in: "Cores"))
   func aDamagedHeapIsNotGuessed(_ program: Program) async throws {

@@ -9,6 +9,7 @@ public final class ResurrectedReplica: Replica {
   public var pid: pid_t { process.pid }
   public var maps: MemoryMap { source.maps }
   private let source: ReplicaSource
+  private let threads: [ReplicaThread]
   private let process: EmptyProcess
   private let host: ReplicaHost
   private let patched: [TargetImage]
@@ -26,6 +27,7 @@ public final class ResurrectedReplica: Replica {
       let images = source.maps.imageStarts.compactMap { TargetImage(path: $0.path, start: $0.start, memory: memory) }
       try Obstacle.check(images, of: name)
       try Self.quiet(images, memory)
+      threads = try UnfinishedCalls(process: process, library: library).finish(source.threads)
       patched = images.filter { $0.symbol("malloc") != nil || $0.symbol("pthread_mutex_lock") != nil }
       host = try ReplicaHost(thread: process.thread, library: library)
     } catch {
@@ -49,7 +51,7 @@ public final class ResurrectedReplica: Replica {
   public func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
     var request = request
     request.pid = source.pid
-    request.threads = source.threads
+    request.threads = threads
     request.maps = source.maps.text
     request.executable = source.executable
     request.arguments = source.arguments

@@ -5,6 +5,7 @@ import Glibc
 package enum Ptrace {
   package static let pokeData: Int32 = 5
   package static let `continue`: Int32 = 7
+  package static let singleStep: Int32 = 9
   package static let detach: Int32 = 17
   package static let getRegisters: Int32 = 12
   package static let setRegisters: Int32 = 13

@@ -218,6 +218,18 @@ public final class TracedThread {
     return Int64(bitPattern: try registers().rax)
   }
 
+  /// Has a thread of a process that is ours do one instruction; false if that was answered by a signal, which is not delivered.
+  func step(by deadline: UInt64) throws(AttachError) -> Bool {
+    do throws(PtraceError) {
+      try Ptrace.request(Ptrace.singleStep, tid)
+    } catch {
+      throw gone(error.code)
+    }
+    guard let next = wait(until: deadline) else { throw .again("thread \(tid) did not end an instruction in time") }
+    guard isAlive else { throw gone(ESRCH) }
+    return next.holdsSignal && next.signal == SIGTRAP
+  }
+
   /// Makes one system call in a process that is ours: registers are as before afterwards, the thread stands at the end of
   /// the call.
   ///

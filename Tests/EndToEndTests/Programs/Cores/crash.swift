@@ -65,6 +65,41 @@ typealias Release = @convention(c) (UnsafeMutableRawPointer) -> Void
 let allocate = unsafeBitCast(dlsym(nil, "malloc"), to: Allocate.self)
 let release = unsafeBitCast(dlsym(nil, "free"), to: Release.self)
 
+/// Has the caller end so many instructions behind the start of malloc, by a child that steps through it.
+func endInsideMalloc(after instructions: Int) -> Never {
+  typealias Call = @convention(c) (Int, Int, Int, Int) -> Int
+  let ptrace = unsafeBitCast(dlsym(nil, "ptrace"), to: Call.self)
+  let prctl = unsafeBitCast(dlsym(nil, "prctl"), to: Call.self)
+  let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+  let start = Int(bitPattern: dlsym(nil, "malloc"))
+  let parent = getpid()
+  func trace(_ request: Int, _ address: Int = 0, _ data: Int = 0) -> Bool {
+    ptrace(request, Int(parent), address, data) == 0
+  }
+  // PR_SET_PTRACER, PR_SET_PTRACER_ANY
+  _ = prctl(0x5961_6d61, -1, 0, 0)
+  if fork() == 0 {
+    // PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_SINGLESTEP, PTRACE_PEEKUSER, PTRACE_DETACH; rip is the 17th register.
+    var status: Int32 = 0
+    guard trace(0x4206), trace(0x4207) else { _exit(kill(parent, SIGKILL)) }
+    waitpid(parent, &status, 0)
+    var left = -1
+    while left != 0, trace(9) {
+      waitpid(parent, &status, 0)
+      let place = ptrace(3, Int(parent), 16 * 8, 0)
+      if left > 0 { left -= 1 }
+      if left < 0, place == start { left = instructions }
+    }
+    _exit(trace(17, 0, Int(SIGABRT)) ? 0 : 1)
+  }
+  // Larger than what threads keep for themselves.
+  var size = 2000
+  while true {
+    release(allocate(size))
+    size = size < 9000 ? size + 1000 : 2000
+  }
+}
+
 switch CommandLine.arguments.dropFirst().first {
 case "trap":
   let none: Int? = nil
@@ -76,6 +111,7 @@ case "overflow":
     number == -1 ? 0 : deep(number + 1) + (shop.orders[number]?.number ?? 1)
   }
   print(deep(0))
+case "inside": endInsideMalloc(after: CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2])! : 60)
 case "numbers":
   // Below the stack pointer, as a deep recursion may leave there: what looks like blocks with mappings of their own.
   let mapped = allocate(1 << 20)
