@@ -11,8 +11,10 @@ struct UnfinishedCalls {
 
   /// A large list is looked through in some thousands.
   private static let mostSteps = 100_000
-  /// In seconds, for all threads.
+  /// In seconds, for all threads: those that come later stay as they were.
   private static let limit = 20.0
+  /// In seconds, of a processor that has much else to do.
+  private static let stepLimit = 10.0
   /// The flags that code may change by calculating: carry, parity, adjust, zero, sign, direction, overflow.
   private static let flags: UInt64 = 0xCD5
   private static let systemCall: [UInt8] = [0x0F, 0x05]
@@ -47,9 +49,10 @@ struct UnfinishedCalls {
     registers.rip = source.registers.rip
     registers.eflags = own.eflags & ~Self.flags | source.registers.eflags & Self.flags
     try thread.setRegisters(registers)
-    for _ in 0..<Self.mostSteps {
+    for _ in 0..<Self.mostSteps where ProcFile.now() < deadline {
       guard library.allocator?.contains(registers.rip) ?? false,
-        process.memory.read(at: registers.rip, count: 2) != Self.systemCall, try thread.step(by: deadline)
+        process.memory.read(at: registers.rip, count: 2) != Self.systemCall,
+        try thread.step(by: TracedThread.deadline(Self.stepLimit))
       else { break }
       registers = try thread.registers()
     }
