@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE, CLAIMED, RUNNING, DONE };
+enum { IDLE, CLAIMED, RUNNING, ENDING, DONE };
 
 // A check that shows no sign of life for so much longer than a scan may take is given up, so that the program can end.
 #define MORE_SECONDS 60
@@ -49,7 +49,7 @@ uint32_t undead_check_completed(void) { return __atomic_load_n(&completed, __ATO
 uint32_t undead_check_failed(void) { return __atomic_load_n(&failed, __ATOMIC_RELAXED); }
 
 static void set_phase(uint32_t value) {
-  __atomic_store_n(&phase, value, __ATOMIC_RELEASE);
+  __atomic_store_n(&phase, value, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -237,15 +237,15 @@ static void *run(void *argument) {
   undead_facts_release(check->facts);
   check->facts = NULL;
   note_outcome(check);
-  if (check->in_session && strcmp(check->trigger, "request") == 0)
-    __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
   undead_discard_stack();
-  // Before the signal is asked for: one that comes later finds the check done.
-  bool unattended = check->unattended;
-  set_phase(unattended && !check->final_signal ? IDLE : DONE);
-  int signal = __atomic_load_n(&check->final_signal, __ATOMIC_ACQUIRE);
+  bool unattended = check->unattended, answers = check->in_session && strcmp(check->trigger, "request") == 0;
+  // Before the signal is asked for: one that comes later is not left to this check. Until it is done it is nobody else's.
+  set_phase(ENDING);
+  int signal = __atomic_load_n(&check->final_signal, __ATOMIC_SEQ_CST);
   if (signal) undead_die_of(signal);
-  if (signal && unattended) set_phase(IDLE);
+  set_phase(unattended ? IDLE : DONE);
+  // Last of all: whoever then asks for another one gets it.
+  if (answers) __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
   undead_thread.ignored--;
   return NULL;
 }
@@ -317,7 +317,7 @@ bool undead_check_start(undead_check *check) {
 }
 
 bool undead_check_wait(undead_check *check) {
-  if (wait_while(RUNNING, RUNNING)) return true;
+  if (wait_while(RUNNING, ENDING)) return true;
   undead_text_copy(check->message, sizeof(check->message), "the search for leaks made no progress any more");
   return false;
 }

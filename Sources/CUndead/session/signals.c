@@ -145,8 +145,8 @@ static void on_request(int signal, siginfo_t *info, void *context) {
     __atomic_add_fetch(&undead_state_get()->requests, 1, __ATOMIC_RELEASE);
     if (!undead_check_start(check)) {
       undead_state_set_stage(UNDEAD_STAGE_RECORDING, check->message);
-      __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
       undead_check_release(check);
+      __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
     }
   }
   undead_restart_interrupted(context);
