@@ -12,8 +12,6 @@
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 const char *undead_version(void) { return UNDEAD_VERSION; }
 
@@ -27,20 +25,9 @@ void undead_read_statistics(undead_statistics *statistics) {
   };
 }
 
-// Runs a claimed check to its end; false with the reason in the check. `frame` is that of the public function, which
-// has saved the caller's registers right below it: what lies deeper is ours, not the program's.
+// Runs a claimed check to its end; false with the reason in the check. `frame` is that of the public function.
 static bool run(undead_check *check, const void *frame) {
-#if defined(__x86_64__)
-  enum { SAVED_REGISTER_BYTES = 48 };
-  check->options.caller_tid = (int32_t)syscall(SYS_gettid);
-  check->options.caller_sp = (uintptr_t)frame - SAVED_REGISTER_BYTES;
-  const uintptr_t *words = frame;   // the caller's rbp, then the return address
-  check->options.caller_registers[1] = words[0];
-  check->options.caller_pc = words[1];
-  check->options.caller_frame = (uintptr_t)(words + 2);
-#else
-  (void)frame;
-#endif
+  undead_scan_called_from(&check->options, frame);
   const undead_settings *settings = undead_settings_get();
   undead_text_copy(check->trigger, sizeof(check->trigger), "api");
   undead_scan_mode usual = check->with_heap ? UNDEAD_SCAN_FORK : UNDEAD_SCAN_IN_PLACE;

@@ -20,6 +20,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // Each finds more of the pages that fault.
 #define MOST_ATTEMPTS 64
@@ -259,6 +261,20 @@ static void run(scan_job *job) {
   undead_view_forget(&job->view);
   if (job->storage->result.error) return;
   if (!counts && !undead_collect_decide(job->storage)) fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
+}
+
+void undead_scan_called_from(undead_scan_options *options, const void *frame) {
+#if defined(__x86_64__)
+  enum { SAVED_REGISTER_BYTES = 48 };
+  const uintptr_t *words = frame;   // the caller's rbp, then the return address
+  options->caller_tid = (int32_t)syscall(SYS_gettid);
+  options->caller_sp = (uintptr_t)frame - SAVED_REGISTER_BYTES;
+  options->caller_registers[1] = words[0];
+  options->caller_pc = words[1];
+  options->caller_frame = (uintptr_t)(words + 2);
+#else
+  (void)options, (void)frame;
+#endif
 }
 
 undead_scan_result *undead_scan(const undead_scan_options *options) {

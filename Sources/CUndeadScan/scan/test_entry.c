@@ -60,6 +60,7 @@ static void *run(void *context) {
 }
 
 void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test_scan_counts *counts) {
+  __builtin_unwind_init();   // saves all registers that belong to the caller
   memset(counts, 0, sizeof *counts);
   undead_watched_target target = {.object = (uintptr_t)watched};
   test_scan scan = {.counts = counts};
@@ -67,6 +68,8 @@ void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test
   scan.options.suspects = suspects;
   scan.options.watched = &target;
   scan.options.watched_count = watched != NULL;
+  // What its registers and deeper frames hold while it makes the thread and begins to wait is chance.
+  undead_scan_called_from(&scan.options, __builtin_frame_address(0));
   undead_thread.ignored++;
   pthread_t thread;
   if (pthread_create(&thread, NULL, run, &scan) == 0) pthread_join(thread, NULL);

@@ -38,6 +38,10 @@ typedef struct {
   uintptr_t kept_at;                 // filled in by undead_scan: the registers that are kept there are no variable of the program
 } undead_scan_options;
 
+// The calling thread is the one that asked. `frame` is that of the function it called, which has saved the caller's registers
+// right below it (__builtin_unwind_init): what lies deeper is ours, not the program's.
+void undead_scan_called_from(undead_scan_options *options, const void *frame);
+
 // Runs a scan from the calling thread, which must be the tool's own (it is not a root). Never fails silently.
 undead_scan_result *undead_scan(const undead_scan_options *options);
 void undead_scan_free(undead_scan_result *result);
