@@ -87,6 +87,33 @@ import Testing
     #expect(advice.hasSuffix("succeed or fail it on every path") == alone)
   }
 
+  /// A weak capture would let go of an object that the closure is still to be called for.
+  @Test(arguments: [
+    ("NIOCore.EventLoopFuture<()>", "_callbacks.firstCallback.callback", "succeed or fail that promise on every path"),
+    ("NIOEmbedded.EmbeddedEventLoop", "scheduledTasks[0].task", "advance the loop or shut it down"),
+  ])
+  func whatIsStillToBeCalledIsToBeCalled(type: String, field: String, expected: String) throws {
+    var heap = SyntheticHeap()
+    let bag = heap.object("App.Bag", at: Scenario.site("App.send()", 5))
+    let library = heap.object(type)
+    heap.link(bag, "pending", library)
+    heap.link(library, field, bag, closure: Scenario.closure("App.Bag.receive()", 8))
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.contains("captures `self` strongly") && advice.contains(expected))
+    #expect(!advice.contains("[weak"))
+  }
+
+  @Test func aBoxOfALibraryIsNotToBeEnded() throws {
+    var heap = SyntheticHeap()
+    let site = [Self.library("NIOConcurrencyHelpers.LockStorage.create() -> NIOConcurrencyHelpers.LockStorage", 5)]
+    let bag = heap.object("App.Bag", at: Scenario.site("App.send()", 5))
+    let box = heap.object("NIOConcurrencyHelpers.LockStorage<App.State>", at: site)
+    heap.link(bag, "state._storage", box)
+    heap.link(box, "header.task", bag)
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.contains("`App.Bag.state._storage`") && !advice.contains("swift-nio"))
+  }
+
   @Test func withoutAFunctionOfTheUsersItSaysSo() throws {
     var heap = SyntheticHeap()
     Self.addChannel(&heap, "next", in: nil)
@@ -125,6 +152,38 @@ import Testing
     let advice = try #require(leak.advice)
     #expect(advice.hasPrefix("the closure of the subscription captures `self` strongly"))
     #expect(advice.contains("[weak self]") && !advice.contains("downstream"))
+  }
+
+  /// Built from its own sources, where no dependency is to be seen: their names suggest a back reference.
+  @Test(arguments: ["parent", "downstream", "outerSubscription"])
+  func publishersAndSubscriptionsAreNotToldToHoldEachOtherWeakly(field: String) throws {
+    var heap = SyntheticHeap()
+    let subject = heap.object("OpenCombine.PassthroughSubject<Swift.Int>", at: Scenario.site("App.show()", 12))
+    let conduit = heap.object("OpenCombine.PassthroughSubject<Swift.Int>.Conduit<App.S>")
+    heap.link(subject, "downstreams.single", conduit)
+    heap.link(conduit, field, subject)
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.contains("never cancelled") && !advice.contains("weak"))
+  }
+
+  /// Nor what they put into a type of another module, though one of them has the name of a timer.
+  @Test(arguments: ["Swift.Result<Swift.Int>.OCombine.Inner", "Foundation.Timer.OCombine.Inner"])
+  func whatAnExtensionDeclaresBelongsToIt(type: String) throws {
+    var heap = SyntheticHeap()
+    let subscriber = heap.object("App.Subscriber", at: Scenario.site("App.show()", 12))
+    let inner = heap.object("(extension in OpenCombine):\(type)<App.Subscriber>")
+    heap.link(subscriber, "history[0]", inner)
+    heap.link(inner, "downstream", subscriber)
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.hasPrefix("a subscription holds its owner, which leads to the subscription by `history`"))
+  }
+
+  @Test func whatRefersToItselfIsToBeSetToNil() throws {
+    var heap = SyntheticHeap()
+    let inner = heap.object("OpenCombine.Publishers.PrefixUntilOutput.Inner", at: Scenario.site("App.show()", 12))
+    heap.link(inner, "termination.inner", inner)
+    let advice = try #require(try heap.report().leaks[0].advice)
+    #expect(advice.hasPrefix("`termination.inner` refers to the object itself: set it to nil"))
   }
 
   @Test func filesTellWhoseCodeItIs() {

@@ -44,14 +44,14 @@ enum Advice {
 
   private static let cycleRules: [Rule] = [
     timer, LibraryAdvice.cycle, taskCycle, dispatchSource, observer, LibraryAdvice.subscription,
-    LibraryAdvice.future, lazyClosure,
+    LibraryAdvice.publishers, LibraryAdvice.future, LibraryAdvice.pendingCall, lazyClosure,
     ownVariable, ownClosure, closureInCycle, LibraryAdvice.channel, LibraryAdvice.mixed, ToolchainAdvice.cycle,
     unmanaged, memory, collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor,
     anyCycle,
   ]
 
   private static func timer(_ facts: LeakFacts) -> String? {
-    guard facts.mentions("Foundation.Timer") || facts.mentions("CFRunLoopTimer") else { return nil }
+    guard facts.holdsTimer else { return nil }
     return "Foundation's Timer on Linux never releases its block, not even after invalidate(): capture `self` weakly "
       + "in the block, so that only the timer is lost"
   }

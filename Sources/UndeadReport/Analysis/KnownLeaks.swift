@@ -15,7 +15,7 @@ enum KnownLeaks {
     Entry(
       reason: "Foundation's Timer on Linux is never released after it fired or was invalidated; "
         + "it holds no object of the program",
-      matches: { !$0.holdsProgramObject && ($0.mentions("Foundation.Timer") || $0.mentions("CFRunLoopTimer")) }),
+      matches: { !$0.holdsProgramObject && $0.holdsTimer }),
     Entry(
       reason: "Foundation on Linux never releases the attributes of an NSAttributedString",
       matches: { !$0.holdsProgramObject && !$0.isCycle && $0.rootType == attributes }),

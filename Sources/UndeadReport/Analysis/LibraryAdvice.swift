@@ -22,11 +22,18 @@ enum LibraryAdvice {
       + "it is missing (to \(endings) it), else the library forgot a release"
   }
 
-  private static let publishers = ["OpenCombine.", "Combine.", "CombineX.", "RxSwift.", "ReactiveSwift."]
+  private static let publishers = [
+    "OpenCombine", "OpenCombineFoundation", "OpenCombineDispatch", "Combine", "CombineX", "RxSwift", "RxRelay",
+    "ReactiveSwift",
+  ]
+
+  /// Their types, and those that they put into types of others: `(extension in OpenCombine):Swift.Result.Inner`.
+  private static func isPublisher(_ type: String) -> Bool {
+    publishers.contains { type.hasPrefix("\($0).") || type.hasPrefix("(extension in \($0)):") }
+  }
 
   /// A subscription whose closure holds who keeps it. The operators in between own each other by design.
   static func subscription(_ facts: LeakFacts) -> String? {
-    func isPublisher(_ type: String) -> Bool { publishers.contains(where: type.hasPrefix) }
     guard facts.references.contains(where: { isPublisher($0.type) }),
       let keeper = facts.references.first(where: { $0.isOfUser && !isPublisher($0.type) })
     else { return nil }
@@ -40,18 +47,44 @@ enum LibraryAdvice {
       return "a subscription holds its owner, which \(way): cancel it, or complete the publisher, when the owner is "
         + "done"
     }
-    return "the closure of the subscription \(Advice.captures(closure)), which \(way): capture it weakly "
-      + "(`[weak self]`), or cancel the subscription when the owner is done"
+    return "the closure of the subscription \(Advice.captures(closure)), which \(way): \(Advice.remedy(closure)), or "
+      + "cancel the subscription when the owner is done"
   }
+
+  /// Publishers, operators and subscriptions alone, in a build of their own package. They own each other by design.
+  static func publishers(_ facts: LeakFacts) -> String? {
+    guard facts.references.count > 1, facts.references.contains(where: { isPublisher($0.type) }),
+      facts.references.allSatisfy({ ($0.isOfRuntime || isPublisher($0.type)) && !$0.holdsOwnClosure })
+    else { return nil }
+    return "a subscription and its publisher hold each other until one of them ends it: most likely it was never "
+      + "cancelled, and the publisher never completed"
+  }
+
+  private static func isFuture(_ reference: Reference) -> Bool { reference.type.hasPrefix("NIOCore.EventLoopFuture<") }
 
   /// Futures of NIO that wait for each other: their closures hold them by design until the promise is completed.
   static func future(_ facts: LeakFacts) -> String? {
-    let isFuture = { (reference: Reference) in reference.type.hasPrefix("NIOCore.EventLoopFuture<") }
     guard facts.references.contains(where: isFuture),
       facts.references.allSatisfy({ isFuture($0) || $0.isOfRuntime })
     else { return nil }
     return "what waits for a future is held by it until its promise is completed: most likely a promise is lost; "
       + "succeed or fail it on every path"
+  }
+
+  /// A closure of the user's that NIO calls later. With a weak capture it would find nobody there when it is called.
+  static func pendingCall(_ facts: LeakFacts) -> String? {
+    let closures = facts.references.filter(\.holdsClosure)
+    guard closures.count == 1, let closure = closures.first else { return nil }
+    let captured = Advice.captures(closure)
+    if isFuture(closure) {
+      return "a closure that waits for a future \(captured), and the future holds it until its promise is completed: "
+        + "succeed or fail that promise on every path; capture weakly only if the closure has nothing to do without it"
+    }
+    if closure.type.hasPrefix("NIOEmbedded."), closure.field.hasPrefix("scheduledTasks") {
+      return "a scheduled task \(captured), and its event loop holds it until it has run or was cancelled: cancel what "
+        + "schedule returned, and in a test advance the loop or shut it down"
+    }
+    return nil
   }
 
   /// A channel of NIO that was not closed, and a handler of the user's.
@@ -67,9 +100,13 @@ enum LibraryAdvice {
       + "handlerRemoved(context:)"
   }
 
+  /// What only puts a value of the user's into a box: there is nothing to end.
+  private static let boxes = ["NIOConcurrencyHelpers.LockStorage<", "NIOCore.NIOLoopBoundBox<"]
+
   /// Objects of the user's and of a dependency.
   static func mixed(_ facts: LeakFacts) -> String? {
-    guard let package = facts.references.lazy.compactMap(\.package).first,
+    let others = facts.references.filter { reference in !boxes.contains(where: reference.type.hasPrefix) }
+    guard let package = others.lazy.compactMap(\.package).first,
       let field = facts.references.first(where: { $0.isOfUser && !$0.isNameless })
     else { return nil }
     return "objects of \(package) are part of the cycle, which let go when they are ended: most likely that call is "
