@@ -26,6 +26,26 @@ import Testing
     #expect(report.summary.notes == ["suppressed 1 group by \(rule) (app.supp:1): of old times"])
   }
 
+  /// Which element it is differs from run to run; who called the initialiser is what a reader looks for.
+  @Test func whatIsProposedHoldsForAnyElement() throws {
+    func leaking(_ position: Int) -> SyntheticHeap {
+      var heap = SyntheticHeap()
+      let made = [
+        SyntheticHeap.Function.app("App.Owner.__allocating_init() -> App.Owner", "/app/Owner.swift", 1),
+        .app("App.load() -> ()", "/app/main.swift", 5),
+      ]
+      let owner = heap.object("App.Owner", at: made)
+      let child = heap.object("App.Child", at: made)
+      heap.link(owner, "children[\(position)].item", child)
+      heap.link(child, "owners[\(position)].item", owner)
+      return heap
+    }
+    let lines = try SuppressionProposal.lines(for: leaking(2).report())
+    #expect(lines.count == 1)
+    #expect(lines[0].hasPrefix("field:^App.") && lines[0].hasSuffix("[*].item$  # once, allocated in App.load() -> ()"))
+    #expect(try Self.report(leaking(17), lines[0]).leaks.isEmpty)
+  }
+
   @Test(arguments: [
     "leak:^makePair", "leak:App$Pair", "leak:other", "type:App.Chil$", "field:^child.owner", "module:^Own$",
     "module:libswiftCore",

@@ -18,7 +18,9 @@ public enum SuppressionProposal {
     let named = (leak.cycle ?? []).filter { !$0.field.isEmpty }
     let own = named.first { reference in !systemModules.contains { reference.type.hasPrefix("\($0).") } }
     guard let field = own ?? named.first else { return rule(types: leak.objects) }
-    return "field:^\(field.type).\(field.field)$"
+    // The position in a collection is another one next time.
+    let anyPosition = NodeNames.withoutIndices(field.field).replacing("[]", with: "[*]")
+    return "field:^\(field.type).\(anyPosition)$"
   }
 
   private static func rule(types objects: [LeakedObject]) -> String? {
@@ -30,6 +32,6 @@ public enum SuppressionProposal {
   private static func title(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 
   private static func place(_ backtrace: Backtrace) -> String {
-    (backtrace.frames.first { !$0.system } ?? backtrace.frames.first)?.symbol ?? "an unknown place"
+    (backtrace.firstOwnFrame ?? backtrace.frames.first)?.symbol ?? "an unknown place"
   }
 }
