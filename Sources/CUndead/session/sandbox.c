@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/sandbox.h"
+#include "platform/memory.h"
 #include "platform/seccomp.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,7 @@ static const call calls[] = {
     {SYS_mprotect, {0, 1 << 12, PROT_READ | PROT_WRITE}},
     {SYS_madvise, {0, 1 << 12, MADV_NOHUGEPAGE}, .may_fail = true},
     {SYS_madvise, {0, 1 << 12, MADV_DONTNEED}, .may_fail = true},
+    {SYS_madvise, {0, 1 << 16, UNDEAD_MADV_POPULATE_WRITE}, .may_fail = true},
     {SYS_munmap, {0}},
     {SYS_brk, {0}},
     {SYS_futex, {0, FUTEX_WAIT | FUTEX_PRIVATE_FLAG}},

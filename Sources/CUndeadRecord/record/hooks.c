@@ -62,7 +62,7 @@ extern void __libc_free(void *block);
 static __attribute__((noinline)) uint32_t add_extras(uint32_t word, const hook_frame *frame) {
   if (undead_record_mode == UNDEAD_RECORD_COMPARE) undead_compare(word, frame->return_address);
   if (undead_async_wanted && undead_record_mode >= UNDEAD_RECORD_BACKTRACES)
-    word = undead_async_tag(word, caller_of(frame));
+    word = undead_async_tag(word, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   return undead_open_scopes ? undead_scope_tag(word) : word;
 }
 

@@ -63,13 +63,22 @@ static uintptr_t find_context_slot(undead_frame frame) {
   return NO_SLOT;
 }
 
-// The same by the whole stack, if it is known as one: then its frames lie where they lay.
-static uintptr_t context_slot(undead_unwind_cache *cache, uint32_t backtrace, undead_frame frame) {
-  undead_memo *memo = cache ? cache->followed : NULL;
-  if (!memo || memo->id != backtrace || !undead_memo_holds(memo, frame.pc, frame.sp, frame.bp))
-    return find_context_slot(frame);
-  if (!memo->context_slot) memo->context_slot = find_context_slot(frame);
-  return memo->context_slot;
+// The whole stack that the capture of this backtrace has just compared: its frames lie where they lay. A signal handler may have
+// captured since, on a stack of its own or further in.
+static undead_memo *known_stack(undead_unwind_cache *cache, uint32_t backtrace, uintptr_t pc, uintptr_t sp) {
+  undead_memo *memo = cache->followed;
+  return memo && cache->holds && memo->id == backtrace && memo->sp == sp && memo->pc == pc ? memo : NULL;
+}
+
+// NO_SLOT outside of tasks, too. Once an asynchronous frame of a task was found, nobody needs to ask for the task again: as long
+// as that frame is there, so is its context.
+static uintptr_t context_slot(undead_unwind_cache *cache, uint32_t backtrace, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  undead_memo *memo = cache ? known_stack(cache, backtrace, pc, sp) : NULL;
+  if (LIKELY(memo && memo->context_slot)) return memo->context_slot;
+  if (!runs_task()) return NO_SLOT;
+  uintptr_t slot = find_context_slot((undead_frame){pc, sp, bp});
+  if (memo) memo->context_slot = slot;
+  return slot;
 }
 
 // Where the caller goes on, 0 if there is none.
@@ -129,12 +138,13 @@ static bool same_callers(undead_known_callers *known, const async_context *conte
   return known->count == CALLER_LIMIT || caller_in(context) == known->end;
 }
 
-static uint32_t tag(undead_unwind_cache *cache, uint32_t epoch, uint32_t backtrace, undead_frame frame) {
-  uintptr_t slot = context_slot(cache, backtrace, frame);
+INLINE uint32_t tag(undead_unwind_cache *cache, uint32_t epoch, uint32_t backtrace, uintptr_t slot) {
   if (slot == NO_SLOT) return backtrace;
   const async_context *context = *(const async_context *const *)slot;
-  undead_known_callers *known = cache ? &cache->callers[(backtrace ^ backtrace >> 7) % UNDEAD_KNOWN_CALLERS] : NULL;
-  if (!known) return find_tag(backtrace, context, NULL);
+  if (!cache) return find_tag(backtrace, context, NULL);
+  uint8_t *number = &cache->caller_numbers[(backtrace ^ backtrace >> 7) % UNDEAD_KNOWN_CALLERS];
+  if (UNLIKELY(!*number)) *number = (uint8_t)++cache->used_callers;
+  undead_known_callers *known = &cache->callers[*number];
   if (known->id == backtrace && known->epoch == epoch && same_callers(known, context)) return known->tagged;
   known->id = 0;
   known->tagged = find_tag(backtrace, context, known);
@@ -143,15 +153,15 @@ static uint32_t tag(undead_unwind_cache *cache, uint32_t epoch, uint32_t backtra
   return known->tagged;
 }
 
-uint32_t undead_async_tag(uint32_t backtrace, undead_frame frame) {
-  if (backtrace == UNDEAD_BACKTRACE_NONE || !runs_task()) return backtrace;
+uint32_t undead_async_tag(uint32_t backtrace, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  if (backtrace == UNDEAD_BACKTRACE_NONE) return backtrace;
   undead_unwind_cache *cache = undead_thread.unwind_cache;
   uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
-  if (!cache || cache->state != epoch) return tag(NULL, epoch, backtrace, frame);
+  if (!cache || cache->state != epoch) return tag(NULL, epoch, backtrace, context_slot(NULL, backtrace, pc, sp, bp));
   // A handler that captures meanwhile leaves the cache alone.
   cache->state = epoch | UNDEAD_CACHE_BUSY;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t tagged = tag(cache, epoch, backtrace, frame);
+  uint32_t tagged = tag(cache, epoch, backtrace, context_slot(cache, backtrace, pc, sp, bp));
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = epoch;
   return tagged;
@@ -178,8 +188,8 @@ void undead_async_arrange(uint32_t *indices, uint32_t count) {
 
 void undead_async_begin(void) {}
 
-uint32_t undead_async_tag(uint32_t backtrace, undead_frame frame) {
-  (void)frame;
+uint32_t undead_async_tag(uint32_t backtrace, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  (void)pc, (void)sp, (void)bp;
   return backtrace;
 }
 

@@ -179,6 +179,7 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
   if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
     uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
     if (cache->state != epoch) undead_capture_reset(cache, epoch);
+    cache->holds = false;
     if (undead_stack_covers(thread, frame.sp)) {
       capture wanted = {.thread = thread, .cache = cache, .frame = frame};
       undead_run_with_cache(cache, capture_cached_in_room, &wanted);

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -24,7 +25,8 @@
 
 typedef struct {
   uint32_t next;     // in the list of free ones: index + 1, 0 at its end
-  uint32_t retired;
+  uint16_t retired;
+  uint16_t filled;   // its first pages are there (fill)
   uintptr_t owner;   // undead_thread of the thread that has it, 0: free
 } slot;
 
@@ -122,6 +124,14 @@ static undead_unwind_cache *claim(void) {
   return cache;
 }
 
+// The tables that each thread soon writes all over: one system call is less than a fault for each page, and another one where it
+// is read first. Older kernels refuse.
+static void fill(uint32_t index) {
+  if (slots[index].filled) return;
+  slots[index].filled = 1;
+  madvise(cache_at(index), offsetof(undead_unwind_cache, branches), UNDEAD_MADV_POPULATE_WRITE);
+}
+
 // `clear`: it was a thread's own.
 static void give_back(uint32_t index, bool clear) {
   undead_unwind_cache *cache = cache_at(index);
@@ -129,6 +139,7 @@ static void give_back(uint32_t index, bool clear) {
   if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) >= WARM_SLOTS && undead_backtrace_goes_on) {
     int saved = errno;
     clear = madvise(cache, SLOT_BYTES, MADV_DONTNEED) != 0;
+    slots[index].filled = clear;
     errno = saved;
   }
   if (clear) undead_capture_leave(cache);
@@ -179,6 +190,7 @@ undead_unwind_cache *undead_cache_of_thread(undead_thread_state *thread) {
     give_back(index_of(cache), false);
     cache = NULL;
   }
+  if (cache) fill(index_of(cache));
   errno = saved;
   thread->unwind_cache = cache;
   thread->without_cache = 0;

@@ -50,6 +50,9 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   memset(cache->pairs, 0, sizeof cache->pairs);
   memset(cache->sites, 0, sizeof cache->sites);
   memset(cache->pcs, 0, sizeof cache->pcs);
+  memset(cache->branch_numbers, 0, sizeof cache->branch_numbers);
+  memset(cache->caller_numbers, 0, sizeof cache->caller_numbers);
+  cache->used_branches = cache->used_callers = 0;
   for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++) {
     cache->fresh[index].pc = 0;
     cache->fresh[index].rule = 0;
@@ -166,14 +169,13 @@ static void restart(undead_unwind_cache *cache, bool cut) {
   cache->cut = cut;
 }
 
-INLINE undead_branch *branch_of(undead_unwind_cache *cache, const undead_frame *frame) {
-  return &cache->branches[(near_hash(frame->pc) ^ frame->sp >> 4) % UNDEAD_BRANCHES];
+INLINE uint16_t *branch_number(undead_unwind_cache *cache, const undead_frame *frame) {
+  return &cache->branch_numbers[(near_hash(frame->pc) ^ frame->sp >> 4) % UNDEAD_BRANCHES];
 }
 
 // Remembers how the innermost frame of the chain joins frame `joined`, for when the chain has moved on.
 INLINE void keep_branch(undead_unwind_cache *cache, uint32_t joined) {
   const undead_cached_frame *outer = &cache->frames[joined], *inner = &cache->frames[cache->count - 1];
-  undead_branch *branch = branch_of(cache, &inner->frame);
   // Rather at a frame that has been there for a while than at one that the next capture may replace.
   while (joined > 0 && cache->stamps - outer->stamp < SETTLED_STAMPS &&
          inner->first_check - outer[-1].first_check <= UNDEAD_BRANCH_CHECKS) {
@@ -182,6 +184,9 @@ INLINE void keep_branch(undead_unwind_cache *cache, uint32_t joined) {
   }
   uint32_t count = inner->first_check - outer->first_check;
   if (count > UNDEAD_BRANCH_CHECKS) return;
+  uint16_t *number = branch_number(cache, &inner->frame);
+  if (!*number) *number = (uint16_t)++cache->used_branches;
+  undead_branch *branch = &cache->branches[*number];
   branch->frame = inner->frame;
   branch->bp_mask = inner->bp_mask;
   branch->joined = joined;
@@ -287,7 +292,7 @@ INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uint
       cache->last = last;
       return near->node;
     }
-    const undead_branch *branch = branch_of(cache, &frame);
+    const undead_branch *branch = &cache->branches[*branch_number(cache, &frame)];
     if (is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
         cache->frames[branch->joined].stamp == branch->joined_stamp && holds(branch->checks, branch->check_count) &&
         is_intact(cache, branch->joined)) {
@@ -313,6 +318,7 @@ static __attribute__((noinline)) void consider(undead_unwind_cache *cache, uintp
 
 INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
                         bool from_loader) {
+  cache->holds = false;
   undead_frame frame = {pc, sp, bp};
   const undead_known_site *site = match_site(cache, stack_high, &frame);
   if (UNLIKELY(!site)) {

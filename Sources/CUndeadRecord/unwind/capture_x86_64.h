@@ -155,6 +155,7 @@ typedef struct {
   bool cut;                  // frame 0 is not the outermost of the stack
   uint64_t stamps;
   undead_memo *expected, *followed;   // what is tried first; what came before it
+  bool holds;                // `followed` is what the last capture found
   undead_memo *last_made;
   uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
   uint32_t random;           // of partial_x86_64.c
@@ -163,7 +164,13 @@ typedef struct {
   undead_partial_site partial[UNDEAD_PARTIAL_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
-  undead_branch branches[UNDEAD_BRANCHES];
+  undead_memo_place memo_places[UNDEAD_MEMO_PLACES];            // by id
+  undead_memo *memo_sets[UNDEAD_MEMO_SETS][UNDEAD_MEMO_WAYS];   // by site and first frame outside of it
+  // Numbers of large entries, which lie side by side, so that few of them take few pages. Entry 0 stays empty.
+  uint16_t branch_numbers[UNDEAD_BRANCHES];
+  uint8_t caller_numbers[UNDEAD_KNOWN_CALLERS];
+  uint32_t used_branches, used_callers;
+  undead_branch branches[UNDEAD_BRANCHES + 1];                  // the first field that not all of is used in every thread
   undead_cached_frame frames[UNDEAD_CACHED_FRAMES];
   undead_check checks[3 * UNDEAD_CACHED_FRAMES];
   undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
@@ -172,9 +179,7 @@ typedef struct {
     uintptr_t addresses[UNDEAD_CACHED_FRAMES];
   };
   const undead_memo_base *bases[UNDEAD_MEMO_BASES];
-  undead_memo_place memo_places[UNDEAD_MEMO_PLACES];            // by id
-  undead_memo *memo_sets[UNDEAD_MEMO_SETS][UNDEAD_MEMO_WAYS];   // by site and first frame outside of it
-  undead_known_callers callers[UNDEAD_KNOWN_CALLERS];
+  undead_known_callers callers[UNDEAD_KNOWN_CALLERS + 1];
   _Alignas(64) uint8_t memo_bytes[UNDEAD_MEMO_BYTES];
   _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/room_x86_64.h); the last, so that its end is far from here
 } undead_unwind_cache;

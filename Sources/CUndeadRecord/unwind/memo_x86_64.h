@@ -30,6 +30,7 @@ INLINE uint32_t undead_memo_expected(undead_unwind_cache *cache, uintptr_t pc, u
   if (UNLIKELY(!memo) || !undead_memo_holds(memo, pc, sp, bp)) return 0;
   cache->memo_hits++;
   cache->followed = memo;
+  cache->holds = true;
   cache->expected = memo->next;
   return memo->id;
 }
@@ -44,6 +45,7 @@ _Static_assert(UNDEAD_MEMO_SETS == 256, "eight bits of the hash");
 INLINE void undead_memo_follow(undead_unwind_cache *cache, undead_memo *memo) {
   if (cache->followed) cache->followed->next = memo;
   cache->followed = memo;
+  cache->holds = true;
   cache->expected = memo->next;
 }
 

@@ -6,6 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
+#define UNDEAD_MADV_POPULATE_WRITE 23   // of Linux 5.14; newer than the C library's headers may be
+
 void *undead_map(size_t bytes);                  // zeroed, NULL if there is none; not committed until touched
 void *undead_map_shared(size_t bytes);           // the same, shared with forked copies
 void *undead_map_unused(size_t bytes);           // only addresses, which may not be touched (see reserve.h)

@@ -13,9 +13,9 @@ extern bool undead_async_wanted;
 // Begins to look for callers, if the program has Swift's concurrency library. With one thread, before main.
 void undead_async_begin(void);
 
-// The id of the same backtrace with the callers of the innermost asynchronous function from `frame` on. For hooks; never
-// fails (the id stays as it is).
-uint32_t undead_async_tag(uint32_t backtrace, undead_frame frame);
+// The id of the same backtrace with the callers of the innermost asynchronous function from that frame on. For hooks; never
+// fails (the id stays as it is). Right after the capture, in single values: a copy of a frame that was just written waits for it.
+uint32_t undead_async_tag(uint32_t backtrace, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
 // Puts the callers in a backtrace behind the asynchronous function that they called, and takes their mark off.
 void undead_async_arrange(uint32_t *indices, uint32_t count);
