@@ -33,6 +33,11 @@ static bool grow_used(undead_heap *heap) {
   return true;
 }
 
+// Blocks lie there, or reach into it.
+static void note_area(undead_heap *heap, uintptr_t address) {
+  heap->areas[address >> 38] |= 1ull << (address >> 32 & 63);
+}
+
 // Looks only where memory is mapped: the table of all leaves is too large to be read.
 static bool list_leaves(undead_heap *heap) {
   uintptr_t next = 0;
@@ -45,17 +50,17 @@ static bool list_leaves(undead_heap *heap) {
       if (!leaf) continue;
       if (heap->used_count == heap->used_capacity && !grow_used(heap)) return false;
       heap->regions[index].leaf = leaf;
-      uint64_t area = (uint64_t)index << UNDEAD_LEAF_SHIFT >> 32;
-      heap->areas[area / 64] |= 1ull << area % 64;
+      note_area(heap, index << UNDEAD_LEAF_SHIFT);
       heap->used[heap->used_count++] = (uint32_t)index;
     }
   }
   return true;
 }
 
-static uintptr_t *add_cover(undead_heap *heap) {
+static uintptr_t *add_cover(undead_heap *heap, uintptr_t page) {
   uintptr_t *cover = undead_map(COVER_BYTES);
   if (!cover) return NULL;
+  note_area(heap, page);
   cover[UNDEAD_LEAF_PAGES] = (uintptr_t)heap->covers;
   return heap->covers = cover;
 }
@@ -65,7 +70,7 @@ static bool cover_pages(undead_heap *heap, uintptr_t block) {
   if (end > heap->high) heap->high = end;
   for (uintptr_t page = (block | (PAGE_BYTES - 1)) + 1; page < end; page += PAGE_BYTES) {
     undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
-    if (!region->cover && !(region->cover = add_cover(heap))) return false;
+    if (!region->cover && !(region->cover = add_cover(heap, page))) return false;
     region->cover[(page >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)] = block;
   }
   return true;
@@ -111,6 +116,7 @@ bool undead_heap_open_starts(undead_heap *heap) {
 static void add_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
   undead_heap *heap = context;
   heap->regions[base >> UNDEAD_LEAF_SHIFT].leaf = leaf;
+  note_area(heap, base);
   if (base < heap->low) heap->low = base;
   heap->high = base + LEAF_BYTES;
 }

@@ -62,8 +62,10 @@ static inline bool undead_heap_may_hold(const undead_heap *heap, uintptr_t addre
   return region->leaf || region->cover;
 }
 
-// The same for a number below 1 << 48 that few words are: one bit tells of most that it is none.
+// The same for what may be any number: one bit tells of most that it is none. The table of regions is long, so numbers would read
+// a thousand of its pages for the first time, each at the price of a page fault.
 static inline bool undead_heap_might_hold(const undead_heap *heap, uintptr_t address) {
+  if (address - heap->low >= heap->high - heap->low) return false;
   return heap->areas[address >> 38] >> (address >> 32 & 63) & 1 && undead_heap_may_hold(heap, address);
 }
 

@@ -63,7 +63,7 @@ UNDEAD_WALK undead_walk_disguised(const undead_heap *heap, uintptr_t at, uintptr
     undead_reference reference = {shifted, at, value, evidence};
     visit(context, &reference);
   }
-  if (__builtin_expect(hidden >> UNDEAD_ADDRESS_BITS == 0 && undead_heap_may_hold(heap, hidden), 0)) {
+  if (__builtin_expect(undead_heap_might_hold(heap, hidden), 0)) {
     undead_reference reference = {hidden, at, value, evidence};
     visit(context, &reference);
   }
@@ -74,7 +74,7 @@ UNDEAD_WALK undead_walk_word(const undead_heap *heap, uintptr_t at, undead_evide
   uintptr_t value = *(const uintptr_t *)at;
   if (undead_is_untyped(evidence)) undead_walk_disguised(heap, at, value, evidence, visit, context);
   uintptr_t address = value & (undead_is_untyped(evidence) ? UNDEAD_ANY_TAG_MASK : UNDEAD_POINTER_MASK);
-  if (!undead_heap_may_hold(heap, address)) return;
+  if (!(undead_is_untyped(evidence) ? undead_heap_might_hold(heap, address) : undead_heap_may_hold(heap, address))) return;
   undead_reference reference = {address, at, value, evidence};
   visit(context, &reference);
 }
@@ -99,7 +99,7 @@ UNDEAD_WALK undead_walk_places(const undead_heap *heap, uintptr_t at, const char
     unsigned place = (unsigned)__builtin_ctz(places);
     uintptr_t value;
     __builtin_memcpy(&value, bytes + place, sizeof value);
-    if (!undead_heap_may_hold(heap, value)) continue;
+    if (!undead_heap_might_hold(heap, value)) continue;
     undead_reference reference = {value, at + place, value, evidence};
     visit(context, &reference);
   }
