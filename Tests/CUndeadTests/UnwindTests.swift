@@ -97,6 +97,14 @@ import Testing
     try compare(program, stacks: "hybrid", atLeast: 15_000)
   }
 
+  /// A search tree and a parser: nearly each block has another stack, whose outer frames are those of the last one.
+  @Test(arguments: [["-O"], ["-Onone", "-g"]])
+  func recursionsWithAStackForEachBlock(flags: [String]) throws {
+    let program = try Recorder.temporaryPath("recursions")
+    try Recorder.run("swiftc", flags + [fixture("recursions.swift"), "-o", program]).expectSuccess()
+    try compare(program, interval: 3, atLeast: 10_000)
+  }
+
   @Test(arguments: [["-O"], ["-Onone", "-g"]])
   func codersOfFoundation(flags: [String]) throws {
     let program = try Recorder.temporaryPath("json")

@@ -73,15 +73,23 @@ INLINE bool is_same(const undead_frame *known, uintptr_t bp_mask, const undead_f
   return known->sp == frame->sp && known->pc == frame->pc && ((known->bp ^ frame->bp) & bp_mask) == 0;
 }
 
+#define CHECK_BLOCK 4
+INLINE uintptr_t difference_of_block(const undead_check *check) {
+  return (*check[0].slot ^ check[0].value) | (*check[1].slot ^ check[1].value) | (*check[2].slot ^ check[2].value) |
+         (*check[3].slot ^ check[3].value);
+}
+
 // True if all the words are what they were. Without a branch for each: they nearly always are.
 INLINE bool holds(const undead_check *check, uint32_t count) {
   const undead_check *end = check + count;
   uintptr_t difference = 0;
-  for (; end - check >= 4; check += 4)
-    difference |= (*check[0].slot ^ check[0].value) | (*check[1].slot ^ check[1].value) |
-                  (*check[2].slot ^ check[2].value) | (*check[3].slot ^ check[3].value);
-  for (; check < end; check++) difference |= *check->slot ^ check->value;
-  return difference == 0;
+  if (UNLIKELY(count < CHECK_BLOCK)) {
+    for (; check < end; check++) difference |= *check->slot ^ check->value;
+    return difference == 0;
+  }
+  for (; end - check > CHECK_BLOCK; check += CHECK_BLOCK) difference |= difference_of_block(check);
+  // The last block reaches back into the one before it: the number of rounds, which is guessed, changes less often.
+  return (difference | difference_of_block(end - CHECK_BLOCK)) == 0;
 }
 
 // True if the stack still holds everything outside of frame `index`.
@@ -132,10 +140,25 @@ static uint32_t drop_outermost(undead_unwind_cache *cache, uint32_t kept, uint32
   return wanted;
 }
 
-// Puts the new frames behind the `kept` ones that are still true; returns the node of the innermost, 0 if the store is
+// Finds the node of frame `index`, unless it is that of the frame which was there before; false if the store is full.
+INLINE bool put_node(undead_unwind_cache *cache, uint32_t index, uint32_t pc_index, undead_known_node *outer) {
+  undead_cached_frame *cached = &cache->frames[index];
+  uint32_t node = cached->known.node;
+  if (index >= cache->known_nodes || cached->pc_index != pc_index) {
+    cache->known_nodes = index;
+    node = know_next_child(cache, outer, pc_index);
+    if (UNLIKELY(!node)) return false;
+  }
+  cached->known = known_node(node);
+  if (cache->known_nodes == index) cache->known_nodes = index + 1;
+  return true;
+}
+
+// Puts the new frames behind the `kept` ones that are still true; returns the node of the innermost, NULL if the store is
 // full. `link` is what led to the innermost kept frame.
-INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_count, const undead_link *link) {
-  uint32_t node = kept ? cache->frames[kept - 1].node : UNDEAD_TRIE_ROOT;
+INLINE undead_known_node *push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_count,
+                               const undead_link *link) {
+  undead_known_node root = kept ? cache->frames[kept - 1].known : known_node(UNDEAD_TRIE_ROOT);
   cache->check_count = 0;
   if (kept) {
     // The kept frame may have been reached another way than last time.
@@ -143,24 +166,18 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
     append_checks(cache, &cache->frames[kept - 1], link);
   }
   if (UNLIKELY(kept + fresh_count > UNDEAD_CACHED_FRAMES)) kept = drop_outermost(cache, kept, fresh_count);
+  undead_known_node *outer = kept ? &cache->frames[kept - 1].known : &root;
   uint32_t index = kept;
   cache->count = 0;   // in case this is left in the middle
   while (fresh_count > 0) {
     const undead_fresh_frame *fresh = &cache->fresh[--fresh_count];
     undead_cached_frame *cached = &cache->frames[index];
-    if (index < cache->known_nodes && cached->pc_index == fresh->pc_index) {
-      node = cached->node;
-    } else {
-      cache->known_nodes = index;
-      node = know_child(cache, node, fresh->pc_index);
-      if (UNLIKELY(!node)) return 0;
-      cached->node = node;
-      cache->known_nodes = index + 1;
-    }
+    if (UNLIKELY(!put_node(cache, index, fresh->pc_index, outer))) return NULL;
+    outer = &cached->known;
     append_frame(cache, index++, fresh);
   }
   cache->count = index;
-  return node;
+  return outer;
 }
 
 // No cached frame is kept. The nodes of a cut chain stand for frames that are gone, so they are no use either.
@@ -191,15 +208,15 @@ INLINE void keep_branch(undead_unwind_cache *cache, uint32_t joined) {
   branch->bp_mask = inner->bp_mask;
   branch->joined = joined;
   branch->joined_stamp = outer->stamp;
-  branch->node = inner->node;
+  branch->known = inner->known;
   branch->check_count = count;
   memcpy(branch->checks, cache->checks + outer->first_check, count * sizeof branch->checks[0]);
 }
 
 // Walks outwards to the first frame of the chain that is still true, and puts what is new behind it. Returns the node
-// of `frame`, 0 if that cannot be done.
-static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cache, uintptr_t stack_high,
-                                                       uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+// of `frame`, NULL if that cannot be done.
+static __attribute__((noinline)) undead_known_node *extend_chain(undead_unwind_cache *cache, uintptr_t stack_high,
+                                                                 uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_frame frame = {pc, sp, bp};
   uint32_t fresh_count = 0, candidates = cache->count;
   undead_link link = {0};
@@ -216,7 +233,7 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
     undead_fresh_frame *fresh = &cache->fresh[fresh_count++];
     if (UNLIKELY(fresh->pc != frame.pc)) {
       const undead_known_pc *known = know_pc(cache, frame.pc);
-      if (UNLIKELY(!known)) return 0;
+      if (UNLIKELY(!known)) return NULL;
       fresh->pc = known->pc;
       fresh->rule = known->rule;
       fresh->pc_index = known->pc_index;
@@ -226,7 +243,7 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
     undead_rule rule = fresh->rule;
     undead_odd_step stepped = step_any(&frame, &link, rule, stack_high);
     if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED)) {
-      if (stepped == UNDEAD_ODD_LOST) return 0;
+      if (stepped == UNDEAD_ODD_LOST) return NULL;
       restart(cache, false);
       candidates = 0;
       break;
@@ -240,66 +257,60 @@ static __attribute__((noinline)) uint32_t extend_chain(undead_unwind_cache *cach
   if (fresh_count == 0) {
     if (cache->count - candidates > LEFT_FRAMES) cache->count = candidates;
     cache->last = candidates - 1;
-    return cache->frames[candidates - 1].node;
+    return &cache->frames[candidates - 1].known;
   }
-  uint32_t node = push(cache, candidates, fresh_count, &link);
-  if (UNLIKELY(!node)) return 0;
+  undead_known_node *node = push(cache, candidates, fresh_count, &link);
+  if (UNLIKELY(!node)) return NULL;
   cache->last = cache->count - 1;
   // Not if frames were dropped: then the chain has fewer than that.
   if (candidates > 0 && cache->count == candidates + fresh_count) keep_branch(cache, candidates - 1);
   return node;
 }
 
-// The node of a frame that is not in the chain, but was called from one that is, at or outside of index `outer`; 0 if
-// that is not so.
-INLINE uint32_t extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, uint32_t outer) {
+// The node of a frame that is not in the chain, but was called from one that is, at or outside of index `outer`; NULL
+// if that is not so.
+INLINE undead_known_node *extend_by_one(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame,
+                                        uint32_t outer) {
   const undead_known_pc *known = know_pc(cache, frame.pc);
-  if (UNLIKELY(!known) || UNLIKELY(!is_plain(known->rule))) return 0;
+  if (UNLIKELY(!known) || UNLIKELY(!is_plain(known->rule))) return NULL;
   undead_fresh_frame fresh = {.frame = frame, .rule = known->rule, .pc_index = known->pc_index};
   undead_link link;
-  if (UNLIKELY(!step(&frame, &link, fresh.rule, stack_high))) return 0;
+  if (UNLIKELY(!step(&frame, &link, fresh.rule, stack_high))) return NULL;
   while (outer > 0 && cache->frames[outer].frame.sp < frame.sp) outer--;
-  const undead_cached_frame *caller = &cache->frames[outer];
+  undead_cached_frame *caller = &cache->frames[outer];
   uint32_t index = outer + 1;
   if (!is_same(&caller->frame, caller->bp_mask, &frame) || !is_intact(cache, outer) || index == UNDEAD_CACHED_FRAMES)
-    return 0;
-  undead_cached_frame *cached = &cache->frames[index];
-  if (index >= cache->known_nodes || cached->pc_index != fresh.pc_index) {
-    cache->known_nodes = index;
-    uint32_t node = know_child(cache, caller->node, fresh.pc_index);
-    if (UNLIKELY(!node)) return 0;
-    cached->node = node;
-    cache->known_nodes = index + 1;
-  }
+    return NULL;
+  if (UNLIKELY(!put_node(cache, index, fresh.pc_index, &caller->known))) return NULL;
   cache->check_count = caller->first_check;
   append_checks(cache, caller, &link);
   append_frame(cache, index, &fresh);
   cache->count = index + 1;
   cache->last = index;
-  return cached->node;
+  return &cache->frames[index].known;
 }
 
 // The node of a frame: it is mostly near to where the last capture met the chain, or one of few others. The frame comes
 // in three values, so that it can stay in registers.
-INLINE uint32_t find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
-                          const undead_branch **by_branch) {
+INLINE undead_known_node *find_node(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp,
+                                    uintptr_t bp, const undead_branch **by_branch) {
   const undead_frame frame = {pc, sp, bp};
   uint32_t last = cache->last;
   if (LIKELY(!cache->cut && last < cache->count)) {
     while (last > 0 && cache->frames[last].frame.sp < sp) last--;
-    const undead_cached_frame *near = &cache->frames[last];
+    undead_cached_frame *near = &cache->frames[last];
     if (is_same(&near->frame, near->bp_mask, &frame) && is_intact(cache, last)) {
       cache->last = last;
-      return near->node;
+      return &near->known;
     }
-    const undead_branch *branch = &cache->branches[*branch_number(cache, &frame)];
+    undead_branch *branch = &cache->branches[*branch_number(cache, &frame)];
     if (is_same(&branch->frame, branch->bp_mask, &frame) && branch->joined < cache->count &&
         cache->frames[branch->joined].stamp == branch->joined_stamp && holds(branch->checks, branch->check_count) &&
         is_intact(cache, branch->joined)) {
       *by_branch = branch;
-      return branch->node;
+      return &branch->known;
     }
-    uint32_t node = extend_by_one(cache, stack_high, frame, last);
+    undead_known_node *node = extend_by_one(cache, stack_high, frame, last);
     if (LIKELY(node)) return node;
   }
   return extend_chain(cache, stack_high, pc, sp, bp);
@@ -348,8 +359,8 @@ INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
     if (LIKELY(partial)) return partial;
   }
   const undead_branch *branch = NULL;
-  uint32_t node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp, &branch);
-  uint32_t id = LIKELY(node) ? know_child(cache, node, site->run | UNDEAD_RUN_BIT) : 0;
+  undead_known_node *node = find_node(cache, stack_high, frame.pc, frame.sp, frame.bp, &branch);
+  uint32_t id = LIKELY(node) ? know_next_child(cache, node, site->run | UNDEAD_RUN_BIT) : 0;
   if (UNLIKELY(undead_backtrace_hybrid)) undead_partial_walked(cache, site);
   if (set && id && !cache->cut) consider(cache, stack_high, set, pc, sp, bp, branch, id);
   return id;

@@ -8,14 +8,20 @@
 
 #define UNDEAD_CACHED_FRAMES 1024u   // frames that a thread's cache holds
 
+// A node of the store, and the link where its next child is looked for first: behind the one that was found last, as
+// programs allocate in the same order again and again. It leads to children of this node alone.
+typedef struct {
+  uint32_t node, link;
+} undead_known_node;
+
 // One frame of the cached chain, 0 being the outermost.
 typedef struct {
   undead_frame frame;
   uintptr_t bp_mask;      // all ones if an outer rule depends on this rbp, else 0
   uint64_t stamp;         // changes whenever this or an outer frame changes
   uint32_t pc_index;
-  uint32_t node;          // in the store, for the chain up to this frame
   uint32_t first_check;   // the words that led to this frame; those of all outer frames come before
+  undead_known_node known;   // in the store, for the chain up to this frame
 } undead_cached_frame;
 
 // A word on the stack that has to hold this value for the outer frames to be what they were.
@@ -46,7 +52,8 @@ typedef struct {
   uintptr_t bp_mask;
   uint64_t joined_stamp;
   uint32_t joined;        // index of the first common frame of the chain
-  uint32_t node, check_count;
+  uint32_t check_count;
+  undead_known_node known;
   undead_check checks[UNDEAD_BRANCH_CHECKS];
 } undead_branch;
 

@@ -31,6 +31,18 @@ INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t
   return node;
 }
 
+INLINE undead_known_node known_node(uint32_t node) {
+  return (undead_known_node){node, undead_store_first_link(node)};
+}
+
+// The same for a child of `parent`, which mostly follows the last one.
+INLINE uint32_t know_next_child(undead_unwind_cache *cache, undead_known_node *parent, uint32_t pc_index) {
+  uint32_t node = undead_store_linked(parent->link, pc_index);
+  if (UNLIKELY(!node)) node = know_child(cache, parent->node, pc_index);
+  if (LIKELY(node)) parent->link = undead_store_link_behind(node);
+  return node;
+}
+
 // From a frame to its caller, by a plain rule; false if that leads out of the stack. What is read lies between the
 // hook's own frame and the end of the stack: a rule relative to rbp has a small offset.
 INLINE bool step(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {

@@ -2,6 +2,7 @@
 // frame. Nodes are only ever added, without locks, so that a fork, a signal or a stop finds it whole at any moment.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -55,6 +56,21 @@ static inline __attribute__((always_inline)) uint32_t undead_store_child(uint32_
   uint32_t first = __atomic_load_n(&undead_trie_at(parent)->child, __ATOMIC_ACQUIRE);
   if (!(first & UNDEAD_FAN_BIT) && undead_trie_at(first)->pc_index == pc_index && first) return first;
   return undead_store_child_slow(parent, pc_index);
+}
+
+// Where the links to the first child of a node, and from one child to the next, stand.
+static inline __attribute__((always_inline)) uint32_t undead_store_first_link(uint32_t node) {
+  return node + (uint32_t)(offsetof(undead_trie_node, child) / sizeof(uint32_t));
+}
+static inline __attribute__((always_inline)) uint32_t undead_store_link_behind(uint32_t child) {
+  return child + (uint32_t)(offsetof(undead_trie_node, sibling) / sizeof(uint32_t));
+}
+
+// The child that such a link leads to if it is that of `pc_index`, else 0.
+static inline __attribute__((always_inline)) uint32_t undead_store_linked(uint32_t link, uint32_t pc_index) {
+  uint32_t child = __atomic_load_n(undead_trie + link, __ATOMIC_ACQUIRE);
+  bool is_node = child - 1 < UNDEAD_PARENT_BIT - 1;   // no fan, no end
+  return is_node && undead_trie_at(child)->pc_index == pc_index ? child : 0;
 }
 
 // Maps the store; false without memory. Any thread, any number of times.

@@ -36,6 +36,22 @@ static int fail(const char *what, uint32_t number) {
   return 1;
 }
 
+// True if the links from each node of a backtrace lead to children of its caller alone, and to nothing else.
+static bool links_agree(uint32_t id) {
+  for (uint32_t node = id, parent; node > UNDEAD_TRIE_SCOPES; node = parent) {
+    parent = undead_store_parent(node);
+    uint32_t links[] = {undead_store_first_link(parent), undead_store_link_behind(node)};
+    for (int i = 0; i < 2; i++) {
+      uint32_t next = undead_trie[links[i]];
+      bool is_node = next && !(next & (UNDEAD_FAN_BIT | UNDEAD_PARENT_BIT));
+      uint32_t pc_index = is_node ? undead_trie_at(next)->pc_index : undead_trie_at(node)->pc_index;
+      if (undead_store_linked(links[i], pc_index) != (is_node ? next : 0)) return false;
+      if (undead_store_linked(links[i], pc_index + 1) != 0 || (is_node && undead_store_parent(next) != parent)) return false;
+    }
+  }
+  return true;
+}
+
 int main(void) {
   if (!undead_store_prepare()) return 2;
   for (uint32_t i = 0; i < BACKTRACES; i++) make(&known[i], i);
@@ -51,6 +67,7 @@ int main(void) {
     if (!id || undead_store_read(id, frames, DEPTH + 1) != known[i].count) return fail("has another length", i);
     if (memcmp(frames, known[i].frames, known[i].count * sizeof *frames)) return fail("has other frames", i);
     if (undead_store_add(known[i].frames, known[i].count) != id || undead_store_count() != words) return fail("was not found", i);
+    if (!links_agree(id)) return fail("has links that lead elsewhere", i);
     if (i % 100) continue;
     uint32_t tagged = undead_store_in_scope(id, 1 + i % 7, &scope_node);
     if (undead_store_scope(tagged) != 1 + i % 7 || undead_store_scope(id) != 0) return fail("tells another scope", i);
