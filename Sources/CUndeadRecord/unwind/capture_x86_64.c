@@ -394,19 +394,25 @@ static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *th
   return undead_capture_slow(thread, (undead_frame){pc, sp, bp});
 }
 
+// The stack that is expected after the last one, in a cache of this epoch that is not busy.
+static __attribute__((noinline)) uint32_t capture_expected(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
+                                                           uintptr_t bp) {
+  undead_unwind_cache *cache = thread->unwind_cache;
+  uint32_t epoch = cache->state;
+  cache->state = epoch | UNDEAD_CACHE_BUSY;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t id = undead_memo_expected(cache, pc, sp, bp);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  cache->state = epoch;
+  return LIKELY(id) ? id : capture_frames(thread, pc, sp, bp);
+}
+
 uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_thread_state *thread = &undead_thread;
   undead_unwind_cache *cache = thread->unwind_cache;
   uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
-  if (LIKELY(cache && cache->state == epoch)) {
-    cache->state = epoch | UNDEAD_CACHE_BUSY;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t id = undead_memo_expected(cache, pc, sp, bp);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    cache->state = epoch;
-    if (LIKELY(id)) return id;
-  }
-  return capture_frames(thread, pc, sp, bp);
+  bool expected = LIKELY(cache && cache->state == epoch) && cache->expected;
+  return expected ? capture_expected(thread, pc, sp, bp) : capture_frames(thread, pc, sp, bp);
 }
 #endif
 #endif
