@@ -36,6 +36,14 @@ import Testing
       states: states, program: 10, ending: ending, isFinal: { !$0.hasPrefix("early") }, isRunning: running.contains)
   }
 
+  @Test func manyThatEndedAlikeAreToldAsOne() throws {
+    let children = try (20..<60).map { try state($0, .recording, flags: Self.swift) }
+    let outcome = outcome([try state(10, .snapshotFailed, flags: Self.swift, message: "no memory")] + children)
+    let reason = try #require(outcome.reason)
+    #expect(reason.hasPrefix("the check failed: no memory; 40 processes were not checked: they were killed"))
+    #expect(reason.hasSuffix(" and 37 more)"), "\(reason)")
+  }
+
   @Test func readsStates() throws {
     let state = try state(10, .scanning, flags: 3, message: "why", snapshot: "10.2.1.undead")
     #expect(state.pid == 10 && state.generation == 2 && state.stage == .scanning)

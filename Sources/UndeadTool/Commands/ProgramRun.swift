@@ -71,8 +71,7 @@ final class ProgramRun {
     }
     OwnCode.letGo()
     let zombies = zombieLogs()
-    if let failure = outcome.failure, snapshots.isEmpty {
-      let reason = ([failure] + outcome.notes).joined(separator: "; ")
+    if let reason = outcome.reason, snapshots.isEmpty {
       return try pipeline.emitUnchecked(
         run.process(ending), reason: reason, zombies: zombies, save: options.kept.save, to: sink)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadReport
 
 /// What a finished session amounts to: which snapshots to read, and why others are missing.
 struct SessionOutcome: Equatable {
@@ -56,6 +57,11 @@ struct SessionOutcome: Equatable {
     }
     // A shell, say, whose Swift children all were killed: that is not "no leaks".
     if snapshots.isEmpty && failure == nil && !notes.isEmpty { failure = notes.removeFirst() }
+  }
+
+  /// Why nothing was checked, in one line: many processes that ended alike are told as one.
+  var reason: String? {
+    failure.map { ([$0] + ReportText.folded(notes: notes)).joined(separator: "; ") }
   }
 
   private static let namedProcessLimit = 3
