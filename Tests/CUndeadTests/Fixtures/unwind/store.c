@@ -74,7 +74,11 @@ int main(void) {
     if (undead_store_read(tagged, frames, DEPTH + 1) != known[i].count) return fail("has another length in its scope", i);
     words = undead_store_count();
   }
+  // What a thread takes for a node that another one adds first is lost, so the words are counted with one thread.
+  undead_store_clear();
+  for (uint32_t i = 0; i < BACKTRACES; i++) undead_store_add(known[i].frames, known[i].count);
+  words = undead_store_count();
   printf("%u words\n", words);
   // A node of a frame takes three words, that of a run two: with a word for the parent in each it would be 324,000.
-  return words > 270000;
+  return words > 250000;
 }
