@@ -1,8 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Chunks that have a mapping of their own. Nothing lists them, but malloc counts them and their bytes: all are found, or it is said
-// that they are not. Numbers in other memory may look like their headers, so what is found may be more than there are: then it is
-// looked for in fewer places.
+// that they are not. Numbers in other memory may look like their headers, so what is found may be more than there are: then those
+// count that border on others, with the largest of the rest; or they are looked for in fewer places.
 #define _GNU_SOURCE
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
@@ -22,7 +22,8 @@ typedef struct {
   uint8_t *resident;         // of the pages of a piece
   uint32_t others;           // as many of the first areas hold no such chunks: those of arenas, and stacks
   bool strict;               // only mappings that border on others
-  uint64_t count, bytes;     // found
+  uint64_t count, bytes;     // found, or chosen of it
+  uint64_t found_count, found_bytes;
   bool no_memory;
 } search;
 
@@ -49,6 +50,9 @@ static bool is_mapped_chunk(uintptr_t chunk, uintptr_t low, uintptr_t high, unde
 static const uint16_t places[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
 
 enum { PLACES = sizeof places / sizeof *places, MOST_ALIGNMENT_PAGES = 1024 };
+
+// In the address of a chunk, while it is looked for: its mapping borders on nothing.
+#define ALONE ((uintptr_t)1)
 
 // An aligned block was cut from a larger one, whose header still stands at the start of the mapping.
 static uintptr_t cut_from(uintptr_t start, uintptr_t high, undead_glibc_area *mapping) {
@@ -82,11 +86,12 @@ static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t 
     uintptr_t chunk = page + places[i];
     if (!is_mapped_chunk(chunk, low, high, &mapping)) continue;
     if (chunk == mapping.low) chunk = cut_from(chunk, high, &mapping);
-    if (self->strict && !has_border(&mapping, low, high)) continue;
+    bool alone = !has_border(&mapping, low, high);
+    if (self->strict && alone) continue;
     self->count++;
     self->bytes += mapping.high - mapping.low;
     bool added = undead_glibc_add_area(self->heap, mapping.low, mapping.high);
-    if (added) self->heap->areas[self->heap->area_count - 1].chunk = chunk;
+    if (added) self->heap->areas[self->heap->area_count - 1].chunk = chunk | (alone ? ALONE : 0);
     self->no_memory |= !added;
     return mapping.high;
   }
@@ -162,13 +167,76 @@ static uintptr_t find_settings(const undead_glibc_heap *heap) {
   return 0;
 }
 
+// Its place has changed: of which version it is, is seen by what agrees.
+static const int count_places[] = {PAR_MAPPED_COUNT, PAR_MAPPED_COUNT_2_34};
+
+enum { COUNT_PLACES = sizeof count_places / sizeof *count_places };
+
+static int32_t count_at(uintptr_t settings, int i) {
+  return *(const int32_t *)(settings + (uintptr_t)(intptr_t)count_places[i]);
+}
+
 static bool agrees(const search *self, uintptr_t settings) {
-  static const int places[] = {PAR_MAPPED_COUNT, PAR_MAPPED_COUNT_2_34};
-  for (int i = 0; i < 2; i++) {
-    int32_t count = *(const int32_t *)(settings + (uintptr_t)(intptr_t)places[i]);
+  for (int i = 0; i < COUNT_PLACES; i++) {
+    int32_t count = count_at(settings, i);
     if (count < 0 || (uint64_t)count != self->count) continue;
     uint64_t more = undead_glibc_word(settings + PAR_MAPPED_BYTES) - self->bytes;
     return more == 0 || (self->heap->without_fast_bins && more % CHUNK_HEADER == 0 && more <= MOST_DRIFT);
+  }
+  return false;
+}
+
+static uint64_t bytes_of(const undead_glibc_area *area) { return area->high - area->low; }
+
+static bool is_chosen(const undead_glibc_area *area, uint64_t least) { return !(area->chunk & ALONE) || bytes_of(area) >= least; }
+
+static void count_chosen(search *self, uint64_t least) {
+  self->count = self->bytes = 0;
+  for (uint32_t i = self->others; i < self->heap->area_count; i++) {
+    const undead_glibc_area *area = &self->heap->areas[i];
+    if (!is_chosen(area, least)) continue;
+    self->count++;
+    self->bytes += bytes_of(area);
+  }
+}
+
+static void keep_chosen(search *self, uint64_t least) {
+  uint32_t kept = self->others;
+  for (uint32_t i = self->others; i < self->heap->area_count; i++)
+    if (is_chosen(&self->heap->areas[i], least)) self->heap->areas[kept++] = self->heap->areas[i];
+  self->heap->area_count = kept;
+}
+
+// The size from which on `wanted` of those that are alone are, 0 if there is none.
+static uint64_t least_of_largest(const search *self, uint64_t wanted) {
+  uint64_t low = 1, high = UINT64_MAX;   // from `low` on there are as many or more, from `high` on as many or fewer
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2, count = 0;
+    for (uint32_t i = self->others; i < self->heap->area_count; i++) {
+      const undead_glibc_area *area = &self->heap->areas[i];
+      count += area->chunk & ALONE && bytes_of(area) >= middle;
+    }
+    if (count == wanted) return middle;
+    if (count > wanted) low = middle + 1;
+    else high = middle;
+  }
+  return 0;
+}
+
+// Of what was found: all that borders on others, and of the rest as many of the largest as are missing. If malloc counts as many
+// bytes, no other choice does: each has fewer.
+static bool choose_largest(search *self, uintptr_t settings) {
+  if (self->heap->without_fast_bins) return false;   // the sum is not exact
+  uint64_t bordered = 0;
+  for (uint32_t i = self->others; i < self->heap->area_count; i++) bordered += !(self->heap->areas[i].chunk & ALONE);
+  for (int i = 0; i < COUNT_PLACES; i++) {
+    int64_t count = count_at(settings, i);
+    uint64_t least = count < (int64_t)bordered ? 0 : least_of_largest(self, (uint64_t)count - bordered);
+    if (!least) continue;
+    count_chosen(self, least);
+    if (!agrees(self, settings)) continue;
+    keep_chosen(self, least);
+    return true;
   }
   return false;
 }
@@ -198,16 +266,22 @@ static bool search_once(search *self, uintptr_t settings, bool skips_stacks, boo
   self->no_memory = !add_stacks(heap, skips_stacks);
   self->others = heap->area_count;
   if (!self->no_memory) search_all(self);
+  self->found_count = self->count;
+  self->found_bytes = self->bytes;
+  bool agreed = !self->no_memory && (agrees(self, settings) || choose_largest(self, settings));
   uint32_t found = heap->area_count - self->others;
   heap->area_count = arenas;
-  if (self->no_memory || !agrees(self, settings)) return false;
+  if (!agreed) return false;
   memmove(&heap->areas[arenas], &heap->areas[self->others], found * sizeof *heap->areas);
   heap->area_count += found;
   return true;
 }
 
 static void take_found(undead_glibc_heap *heap, uint32_t arenas) {
-  for (uint32_t i = arenas; i < heap->area_count; i++) undead_registry_see(heap->areas[i].chunk + CHUNK_HEADER);
+  for (uint32_t i = arenas; i < heap->area_count; i++) {
+    heap->areas[i].chunk &= ~ALONE;
+    undead_registry_see(heap->areas[i].chunk + CHUNK_HEADER);
+  }
   heap->mapped = heap->area_count - arenas;
   heap->blocks += heap->mapped;
 }
@@ -222,7 +296,7 @@ undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t 
   uint32_t arenas = heap->area_count;
   // A stack without a guard may share its mapping with blocks.
   bool agreed = search_once(&self, *settings, true, false);
-  uint64_t first_count = self.count, first_bytes = self.bytes;
+  uint64_t first_count = self.found_count, first_bytes = self.found_bytes;
   for (int other = 0; other < 3 && !agreed && !self.no_memory; other++)
     agreed = search_once(&self, *settings, other == 0, other != 1);
   undead_unmap(self.resident, PIECE_PAGES);
