@@ -96,6 +96,12 @@ import Testing
     #expect(counts["leaked"] == (build == .release ? mode.cycles : 2 * mode.cycles), "\(run.text)")
   }
 
+  /// Of a program that tunes glibc the lists are learned by the thread that scans, with blocks that may be longer than it asked for.
+  @Test(arguments: ["", "glibc.malloc.tcache_count=7"]) func whatLiesInACacheHoldsNothing(_ tunables: String) throws {
+    let run = try ScanProgram.run(.release, ["cached-blocks"], environment: ["GLIBC_TUNABLES": tunables])
+    #expect(try #require(run.counts.first, "\(run.text)")["leaked"] == 50)
+  }
+
   /// What was freed holds nothing, also while the thread that had it in its cache is ending, and gives it back.
   @Test(arguments: Way.all) func isNotMisledByWhatEndingThreadsGiveBack(_ way: Way) throws {
     // Its cache may keep more than by default, so that it takes time.

@@ -199,9 +199,13 @@ static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, con
 static bool find_cache(uintptr_t tp) {
   // The hooks' lists may be longer than glibc's: what glibc frees is then not the first in them.
   if (undead_allocator_lists(&layout.place, &layout.lists)) return true;
-  static const size_t sizes[] = {1000, 24}, bins[] = {61, 0};
+  static const size_t sizes[] = {1000, 24};
   uintptr_t blocks[2];
   for (int i = 0; i < 2; i++) blocks[i] = (uintptr_t)__libc_malloc(sizes[i]);
+  if (!blocks[0] || !blocks[1]) return false;
+  // A free chunk that is a little too long is handed out whole.
+  size_t bins[2];
+  for (int i = 0; i < 2; i++) bins[i] = (undead_chunk_bytes(blocks[i] - CHUNK_HEADER) - CHUNK_SMALLEST) >> 4;
   for (int i = 0; i < 2; i++) __libc_free((void *)blocks[i]);
   for (size_t place = 8; place <= undead_image_facts.static_tls_bytes; place += 8) {
     uintptr_t cache = word_at(undead_thread_variable(tp, place));

@@ -33,6 +33,28 @@ nonisolated(unsafe) var keptTexts: [String] = []
   if posix_memalign(&aligned, 64, 1900) == 0 { keptBlocks.append(aligned!) }
 }
 
+/// Gives back memory that is full of references, and leaves it where the thread keeps it.
+@inline(never) func leaveInCache(_ disguised: [UInt]) {
+  for size in [120, 1000] {
+    let blocks = (0..<5).map { _ in malloc(size)! }
+    for block in blocks { fill(block, size, disguised) }
+    for block in blocks { free(block) }
+  }
+}
+
+/// A thread ends and leaves free chunks of 1024 bytes, from which the next one gets its blocks of 1000, which need 1008.
+@inline(never) func leaveLongChunks() {
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { _ in
+      let blocks = (0..<20).map { _ in (malloc(1010)!, malloc(24)!) }
+      for (block, _) in blocks { free(block) }
+      return nil
+    }, nil)
+  pthread_join(thread, nil)
+}
+
 /// Scans while a thread that ends gives back blocks, of as many as its cache may keep of each size, that are full of references.
 @inline(never) func scanBesideEndingThread(
   _ disguised: [UInt], ofEachSize count: Int, waits: Bool = false, inCopy copy: Bool

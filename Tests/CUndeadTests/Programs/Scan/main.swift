@@ -42,6 +42,9 @@ case "reused-thread":
   // The scan's own thread leaves its stack and its vector of thread-local storage to the next ones.
   report(scan_now(copy, false, nil))
   for _ in 0..<3 { start_thread_with_dynamic_value(passRetained()) }
+case "cached-blocks":
+  leaveLongChunks()
+  leaveInCache(addressesOfLeakedCycles(50))
 case "recycled-memory":
   recycleMemory(addressesOfLeakedCycles(100))
 case "ending-threads":
