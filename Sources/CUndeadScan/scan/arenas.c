@@ -189,35 +189,52 @@ void undead_arenas_list(undead_free_chunks *free, const undead_heap *heap, const
   if (bins) list_all_arenas(&walk, bins);
 }
 
-// Blocks that were just freed are the first in their lists.
-static bool is_cache(uintptr_t cache, size_t lists, const uintptr_t *blocks, const size_t *bins) {
-  for (int i = 0; i < 2; i++)
-    if (word_at(cache + lists + bins[i] * 8) != blocks[i]) return false;
+typedef struct {
+  uintptr_t block, before;   // `before` came first, and is still in use
+  size_t bin;
+} probe;
+
+// A block that the thread's cache takes when it is freed. Its list may be full: malloc fills it with free chunks of that size when
+// it takes one of them itself. Then this block is from the list. A free chunk that is a little too long is handed out whole.
+static bool take_probe(probe *taken, size_t size) {
+  taken->block = 0;
+  if (!(taken->before = (uintptr_t)__libc_malloc(size))) return false;
+  size_t same = undead_chunk_bytes(taken->before - CHUNK_HEADER) - sizeof(size_t);
+  if (!(taken->block = (uintptr_t)__libc_malloc(same))) return false;
+  taken->bin = (undead_chunk_bytes(taken->block - CHUNK_HEADER) - CHUNK_SMALLEST) >> 4;
   return true;
 }
 
-static bool find_cache(uintptr_t tp) {
-  // The hooks' lists may be longer than glibc's: what glibc frees is then not the first in them.
-  if (undead_allocator_lists(&layout.place, &layout.lists)) return true;
-  static const size_t sizes[] = {1000, 24};
-  uintptr_t blocks[2];
-  for (int i = 0; i < 2; i++) blocks[i] = (uintptr_t)__libc_malloc(sizes[i]);
-  if (!blocks[0] || !blocks[1]) return false;
-  // A free chunk that is a little too long is handed out whole.
-  size_t bins[2];
-  for (int i = 0; i < 2; i++) bins[i] = (undead_chunk_bytes(blocks[i] - CHUNK_HEADER) - CHUNK_SMALLEST) >> 4;
-  for (int i = 0; i < 2; i++) __libc_free((void *)blocks[i]);
+// Blocks that were just freed are the first in their lists.
+static bool is_cache(uintptr_t cache, size_t lists, const probe *probes) {
+  for (int i = 0; i < 2; i++)
+    if (word_at(cache + lists + probes[i].bin * 8) != probes[i].block) return false;
+  return true;
+}
+
+static bool find_lists(uintptr_t tp, const probe *probes) {
   for (size_t place = 8; place <= undead_image_facts.static_tls_bytes; place += 8) {
     uintptr_t cache = word_at(undead_thread_variable(tp, place));
     if (cache % 16 || !undead_is_readable(cache, CACHE_MOST_HEAD + CACHE_BINS * 8)) continue;
     for (size_t lists = CACHE_LEAST_HEAD; lists <= CACHE_MOST_HEAD; lists += 8) {
-      if (!is_cache(cache, lists, blocks, bins)) continue;
+      if (!is_cache(cache, lists, probes)) continue;
       layout.place = place;
       layout.lists = lists;
       return true;
     }
   }
   return false;
+}
+
+static bool find_cache(uintptr_t tp) {
+  // The hooks' lists may be longer than glibc's: what glibc frees is then not the first in them.
+  if (undead_allocator_lists(&layout.place, &layout.lists)) return true;
+  probe probes[2] = {0};
+  bool taken = take_probe(&probes[0], 1000) && take_probe(&probes[1], 24);
+  for (int i = 0; i < 2; i++) __libc_free((void *)probes[i].block);
+  bool found = taken && find_lists(tp, probes);
+  for (int i = 0; i < 2; i++) __libc_free((void *)probes[i].before);
+  return found;
 }
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.

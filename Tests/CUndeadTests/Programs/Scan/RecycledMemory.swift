@@ -42,16 +42,19 @@ nonisolated(unsafe) var keptTexts: [String] = []
   }
 }
 
-/// A thread ends and leaves free chunks of 1024 bytes, from which the next one gets its blocks of 1000, which need 1008.
-@inline(never) func leaveLongChunks() {
+/// A thread ends and leaves free chunks to the next one: `long` such of 1024 bytes, which are handed out whole for blocks of 1000, else
+/// more of the sizes that are asked for than a cache keeps.
+@inline(never) func leaveChunks(long: Bool) {
+  let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { long in
+    let blocks = (0..<40).map { _ in (malloc(long == nil ? 1000 : 1010)!, malloc(24)!, malloc(40)!) }
+    for (block, small, _) in blocks {
+      free(block)
+      if long == nil { free(small) }
+    }
+    return nil
+  }
   var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
-    { _ in
-      let blocks = (0..<20).map { _ in (malloc(1010)!, malloc(24)!) }
-      for (block, _) in blocks { free(block) }
-      return nil
-    }, nil)
+  pthread_create(&thread, nil, body, long ? UnsafeMutableRawPointer(bitPattern: 1) : nil)
   pthread_join(thread, nil)
 }
 
