@@ -96,10 +96,19 @@ import Testing
     #expect(counts["leaked"] == (build == .release ? mode.cycles : 2 * mode.cycles), "\(run.text)")
   }
 
-  /// Of a program that tunes glibc the lists are learned by the thread that scans, with blocks that may be longer than it asked for.
-  @Test(arguments: ["", "glibc.malloc.tcache_count=7"]) func whatLiesInACacheHoldsNothing(_ tunables: String) throws {
-    let run = try ScanProgram.run(.release, ["cached-blocks"], environment: ["GLIBC_TUNABLES": tunables])
+  /// Of a program that tunes glibc the lists are learned by the thread that scans, whatever free chunks it comes upon.
+  @Test(arguments: ["", "glibc.malloc.tcache_count=7"], [["long"], []])
+  func whatLiesInACacheHoldsNothing(_ tunables: String, _ mode: [String]) throws {
+    let run = try ScanProgram.run(.release, ["cached-blocks"] + mode, environment: ["GLIBC_TUNABLES": tunables])
     #expect(try #require(run.counts.first, "\(run.text)")["leaked"] == 50)
+  }
+
+  /// Elements behind the count of an array that a waiting thread has may be owned there, or have gone long ago: their counts decide.
+  @Test(arguments: Way.all) func knowsWhatArraysOfWaitingThreadsHold(_ way: Way) throws {
+    let run = try ScanProgram.run(way.build, ["waiting-arrays"] + way.mode, stop: way.stop)
+    // Without optimisation each node has an array of its own.
+    #expect(
+      try #require(run.counts.first, "\(run.text)")["leaked"] == (way.build == .release ? 50 : 100), "\(run.text)")
   }
 
   /// What was freed holds nothing, also while the thread that had it in its cache is ending, and gives it back.

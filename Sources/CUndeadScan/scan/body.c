@@ -234,6 +234,14 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
   body->skip_count = count;
 }
 
+// A thread that only waits in such a frame may have left behind the count what it stored there long ago.
+static void body_of_changing(undead_body *body, const undead_layout *layout, size_t size) {
+  undead_elements_of_changing(&body->elements, layout, body->block, size);
+  if (body->elements.range_count) return;
+  uintptr_t loose = (undead_elements_loose_from(layout, body->block, size) + 7) & ~(uintptr_t)7;
+  if (loose < body->high) body->frames = loose;
+}
+
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   *body = (undead_body){.block = block, .low = block, .high = block + (size & ~(size_t)7)};
   const undead_layout *layout = undead_block_layout(bodies, block, size);
@@ -249,7 +257,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->skip_count = layout->skip_count;
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
-  if (layout->storage && held) undead_elements_of_changing(&body->elements, layout, block, size);
+  if (layout->storage && held) body_of_changing(body, layout, size);
   else if (layout->storage) undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);

@@ -11,7 +11,7 @@ static void add_elements(undead_elements *elements, uint64_t from, uint64_t to, 
 }
 
 // Behind the count is what was never stored, or moved away: whoever stores there before he counts, or counts before he
-// destroys, does so in a frame that refers to the storage, which is then not looked at so closely (scan/held.h).
+// destroys, does so in a frame that refers to the storage (scan/held.h). There the counts of what is named decide.
 static void elements_of_array(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
   uint64_t count = word_at(block + ABI_ARRAY_COUNT);
   size_t room = (size - layout->first_element) / layout->strides[0];
@@ -88,6 +88,15 @@ void undead_elements_of_changing(undead_elements *elements, const undead_layout 
     elements->bitmap = NULL;
   }
   for (uint32_t i = 0; i < 2; i++) elements->words[i] = layout->numbers[i] ? layout->element_words[i] : NULL;
+}
+
+uintptr_t undead_elements_loose_from(const undead_layout *layout, uintptr_t block, size_t size) {
+  uintptr_t end = block + size, first = block + layout->first_element;
+  if (size < layout->first_element) return end;
+  if (layout->storage == UNDEAD_STORAGE_RING) return first;
+  if (layout->storage != UNDEAD_STORAGE_ARRAY) return end;
+  uint64_t count = word_at(block + ABI_ARRAY_COUNT);
+  return count <= (end - first) / layout->strides[0] ? first + count * layout->strides[0] : end;
 }
 
 const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index) {

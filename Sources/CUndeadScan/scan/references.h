@@ -4,9 +4,11 @@
 // |------------------------------------------|--------------------------|---------------------|---------------------|
 // | field that is a counted reference        | aligned                  | top byte, low three | COUNTED, or a grade |
 // |                                          |                          |                     | that is for tables  |
-// | element of a ManagedBuffer's tail, frame  | at every byte            | above bit 46, low 3 | PERHAPS             |
-// | of a suspended task, link and data of a   |                          |                     |                     |
-// | continuation of libdispatch              |                          |                     |                     |
+// | element of a ManagedBuffer's tail, or of  | at every byte            | above bit 46, low 3 | PERHAPS             |
+// | an array behind its count, if a thread    |                          |                     |                     |
+// | may be changing it; frame of a suspended  |                          |                     |                     |
+// | task, link and data of a continuation of  |                          |                     |                     |
+// | libdispatch                              |                          |                     |                     |
 // | field, element of a number type          | at every byte            | above bit 46, low 3 | NUMBER              |
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | buffer of an existential                 | at every byte            | above bit 46, low 3 | by the value's type |

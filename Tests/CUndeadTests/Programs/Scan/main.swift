@@ -43,10 +43,13 @@ case "reused-thread":
   report(scan_now(copy, false, nil))
   for _ in 0..<3 { start_thread_with_dynamic_value(passRetained()) }
 case "cached-blocks":
-  leaveLongChunks()
+  leaveChunks(long: arguments.contains("long"))
   leaveInCache(addressesOfLeakedCycles(50))
 case "recycled-memory":
   recycleMemory(addressesOfLeakedCycles(100))
+case "waiting-arrays":
+  waitWithArrays(addressesOfLeakedCycles(50))
+  wait_until_others_sleep()
 case "ending-threads":
   let disguised = addressesOfLeakedCycles(50)
   for _ in 0..<5 { scanBesideEndingThread(disguised, ofEachSize: 5000, inCopy: copy) }

@@ -1,7 +1,9 @@
 // What went through a deque is gone from it, what is in it is alive, even where it goes around the end of the storage.
 // EXPECT leak kind=retainCycle types=App.Payload fields=itself count=30
+// EXPECT leak kind=retainCycle types=App.Payload fields=itself count=10
 // LIBRARY DequeModule.swift
 import DequeModule
+import Foundation
 
 final class Payload {
   var itself: Payload?
@@ -45,6 +47,24 @@ nonisolated(unsafe) let queues = Queues()
   bytes[depth] = 2
   if depth > 0 { scrub(depth - 1) }
 }
+// The same of a thread that waits and may be changing it.
+let ready = DispatchSemaphore(value: 0)
+let never = DispatchSemaphore(value: 0)
+@inline(never) func pass(through payloads: inout Deque<Payload>) {
+  for _ in 0..<10 { payloads.append(Payload()) }
+  for _ in 0..<10 { _ = payloads.removeFirst() }
+  for _ in 0..<9 { payloads.append(Payload(live: true)) }
+}
+@inline(never) func waitWithDeque() {
+  var payloads = Deque<Payload>(capacity: 16)
+  pass(through: &payloads)
+  scrub(20)
+  ready.signal()
+  never.wait()
+  print(payloads.count)
+}
 pass()
 scrub(20)
+Thread.detachNewThread(waitWithDeque)
+ready.wait()
 print(queues.payloads.count, queues.entries.count, queues.optionals.count)
