@@ -162,6 +162,12 @@ private final class ToolchainValues {
     #expect(evidenceOfContext(closureOverClosure(item)) == "rcc")
     #expect(evidenceOfContext(closureOverExistential(item)) == "cnnrrc")
     #expect(evidenceOfContext(closureOverSmallValues(item, 1, true)) == "ncn")
+    // The first word says what the type parameter is.
+    let promise = Promise(future: GenericBase(1, item))
+    #expect(evidenceOfContext(closureOverPromise(promise) {}) == "rcrc")
+    #expect(evidenceOfContext(closureOverOptionalPromise(promise, item)) == "rcc")
+    #expect(evidenceOfContext(closureOverUnretained(Unretained(future: promise.future), item)).isEmpty)
+    #expect(evidenceOfContext(closureOverTwice(Twice(promise: promise, value: 1), item)).isEmpty)
   }
 
   @Test func elementsOfCollections() {

@@ -303,6 +303,25 @@ func closureOverGeneric<Value>(_ value: Value, _ item: Item) -> () -> Void { { _
 func closureOverGenericObject<Value>(_ object: GenericBase<Value, Item>, _ item: Item) -> () -> Void {
   { _ = (opaque(object), opaque(item)) }
 }
+struct Promise<Value> { let future: GenericBase<Value, Item> }
+struct Unretained<Value> { unowned(unsafe) let future: GenericBase<Value, Item> }
+struct Twice<Value> { let promise: Promise<Value>, value: Value }
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func closureOverPromise<Value>(_ promise: Promise<Value>, _ next: @escaping () -> Void) -> () -> Void {
+  { _ = (opaque(promise), next()) }
+}
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func closureOverOptionalPromise<Value>(_ promise: Promise<Value>?, _ item: Item) -> () -> Void {
+  { _ = (opaque(promise), opaque(item)) }
+}
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func closureOverUnretained<Value>(_ unretained: Unretained<Value>, _ item: Item) -> () -> Void {
+  { _ = (opaque(unretained), opaque(item)) }
+}
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func closureOverTwice<Value>(_ twice: Twice<Value>, _ item: Item) -> () -> Void {
+  { _ = (opaque(twice), opaque(item)) }
+}
 func closureOverPack<each Value>(_ value: repeat each Value, item: Item) -> () -> Void {
   { _ = (opaque(item), (repeat each value)) }
 }

@@ -68,15 +68,29 @@ uintptr_t undead_mangled_descriptor(const undead_mangled *name) {
   return kind >= ABI_CONTEXT_CLASS && kind <= ABI_CONTEXT_ENUM ? descriptor : 0;
 }
 
-bool undead_mangled_is_one_object(const undead_mangled *name) {
+static bool is_one_object(const undead_mangled *name, int depth);
+
+// Such a struct is laid out as its field is, whatever its generic arguments.
+static bool has_one_object(uintptr_t descriptor, int depth) {
+  undead_records records = undead_records_of(descriptor);
+  if (records.count != 1 || depth == MAX_NESTING) return false;
+  undead_mangled name = undead_mangled_at(read_relative(records.first_record + ABI_FIELD_RECORD_TYPE));
+  return undead_mangled_ownership(&name) == UNDEAD_STRONG && is_one_object(&name, depth + 1);
+}
+
+static bool is_one_object(const undead_mangled *name, int depth) {
   if (name->length < 2) return false;
   const char *bytes = (const char *)name->address;
   char last = name->ends_in_reference ? 0 : name->operators[1];
   // A tuple, a function type, a metatype or a lowered type may start with a class, too.
   if (last && !strchr("Gg", last)) return false;
   if (bytes[0] == 'S' && strchr("aDh", bytes[1]) && name->length > 3 && bytes[2] == 'y') return true;
-  return undead_descriptor_kind(referenced_context(name->address)) == ABI_CONTEXT_CLASS;
+  uintptr_t context = referenced_context(name->address);
+  uint32_t kind = undead_descriptor_kind(context);
+  return kind == ABI_CONTEXT_CLASS || (kind == ABI_CONTEXT_STRUCT && has_one_object(context, depth));
 }
+
+bool undead_mangled_is_one_object(const undead_mangled *name) { return is_one_object(name, 0); }
 
 // "yp" is Any, "_p" ends the list of an existential's protocols; an identifier with these letters only costs time.
 static bool ends_existential(const uint8_t *bytes, size_t i) {

@@ -18,7 +18,8 @@ size_t undead_reference_bytes(uint8_t byte);
 typedef enum { UNDEAD_STRONG = 0, UNDEAD_WEAK = 1, UNDEAD_UNOWNED = 2, UNDEAD_UNMANAGED = 3 } undead_ownership;
 undead_ownership undead_mangled_ownership(const undead_mangled *name);
 
-// True if a value is one pointer to an object, whatever its generic arguments: a class, an array, dictionary or set.
+// True if a value is one pointer to an object, whatever its generic arguments: a class, an array, dictionary or set, a struct of
+// one such field.
 bool undead_mangled_is_one_object(const undead_mangled *name);
 
 // The nominal type that the name starts with, 0 if it starts with something else.
