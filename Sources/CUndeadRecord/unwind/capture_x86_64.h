@@ -140,11 +140,11 @@ typedef struct {
 } undead_partial_site;
 #define UNDEAD_PARTIAL_SITES 256u
 
-#define UNDEAD_KNOWN_PCS 1024u
+#define UNDEAD_KNOWN_PCS 2048u
 #define UNDEAD_KNOWN_CHILDREN 2048u
 #define UNDEAD_KNOWN_PAIR_SETS 16u   // by the innermost return address
 #define UNDEAD_KNOWN_PAIRS 4u        // in each of them
-#define UNDEAD_KNOWN_SITES 128u
+#define UNDEAD_KNOWN_SITES 512u
 #define UNDEAD_BRANCHES 256u
 
 #define UNDEAD_CACHE_BUSY 1u    // a capture is under way: one in a signal handler must not touch the cache
@@ -165,6 +165,7 @@ typedef struct {
   bool holds;                // `followed` is what the last capture found
   undead_memo *last_made;
   uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
+  uint32_t branch_hits, branches_kept, branch_rest;
   uint32_t random;           // of partial_x86_64.c
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
@@ -181,9 +182,12 @@ typedef struct {
   undead_cached_frame frames[UNDEAD_CACHED_FRAMES];
   undead_check checks[3 * UNDEAD_CACHED_FRAMES];
   undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
-  union {   // for captures without the chain
-    uint32_t indices[UNDEAD_CACHED_FRAMES];
+  union {
+    uint32_t indices[UNDEAD_CACHED_FRAMES];   // for captures without the chain
     uintptr_t addresses[UNDEAD_CACHED_FRAMES];
+    struct {   // for those with it: what is looked up in the store together, and what was found
+      uint32_t keys[UNDEAD_CACHED_FRAMES + 1], nodes[UNDEAD_CACHED_FRAMES + 1];
+    };
   };
   const undead_memo_base *bases[UNDEAD_MEMO_BASES];
   undead_known_callers callers[UNDEAD_KNOWN_CALLERS + 1];

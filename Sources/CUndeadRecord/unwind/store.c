@@ -6,6 +6,7 @@
 #include "platform/reserve.h"
 #include <assert.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 
 uint32_t *undead_trie;
 uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
@@ -17,6 +18,7 @@ uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 #define NODE_WORDS (sizeof(undead_trie_node) / sizeof(uint32_t))
 #define RUN_NODE_WORDS (NODE_WORDS - 1)
 #define FAN_LEVELS 8u
+#define SCOPE_FAN_LEVELS 1u
 
 #define MOST_BYTES (1ull << 29)   // the ids have room for no more (record/registry.h)
 #define LEAST_BYTES (1ull << 16)
@@ -55,11 +57,25 @@ void undead_store_clear(void) {
 
 uint32_t undead_store_count(void) { return __atomic_load_n(&used.next_word, __ATOMIC_ACQUIRE); }
 
+// While there is one thread only a signal handler can come between, and the instruction is enough without its lock, which costs
+// more than all else here. malloc trusts the same variable.
+static inline bool exchange(uint32_t *word, uint32_t *expected, uint32_t value) {
+#if defined(__x86_64__)
+  if (__libc_single_threaded) {
+    bool done;
+    __asm__ volatile("cmpxchgl %3, %1" : "=@ccz"(done), "+m"(*word), "+a"(*expected) : "r"(value) : "memory");
+    return done;
+  }
+#endif
+  return __atomic_compare_exchange_n(word, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 static uint32_t take_words(uint32_t count) {
   uint32_t first = __atomic_load_n(&used.next_word, __ATOMIC_RELAXED);
   do {
-    if (!undead_reserve_grow(&reserve, ((size_t)first + count) * sizeof(uint32_t))) return 0;
-  } while (!__atomic_compare_exchange_n(&used.next_word, &first, first + count, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    size_t bytes = ((size_t)first + count) * sizeof(uint32_t);
+    if (__builtin_expect(bytes > undead_reserve_usable(&reserve), 0) && !undead_reserve_grow(&reserve, bytes)) return 0;
+  } while (!exchange(&used.next_word, &first, first + count));
   return first;
 }
 
@@ -79,34 +95,54 @@ uint32_t undead_store_parent(uint32_t id) {
 
 static bool is_end(uint32_t link) { return !link || link & UNDEAD_PARENT_BIT; }
 
-// Puts a new node or fan in place of `end`, at the end of a list. Lists only grow at the end, so whoever fails here finds what
-// the other thread added, and no child is ever there twice.
-static uint32_t append(uint32_t *link, uint32_t end, uint32_t parent, uint32_t pc_index, bool fan) {
-  bool run = pc_index & UNDEAD_RUN_BIT;
-  uint32_t fresh = take_words(fan ? FAN_WORDS : run ? RUN_NODE_WORDS : NODE_WORDS);
-  if (!fresh) return 0;
-  // The rest is 0 already.
-  if (fan) {
-    undead_trie[fresh] = parent;
-  } else {
-    undead_trie_at(fresh)->pc_index = pc_index;
-    undead_trie_at(fresh)->sibling = parent | UNDEAD_PARENT_BIT;
-  }
-  uint32_t value = fan ? fresh | UNDEAD_FAN_BIT : fresh;
-  if (__atomic_compare_exchange_n(link, &end, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return value;
-  return end;
+static uint32_t make_fan(uint32_t parent) {
+  uint32_t fan = take_words(FAN_WORDS);
+  if (!fan) return 0;
+  undead_trie[fan] = parent;   // the rest is 0 already
+  return fan | UNDEAD_FAN_BIT;
 }
 
-uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
+#define IN_SCOPE (UNDEAD_RUN_BIT | UNDEAD_SCOPE_BIT)
+
+// A scope has hundreds of children, each of which is looked for: they are in fans from the beginning.
+static uint32_t longest_list(uint32_t parent, uint32_t level) {
+  bool of_scope = (undead_trie_at(parent)->pc_index & IN_SCOPE) == UNDEAD_SCOPE_BIT;
+  return of_scope && level < SCOPE_FAN_LEVELS ? 0 : LIST_LIMIT;
+}
+
+// A node for each key below that of the one before, the first below `parent`; nobody else sees them yet.
+static uint32_t make_path(uint32_t parent, const uint32_t *keys, uint32_t count, uint32_t *nodes) {
+  uint32_t words = count * (uint32_t)NODE_WORDS;
+  if (keys[count - 1] & UNDEAD_RUN_BIT) words -= (uint32_t)(NODE_WORDS - RUN_NODE_WORDS);
+  uint32_t first = take_words(words), node = first;
+  if (!first) return 0;
+  for (uint32_t index = 0;; index++) {
+    undead_trie_at(node)->pc_index = keys[index];
+    undead_trie_at(node)->sibling = parent | UNDEAD_PARENT_BIT;
+    nodes[index] = node;
+    if (index + 1 == count) return first;
+    parent = node;
+    node += (uint32_t)NODE_WORDS;
+    undead_trie_at(parent)->child = node;
+  }
+}
+
+// What is new comes in place of the end of a list, in one step. Lists only grow at the end, so whoever fails finds what the
+// other thread added, and no child is ever there twice.
+uint32_t undead_store_path(uint32_t parent, const uint32_t *keys, uint32_t count, uint32_t *nodes) {
   uint32_t *link = &undead_trie_at(parent)->child;
-  uint32_t bits = hash(pc_index), length = 0, level = 0;
+  uint32_t bits = hash(keys[0]), length = 0, level = 0;
   for (;;) {
     uint32_t value = __atomic_load_n(link, __ATOMIC_ACQUIRE);
     // At ends alone: asked of each node on the way, a debug build would walk each list as often as it has nodes.
     assert(!(value & UNDEAD_PARENT_BIT) || value & UNDEAD_FAN_BIT || (value & ~UNDEAD_PARENT_BIT) == parent);
     if (is_end(value)) {
-      value = append(link, value, parent, pc_index, length >= LIST_LIMIT && level < FAN_LEVELS);
-      if (!value) return 0;
+      bool fan = length >= longest_list(parent, level) && level < FAN_LEVELS;
+      uint32_t fresh = fan ? make_fan(parent) : make_path(parent, keys, count, nodes);
+      if (!fresh) return 0;
+      bool mine = exchange(link, &value, fresh);
+      if (mine && !fan) return count;
+      if (mine) value = fresh;
     }
     if (value & UNDEAD_FAN_BIT) {
       assert(undead_trie[value & ~UNDEAD_FAN_BIT] == parent);
@@ -116,18 +152,24 @@ uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
       length = 0;
       continue;
     }
-    if (undead_trie_at(value)->pc_index == pc_index) return value;
+    if (undead_trie_at(value)->pc_index == keys[0]) {
+      nodes[0] = value;
+      return 1;
+    }
     link = &undead_trie_at(value)->sibling;
     length++;
   }
+}
+
+uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index) {
+  uint32_t node;
+  return undead_store_path(parent, &pc_index, 1, &node) ? node : 0;
 }
 
 uint32_t undead_store_runs(void) {
   uint32_t none = __atomic_load_n(&undead_backtrace_none, __ATOMIC_ACQUIRE);
   return none == UNDEAD_TRIE_ROOT ? UNDEAD_TRIE_RUNS : undead_trie_at(none)->pc_index & ~UNDEAD_RUN_BIT;
 }
-
-#define IN_SCOPE (UNDEAD_RUN_BIT | UNDEAD_SCOPE_BIT)
 
 // The same backtrace in no scope.
 static uint32_t without_scope(uint32_t id) {

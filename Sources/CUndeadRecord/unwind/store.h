@@ -49,6 +49,10 @@ static inline __attribute__((always_inline)) undead_trie_node *undead_trie_at(ui
 // The node that this one is called from; no root.
 uint32_t undead_store_parent(uint32_t id);
 
+// The nodes for `keys`, each called from that of the one before, and the first from `parent`. Finds the first node, or adds all of
+// them at once; returns how many it wrote, 0 if the store is full. Only the last key may be a run.
+uint32_t undead_store_path(uint32_t parent, const uint32_t *keys, uint32_t count, uint32_t *nodes);
+
 uint32_t undead_store_child_slow(uint32_t parent, uint32_t pc_index);
 
 // The node for `pc_index` called from `parent`, added if new; 0 if the store is full.

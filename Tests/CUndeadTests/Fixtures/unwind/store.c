@@ -21,12 +21,27 @@ static void make(backtrace *made, uint32_t number) {
   for (uint32_t i = 0; i < made->count; i++) made->frames[i] = 1 + (uint32_t)rand() % (number % 3 == 0 ? 3000 : 3);
 }
 
+// As a capture does that finds the outer frames in the store, and the others not: all at once from the first one that is new.
+static uint32_t add_path(const backtrace *wanted) {
+  uint32_t run_length = wanted->count < UNDEAD_RUN_FRAMES ? wanted->count : UNDEAD_RUN_FRAMES, run = undead_store_runs();
+  for (uint32_t i = run_length; i > 0; i--) run = undead_store_child(run, wanted->frames[i - 1]);
+  uint32_t keys[DEPTH], nodes[DEPTH], count = 0, node = UNDEAD_TRIE_ROOT;
+  for (uint32_t i = wanted->count; i > run_length; i--) keys[count++] = wanted->frames[i - 1];
+  keys[count++] = run | UNDEAD_RUN_BIT;
+  for (uint32_t done = 0, found; done < count; done += found) {
+    if (!(found = undead_store_path(node, keys + done, count - done, nodes + done))) return 0;
+    for (uint32_t i = done; i < done + found; node = nodes[i++])
+      if (undead_store_parent(nodes[i]) != node || undead_trie_at(nodes[i])->pc_index != keys[i]) return 0;
+  }
+  return node;
+}
+
 static void *add(void *context) {
   uint32_t thread = (uint32_t)(uintptr_t)context;
   pthread_barrier_wait(&start);
   for (uint32_t step = 0; step < BACKTRACES; step++) {
     uint32_t i = thread % 2 ? BACKTRACES - 1 - step : step;
-    ids[thread][i] = undead_store_add(known[i].frames, known[i].count);
+    ids[thread][i] = thread < 2 ? undead_store_add(known[i].frames, known[i].count) : add_path(&known[i]);
   }
   return NULL;
 }
@@ -76,7 +91,10 @@ int main(void) {
   }
   // What a thread takes for a node that another one adds first is lost, so the words are counted with one thread.
   undead_store_clear();
-  for (uint32_t i = 0; i < BACKTRACES; i++) undead_store_add(known[i].frames, known[i].count);
+  for (uint32_t i = 0; i < BACKTRACES; i++) {
+    uint32_t id = i % 2 ? undead_store_add(known[i].frames, known[i].count) : add_path(&known[i]);
+    if (!id || undead_store_add(known[i].frames, known[i].count) != id) return fail("is not there the same way", i);
+  }
   words = undead_store_count();
   printf("%u words\n", words);
   // A node of a frame takes three words, that of a run two: with a word for the parent in each it would be 324,000.
