@@ -1,4 +1,5 @@
 import Testing
+import UndeadTestSupport
 
 @Suite(.timeLimit(.minutes(20))) struct RecordTests {
   @Test(arguments: ["-O0", "-O2"])
@@ -28,6 +29,19 @@ import Testing
     try Recorder.run(program, [], environment: ["UNDEAD_SAMPLE": "4KiB"]).expectSuccess()
     let settings = ["GLIBC_TUNABLES": "glibc.malloc.tcache_count=3"]
     try Recorder.run(program, ["not known"], environment: settings).expectSuccess()
+  }
+
+  /// The list of them by itself.
+  @Test func groupsWhereBlocksCameLatelyAreEachKnownOnce() throws {
+    let program = try Recorder.temporaryPath("recent")
+    let source = Recorder.fixtures.appending(path: "record/recent.c").path
+    let platform = ["memory", "own_data"].map {
+      InstrumentSources.Layer.platform.folder.appending(path: "platform/\($0).c").path
+    }
+    let recent = InstrumentSources.Layer.record.folder.appending(path: "record/recent.c").path
+    let options = ["-O1", "-g", "-pthread"] + InstrumentSources.includeOptions
+    try Recorder.run("clang", options + [source, recent] + platform + ["-o", program]).expectSuccess()
+    try Recorder.run(program, []).expectSuccess()
   }
 
   @Test(arguments: ["-O0", "-O2"])

@@ -67,11 +67,23 @@ static void add(address_table *to, uintptr_t address) {
     slot = (slot - 1) & (SLOTS - 1);       // another thread took it: look again
   }
   uint32_t bit = page_bit(address);
-  __atomic_or_fetch(&to->pages[bit / 8], (uint8_t)(1u << bit % 8), __ATOMIC_RELAXED);
+  uint8_t mask = (uint8_t)(1u << bit % 8), *byte = &to->pages[bit / 8];
+  if (!(__atomic_load_n(byte, __ATOMIC_RELAXED) & mask)) __atomic_or_fetch(byte, mask, __ATOMIC_RELAXED);
+}
+
+// Most of a stack that was cleared is 0.
+#define WORDS_AT_ONCE 8u
+
+static bool are_small(const uintptr_t *word) {
+  uintptr_t bits = 0;
+  for (uint32_t i = 0; i < WORDS_AT_ONCE; i++) bits |= word[i];
+  return (bits & UNDEAD_REFERENCE_BITS) < LOWEST_ADDRESS;
 }
 
 static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_t stack_high) {
-  for (const uintptr_t *word = (const uintptr_t *)from; word < (const uintptr_t *)end; word++) {
+  const uintptr_t *last = (const uintptr_t *)end;
+  for (const uintptr_t *word = (const uintptr_t *)from; word < last; word++) {
+    while ((size_t)(last - word) > WORDS_AT_ONCE && are_small(word)) word += WORDS_AT_ONCE;
     uintptr_t address = *word & UNDEAD_REFERENCE_BITS;
     if (address < LOWEST_ADDRESS || address - from < stack_high - from) continue;
     // Not where no block ever was: most of the others are addresses of code.
@@ -148,7 +160,8 @@ void *undead_avoid_end(void) {
   uint32_t used = in ? __atomic_exchange_n(&count, 0, __ATOMIC_RELAXED) : 0;
   for (uint32_t index = 0; index < used; index++) {
     uint32_t slot = __atomic_load_n(&in->used[index], __ATOMIC_RELAXED);
-    uint64_t granule = __atomic_exchange_n(&in->granules[slot], 0, __ATOMIC_RELAXED);
+    uint64_t granule = __atomic_load_n(&in->granules[slot], __ATOMIC_RELAXED);
+    __atomic_store_n(&in->granules[slot], 0, __ATOMIC_RELAXED);
     __atomic_store_n(&in->pages[page_bit(granule << 4) / 8], 0, __ATOMIC_RELAXED);
   }
   return __atomic_exchange_n(&put_aside, NULL, __ATOMIC_ACQUIRE);

@@ -18,8 +18,8 @@ UNDEAD_INLINE void set_word(void *block, uint32_t word) {
   undead_leaf *leaf = leaf_of(block);
   if (UNLIKELY(!leaf) && !(leaf = undead_registry_leaf_slow((uintptr_t)block))) return;
   uintptr_t granule = (uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
-  uint8_t *touched = &leaf->touched[granule >> UNDEAD_TOUCH_SHIFT];
-  if (UNLIKELY(*touched != UNDEAD_TOUCHED_LATELY)) *touched = UNDEAD_TOUCHED_LATELY;
+  if (UNLIKELY(leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] != UNDEAD_TOUCHED_LATELY))
+    undead_registry_touch(leaf, (uintptr_t)block);
   // The word belongs to whoever owns the block, so there is nobody to race with but a scan.
   __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
 }

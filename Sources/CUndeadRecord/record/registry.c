@@ -69,15 +69,11 @@ static bool visit_group(undead_leaf *leaf, uintptr_t base, uint64_t group, undea
 #define GROUPS_AT_ONCE 8u
 typedef uint64_t __attribute__((may_alias)) group_bytes;
 
-// One in each of the bytes.
-#define ALL_LATELY (0x0101010101010101ull * UNDEAD_TOUCHED_LATELY)
-
 static group_bytes *groups_at(undead_leaf *leaf, uint64_t group) { return (group_bytes *)&leaf->touched[group]; }
 
 typedef struct {
   undead_block_visitor visit;
   void *context;
-  uint32_t first_id;
   undead_leaf_visitor visit_leaf;
 } walk;
 
@@ -92,60 +88,9 @@ static bool visit_leaf(uintptr_t index, const walk *walk) {
   return true;
 }
 
-// Most of the blocks there are older ones.
-typedef uint32_t __attribute__((vector_size(16), may_alias)) four_words;
-#define WORDS_AT_ONCE 16u
-
-static bool has_recent(const uint32_t *words, uint32_t first_id) {
-  const volatile four_words *four = (const volatile four_words *)words;
-  const four_words backtrace = {UNDEAD_WORD_BACKTRACE, UNDEAD_WORD_BACKTRACE, UNDEAD_WORD_BACKTRACE, UNDEAD_WORD_BACKTRACE};
-  // No id has the highest bit: a lower one than `first_id` sets it.
-  const four_words first = {first_id, first_id, first_id, first_id};
-  four_words older = ((four[0] & backtrace) - first) & ((four[1] & backtrace) - first) & ((four[2] & backtrace) - first)
-                     & ((four[3] & backtrace) - first);
-  return !(older[0] & older[1] & older[2] & older[3] & 0x80000000u);
-}
-
-static bool visit_recent_group(undead_leaf *leaf, uintptr_t base, uint64_t group, const walk *walk) {
-  uint64_t start = group << UNDEAD_TOUCH_SHIFT, end = start + (1ull << UNDEAD_TOUCH_SHIFT);
-  for (uint64_t first = start; first < end; first += WORDS_AT_ONCE) {
-    if (!has_recent(&leaf->word[first], walk->first_id)) continue;
-    for (uint64_t granule = first; granule < first + WORDS_AT_ONCE; granule++) {
-      uint32_t word = __atomic_load_n(&leaf->word[granule], __ATOMIC_RELAXED);
-      if (word && (word & UNDEAD_WORD_BACKTRACE) >= walk->first_id
-          && !walk->visit(walk->context, base + (granule << 4), &leaf->word[granule]))
-        return false;
-    }
-  }
-  return true;
-}
-
-static bool visit_recent_leaf(uintptr_t index, const walk *walk) {
-  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
-  for (uint64_t first = 0; first < sizeof leaf->touched; first += GROUPS_AT_ONCE) {
-    if (!(*groups_at(leaf, first) & ALL_LATELY)) continue;
-    for (uint64_t group = first; group < first + GROUPS_AT_ONCE; group++)
-      if (leaf->touched[group] == UNDEAD_TOUCHED_LATELY
-          && !visit_recent_group(leaf, index << UNDEAD_LEAF_SHIFT, group, walk))
-        return false;
-  }
-  return true;
-}
-
 static bool visit_sparse_leaf(uintptr_t index, const walk *walk) {
   const undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
   return undead_sparse_visit(leaf, index << UNDEAD_LEAF_SHIFT, walk->visit, walk->context);
-}
-
-static bool age_leaf(uintptr_t index, const walk *unused) {
-  (void)unused;
-  undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);
-  for (uint64_t first = 0; first < sizeof leaf->touched; first += GROUPS_AT_ONCE) {
-    if (!(*groups_at(leaf, first) & ALL_LATELY)) continue;
-    for (uint64_t group = first; group < first + GROUPS_AT_ONCE; group++)
-      if (leaf->touched[group] == UNDEAD_TOUCHED_LATELY) leaf->touched[group] = UNDEAD_TOUCHED_LONG_AGO;
-  }
-  return true;
 }
 
 static void each_leaf(bool (*visit)(uintptr_t index, const walk *walk), const walk *walk) {
@@ -162,20 +107,12 @@ void undead_registry_each(undead_block_visitor visit, void *context) {
   if (undead_sparse_used && !undead_sparse_expanded) each_leaf(visit_sparse_leaf, &(walk){.visit = visit, .context = context});
 }
 
-void undead_registry_each_recent(uint32_t first_id, undead_block_visitor visit, void *context) {
-  each_leaf(visit_recent_leaf, &(walk){visit, context, first_id, NULL});
-}
-
-void undead_registry_age(void) {
-  each_leaf(age_leaf, NULL);
-}
-
 void undead_registry_see(uintptr_t block) {
   undead_leaf *leaf = undead_registry_leaf(block);
   if (!leaf && !(leaf = undead_registry_leaf_slow(block))) return;
   uint64_t granule = block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
   uint32_t known = leaf->word[granule];
-  leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] = UNDEAD_TOUCHED_LATELY;
+  undead_registry_touch(leaf, block);
   leaf->word[granule] = (known ? known : UNDEAD_BACKTRACE_NONE) | UNDEAD_WORD_MARK;
 }
 
@@ -193,7 +130,10 @@ static bool clear_leaf(uintptr_t index, const walk *unused) {
   return true;
 }
 
-void undead_registry_clear(void) { each_leaf(clear_leaf, NULL); }
+void undead_registry_clear(void) {
+  undead_registry_age();   // which would otherwise lead through what is no list any more
+  each_leaf(clear_leaf, NULL);
+}
 
 static bool visit_whole_leaf(uintptr_t index, const walk *walk) {
   undead_leaf *leaf = __atomic_load_n(&undead_leaves[index], __ATOMIC_ACQUIRE);

@@ -162,7 +162,7 @@ static void register_block(uintptr_t block, uint32_t word) {
   undead_leaf *leaf = undead_registry_leaf(block);
   if (!leaf && !(leaf = undead_registry_leaf_slow(block))) return;
   uintptr_t granule = block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
-  leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] = 1;
+  undead_registry_touch(leaf, block);
   __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
 }
 

@@ -27,6 +27,7 @@ typedef struct {
   uint32_t word[UNDEAD_LEAF_GRANULES];
   uint8_t touched[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // 0 where no block ever was
   uint8_t sparse[UNDEAD_LEAF_GRANULES >> 1];                     // while backtraces are sampled: record/sparse.h
+  uint64_t lately[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // the next group of the list of those (record/recent.c)
 } undead_leaf;
 
 extern undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
@@ -64,10 +65,13 @@ void undead_registry_each_leaf(undead_leaf_visitor visit, void *context);
 // True if a live block starts at `address`, however it is recorded.
 bool undead_registry_knows(uintptr_t address);
 
+// A block comes to `address`, in that leaf.
+void undead_registry_touch(undead_leaf *leaf, uintptr_t address);
+
 // From now on what was allocated until now is old. Not to be called while anybody needs undead_registry_each_recent.
 void undead_registry_age(void);
 
-// Like undead_registry_each, for the groups of granules where blocks were allocated since then: all those blocks, and
+// Like undead_registry_each, but in no order, for the groups of granules where blocks were allocated since then: all those blocks, and
 // some old ones, but only such as have a backtrace from `first_id` on.
 void undead_registry_each_recent(uint32_t first_id, undead_block_visitor visit, void *context);
 
