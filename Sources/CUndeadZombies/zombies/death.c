@@ -86,6 +86,9 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
   return false;
 }
 
+// True if the hook of this frame interrupted no other one.
+static inline bool is_outermost(uintptr_t frame) { return undead_thread.in_hook == frame; }
+
 static inline __attribute__((always_inline)) void died(undead_swift_function function, uintptr_t object, size_t size,
                                                        size_t align_mask, const entry_frame *frame) {
   undead_evicted evicted;
@@ -95,6 +98,7 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
   // In a signal handler that interrupted this very function, objects go at once. So do immediates and null.
   if (LIKELY((intptr_t)object > 0) && LIKELY(undead_zombie_enter())) {
     undead_hook_enter();
+    evicted.outermost = is_outermost((uintptr_t)__builtin_frame_address(0));
     kept = bury(object, size, align_mask, frame, &evicted);
     undead_zombie_leave();
     undead_hook_leave();
@@ -127,7 +131,7 @@ static bool bury_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   uint32_t *slot = undead_registry_slot((uintptr_t)block);
   if (!slot || !*slot || !undead_zombie_enter()) return false;
   undead_hook_enter();
-  undead_evicted evicted = {.count = 0};
+  undead_evicted evicted = {.outermost = is_outermost((uintptr_t)__builtin_frame_address(0))};
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
   bool kept = false;
   if (class && class->keep && !class->is_context) {

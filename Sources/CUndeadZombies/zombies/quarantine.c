@@ -95,6 +95,8 @@ static bool free_next(undead_lane *lane, undead_evicted *evicted) {
     evicted->list[evicted->count++].align_mask = dead->align_mask;
   } else if (is_guarded) {
     undead_guard_free(object);
+  } else if (evicted->outermost) {
+    undead_allocator_give((void *)object);
   } else {
     undead_allocator_free((void *)object);
   }

@@ -39,6 +39,7 @@ enum { UNDEAD_EVICTED_AT_ONCE = 4 };
 typedef struct {
   uint32_t count;
   bool more;        // than fit here
+  bool outermost;   // set by the caller: it is in a hook that interrupted no other one
   struct {
     uintptr_t object;
     uint64_t size, align_mask;

@@ -34,6 +34,8 @@ bool undead_allocator_lists(size_t *place, size_t *lists);
 
 // Frees without a word to the registry, by whoever owns the block.
 void undead_allocator_free(void *block);
+// The same in a hook that interrupted no other one: into the thread's own list, as free() does it.
+void undead_allocator_give(void *block);
 
 // Why blocks of the other allocator cannot be recorded, or NULL. Also NULL for glibc's.
 const char *undead_allocator_refusal(void);
