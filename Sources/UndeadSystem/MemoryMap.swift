@@ -64,3 +64,23 @@ public struct MemoryMap: Sendable {
     return starts
   }
 }
+
+extension MemoryMap {
+  /// Of which nothing is known.
+  package static var unknown: MemoryMap { MemoryMap(text: []) }
+
+  /// Of this process; nil where there is no `/proc`.
+  package static var own: MemoryMap? { MemoryMap(directory: "self") }
+
+  /// Of a running process; nil with `errno` set if it cannot be read.
+  package init?(process: Int32) { self.init(directory: "\(process)") }
+
+  private init?(directory: String) {
+    #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+      guard let text = WholeFile.read("/proc/\(directory)/maps") else { return nil }
+      self.init(text: text)
+    #else
+      return nil
+    #endif
+  }
+}

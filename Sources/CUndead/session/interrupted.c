@@ -4,6 +4,7 @@
 #include "session/interrupted.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/segments.h"
 #include "platform/system_calls.h"
 #include "platform/thread_state.h"
 #include "record/abandoned.h"
@@ -37,14 +38,8 @@ static bool contains(range range, uintptr_t address) { return address >= range.l
 static int find_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size;
   (void)unused;
-  range image = {UINTPTR_MAX, 0};
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-    if (header->p_type != PT_LOAD) continue;
-    uintptr_t low = info->dlpi_addr + header->p_vaddr;
-    if (low < image.low) image.low = low;
-    if (low + header->p_memsz > image.high) image.high = low + header->p_memsz;
-  }
+  undead_segments segments = undead_segments_of(info->dlpi_phdr, info->dlpi_phnum);
+  range image = {info->dlpi_addr + segments.low, info->dlpi_addr + segments.high};
   if (contains(image, (uintptr_t)&_r_debug)) loader = image;
   if (contains(image, (uintptr_t)__libc_malloc)) libc = image;
   return 0;

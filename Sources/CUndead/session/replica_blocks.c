@@ -8,6 +8,7 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/registers.h"
+#include "platform/segments.h"
 #include "platform/thread_storage.h"
 #include "session/replica.h"
 #include "session/text.h"
@@ -26,18 +27,16 @@ static undead_glibc_heap heap;
 static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size, (void)context;
   uintptr_t own = (uintptr_t)__builtin_thread_pointer(), inside = (uintptr_t)gnu_get_libc_version;
-  undead_glibc_area all = {UINTPTR_MAX, 0}, data = all;
+  undead_segments segments = undead_segments_of(info->dlpi_phdr, info->dlpi_phnum);
+  if (inside < info->dlpi_addr + segments.low || inside >= info->dlpi_addr + segments.high) return 0;
+  undead_glibc_area data = {UINTPTR_MAX, 0};
   size_t storage = 0;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
     uintptr_t low = info->dlpi_addr + segment->p_vaddr, high = low + segment->p_memsz;
     if (segment->p_type == PT_TLS) storage = segment->p_memsz;
-    if (segment->p_type != PT_LOAD) continue;
-    if (low < all.low) all.low = low;
-    if (high > all.high) all.high = high;
-    if (segment->p_flags & PF_W) data = (undead_glibc_area){low, high};
+    if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) data = (undead_glibc_area){low, high};
   }
-  if (inside < all.low || inside >= all.high) return 0;
   heap.data = data;
   undead_storage_places(own, (uintptr_t)info->dlpi_tls_data, storage, &heap.storage_near, &heap.storage_far);
   return 1;

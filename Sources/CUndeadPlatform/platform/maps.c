@@ -30,9 +30,14 @@ static bool visit_text(void *context, const char *text, const char *end) {
   return !undead_maps_parse(text, end, &line) || wanted->visit(wanted->context, &line);
 }
 
-static bool each_line(maps_visitor visit, void *context) {
+bool undead_maps_each_in(char *buffer, size_t size, maps_visitor visit, void *context) {
   line_visit wanted = {visit, context};
-  return undead_maps_each_line(visit_text, &wanted);
+  return undead_maps_each_line(buffer, size, visit_text, &wanted);
+}
+
+static bool each_line(maps_visitor visit, void *context) {
+  char buffer[UNDEAD_MAPS_BUFFER];
+  return undead_maps_each_in(buffer, sizeof buffer, visit, context);
 }
 
 static bool grow(void) {

@@ -76,13 +76,13 @@ static bool each_line_of_text(const given_text *given, undead_maps_line_visitor 
 }
 
 // Reads the map in pieces: a line may span two of them.
-static bool each_line_of_file(const char *file, undead_maps_line_visitor visit, void *context) {
-  char buffer[8192];
+static bool each_line_of_file(
+  const char *file, char *buffer, size_t size, undead_maps_line_visitor visit, void *context) {
   size_t used = 0;
   int descriptor = open(file, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
   for (bool more = true; more;) {
-    ssize_t got = read(descriptor, buffer + used, sizeof buffer - used);
+    ssize_t got = read(descriptor, buffer + used, size - used);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     used += (size_t)got;
@@ -92,20 +92,21 @@ static bool each_line_of_file(const char *file, undead_maps_line_visitor visit, 
       start = newline + 1;
     }
     used -= (size_t)(start - buffer);
-    if (used == sizeof buffer) used = 0;
+    if (used == size) used = 0;
     memmove(buffer, start, used);
   }
   close(descriptor);
   return true;
 }
 
-bool undead_maps_each_line(undead_maps_line_visitor visit, void *context) {
+bool undead_maps_each_line(char *buffer, size_t size, undead_maps_line_visitor visit, void *context) {
   if (given_maps.text) return each_line_of_text(&given_maps, visit, context);
-  return each_line_of_file("/proc/thread-self/maps", visit, context);
+  return each_line_of_file("/proc/thread-self/maps", buffer, size, visit, context);
 }
 
 bool undead_smaps_each_line(undead_maps_line_visitor visit, void *context) {
   if (given_smaps.text) return each_line_of_text(&given_smaps, visit, context);
-  return !given_maps.text && each_line_of_file("/proc/thread-self/smaps", visit, context);
+  char buffer[UNDEAD_MAPS_BUFFER];
+  return !given_maps.text && each_line_of_file("/proc/thread-self/smaps", buffer, sizeof buffer, visit, context);
 }
 #endif

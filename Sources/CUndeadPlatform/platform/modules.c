@@ -6,6 +6,7 @@
 #include "platform/memory.h"
 #include "platform/modules.h"
 #include "platform/own_data.h"
+#include "platform/segments.h"
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -73,43 +74,6 @@ static bool is_toolchain(const char *path, bool is_swift) {
 
 bool undead_is_toolchain_path(const char *path) { return is_toolchain(path, false); }
 
-// Build ids are 20 bytes (SHA-1) as a rule; a longer one is cut to the size of the field.
-static void read_build_id(const struct dl_phdr_info *info, undead_module *module) {
-  static const char digits[] = "0123456789abcdef";
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    if (info->dlpi_phdr[i].p_type != PT_NOTE) continue;
-    const char *note = (const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    const char *end = note + info->dlpi_phdr[i].p_memsz;
-    size_t length;
-    const uint8_t *id = undead_build_id_note(note, (size_t)(end - note), &length);
-    if (!id) continue;
-    if (length > (sizeof module->build_id - 1) / 2) length = (sizeof module->build_id - 1) / 2;
-    for (size_t k = 0; k < length; k++) {
-      module->build_id[2 * k] = digits[id[k] >> 4];
-      module->build_id[2 * k + 1] = digits[id[k] & 15];
-    }
-    return;
-  }
-}
-
-const uint8_t *undead_build_id_note(const char *notes, size_t size, size_t *length) {
-  size_t offset = 0;
-  while (size - offset >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) header;
-    memcpy(&header, notes + offset, sizeof header);
-    size_t name = offset + sizeof header;
-    uint64_t body = name + (((uint64_t)header.n_namesz + 3) & ~3ull);
-    uint64_t next = body + (((uint64_t)header.n_descsz + 3) & ~3ull);
-    if (next > size) return NULL;
-    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && !memcmp(notes + name, "GNU", 4)) {
-      *length = header.n_descsz;
-      return (const uint8_t *)notes + body;
-    }
-    offset = (size_t)next;
-  }
-  return NULL;
-}
-
 // The path in place of the loader's name for the image.
 static void find_path(undead_module *module) {
   char name[sizeof module->path];
@@ -136,23 +100,16 @@ static bool grow(void) {
 
 static int add_module(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size, (void)context;
-  uintptr_t low = UINTPTR_MAX, high = 0;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-    if (segment->p_type != PT_LOAD) continue;
-    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-    if (start < low) low = start;
-    if (start + segment->p_memsz > high) high = start + segment->p_memsz;
-  }
-  if (low >= high) return 0;
+  undead_segments segments = undead_segments_of(info->dlpi_phdr, info->dlpi_phnum);
+  if (segments.low >= segments.high) return 0;
   if (module_count == module_capacity && !grow()) return 1;
   undead_module *module = &modules[module_count];
   memset(module, 0, sizeof *module);
-  module->low = low;
-  module->high = high;
+  module->low = info->dlpi_addr + segments.low;
+  module->high = info->dlpi_addr + segments.high;
   module->bias = info->dlpi_addr;
   snprintf(module->path, sizeof module->path, "%s", info->dlpi_name ? info->dlpi_name : "");
-  read_build_id(info, module);
+  undead_segments_build_id(&segments, UNDEAD_NOTES_OF_IMAGE, info->dlpi_addr, NULL, NULL, module->build_id);
   module->toolchain = needs_swift(info);   // until complete() knows better
   module_count++;
   return 0;

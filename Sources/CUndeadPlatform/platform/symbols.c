@@ -7,12 +7,22 @@
 #include "platform/memory.h"
 #include "platform/modules.h"
 #include "platform/own_data.h"
+#include "platform/segments.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
+enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16, PART_SYMBOLS = 8192, KEPT_NAME = 40 };
+
+// What a search for a name found: the names of a debug build are megabytes.
+typedef struct {
+  char name[KEPT_NAME];
+  const Elf64_Sym *found;    // NULL: there is none
+} searched_name;
 
 // The symbol table of one image, in its mapped file. Both indexes are built when they are first needed.
 typedef struct {
@@ -28,11 +38,10 @@ typedef struct {
   uint32_t *by_name;         // open hash of indices + 1
   size_t by_name_size;       // power of two
   uint32_t searches;         // for names, without that index
+  searched_name searched[FEW_SEARCHES];
   undead_exports exports;
 } symbol_table;
 
-// To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
-enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16, PART_SYMBOLS = 8192 };
 #define BESIDE (uintptr_t)65536
 
 static symbol_table *tables;
@@ -50,37 +59,25 @@ static const Elf64_Shdr *section_headers(const symbol_table *table, size_t *coun
   return (const void *)(table->file + header->e_shoff);
 }
 
-static bool build_id_matches(const symbol_table *table, const Elf64_Phdr *segments, size_t count) {
-  const char *expected = table->module->build_id;
-  for (size_t i = 0; i < count; i++) {
-    if (segments[i].p_type != PT_NOTE || !in_file(table, segments[i].p_offset, segments[i].p_filesz)) continue;
-    size_t length;
-    const uint8_t *id = undead_build_id_note(table->file + segments[i].p_offset, segments[i].p_filesz, &length);
-    if (!id) continue;
-    static const char digits[] = "0123456789abcdef";
-    for (size_t k = 0; k < length && expected[2 * k]; k++)
-      if (expected[2 * k] != digits[id[k] >> 4] || expected[2 * k + 1] != digits[id[k] & 15]) return false;
-    return expected[0] != 0;
-  }
-  return expected[0] == 0;
+static bool reach_in_file(const void *table, uintptr_t address, size_t bytes) {
+  return in_file(table, address - (uintptr_t)((const symbol_table *)table)->file, bytes);
 }
 
 // True if the file on disk is the one that was loaded: a rebuilt or updated one would give wrong names.
 static bool is_loaded_file(const symbol_table *table) {
-  if (table->file_size < sizeof(Elf64_Ehdr)) return false;
-  const Elf64_Ehdr *header = (const void *)table->file;
-  if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64) return false;
-  if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff % 8) return false;
-  size_t bytes = header->e_phnum * sizeof(Elf64_Phdr);
-  if (!in_file(table, header->e_phoff, bytes)) return false;
-  const Elf64_Phdr *segments = (const void *)(table->file + header->e_phoff);
-  if (!build_id_matches(table, segments, header->e_phnum)) return false;
+  undead_segments segments;
+  if (!undead_segments_read(&segments, table->file, reach_in_file, table)) return false;
+  char id[UNDEAD_BUILD_ID_TEXT];
+  undead_segments_build_id(&segments, UNDEAD_NOTES_OF_FILE, (uintptr_t)table->file, reach_in_file, table, id);
+  if (strcmp(id, table->module->build_id)) return false;
   // The first page of an image holds the headers as a rule, and these hold the size and place of everything else.
+  const Elf64_Ehdr *header = (const void *)table->file;
   uintptr_t low = table->module->low;
+  size_t bytes = segments.count * sizeof *segments.headers;
   if (!undead_is_readable(low, sizeof *header) || memcmp((void *)low, ELFMAG, SELFMAG)) return true;
   if (memcmp((void *)low, header, sizeof *header)) return false;
   return !undead_is_readable(low + header->e_phoff, bytes)
-    || !memcmp((void *)(low + header->e_phoff), segments, bytes);
+    || !memcmp((void *)(low + header->e_phoff), segments.headers, bytes);
 }
 
 static bool use_section(symbol_table *table, const Elf64_Shdr *sections, size_t count, uint32_t type) {
@@ -203,11 +200,23 @@ static bool search_for(const symbol_table *table, const char *name, const Elf64_
   return true;
 }
 
+// False if that is not for a search to tell.
+static bool search_once(symbol_table *table, const char *name, const Elf64_Sym **found) {
+  if (table->by_name || table->symbol_count <= FEW_SYMBOLS) return false;
+  for (uint32_t i = 0; i < table->searches && i < FEW_SEARCHES; i++) {
+    *found = table->searched[i].found;
+    if (strcmp(table->searched[i].name, name) == 0) return true;
+  }
+  if (table->searches++ >= FEW_SEARCHES || !search_for(table, name, found)) return false;
+  searched_name *kept = &table->searched[table->searches - 1];
+  if (strlen(name) < KEPT_NAME) memcpy(kept->name, name, strlen(name) + 1);
+  kept->found = *found;
+  return true;
+}
+
 static const Elf64_Sym *find_name(symbol_table *table, const char *name) {
   const Elf64_Sym *found = table->by_name ? NULL : undead_exports_find(&table->exports, name);
-  if (found) return found;
-  bool searches = !table->by_name && table->symbol_count > FEW_SYMBOLS && table->searches++ < FEW_SEARCHES;
-  if (searches && search_for(table, name, &found)) return found;
+  if (found || search_once(table, name, &found)) return found;
   if (!table->by_name && !build_name_index(table)) return NULL;
   size_t slot = hash_name(name) & (table->by_name_size - 1);
   for (; table->by_name[slot]; slot = (slot + 1) & (table->by_name_size - 1)) {

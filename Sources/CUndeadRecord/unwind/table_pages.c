@@ -3,6 +3,7 @@
 #include "unwind/table_pages.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/segments.h"
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,25 +53,25 @@ static bool has_text_relocations(uintptr_t bias, const Elf64_Phdr *header) {
   return false;
 }
 
+// What has called malloc may hold any lock: of an image only the first page is known to be there.
+static bool is_in_first_page(const void *image, uintptr_t address, size_t bytes) {
+  return address - (uintptr_t)image <= PAGE && bytes <= PAGE - (address - (uintptr_t)image);
+}
+
 // True if the range lies in a segment that is mapped from the file and that nobody writes to, not even the loader.
 static bool is_like_file(const read_range *range) {
-  const Elf64_Ehdr *file = (const Elf64_Ehdr *)range->image;
-  size_t end = file->e_phoff + (size_t)file->e_phnum * sizeof(Elf64_Phdr);
-  if (memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_phentsize != sizeof(Elf64_Phdr) || end > PAGE) return false;
-  const Elf64_Phdr *headers = (const Elf64_Phdr *)(range->image + file->e_phoff);
-  uintptr_t bias = range->image;
-  bool first = true, inside = false;
-  for (uint32_t i = 0; i < file->e_phnum; i++) {
-    const Elf64_Phdr *header = &headers[i];
-    if (header->p_type == PT_LOAD) {
-      if (first) bias -= header->p_vaddr & ~(PAGE - 1);
-      first = false;
-      uintptr_t low = bias + header->p_vaddr;
-      if (!(header->p_flags & PF_W) && low <= range->low && range->high < low + header->p_filesz) inside = true;
-    }
+  const void *image = (const void *)range->image;
+  undead_segments segments;
+  if (!undead_segments_read(&segments, image, is_in_first_page, image)) return false;
+  uintptr_t bias = undead_segments_bias(&segments, image);
+  bool inside = false;
+  for (size_t i = 0; i < segments.count; i++) {
+    const Elf64_Phdr *header = &segments.headers[i];
+    uintptr_t low = bias + header->p_vaddr;
+    if (header->p_type == PT_DYNAMIC && has_text_relocations(bias, header)) return false;
+    if (header->p_type != PT_LOAD || header->p_flags & PF_W) continue;
+    inside |= low <= range->low && range->high < low + header->p_filesz;
   }
-  for (uint32_t i = 0; inside && i < file->e_phnum; i++)
-    if (headers[i].p_type == PT_DYNAMIC && has_text_relocations(bias, &headers[i])) return false;
   return inside;
 }
 

@@ -6,6 +6,7 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/registers.h"
+#include "platform/segments.h"
 #include "platform/thread_storage.h"
 #include "world/given.h"
 #include <pthread.h>
@@ -23,15 +24,13 @@ static void add_interval(undead_interval *list, uint32_t *count, uintptr_t low, 
 static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size, (void)context;
   undead_images *facts = &undead_image_facts;
-  uintptr_t low = UINTPTR_MAX;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-    if (segment->p_type != PT_LOAD) continue;
     uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-    if (start < low) low = start;
-    if (segment->p_flags & PF_W)
+    if (segment->p_type == PT_LOAD && segment->p_flags & PF_W)
       add_interval(facts->writable, &facts->writable_count, start, start + segment->p_memsz);
   }
+  uintptr_t low = info->dlpi_addr + undead_segments_of(info->dlpi_phdr, info->dlpi_phnum).low;
   if (facts->dispatch_image.low == low) facts->dispatch_tls_module = info->dlpi_tls_modid;
   // Blocks of static TLS lie at the same distance from the thread pointer in every thread.
   size_t storage = undead_static_storage_bytes(info, undead_thread_pointer());

@@ -30,7 +30,7 @@ enum ZombieDescriber {
 enum LoadedModules {
   static func list() -> [Snapshot.Module] {
     var modules: [String: Snapshot.Module] = [:]
-    let maps = MemoryMap(text: [UInt8](FileManager.default.contents(atPath: "/proc/self/maps") ?? Data()))
+    let maps = MemoryMap.own ?? .unknown
     for region in maps.regions where region.path.hasPrefix("/") {
       if modules[region.path] != nil {
         modules[region.path]?.high = region.end

@@ -88,10 +88,10 @@ struct Target {
     anchor = program.anchor
     memory = program.memory
     glibc = program.library
-    guard let text = WholeFile.read("/proc/\(anchor)/maps") else {
+    guard let mapped = MemoryMap(process: anchor) else {
       throw .failure("cannot read the mappings of process \(pid): \(AttachError.reason(errno))")
     }
-    maps = MemoryMap(text: text)
+    maps = mapped
     library = LiveLibrary(in: maps, memory: memory)
   }
 

@@ -55,7 +55,7 @@ public final class LiveReplica: Replica {
     self.host = host
     numberInProgram = fork.numberInProgram
     uncopied.put(into: host)
-    maps = MemoryMap(text: WholeFile.read("/proc/\(host.pid)/maps") ?? [])
+    maps = MemoryMap(process: host.pid) ?? .unknown
     self.held = held.words(in: maps)
     Self.giveWay(host.pid)
     if uncopied.isLate(in: host.pid, maps) {
@@ -215,7 +215,7 @@ private final class Fork {
 enum Maker {
   /// - Throws: `AttachError` (again) if no thread has room for it on its stack.
   static func choose(_ threads: [TracedThread], in program: TargetProgram) throws(AttachError) -> TracedThread {
-    let maps = MemoryMap(text: WholeFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let maps = MemoryMap(process: program.anchor) ?? .unknown
     var best: (thread: TracedThread, rank: Int)?
     for thread in threads where thread.isAlive {
       guard let registers = try? thread.standingRegisters(), SurvivableCall.fits(registers, in: maps) else { continue }

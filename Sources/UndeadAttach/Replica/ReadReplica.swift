@@ -22,7 +22,7 @@ enum ReadReplica {
     defer { stopped.resume() }
     let threads = try stopped.states()
     held.read(stopped.threads)
-    let maps = MemoryMap(text: WholeFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let maps = MemoryMap(process: program.anchor) ?? .unknown
     let pages = try TouchedPages(of: program.anchor)
     var regions: [ReplicaSource.Region] = []
     // What cannot be written to does not change, and is read when the program goes on.

@@ -29,7 +29,7 @@ struct Reaper {
   /// False if it is worth another attempt.
   private func hasNoted(_ number: pid_t, _ paused: inout UInt64) -> Bool {
     let call = SurvivableCall(library: program.library, memory: program.memory)
-    let maps = MemoryMap(text: WholeFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let maps = MemoryMap(process: program.anchor) ?? .unknown
     let threads = ProcFile.liveThreads(of: program.pid)
     for tid in threads {
       let start = ProcFile.now()

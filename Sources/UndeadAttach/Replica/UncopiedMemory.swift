@@ -23,7 +23,7 @@ struct UncopiedMemory {
 
   /// - Parameter lost: memory that copies do not get, or get empty.
   init(of program: TargetProgram, _ lost: [Range<UInt64>]) {
-    let maps = MemoryMap(text: WholeFile.read("/proc/\(program.anchor)/maps") ?? [])
+    let maps = MemoryMap(process: program.anchor) ?? .unknown
     let pagemap = open("/proc/\(program.anchor)/pagemap", O_RDONLY | O_CLOEXEC)
     defer { if pagemap >= 0 { close(pagemap) } }
     standing = maps.regions

@@ -24,7 +24,7 @@ public struct TargetProgram {
     executable = ProcFile.linkTarget("/proc/\(anchor)/exe") ?? ""
     arguments = Self.arguments(of: anchor)
     started = Self.started(pid)
-    let maps = MemoryMap(text: WholeFile.read("/proc/\(anchor)/maps") ?? [])
+    let maps = MemoryMap(process: anchor) ?? .unknown
     try Self.checkWordSize(maps, memory, pid, executable)
     library = try CLibrary(in: maps, memory: memory, process: "process \(pid) ('\(executable)')")
     let images = maps.imageStarts.compactMap { TargetImage(path: $0.path, start: $0.start, memory: memory) }

@@ -80,8 +80,7 @@ struct SystemChecks {
       } catch {
         probe.trace = error.code
       }
-      let first = ProcFile.text("/proc/\(pid)/maps")?.prefix { $0 != "-" } ?? ""
-      probe.memory = Ptrace.refusalToRead(pid, UInt64(first, radix: 16) ?? 0)
+      probe.memory = Ptrace.refusalToRead(pid, MemoryMap(process: pid)?.regions.first?.start ?? 0)
       return probe
     }
   }

@@ -1,43 +1,34 @@
 import Glibc
+import UndeadSystem
 
 /// The pages of the tool's own code and of its libraries' tables, which count as its memory as long as they are mapped.
 enum OwnCode {
-  private static let ranges = mapped()
+  private static let regions = mapped()
 
-  /// Gives back those that were used until now, before a wait that may be long or a step that needs other code: they come
-  /// back from the file where they are needed. Only what nobody writes to, not even the linker.
+  /// Gives back those that were used until now, before a wait that may be long: they come back from the file where they are
+  /// needed, for half a millisecond each time. Only what nobody writes to, not even the linker.
   static func letGo() {
-    for range in ranges { madvise(UnsafeMutableRawPointer(bitPattern: range.start), range.bytes, MADV_DONTNEED) }
+    for region in regions { madvise(pointer(region), Int(region.end - region.start), MADV_DONTNEED) }
   }
 
-  private static func mapped() -> [(start: UInt, bytes: Int)] {
-    guard let maps = fopen("/proc/self/maps", "re") else { return [] }
+  private static func pointer(_ region: MemoryMap.Region) -> UnsafeMutableRawPointer? {
+    UnsafeMutableRawPointer(bitPattern: UInt(region.start))
+  }
+
+  private static func mapped() -> [MemoryMap.Region] {
     let pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)
-    var ranges: [(start: UInt, bytes: Int)] = []
-    var line: UnsafeMutablePointer<CChar>?
-    var room = 0
-    defer {
-      free(line)
-      fclose(maps)
-      if pagemap >= 0 { close(pagemap) }
+    defer { if pagemap >= 0 { close(pagemap) } }
+    return (MemoryMap.own ?? .unknown).regions.filter { region in
+      guard region.path.hasPrefix("/"), region.isReadable, !region.isWritable, !region.isShared else { return false }
+      return region.isExecutable || isLikeFile(region, pagemap)
     }
-    while getline(&line, &room, maps) > 0, let line {
-      var rest: UnsafeMutablePointer<CChar>?
-      let low = strtoul(line, &rest, 16)
-      guard let dash = rest, dash.pointee == 0x2D else { continue }
-      let high = strtoul(dash + 1, &rest, 16)
-      guard let access = rest, strchr(access, 0x2F) != nil else { continue }
-      let isTable = strncmp(access, " r--p", 5) == 0 && isLikeFile(low, high, pagemap)
-      if isTable || strncmp(access, " r-xp", 5) == 0 { ranges.append((low, Int(high - low))) }
-    }
-    return ranges
   }
 
   /// False if a page was written to, as where the linker relocated what may only be read from then on.
-  private static func isLikeFile(_ low: UInt, _ high: UInt, _ pagemap: Int32) -> Bool {
-    var entries = [UInt64](repeating: 0, count: Int(high - low) / 4096)
+  private static func isLikeFile(_ region: MemoryMap.Region, _ pagemap: Int32) -> Bool {
+    var entries = [UInt64](repeating: 0, count: Int(region.end - region.start) / 4096)
     let bytes = entries.count * 8
-    guard pread(pagemap, &entries, bytes, Int(low / 4096 * 8)) == bytes else { return false }
+    guard pread(pagemap, &entries, bytes, Int(region.start / 4096 * 8)) == bytes else { return false }
     // Swapped out; present, and no page of a file (Documentation/admin-guide/mm/pagemap.rst).
     return entries.allSatisfy { $0 >> 62 & 1 == 0 && ($0 >> 63 == 0 || $0 >> 61 & 1 == 1) }
   }

@@ -32,6 +32,15 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
     #expect(map.regions[2].isShared && map.regions[2].path == "/dev/zero (deleted)")
   }
 
+  @Test func mappingsAreThoseOfTheProcess() throws {
+    let code = UInt64(UInt(bitPattern: try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "getppid"))))
+    let map = try #require(MemoryMap.own)
+    #expect(map.region(containing: code)?.isExecutable == true)
+    #expect(MemoryMap(process: getpid())?.region(containing: code) == map.region(containing: code))
+    #expect(MemoryMap(process: .max)?.regions == nil && errno == ENOENT)
+    #expect(MemoryMap.unknown.regions.isEmpty)
+  }
+
   @Test func symbolsAreThoseOfTheLoader() throws {
     let (library, memory) = try Self.ownLibrary()
     for name in ["getppid", "dlopen", "pthread_mutex_lock"] {
@@ -118,7 +127,7 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
 
   private static func ownLibrary() throws -> (CLibrary, TargetMemory) {
     let memory = try TargetMemory(of: getpid())
-    let maps = MemoryMap(text: try #require(WholeFile.read("/proc/self/maps")))
+    let maps = try #require(MemoryMap.own)
     return (try CLibrary(in: maps, memory: memory, process: "this process"), memory)
   }
 

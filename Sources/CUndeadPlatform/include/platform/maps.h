@@ -1,5 +1,6 @@
 // The memory map and the loaded images of this process, read without malloc.
 #pragma once
+#include "platform/segments.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,18 @@ bool undead_is_readable(uintptr_t address, size_t size);
 bool undead_is_executable(uintptr_t address);
 // Calls `visit` for each mapping as it is now, until it returns false; false if /proc cannot be read. Any thread.
 bool undead_maps_each(bool (*visit)(void *context, const undead_mapping *mapping), void *context);
+// One line of /proc/PID/maps: "low-high rwxp offset dev inode   path". The mapping has no path of its own.
+typedef struct {
+  undead_mapping mapping;
+  const char *path;       // not terminated
+  size_t path_length;
+} undead_maps_line;
+
+// The same with the lines as they were read, into the `buffer` of the caller: for signal handlers, whose stack may be small.
+// Of lines that are longer than it nothing is told.
+enum { UNDEAD_MAPS_BUFFER = 8192 };   // enough for each path
+bool undead_maps_each_in(
+  char *buffer, size_t size, bool (*visit)(void *context, const undead_maps_line *line), void *context);
 // Path of the file mapped at `address`, as the kernel tells it (" (deleted)" included); false if there is none.
 bool undead_mapping_path(uintptr_t address, char *text, size_t size);
 
@@ -47,7 +60,7 @@ typedef struct {
   uintptr_t low, high;      // all loaded segments
   uintptr_t bias;           // add to an address of the file
   char path[512];
-  char build_id[44];        // hex, "" if there is none
+  char build_id[UNDEAD_BUILD_ID_TEXT];   // hex, "" if there is none
   bool toolchain;           // part of the Swift toolchain or of the system's C libraries, not of the program
 } undead_module;
 

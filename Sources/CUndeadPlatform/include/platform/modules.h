@@ -4,9 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The build id among the ELF notes at `notes` (`size` bytes), or NULL.
-const uint8_t *undead_build_id_note(const char *notes, size_t size, size_t *length);
-
 // Lists the loaded images again. Only undead_modules_refresh calls it: symbols refer to the list.
 void undead_modules_list(void);
 // True if it lists those that are loaded now.
