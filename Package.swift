@@ -12,6 +12,10 @@ let isWithoutInstrument = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1
   let hasTool = false
 #endif
 
+// A directory with nothing but the static library of C++: the tool starts faster with it, and without relocations.
+// scripts/undead asks for that where there is what it takes.
+let staticCxx = Context.environment["UNDEAD_STATIC_CXX"]
+
 let package = Package(
   name: "undead",
   // Those with `Duration` and `Clock`, which assertions have in their parameters.
@@ -108,7 +112,10 @@ let package = Package(
       dependencies: [
         "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+      ],
+      linkerSettings: staticCxx.map { directory in
+        [.unsafeFlags(["-L", directory, "-Xclang-linker", "-static-libgcc", "-Xclang-linker", "-no-pie"])]
+      }),
     // `swift package undead ...` in a package that depends on this one; it builds the tool and its library.
     .plugin(
       name: "UndeadCommandPlugin",

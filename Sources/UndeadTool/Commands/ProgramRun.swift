@@ -69,7 +69,6 @@ final class ProgramRun {
       try pipeline.emitWithoutSwift(run.process(ending), to: sink)
       return 0
     }
-    OwnCode.letGo()
     let zombies = zombieLogs()
     if let reason = outcome.reason, snapshots.isEmpty {
       return try pipeline.emitUnchecked(

@@ -79,7 +79,6 @@ struct RunCommand: ParsableCommand {
     try kept.checkWritable()
     let program = try ProgramLookup.find(wanted.first ?? "", path: System.environment("PATH"))
     let preflight = try Preflight(program: program, preloaded: System.environment("LD_PRELOAD") ?? "")
-    OwnCode.letGo()
     let run = try ProgramRun(
       program: program, arguments: System.lastArguments(wanted.count), obstacle: obstacle(preflight), options: self,
       pipeline: renderer, sink: sink)

@@ -69,11 +69,8 @@ enum Main {
       Message.say("there is no /proc, where a program's arguments and maps are read: mount it")
       exit(ExitStatus.toolFailure)
     }
-    // What the linker read of it.
-    OwnCode.letGo()
     do {
       var command = try UndeadCommand.command(for: ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
-      OwnCode.letGo()
       try command.run()
     } catch let code as ExitCode {
       exit(code.rawValue)

@@ -53,7 +53,6 @@ struct ReportPipeline {
     let isBrief = display.format == .text && further.isEmpty && save == nil && options.minCount == 1
     var (report, named) = analyze(
       snapshots, options, zombies: zombies.findings, isBrief: isBrief, progress: progress)
-    OwnCode.letGo()
     if let process { report.process = process }
     report.summary.notes += notes
     report.summary.complete = report.summary.complete && isComplete
