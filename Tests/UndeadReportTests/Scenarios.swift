@@ -122,7 +122,7 @@ enum Scenario {
           .system("swift_task_create", "libswift_Concurrency.so"), .app("App.spawn()", "/app/main.swift", 80), main,
         ],
         waiting: [
-          .system("withCheckedContinuation(isolation:function:_:)", "libswift_Concurrency.so"),
+          .system("Swift.withCheckedContinuation(isolation:function:_:)", "libswift_Concurrency.so"),
           .app("App.Mailbox.next()", "/app/main.swift", 85), .app("closure #1 in App.spawn()", "/app/main.swift", 81),
         ])
       let slab = heap.node("async frames", kind: .other, size: 1024, state: .support)

@@ -11,7 +11,7 @@ enum AbandonedAdvice {
     var type: String
     var root: PathStep.Root? { first.root }
 
-    func mentions(_ part: String) -> Bool { steps.contains { $0.type.contains(part) } }
+    func mentions(_ isKnown: (String) -> Bool) -> Bool { steps.contains { isKnown($0.type) } }
   }
 
   /// What to do; nil if the path tells nothing.
@@ -53,12 +53,12 @@ enum AbandonedAdvice {
   }
 
   private static func heldByTimer(_ facts: Facts) -> String? {
-    guard facts.mentions("Foundation.Timer") || facts.mentions("CFRunLoopTimer") else { return nil }
+    guard facts.mentions(KnownTypes.isTimer) else { return nil }
     return "a timer holds it: capture `self` weakly in its block, and call invalidate() when the owner goes away"
   }
 
   private static func observer(_ facts: Facts) -> String? {
-    guard facts.mentions("NotificationCenter") || facts.mentions("NSNotification") else { return nil }
+    guard facts.mentions(KnownTypes.isNotificationCenter) else { return nil }
     return "a block registered with NotificationCenter holds it: capture `self` weakly, and call removeObserver(_:) "
       + "when the owner goes away"
   }

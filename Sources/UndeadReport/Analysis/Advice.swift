@@ -46,8 +46,7 @@ enum Advice {
     timer, LibraryAdvice.cycle, taskCycle, dispatchSource, observer, LibraryAdvice.subscription,
     LibraryAdvice.publishers, LibraryAdvice.future, LibraryAdvice.pendingCall, lazyClosure,
     ownVariable, ownClosure, closureInCycle, LibraryAdvice.channel, LibraryAdvice.mixed, ToolchainAdvice.cycle,
-    unmanaged, memory, collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, actor,
-    anyCycle,
+    unmanaged, memory, collectionOfSelf, selfReference, backReference, memberOfCollection, boxedPayload, anyCycle,
   ]
 
   private static func timer(_ facts: LeakFacts) -> String? {
@@ -60,10 +59,10 @@ enum Advice {
     guard facts.rootRole == .task else { return nil }
     let symbols = facts.suspended?.frames.map(\.symbol) ?? []
     let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
-    if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
+    if symbols.contains(where: KnownTypes.isStream) {
       return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
     }
-    if symbols.contains(where: { $0.contains("Continuation") && $0.contains("with") }) {
+    if symbols.contains(where: KnownTypes.isContinuation) {
       return "the task waits\(place) for a continuation that nobody can resume any more: resume it exactly once on "
         + "every path, also when its owner goes away"
     }
@@ -99,11 +98,13 @@ enum Advice {
   private static func taskCycle(_ facts: LeakFacts) -> String? {
     guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
     let symbols = facts.suspended?.frames.map(\.symbol) ?? []
-    if symbols.contains(where: { $0.contains("AsyncStream") || $0.contains("AsyncThrowingStream") }) {
+    if symbols.contains(where: KnownTypes.isStream) {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if symbols.contains(where: { $0.contains("Continuation") }) || facts.mentions("CheckedContinuationCanary") {
+    if symbols.contains(where: KnownTypes.isContinuation)
+      || facts.types.contains(where: KnownTypes.isContinuationCanary)
+    {
       let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
       return "the task waits\(place) for a continuation that only the cycle itself holds: resume it exactly once on "
         + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
@@ -120,10 +121,7 @@ enum Advice {
   }
 
   private static func observer(_ facts: LeakFacts) -> String? {
-    guard
-      facts.references.contains(where: { $0.type.contains("NSNotificationReceiver") || $0.type.contains("Observ") }),
-      facts.references.contains(where: { $0.type.hasPrefix("Foundation.") })
-    else { return nil }
+    guard facts.references.contains(where: { KnownTypes.isNotificationCenter($0.type) }) else { return nil }
     return "the observer's block captures the object that keeps its token: capture `self` weakly, and call "
       + "removeObserver(_:) when the owner goes away"
   }
@@ -173,7 +171,9 @@ enum Advice {
   }
 
   private static func unmanaged(_ facts: LeakFacts) -> String? {
-    guard let reference = facts.references.first(where: { $0.fieldType?.contains("Unmanaged<") ?? false }) else {
+    guard
+      let reference = facts.references.first(where: { TypeName.mentions("Swift.Unmanaged", in: $0.fieldType ?? "") })
+    else {
       return nil
     }
     return
@@ -229,11 +229,6 @@ enum Advice {
     guard facts.roles.contains(.box), let reference = facts.references.first else { return nil }
     return "`\(reference.field)` of \(reference.type) holds the way back in a boxed value (an indirect enum case or an "
       + "existential): \(choose(facts))"
-  }
-
-  private static func actor(_ facts: LeakFacts) -> String? {
-    guard facts.references.contains(where: { $0.type.hasSuffix("Actor") }) else { return nil }
-    return "an actor is counted like a class: \(choose(facts))"
   }
 
   private static func anyCycle(_ facts: LeakFacts) -> String? {

@@ -22,10 +22,5 @@ struct LeakFacts {
   var package: String?
   var suspended: Backtrace?
 
-  /// One of Foundation's, not a type that somebody declares in it: `(extension in M):Foundation.Timer.Publisher`.
-  var holdsTimer: Bool { types.contains("Foundation.Timer") || mentions("CFRunLoopTimer") }
-
-  func mentions(_ part: String) -> Bool {
-    types.contains { $0.contains(part) }
-  }
+  var holdsTimer: Bool { types.contains(where: KnownTypes.isTimer) }
 }

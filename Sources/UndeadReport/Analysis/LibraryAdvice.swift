@@ -32,6 +32,10 @@ enum LibraryAdvice {
     publishers.contains { type.hasPrefix("\($0).") || type.hasPrefix("(extension in \($0)):") }
   }
 
+  private static func isAssignment(_ reference: Reference) -> Bool {
+    isPublisher(reference.type) && TypeName.unspecialized(reference.type).hasSuffix(".Assign")
+  }
+
   /// A subscription whose closure holds who keeps it. The operators in between own each other by design.
   static func subscription(_ facts: LeakFacts) -> String? {
     guard facts.references.contains(where: { isPublisher($0.type) }),
@@ -39,7 +43,7 @@ enum LibraryAdvice {
     else { return nil }
     let field = NodeNames.withoutIndices(keeper.field).replacing("[]", with: "")
     let way = "leads to the subscription by `\(field)` of \(keeper.type)"
-    if facts.references.contains(where: { $0.type.contains(".Assign<") }) {
+    if facts.references.contains(where: isAssignment) {
       return "assign(to:on:) holds its object, which \(way): use sink with `[weak self]` instead, or cancel the "
         + "subscription when the object is done"
     }

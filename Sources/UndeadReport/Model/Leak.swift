@@ -202,7 +202,7 @@ extension LeakReport {
 
 extension Reference {
   /// True if the field holds a closure, even where its function is not known.
-  var holdsClosure: Bool { closure != nil || fieldType?.contains("->") ?? false }
+  var holdsClosure: Bool { closure != nil || fieldType.map(TypeName.isFunction) ?? false }
 
   /// True if only the offset of the field is known.
   var isNameless: Bool { field.hasPrefix("+") }
