@@ -1,11 +1,15 @@
 # shellcheck shell=bash
-# Where recording could fall off: odd frames on the stack, threads that live for a moment, blocks that are filled at once. C
-# programs, linked by swiftc so that there is a runtime to be recorded.
-build_cliff() { # name -> $work/cliff.NAME
-  local source=$root/scripts/bench-workloads/cliffs/$1.c program=$work/cliff.$1
+# Where recording could fall off: odd frames on the stack, threads that live for a moment, blocks that are filled at once (C
+# programs, linked by swiftc so that there is a runtime to be recorded), and recursions with another stack for each block.
+build_cliff() { # NAME.c or NAME.swift -> $work/cliff.NAME
+  local source=$root/scripts/bench-workloads/cliffs/$1 program=$work/cliff.${1%.*}
   [[ -x $program && $program -nt $source ]] && return
-  clang -O2 -g -fno-builtin-malloc -pthread -c "$source" -o "$program.o"
-  swiftc "$program.o" -o "$program"
+  if [[ $source == *.swift ]]; then
+    swiftc -O -g "$source" -o "$program"
+  else
+    clang -O2 -g -fno-builtin-malloc -pthread -c "$source" -o "$program.o"
+    swiftc "$program.o" -o "$program"
+  fi
 }
 
 measure_cliff() { # label program arguments...
@@ -22,12 +26,15 @@ measure_cliff() { # label program arguments...
 
 cliffs_section() {
   local name
-  for name in frames threads fill; do build_cliff $name; done
+  for name in frames.c threads.c fill.c parser.swift visitor.swift; do build_cliff $name; done
   for name in plain realigned leaf signal foreign alternate context register; do
     measure_cliff "frame-$name" frames $name $([[ $name == register ]] && echo 40000 || echo 200000)
   done
   measure_cliff short-threads threads 40000 20
   for name in 2048 16384 65536; do measure_cliff "filled-$name" fill $name $((8192000000 / name)); done
+  measure_cliff parser parser 60
+  measure_cliff parser-again parser 60 1
+  measure_cliff visitor visitor 120
   echo
   echo "Cliffs: processor time as a ratio to the bare program, the best of $rounds rounds"
   awk '$2 == "cliff" { key = $1 " " $3; if (!($1 in seen)) { seen[$1] = 1; keys[++count] = $1 }
