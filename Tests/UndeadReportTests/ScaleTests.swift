@@ -66,6 +66,25 @@ import UndeadTestSupport
     #expect(report.leaks.first?.objectCount == 200_000)
   }
 
+  /// Three references from each object to others, as of things that know each other; only two know each other directly.
+  @Test func theShortCycleOfALargeGraph() {
+    let count = 8000
+    var snapshot = Self.ring(count, doubly: false)
+    var random = SeededGenerator(seed: 7)
+    let label = snapshot.edges[0].label
+    snapshot.edges = (0..<count).flatMap { number in
+      (0..<3).map { field in
+        // Such steps need four at least to come back.
+        var end = (number + (field == 1 ? 1 : Int.random(in: 1..<2600, using: &random))) % count
+        if field == 0, number == 4000 || number == 5000 { end = 9000 - number }
+        return Snapshot.Edge(from: UInt32(number), to: UInt32(end), offset: UInt32(16 + 8 * field), label: label)
+      }
+    }
+    let report = LeakReport(analyzing: [ReportInput(snapshot)])
+    #expect(report.leaks.map(\.objectCount) == [count])
+    #expect(report.leaks.first?.cycle?.count == 2)
+  }
+
   /// A long way round, and one that is shorter: distances far beyond what the search's queue has places for.
   @Test(arguments: [(200, 150), (5000, 4000)])
   func theShortestWayOfALongRing(count: Int, skipped: Int) {

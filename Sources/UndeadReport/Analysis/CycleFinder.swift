@@ -83,19 +83,36 @@ struct CycleFinder {
       for start in starts { take(start, component, below: best?.score.cost ?? .max, &best, search) }
       return best?.edges ?? []
     }
-    let budget = search.visited + Self.smallSearch + 4 * edgeCount
     let classes = looks.classes(of: starts)
+    for depth in Self.depths {
+      let budget = search.visited + Self.smallSearch + edgeCount / 2
+      tryClasses(classes, component, upTo: depth, budget, &best, search)
+      if best != nil { break }
+    }
+    return best?.edges ?? []
+  }
+
+  /// What cycles may cost at first, where there are too many starts for all: a short one is found by small searches from
+  /// thousands of them before a search from one has gone through everything.
+  private static let depths: [Int32] = [4, 8, 16, .max]
+
+  private func tryClasses(
+    _ classes: NodeLooks.Classes, _ component: Int, upTo depth: Int32, _ budget: Int, _ best: inout Candidate?,
+    _ search: CycleSearch
+  ) {
     for look in classes.ranges {
       // A class counts as a whole or not at all, or else the order of its nodes would decide.
       let before = best
-      let limit = best?.score.cost ?? .max
+      let limit = best?.score.cost ?? depth
       for position in look {
         take(Int(classes.nodes[Int(position)]), component, below: limit, &best, search)
-        if search.visited > budget, look.count > 1 { return (before ?? best)?.edges ?? [] }
+        if search.visited > budget, look.count > 1 {
+          best = before ?? best
+          return
+        }
       }
-      if search.visited > budget, best != nil { break }
+      if search.visited > budget { return }
     }
-    return best?.edges ?? []
   }
 
   private func take(

@@ -53,6 +53,7 @@ final class CycleSearch {
     }
   }
 
+  private static let lowestCost: Int32 = 2
   private static let costOfUnnamedField: Int32 = 4
 
   /// Dijkstra's algorithm from a node back to itself, inside its component; nil if every way costs more than `limit`.
@@ -64,7 +65,8 @@ final class CycleSearch {
     push(Int32(start), cost: 0)
     var best: (score: Score, edge: Int)?
     var cost: Int32 = 0
-    while waiting > 0, cost < (best?.score.cost ?? limit), cost <= limit {
+    // What costs more leads nowhere.
+    while waiting > 0, cost < (best?.score.cost ?? limit), cost <= limit - Self.lowestCost {
       let nodes = pop(cost: cost)
       for node in nodes.lazy.map(Int.init) {
         guard !visits[node].isDone, visits[node].cost == cost else { continue }
