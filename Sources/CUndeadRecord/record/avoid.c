@@ -14,6 +14,7 @@
 
 #define SLOTS (1u << 18)                   // of the table; a power of two
 #define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
+#define MOST_FOUND 16384u                  // by a look, likewise
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define PAGE_BYTES 4096u
 #define PAGE_BITS (1u << 16)               // of the filter that most blocks stop at
@@ -23,11 +24,12 @@ typedef struct {
   uint64_t granules[SLOTS];                // address / 16, 0 where the slot is free
   uint8_t pages[PAGE_BITS / 8];
   uint32_t used[MOST_ADDRESSES];           // the slots that are not, so that few pages are touched to free them again
+  uintptr_t found[MOST_FOUND];             // by the last look
 } address_table;
 
 bool undead_avoids_addresses;
 static address_table *table;
-static uint32_t count;
+static uint32_t count, found_count;
 static void *put_aside;
 
 // Addresses of one page of the heap lie side by side: few pages of the table are touched, and the first touch of each costs more
@@ -100,6 +102,11 @@ static uintptr_t readable_from(uintptr_t low) {
   return below < low ? below : low;
 }
 
+static void begin(void) {
+  __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
+  undead_way_choose();
+}
+
 __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_pointer) {
   uintptr_t low = stack_pointer & ~(uintptr_t)15;
   if (!undead_stack_covers(&undead_thread, low)) return;
@@ -107,21 +114,35 @@ __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_
   address_table *to = prepared_table();
   if (!to) return;
   add_words(to, readable_from(low), high & ~(uintptr_t)7, high);
-  __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
-  undead_way_choose();
+  begin();
 }
 
 void undead_avoid_words(uintptr_t low, uintptr_t high) {
   address_table *to = prepared_table();
   if (!to) return;
   add_words(to, (low + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
-  __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
-  undead_way_choose();
+  begin();
 }
+
+void undead_avoid_look(void) { __atomic_store_n(&found_count, 0, __ATOMIC_RELAXED); }
 
 void undead_avoid_address(uintptr_t address) {
   address_table *to = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-  if (to && __atomic_load_n(&undead_avoids_addresses, __ATOMIC_ACQUIRE)) add(to, address);
+  if (!to) return;
+  uint32_t index = __atomic_load_n(&found_count, __ATOMIC_RELAXED);
+  // Several threads may look.
+  if (index < MOST_FOUND && (index = __atomic_fetch_add(&found_count, 1, __ATOMIC_RELAXED)) < MOST_FOUND)
+    __atomic_store_n(&to->found[index], address, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&undead_avoids_addresses, __ATOMIC_ACQUIRE)) add(to, address);
+}
+
+void undead_avoid_found(void) {
+  uint32_t found = __atomic_load_n(&found_count, __ATOMIC_RELAXED);
+  address_table *to = found ? __atomic_load_n(&table, __ATOMIC_ACQUIRE) : NULL;
+  if (!to) return;
+  if (found > MOST_FOUND) found = MOST_FOUND;
+  for (uint32_t i = 0; i < found; i++) add(to, __atomic_load_n(&to->found[i], __ATOMIC_RELAXED));
+  begin();
 }
 
 static bool has_granule(const address_table *in, uint64_t granule) {

@@ -53,7 +53,10 @@ static void count_open_scope(void) {
     sched_yield();
     holder = 0;
   }
-  if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE) == 0) undead_registry_age();
+  if (__atomic_load_n(&undead_open_scopes, __ATOMIC_ACQUIRE) == 0) {
+    undead_registry_age();
+    undead_avoid_found();
+  }
   __atomic_add_fetch(&undead_open_scopes, 1, __ATOMIC_SEQ_CST);
   undead_way_choose();
   __atomic_store_n(&opening_process, 0, __ATOMIC_RELEASE);

@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/analysis.h"
+#include "record/avoid.h"
 #include "scan/census.h"
 #include "scan/counts.h"
 #include "scan/graph_walk.h"
@@ -47,6 +48,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
     marker->context = &analysis->suspects;
     undead_closed_prepare(&analysis->closed, marker);
   }
+  undead_avoid_look();
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
   if (!undead_mark_roots(marker, &view->roots)) return false;
   if (!decide(marker, &view->roots)) return false;

@@ -17,8 +17,15 @@ void undead_avoid_stack(uintptr_t stack_pointer);
 // Adds what stands in memory that the calling thread may read.
 void undead_avoid_words(uintptr_t low, uintptr_t high);
 
-// Adds an address, if scopes are open. Also with the world stopped.
+// A look at the process begins: what the last one found is forgotten. With the world stopped, as the next one.
+void undead_avoid_look(void);
+
+// Adds an address that the look found: to what scopes avoid that are open, and all that are opened until the next look, since
+// what is not in use stays as it is.
 void undead_avoid_address(uintptr_t address);
+
+// Adds what the last look found. When scopes are opened while none is.
+void undead_avoid_found(void);
 
 // True if one of the addresses lies in the block; it is then put aside, out of malloc's hands.
 bool undead_avoid_block(void *block, size_t size);

@@ -85,6 +85,43 @@ static void avoided(void) {
   free(other);
 }
 
+// Complemented, as a scope avoids what stands on the stack.
+static uintptr_t hidden;
+static __attribute__((noinline)) void clear_stack(void) {
+  char room[100000];
+  memset(room, 0, sizeof room);
+  __asm__ volatile("" : : "r"(room) : "memory");
+}
+static __attribute__((noinline)) void free_one(void) {
+  void *block = malloc(56);
+  hidden = ~(uintptr_t)block;
+  free(block);
+}
+static __attribute__((noinline)) bool is_handed_out(void) {
+  uint32_t scope = undead_scope_open();
+  void *block = malloc(56);
+  bool same = (uintptr_t)block == ~hidden;
+  free(block);
+  undead_scope_close(scope);
+  return same;
+}
+
+// What a look finds is avoided in scopes that are opened later, until the next look.
+static void found_by_a_look(void) {
+  free_one();
+  clear_stack();
+  CHECK(is_handed_out());
+  clear_stack();
+  undead_avoid_look();
+  undead_avoid_address(~hidden);
+  clear_stack();
+  CHECK(!is_handed_out());
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  clear_stack();
+  undead_avoid_look();
+  CHECK(is_handed_out());
+}
+
 static void *kept;
 static bool keep(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)pc, (void)sp, (void)bp;
@@ -163,6 +200,7 @@ int main(void) {
   modes();
   scopes();
   avoided();
+  found_by_a_look();
   filtered();
   at_the_same_time();
   cleared();
