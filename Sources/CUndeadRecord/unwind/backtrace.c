@@ -84,25 +84,25 @@ typedef struct {
   uintptr_t place;   // on the stack of whoever captures, if `cache` is the thread's own and of the current epoch, else 0
 } capture;
 
+static undead_walk_end walk_by_rules(const capture *wanted, undead_walk_words *words, uint32_t *frames) {
+  undead_unwind_cache *scratch = wanted->cache;
+  if (wanted->place) return undead_walk_from(wanted->place, scratch, wanted->thread, wanted->frame, words, frames);
+  return undead_walk(wanted->thread, wanted->frame, scratch->indices, UNDEAD_DEPTH_LIMIT, frames);
+}
+
 // Leaves the indices in the scratch; returns how many.
 static uint32_t walk_uncached(const capture *wanted) {
-  undead_thread_state *thread = wanted->thread;
   undead_unwind_cache *scratch = wanted->cache;
-  undead_frame frame = wanted->frame;
   uint32_t frames = 0;
-  undead_walk_end end =
-      wanted->place ? undead_walk_from(wanted->place, scratch, thread, frame, &frames)
-                    : undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
-  if (end == UNDEAD_WALK_LOST) {
-    // libunwind may read what is none of a stack, if it is not the thread's own.
-    uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
-    if (!undead_stack_covers(thread, frame.sp) || !undead_libunwind_is_ready()) return frames;
-    uint32_t better = walk_with_libunwind(scratch, frame.pc);
-    // Then it is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
-    if (better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
-    if (better > frames) return better;
-    undead_walk(thread, frame, scratch->indices, UNDEAD_DEPTH_LIMIT, &frames);
-  }
+  if (walk_by_rules(wanted, NULL, &frames) != UNDEAD_WALK_LOST) return frames;
+  // libunwind may read what is none of a stack, if it is not the thread's own.
+  uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
+  if (!undead_stack_covers(wanted->thread, wanted->frame.sp) || !undead_libunwind_is_ready()) return frames;
+  uint32_t better = walk_with_libunwind(scratch, wanted->frame.pc);
+  // Then it is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
+  if (better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
+  if (better > frames) return better;
+  walk_by_rules(wanted, NULL, &frames);
   return frames;
 }
 

@@ -39,6 +39,8 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   memset(cache->branch_numbers, 0, sizeof cache->branch_numbers);
   memset(cache->caller_numbers, 0, sizeof cache->caller_numbers);
   cache->used_branches = cache->used_callers = 0;
+  if (cache->knows_saves) memset(cache->saves, 0, sizeof cache->saves);
+  cache->knows_saves = false;
   for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++) {
     cache->fresh[index].pc = 0;
     cache->fresh[index].rule = 0;

@@ -140,6 +140,13 @@ typedef struct {
 } undead_partial_site;
 #define UNDEAD_PARTIAL_SITES 256u
 
+// Where functions save registers, for frames that are found by one.
+typedef struct {
+  uintptr_t pc;
+  undead_saves saves;
+} undead_known_saves;
+#define UNDEAD_KNOWN_SAVES 256u
+
 #define UNDEAD_KNOWN_PCS 2048u
 #define UNDEAD_KNOWN_CHILDREN 2048u
 #define UNDEAD_KNOWN_PAIR_SETS 16u   // by the innermost return address
@@ -190,10 +197,19 @@ typedef struct {
     };
   };
   const undead_memo_base *bases[UNDEAD_MEMO_BASES];
+  bool knows_saves;
+  undead_known_saves saves[UNDEAD_KNOWN_SAVES];
   undead_known_callers callers[UNDEAD_KNOWN_CALLERS + 1];
   _Alignas(64) uint8_t memo_bytes[UNDEAD_MEMO_BYTES];
   _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/room_x86_64.h); the last, so that its end is far from here
 } undead_unwind_cache;
+
+// The words that a walk read, for whoever wants to know whether another one would find the same.
+typedef struct {
+  undead_check *next, *end;   // they are written from here to there
+  bool uses_bp;               // something depended on the rbp at the start, too
+  bool incomplete;            // or on what is not among them
+} undead_walk_words;
 
 // Counts how often rules were forgotten, or a generation began, in steps of UNDEAD_EPOCH_STEP.
 extern uint32_t undead_rules_epoch;
@@ -215,10 +231,10 @@ const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_
 // Forgets the rule of a return address.
 void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc);
 
-// Like undead_walk, with what the cache of this thread and of the current epoch knows of addresses, into its scratch. The page
-// of `place` can be read: the caller's own frame lies there.
+// Like undead_walk, with what the cache of this thread and of the current epoch knows of addresses, into its scratch, for a frame
+// that called the instrument. The page of `place` can be read: the caller's own frame lies there. `words` may be NULL.
 undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,
-                                 undead_frame frame, uint32_t *count);
+                                 undead_frame frame, undead_walk_words *words, uint32_t *count);
 
 // Captures without the cache, or prepares it and uses it; never 0.
 uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame);

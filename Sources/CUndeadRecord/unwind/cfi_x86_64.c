@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// A small interpreter of .eh_frame: computes the rule of one instruction. Only the CFA, rbp and the return address are
-// followed; what needs another register is left to libunwind.
+// A small interpreter of .eh_frame: computes the rule of one instruction. The CFA, the return address and the registers that
+// functions keep are followed; what needs another one is left to libunwind.
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/dwarf_reader.h"
@@ -12,20 +12,32 @@
 #include "unwind/table_pages.h"
 #include <string.h>
 
-enum { REGISTER_RBP = 6, REGISTER_RSP = 7, REGISTER_RIP = 16 };
+enum { REGISTER_RBX = 3, REGISTER_RBP = 6, REGISTER_RSP = 7, REGISTER_R12 = 12, REGISTER_R15 = 15, REGISTER_RIP = 16 };
 
 // An address or a number that is known but for the value of one register at run time.
 typedef struct {
-  enum { VALUE_ODD, VALUE_NUMBER, VALUE_RSP, VALUE_RBP, VALUE_AT_RBP } base;   // AT_RBP: the word at rbp + offset
+  enum { VALUE_ODD, VALUE_NUMBER, VALUE_RSP, VALUE_RBP, VALUE_AT_RBP, VALUE_KEPT } base;   // AT_RBP: the word at rbp + offset
   int64_t offset;
+  undead_kept_register kept;
 } symbolic_value;
 
 typedef struct {
+  enum { SAVED_NOWHERE, SAVED_AT_CFA, SAVED_AT_RBP, SAVED_ODD } where;
+  int32_t offset;
+} saved_place;
+
+enum { PLACE_RBP = UNDEAD_KEPT_COUNT, PLACES, NO_PLACE = -1 };
+typedef struct {
   symbolic_value cfa;
-  enum { SAVED_NOWHERE, SAVED_AT_CFA, SAVED_AT_RBP, SAVED_ODD } rbp;
-  int64_t rbp_offset;
+  saved_place places[PLACES];   // of the kept registers, and of rbp
   enum { RETURN_ODD, RETURN_AT_CFA, RETURN_UNDEFINED } return_address;
 } row;
+
+static int place_of(uint64_t number) {
+  if (number == REGISTER_RBP) return PLACE_RBP;
+  if (number == REGISTER_RBX) return UNDEAD_RBX;
+  return number >= REGISTER_R12 && number <= REGISTER_R15 ? UNDEAD_R12 + (int)(number - REGISTER_R12) : NO_PLACE;
+}
 
 typedef struct {
   const uint8_t *instructions, *end;
@@ -46,19 +58,19 @@ typedef struct {
 } machine;
 
 static symbolic_value operate(uint8_t operation, symbolic_value left, symbolic_value right) {
-  symbolic_value odd = {VALUE_ODD, 0};
+  symbolic_value odd = {.base = VALUE_ODD};
   if (operation == DW_OP_plus && left.base == VALUE_NUMBER && right.base != VALUE_ODD && right.base != VALUE_AT_RBP)
-    return (symbolic_value){right.base, left.offset + right.offset};
+    return (symbolic_value){.base = right.base, .offset = left.offset + right.offset};
   if (right.base != VALUE_NUMBER || left.base == VALUE_ODD || left.base == VALUE_AT_RBP) return odd;
-  if (operation == DW_OP_plus) return (symbolic_value){left.base, left.offset + right.offset};
-  if (operation == DW_OP_minus) return (symbolic_value){left.base, left.offset - right.offset};
+  if (operation == DW_OP_plus) return (symbolic_value){.base = left.base, .offset = left.offset + right.offset};
+  if (operation == DW_OP_minus) return (symbolic_value){.base = left.base, .offset = left.offset - right.offset};
   if (left.base != VALUE_NUMBER) return odd;
   switch (operation) {
-  case DW_OP_and: return (symbolic_value){VALUE_NUMBER, left.offset & right.offset};
-  case DW_OP_ge: return (symbolic_value){VALUE_NUMBER, left.offset >= right.offset};
+  case DW_OP_and: return (symbolic_value){.base = VALUE_NUMBER, .offset = left.offset & right.offset};
+  case DW_OP_ge: return (symbolic_value){.base = VALUE_NUMBER, .offset = left.offset >= right.offset};
   case DW_OP_shl:
     return right.offset >= 0 && right.offset < 63
-               ? (symbolic_value){VALUE_NUMBER, (int64_t)((uint64_t)left.offset << right.offset)}
+               ? (symbolic_value){.base = VALUE_NUMBER, .offset = (int64_t)((uint64_t)left.offset << right.offset)}
                : odd;
   default: return odd;
   }
@@ -89,7 +101,7 @@ static bool push_operand(dwarf_reader *reader, uint8_t operation, uintptr_t pc, 
 }
 
 static symbolic_value evaluate(const uint8_t *start, uint64_t length, uintptr_t pc) {
-  symbolic_value odd = {VALUE_ODD, 0}, stack[8], operand;
+  symbolic_value odd = {.base = VALUE_ODD}, stack[8], operand;
   unsigned depth = 0;
   dwarf_reader reader = {start, start + length, false};
   while (reader.at < reader.end) {
@@ -112,36 +124,37 @@ static symbolic_value evaluate(const uint8_t *start, uint64_t length, uintptr_t 
 }
 
 static symbolic_value register_value(uint64_t number, int64_t offset) {
-  if (number == REGISTER_RSP) return (symbolic_value){VALUE_RSP, offset};
-  if (number == REGISTER_RBP) return (symbolic_value){VALUE_RBP, offset};
-  return (symbolic_value){VALUE_ODD, offset};
+  if (number == REGISTER_RSP) return (symbolic_value){.base = VALUE_RSP, .offset = offset};
+  if (number == REGISTER_RBP) return (symbolic_value){.base = VALUE_RBP, .offset = offset};
+  int place = place_of(number);
+  if (place == NO_PLACE) return (symbolic_value){.base = VALUE_ODD, .offset = offset};
+  return (symbolic_value){.base = VALUE_KEPT, .offset = offset, .kept = (undead_kept_register)place};
+}
+
+static void set_place(row *current, uint64_t number, saved_place saved) {
+  int place = place_of(number);
+  if (place != NO_PLACE) current->places[place] = saved;
 }
 
 static void set_offset(row *current, uint64_t number, int64_t offset) {
-  if (number == REGISTER_RBP) {
-    current->rbp = SAVED_AT_CFA;
-    current->rbp_offset = offset;
-  } else if (number == REGISTER_RIP) {
-    current->return_address = offset == -8 ? RETURN_AT_CFA : RETURN_ODD;
-  }
+  set_place(current, number, (saved_place){offset == (int32_t)offset ? SAVED_AT_CFA : SAVED_ODD, (int32_t)offset});
+  if (number == REGISTER_RIP) current->return_address = offset == -8 ? RETURN_AT_CFA : RETURN_ODD;
 }
 
 static void set_odd(row *current, uint64_t number) {
-  if (number == REGISTER_RBP) current->rbp = SAVED_ODD;
+  set_place(current, number, (saved_place){.where = SAVED_ODD});
   if (number == REGISTER_RIP) current->return_address = RETURN_ODD;
 }
 
 static void restore(machine *m, uint64_t number) {
-  if (number == REGISTER_RBP) {
-    m->current.rbp = m->initial.rbp;
-    m->current.rbp_offset = m->initial.rbp_offset;
-  } else if (number == REGISTER_RIP) {
-    m->current.return_address = m->initial.return_address;
-  }
+  int place = place_of(number);
+  if (place != NO_PLACE) m->current.places[place] = m->initial.places[place];
+  if (number == REGISTER_RIP) m->current.return_address = m->initial.return_address;
 }
 
 static void set_undefined(row *current, uint64_t number) {
-  if (number == REGISTER_RBP) current->rbp = SAVED_NOWHERE;
+  // Of an rbp that has no value nobody depends; another register is looked for only where somebody does.
+  set_place(current, number, (saved_place){.where = number == REGISTER_RBP ? SAVED_NOWHERE : SAVED_ODD});
   if (number == REGISTER_RIP) current->return_address = RETURN_UNDEFINED;
 }
 
@@ -155,12 +168,9 @@ static void set_expression(machine *m, dwarf_reader *reader, bool is_value) {
   const uint8_t *start = dwarf_skip(reader, length);
   if (!start) return;
   symbolic_value slot = evaluate(start, length, m->pc);
-  if (number == REGISTER_RBP && !is_value && slot.base == VALUE_RBP) {
-    m->current.rbp = SAVED_AT_RBP;
-    m->current.rbp_offset = slot.offset;
-  } else {
-    set_odd(&m->current, number);
-  }
+  bool fits = !is_value && slot.base == VALUE_RBP && slot.offset == (int32_t)slot.offset;
+  if (fits && place_of(number) != NO_PLACE) set_place(&m->current, number, (saved_place){SAVED_AT_RBP, (int32_t)slot.offset});
+  else set_odd(&m->current, number);
 }
 
 static void remember(machine *m) {
@@ -223,8 +233,8 @@ static void step_extended(machine *m, uint8_t instruction, dwarf_reader *reader)
   case DW_CFA_undefined: set_undefined(&m->current, dwarf_uleb(reader)); break;
   case DW_CFA_same_value:
     number = dwarf_uleb(reader);
-    if (number == REGISTER_RBP) m->current.rbp = SAVED_NOWHERE;
-    else set_odd(&m->current, number);
+    if (place_of(number) == NO_PLACE) set_odd(&m->current, number);
+    else set_place(&m->current, number, (saved_place){.where = SAVED_NOWHERE});
     break;
   case DW_CFA_register:
   case DW_CFA_val_offset:
@@ -291,20 +301,32 @@ static undead_rule foreign(void) {
 
 #define MAX_RBP_OFFSET 64   // it is 16 in practice
 
+// CFA = a kept register + offset.
+static undead_rule rule_by_register(const row *current) {
+  const saved_place *rbp = &current->places[PLACE_RBP];
+  int64_t offset = current->cfa.offset, saved = rbp->where == SAVED_AT_CFA ? -(int64_t)rbp->offset : 0;
+  if (rbp->where == SAVED_AT_RBP || offset < 8 || offset > UNDEAD_RULE_FIELD) return special(UNDEAD_RULE_UNKNOWN);
+  if (saved < 0 || saved > UNDEAD_RULE_FIELD || ((offset | saved) & 7)) return special(UNDEAD_RULE_UNKNOWN);
+  uint64_t details = UNDEAD_RULE_REGISTER | (uint64_t)current->cfa.kept << 4 | (uint64_t)saved << 8;
+  return undead_rule_make(UNDEAD_RULE_SPECIAL, (uint64_t)offset, details);
+}
+
 static undead_rule rule_of_row(const row *current) {
+  const saved_place *rbp = &current->places[PLACE_RBP];
   if (current->return_address == RETURN_UNDEFINED) return special(UNDEAD_RULE_STOP);
-  if (current->return_address != RETURN_AT_CFA || current->rbp == SAVED_ODD) return special(UNDEAD_RULE_UNKNOWN);
+  if (current->return_address != RETURN_AT_CFA || rbp->where == SAVED_ODD) return special(UNDEAD_RULE_UNKNOWN);
+  if (current->cfa.base == VALUE_KEPT) return rule_by_register(current);
   if (current->cfa.base == VALUE_AT_RBP) {
     int64_t offset = -current->cfa.offset;
-    bool fits = offset >= 0 && offset <= UNDEAD_RULE_FIELD && current->rbp == SAVED_AT_RBP && current->rbp_offset == 0;
+    bool fits = offset >= 0 && offset <= UNDEAD_RULE_FIELD && rbp->where == SAVED_AT_RBP && rbp->offset == 0;
     return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_BP, (uint64_t)offset, UNDEAD_RULE_DEREF)
                 : special(UNDEAD_RULE_UNKNOWN);
   }
   bool by_rbp = current->cfa.base == VALUE_RBP;
   if (!by_rbp && current->cfa.base != VALUE_RSP) return special(UNDEAD_RULE_UNKNOWN);
   int64_t offset = current->cfa.offset;
-  int64_t saved = current->rbp == SAVED_AT_CFA ? -current->rbp_offset : 0;
-  if (current->rbp == SAVED_AT_RBP) saved = by_rbp ? offset - current->rbp_offset : -1;
+  int64_t saved = rbp->where == SAVED_AT_CFA ? -(int64_t)rbp->offset : 0;
+  if (rbp->where == SAVED_AT_RBP) saved = by_rbp ? offset - rbp->offset : -1;
   // What follows a rule relies on this: slots are aligned and not (far) below the stack pointer.
   if (offset < 8 || offset > (by_rbp ? MAX_RBP_OFFSET : UNDEAD_RULE_FIELD) || saved < 0 || saved > offset || ((offset | saved) & 7))
     return special(UNDEAD_RULE_UNKNOWN);
@@ -339,31 +361,72 @@ static bool is_asynchronous(uintptr_t start, uintptr_t pc) {
   return pc - start >= sizeof prologue && memcmp((const void *)start, prologue, sizeof prologue) == 0;
 }
 
-static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
+// What the tables say of an address.
+typedef struct {
+  enum { ENTRY_NONE, ENTRY_ODD, ENTRY_SIGNAL, ENTRY_ROW } kind;
+  uintptr_t start;   // of the function; without an entry where the one before ends
+  row row;
+} table_entry;
+
+static void read_entry(const undead_image *image, uintptr_t pc, table_entry *found) {
+  *found = (table_entry){.kind = ENTRY_NONE, .start = image->low};
   const uint8_t *entry = find_entry(image, pc);
-  if (!entry) return compute_without_entry(image, pc, image->low);
+  if (!entry) return;
+  found->kind = ENTRY_ODD;
   uint32_t length, back;
   memcpy(&length, entry, 4);
   memcpy(&back, entry + 4, 4);
   undead_table_pages_note(image, entry, entry + 4 - back);
   common_entry common;
-  if (length == 0xFFFFFFFF || !read_common_entry(entry + 4 - back, &common)) return special(UNDEAD_RULE_UNKNOWN);
+  if (length == 0xFFFFFFFF || !read_common_entry(entry + 4 - back, &common)) return;
   dwarf_reader reader = {entry + 8, entry + 4 + length, false};
   uintptr_t start = dwarf_encoded(&reader, common.pointer_encoding, 0);
   uintptr_t size = dwarf_encoded(&reader, common.pointer_encoding & 0x0F, 0);
-  if (pc < start || reader.failed) return special(UNDEAD_RULE_UNKNOWN);
-  if (pc >= start + size) return compute_without_entry(image, pc, start + size);
-  if (common.signal_frame) return special(UNDEAD_RULE_SIGNAL);
+  if (pc < start || reader.failed) return;
+  bool is_within = pc < start + size;
+  found->start = is_within ? start : start + size;
+  found->kind = !is_within ? ENTRY_NONE : common.signal_frame ? ENTRY_SIGNAL : ENTRY_ODD;
+  if (found->kind != ENTRY_ODD) return;
   if (common.augmented) dwarf_skip(&reader, dwarf_uleb(&reader));
 
   machine m = {.pc = pc, .location = start, .common = &common};
-  m.current = (row){.cfa = {VALUE_RSP, 8}, .rbp = SAVED_NOWHERE, .return_address = RETURN_ODD};
+  m.current = (row){.cfa = {.base = VALUE_RSP, .offset = 8}, .return_address = RETURN_ODD};
   run(&m, common.instructions, common.end);
   m.initial = m.current;
   if (!m.finished) run(&m, reader.at, reader.end);
-  undead_rule rule = m.odd ? special(UNDEAD_RULE_UNKNOWN) : rule_of_row(&m.current);
-  bool saves_context = undead_rule_kind(rule) == 0 && undead_rule_saved(rule) == 16 && is_asynchronous(start, pc);
+  if (m.odd) return;
+  found->kind = ENTRY_ROW;
+  found->row = m.current;
+}
+
+static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
+  table_entry entry;
+  read_entry(image, pc, &entry);
+  if (entry.kind == ENTRY_NONE) return compute_without_entry(image, pc, entry.start);
+  if (entry.kind != ENTRY_ROW) return special(entry.kind == ENTRY_SIGNAL ? UNDEAD_RULE_SIGNAL : UNDEAD_RULE_UNKNOWN);
+  undead_rule rule = rule_of_row(&entry.row);
+  bool saves_context = undead_rule_kind(rule) == 0 && undead_rule_saved(rule) == 16 && is_asynchronous(entry.start, pc);
   return saves_context ? rule | UNDEAD_RULE_ASYNC : rule;
+}
+
+static uint64_t saves_of_place(const saved_place *place) {
+  int64_t words = -(int64_t)place->offset / 8;
+  bool is_slot = place->where == SAVED_AT_CFA || place->where == SAVED_AT_RBP;
+  if (place->where == SAVED_NOWHERE) return 0;
+  // No slot lies at the CFA itself; at rbp there may be one.
+  int64_t least = place->where == SAVED_AT_CFA ? 1 : 0;
+  if (!is_slot || place->offset & 7 || words < least || words >= 0x7FF) return UNDEAD_SAVED_UNKNOWN;
+  return (uint64_t)words | (place->where == SAVED_AT_RBP ? UNDEAD_SAVED_BY_RBP : 0);
+}
+
+undead_saves undead_saves_compute(uintptr_t pc) {
+  undead_image image;
+  table_entry entry = {.kind = ENTRY_NONE};
+  if (undead_image_find(pc, &image)) read_entry(&image, pc, &entry);
+  undead_saves saves = 0;
+  for (int place = 0; place < UNDEAD_KEPT_COUNT; place++)
+    saves |= (entry.kind == ENTRY_ROW ? saves_of_place(&entry.row.places[place]) : UNDEAD_SAVED_UNKNOWN) << 12 * place;
+  return saves;
 }
 
 undead_rule undead_rule_compute(uintptr_t pc) {

@@ -1,5 +1,5 @@
 // Frames that have no plain rule, in random order, again and again: realigned ones, interrupted ones, ones found by
-// another register, code that belongs to no image. What is inside of them lies where it lay while they differ.
+// other registers, code that belongs to no image. What is inside of them lies where it lay while they differ.
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <pthread.h>
@@ -28,6 +28,7 @@ void either_realigned(callback function, void *context, int way);
 void either_foreign(callback function, void *context, int way);
 void either_interrupted(callback function, void *context, int way);
 void by_register(callback function, void *context, int way);
+void by_other_register(callback function, void *context, int way);
 __asm__(
     ".text\n"
     "call_realigned:\n"
@@ -113,6 +114,37 @@ __asm__(
     "  pop %rbx\n"
     ".cfi_def_cfa %rsp, 8\n"
     "  ret\n"
+    ".cfi_endproc\n"
+    // The same by one of those with a number, the others changed, and rbp saved further in.
+    "by_other_register:\n"
+    ".cfi_startproc\n"
+    "  push %rbx\n"
+    ".cfi_def_cfa_offset 16\n"
+    ".cfi_offset %rbx, -16\n"
+    "  push %r14\n"
+    ".cfi_def_cfa_offset 24\n"
+    ".cfi_offset %r14, -24\n"
+    "  push %rbp\n"
+    ".cfi_def_cfa_offset 32\n"
+    ".cfi_offset %rbp, -32\n"
+    "  lea 24(%rsp), %r14\n"
+    ".cfi_def_cfa %r14, 8\n"
+    "  xor %ebx, %ebx\n"
+    "  test $2, %edx\n"
+    "  je 1f\n"
+    "  mov %rsp, %rbp\n"
+    "  sub $48, %rsp\n"
+    "1: and $-16, %rsp\n"
+    "  mov %rdi, %rax\n"
+    "  mov %rsi, %rdi\n"
+    "  call *%rax\n"
+    "  lea -24(%r14), %rsp\n"
+    "  pop %rbp\n"
+    "  pop %r14\n"
+    ".cfi_def_cfa %rsp, 16\n"
+    "  pop %rbx\n"
+    ".cfi_def_cfa_offset 8\n"
+    "  ret\n"
     ".cfi_endproc\n");
 
 static void handle(int number, siginfo_t *info, void *context) {
@@ -150,12 +182,12 @@ typedef struct {
 
 static __attribute__((noinline)) void dive(void *context) {
   dive_state now = *(const dive_state *)context;
-  const caller callers[] = {plain, either_realigned, by_compiler, either_interrupted, either_foreign, by_register, plain};
+  const caller callers[] = {plain,          either_realigned, by_compiler,       either_interrupted,
+                            either_foreign, by_register,      by_other_register, plain};
   touch(16 + now.seed % 5 * 16);
   if (now.depth == 0) return;
   uint32_t next = now.seed * 1664525u + 1013904223u;
-  uint32_t kind = (next >> 16) % 7;
-  if (kind == 5 && next >> 28) kind = 6;   // rarely: what only libunwind unwinds is dear
+  uint32_t kind = (next >> 16) % 8;
   dive_state inner = {next, now.depth - 1};
   callers[kind](dive, &inner, (int)(next >> 24 & 3));
   touch(48);
