@@ -2,6 +2,8 @@
 #if UNDEAD_SUPPORTED
 #include "unwind/stack.h"
 #include "platform/memory.h"
+#include "platform/processor.h"
+#include <sys/syscall.h>
 
 // Outermost end of the main thread's stack; exported by the dynamic loader.
 extern void *__libc_stack_end;
@@ -9,11 +11,11 @@ extern void *__libc_stack_end;
 #define PAGE 4096u
 #define MAX_STEP (64u << 20)   // a stack does not grow by more between two allocations
 
-// glibc puts a thread's descriptor at the top of its stack, above the first frame; the main thread's descriptor is
-// below the main stack.
-static uintptr_t outer_end(uintptr_t sp) {
-  uintptr_t descriptor = (uintptr_t)__builtin_thread_pointer();
-  return sp < descriptor ? descriptor : (uintptr_t)__libc_stack_end;
+// glibc puts a thread's descriptor at the top of its stack, above the first frame. The main thread's lies elsewhere: perhaps
+// above a stack that is not the thread's own.
+static uintptr_t outer_end(void) {
+  bool is_main = undead_raw3(SYS_gettid, 0, 0, 0) == undead_raw3(SYS_getpid, 0, 0, 0);
+  return is_main ? (uintptr_t)__libc_stack_end : (uintptr_t)__builtin_thread_pointer();
 }
 
 // The last bytes of a stack do not count as covered: there is no room for the fast way there.
@@ -29,8 +31,7 @@ static void look_for_end(undead_thread_state *thread) {
 
 bool undead_stack_extend(undead_thread_state *thread, uintptr_t sp) {
   if (!thread->stack_high) {
-    uintptr_t high = outer_end(sp);
-    if (sp >= high) return false;
+    uintptr_t high = outer_end();
     thread->stack_low = high;
     thread->stack_high = high;
   }
