@@ -146,6 +146,13 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
+  /// Each word that led to such a stack is changed, and each page of it taken away.
+  @Test(arguments: ["-O0", "-O2"])
+  func stacksThatTheChainCannotFollow(optimization: String) throws {
+    let program = try Recorder.linkProgram("unwind/walked.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
   @Test(arguments: ["-O0", "-O2"])
   func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)

@@ -7,6 +7,7 @@
 #include "unwind/images.h"
 #include "unwind/known_x86_64.h"
 #include "unwind/libunwind.h"
+#include "unwind/memo_x86_64.h"
 #include "unwind/room_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/stack.h"
@@ -90,11 +91,12 @@ static undead_walk_end walk_by_rules(const capture *wanted, undead_walk_words *w
   return undead_walk(wanted->thread, wanted->frame, scratch->indices, UNDEAD_DEPTH_LIMIT, frames);
 }
 
-// Leaves the indices in the scratch; returns how many.
-static uint32_t walk_uncached(const capture *wanted) {
+// Leaves the indices in the scratch; returns how many. `words` may be NULL.
+static uint32_t walk_uncached(const capture *wanted, undead_walk_words *words) {
   undead_unwind_cache *scratch = wanted->cache;
   uint32_t frames = 0;
-  if (walk_by_rules(wanted, NULL, &frames) != UNDEAD_WALK_LOST) return frames;
+  if (walk_by_rules(wanted, words, &frames) != UNDEAD_WALK_LOST) return frames;
+  if (words) words->incomplete = true;
   // libunwind may read what is none of a stack, if it is not the thread's own.
   uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
   if (!undead_stack_covers(wanted->thread, wanted->frame.sp) || !undead_libunwind_is_ready()) return frames;
@@ -108,9 +110,14 @@ static uint32_t walk_uncached(const capture *wanted) {
 
 static void capture_in_room(void *context) {
   capture *wanted = context;
-  uint32_t found = walk_uncached(wanted);
+  undead_unwind_cache *known = wanted->place ? wanted->cache : NULL;
+  undead_walk_words words;
+  bool may_keep = known && undead_memo_begin_walk(known, &words);
+  uint32_t found = walk_uncached(wanted, may_keep ? &words : NULL);
   if (wanted->use) wanted->use(wanted->context, wanted->cache->indices, found);
-  else wanted->id = store(wanted->place ? wanted->cache : NULL, wanted->cache->indices, found);
+  else wanted->id = store(known, wanted->cache->indices, found);
+  if (may_keep && wanted->id != undead_backtrace_none)
+    undead_memo_consider_walked(known, wanted->thread, &wanted->frame, &words, wanted->id);
 }
 
 static uint32_t capture_without_chain(undead_thread_state *thread, undead_frame frame, uintptr_t place) {
@@ -179,7 +186,8 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
   if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
     uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
     if (cache->state != epoch) undead_capture_reset(cache, epoch);
-    cache->holds = false;
+    uint32_t id = undead_capture_known(cache, (uintptr_t)__builtin_frame_address(0), frame);
+    if (id) return id;
     if (undead_stack_covers(thread, frame.sp)) {
       capture wanted = {.thread = thread, .cache = cache, .frame = frame};
       undead_run_with_cache(cache, capture_cached_in_room, &wanted);

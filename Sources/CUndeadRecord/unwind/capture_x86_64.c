@@ -143,13 +143,25 @@ uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high,
   return id;
 }
 
+uint32_t undead_capture_known(undead_unwind_cache *cache, uintptr_t place, undead_frame frame) {
+  uint32_t state = cache->state;
+  cache->state = state | UNDEAD_CACHE_BUSY;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  cache->holds = false;
+  uint32_t id = undead_memo_find_walked(cache, place, &frame);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  cache->state = state;
+  return id;
+}
+
 // A stack that was not expected.
 static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
                                                          uintptr_t bp) {
   undead_unwind_cache *cache = thread->unwind_cache;
   uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
   // Equal only if the cache is not busy.
-  if (LIKELY(cache && cache->state == epoch) && undead_stack_covers(thread, sp)) {
+  bool usable = LIKELY(cache && cache->state == epoch);
+  if (usable && LIKELY(undead_stack_covers(thread, sp))) {
     cache->state = epoch | UNDEAD_CACHE_BUSY;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t id = capture(cache, thread->stack_high, pc, sp, bp, false);
@@ -159,6 +171,26 @@ static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *th
     if (LIKELY(id && whole)) return id;
   }
   return undead_capture_slow(thread, (undead_frame){pc, sp, bp});
+}
+
+// Another stack than the thread's own, which is expected after the last one.
+static __attribute__((noinline)) uint32_t capture_elsewhere(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
+                                                            uintptr_t bp) {
+  undead_unwind_cache *cache = thread->unwind_cache;
+  uint32_t epoch = cache->state;
+  cache->state = epoch | UNDEAD_CACHE_BUSY;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t id = undead_memo_expected_elsewhere(cache, pc, sp, bp);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  cache->state = epoch;
+  return LIKELY(id) ? id : capture_frames(thread, pc, sp, bp);
+}
+
+static __attribute__((noinline)) uint32_t capture_unexpected(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
+                                                             uintptr_t bp) {
+  const undead_unwind_cache *cache = thread->unwind_cache;
+  bool elsewhere = cache->expected && UNLIKELY(cache->expected->sp == ~sp);
+  return elsewhere ? capture_elsewhere(thread, pc, sp, bp) : capture_frames(thread, pc, sp, bp);
 }
 
 // The stack that is expected after the last one, in a cache of this epoch that is not busy.
@@ -171,7 +203,7 @@ static __attribute__((noinline)) uint32_t capture_expected(undead_thread_state *
   uint32_t id = undead_memo_expected(cache, pc, sp, bp);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = epoch;
-  return LIKELY(id) ? id : capture_frames(thread, pc, sp, bp);
+  return LIKELY(id) ? id : capture_unexpected(thread, pc, sp, bp);
 }
 
 uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {

@@ -58,7 +58,8 @@ typedef struct {
 } undead_branch;
 
 // What many stacks have in common, and a whole stack without it (unwind/memo_x86_64.h): the words that led to its
-// frames, in whole blocks.
+// frames, in whole blocks. Of a stack with words elsewhere than on the thread's own stack, `sp` is the complement of the
+// stack pointer, which none is, and the pages of these words stand behind the checks.
 typedef struct {
   const undead_check *end;
   uint32_t count;
@@ -74,6 +75,7 @@ typedef struct undead_memo {
   struct undead_memo *made_before; // all there are
   struct undead_memo **set;        // where it is looked for
   uint32_t id;
+  uint32_t page_count;
   undead_check checks[];
 } undead_memo;
 
@@ -218,6 +220,10 @@ extern uint32_t undead_rules_epoch;
 // full. The stack has to be the thread's own (undead_stack_covers), and the cache of the current epoch and not busy.
 // The caller checks for changed images if the dynamic loader allocates, and says so with `from_loader`.
 uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader);
+
+// The id of a stack that the chain cannot follow and that is known as a whole, else 0. The page of `place` can be read; the cache
+// as above.
+uint32_t undead_capture_known(undead_unwind_cache *cache, uintptr_t place, undead_frame frame);
 
 // Forgets everything that depends on unwind rules; `state` is the new state.
 void undead_capture_reset(undead_unwind_cache *cache, uint32_t state);

@@ -2,7 +2,10 @@
 #if UNDEAD_SUPPORTED
 #if defined(__x86_64__)
 #include "unwind/memo_x86_64.h"
+#include "platform/memory.h"
+#include "unwind/images.h"
 #include "unwind/odd_x86_64.h"
+#include "unwind/stack.h"
 #include <string.h>
 
 // Where few stacks are met again, looking for them is a waste: rest for a while.
@@ -13,6 +16,8 @@
 #define SETTLED_STAMPS 256u
 #define LEAST_SHARED 8u        // checks
 #define MOST_CHECKS 512u
+#define MOST_PAGES 32u
+#define PAGE 4096u
 
 static void forget_kept(undead_unwind_cache *cache) {
   cache->expected = NULL;
@@ -144,30 +149,139 @@ static bool rests(undead_unwind_cache *cache) {
   return true;
 }
 
-void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
-                          const undead_memo_stack *stack) {
-  if (rests(cache)) return;
+// The words of others than the thread's own stack may be gone: their pages are asked for each time.
+static bool holds(const undead_memo *memo, uintptr_t place, const undead_frame *start) {
+  if (memo->sp == start->sp) return undead_memo_holds(memo, start->pc, start->sp, start->bp);
+  if (memo->sp != ~start->sp || memo->pc != start->pc || ((memo->bp ^ start->bp) & memo->bp_mask) != 0) return false;
+  const uintptr_t *page = (const uintptr_t *)memo->end, *end = page + memo->page_count;
+  for (; page < end; page++)
+    if (*page != (place & ~(uintptr_t)(PAGE - 1)) && !undead_page_is_readable(*page)) return false;
+  return undead_blocks_hold(memo->checks, memo->end);
+}
+
+// The memo of a stack if there is one; `wanted` if one is to be made.
+static undead_memo *look_up(undead_unwind_cache *cache, const undead_frame *start, uint32_t id, bool *wanted) {
   cache->memo_used = 1;
-  undead_memo_place *place = place_of(cache, stack->id);
+  undead_memo_place *place = place_of(cache, id);
   undead_memo *memo = place->memo;
-  const undead_frame *start = &stack->start;
-  if (!memo || memo->id != stack->id || !undead_memo_holds(memo, start->pc, start->sp, start->bp)) {
-    if (place->candidate != stack->id) {
-      // Not yet: many stacks come only once. Of two that come in turn to one place, either is to get its second time.
-      if (!place->candidate || cache->memo_turn++ % 2 == 0) place->candidate = stack->id;
-      return;
-    }
-    memo = make(cache, stack_high, stack);
-    if (!memo) return;
-    memo->set = set;
-    memo->made_before = cache->last_made;
-    cache->last_made = memo;
-    place->memo = memo;
-  }
+  *wanted = false;
+  if (memo && memo->id == id && holds(memo, 0, start)) return memo;
+  *wanted = place->candidate == id;
+  // Not yet: many stacks come only once. Of two that come in turn to one place, either is to get its second time.
+  if (!*wanted && (!place->candidate || cache->memo_turn++ % 2 == 0)) place->candidate = id;
+  return NULL;
+}
+
+static void keep(undead_unwind_cache *cache, undead_memo **set, undead_memo *memo) {
+  memo->set = set;
+  memo->made_before = cache->last_made;
+  cache->last_made = memo;
+  place_of(cache, memo->id)->memo = memo;
+}
+
+static void put_first(undead_unwind_cache *cache, undead_memo **set, undead_memo *memo) {
   if (memo->set != set) return;   // undead_memo_leave looks nowhere else
   set[1] = set[0];
   set[0] = memo;
   undead_memo_follow(cache, memo);
+}
+
+void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
+                          const undead_memo_stack *stack) {
+  if (rests(cache)) return;
+  bool wanted;
+  undead_memo *memo = look_up(cache, &stack->start, stack->id, &wanted);
+  if (!memo) {
+    memo = wanted ? make(cache, stack_high, stack) : NULL;
+    if (!memo) return;
+    keep(cache, set, memo);
+  }
+  put_first(cache, set, memo);
+}
+
+// --- Stacks that the chain cannot follow ---
+
+static undead_memo **set_of_walked(undead_unwind_cache *cache, const undead_frame *start) {
+  return undead_memo_set(cache, 0, start->pc, start->sp);
+}
+
+static uint32_t follow(undead_unwind_cache *cache, undead_memo *memo) {
+  cache->memo_hits++;
+  undead_memo_follow(cache, memo);
+  return memo->id;
+}
+
+uint32_t undead_memo_expected_elsewhere(undead_unwind_cache *cache, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  undead_memo *memo = cache->expected;
+  const undead_frame start = {pc, sp, bp};
+  return LIKELY(holds(memo, (uintptr_t)__builtin_frame_address(0), &start)) ? follow(cache, memo) : 0;
+}
+
+uint32_t undead_memo_find_walked(undead_unwind_cache *cache, uintptr_t place, const undead_frame *start) {
+  if (cache->memo_rest) return 0;
+  // One of the thread's own stack that is expected was compared already.
+  undead_memo **set = set_of_walked(cache, start);
+  for (uint32_t way = 0; way < UNDEAD_MEMO_WAYS; way++)
+    if (set[way] && holds(set[way], place, start)) return follow(cache, set[way]);
+  return 0;
+}
+
+bool undead_memo_begin_walk(undead_unwind_cache *cache, undead_walk_words *words) {
+  if (cache->memo_rest) {
+    cache->memo_rest--;
+    return false;
+  }
+  // Written where it stays if it is kept.
+  uint32_t most = (uint32_t)(sizeof(undead_memo) + (MOST_CHECKS + UNDEAD_MEMO_BLOCK) * sizeof(undead_check) +
+                             MOST_PAGES * sizeof(uintptr_t));
+  if (cache->memo_bytes_used + most > UNDEAD_MEMO_BYTES) undead_memo_forget(cache);
+  undead_memo *memo = (undead_memo *)(cache->memo_bytes + cache->memo_bytes_used);
+  *words = (undead_walk_words){.next = memo->checks, .end = memo->checks + MOST_CHECKS};
+  return true;
+}
+
+// Writes the pages behind the checks; UINT32_MAX if there are too many.
+static uint32_t list_pages(undead_thread_state *thread, const undead_memo *memo, const undead_check *end) {
+  uintptr_t *pages = (uintptr_t *)end;
+  uint32_t count = 0;
+  for (const undead_check *check = memo->checks; check < end; check++) {
+    uintptr_t slot = (uintptr_t)check->slot, page = slot & ~(uintptr_t)(PAGE - 1);
+    if (undead_stack_covers(thread, slot)) continue;
+    uint32_t known = count;
+    while (known > 0 && pages[known - 1] != page) known--;
+    if (known > 0) continue;
+    if (count == MOST_PAGES) return UINT32_MAX;
+    pages[count++] = page;
+  }
+  return count;
+}
+
+static undead_memo *make_walked(undead_unwind_cache *cache, undead_thread_state *thread, const undead_frame *start,
+                                const undead_walk_words *words, uint32_t id) {
+  undead_memo *memo = (undead_memo *)(cache->memo_bytes + cache->memo_bytes_used);
+  undead_check *end = fill_up(memo->checks, words->next);
+  uint32_t page_count = list_pages(thread, memo, end);
+  if (page_count == UINT32_MAX) return NULL;
+  uintptr_t bytes = (uintptr_t)((const uintptr_t *)end + page_count) - (uintptr_t)memo;
+  if (!take(cache, (uint32_t)bytes)) return NULL;
+  *memo = (undead_memo){.sp = page_count ? ~start->sp : start->sp, .pc = start->pc, .bp = start->bp,
+                        .bp_mask = words->uses_bp ? ~(uintptr_t)0 : 0, .end = end, .id = id, .page_count = page_count};
+  return memo;
+}
+
+void undead_memo_consider_walked(undead_unwind_cache *cache, undead_thread_state *thread, const undead_frame *start,
+                                 const undead_walk_words *words, uint32_t id) {
+  const undead_memo *place = (const undead_memo *)(cache->memo_bytes + cache->memo_bytes_used);
+  // A caller that is the loader has to ask for changed images each time.
+  if (words->incomplete || words->next == place->checks || undead_is_loader(start->pc) || rests(cache)) return;
+  bool wanted;
+  undead_memo **set = set_of_walked(cache, start), *memo = look_up(cache, start, id, &wanted);
+  if (!memo) {
+    memo = wanted ? make_walked(cache, thread, start, words, id) : NULL;
+    if (!memo) return;
+    keep(cache, set, memo);
+  }
+  put_first(cache, set, memo);
 }
 #endif
 #endif

@@ -73,6 +73,19 @@ typedef struct {
 void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
                           const undead_memo_stack *stack);
 
+// For stacks that the chain cannot follow. The id of the one at `start` if it is known, else 0; the page of `place` can be read.
+uint32_t undead_memo_find_walked(undead_unwind_cache *cache, uintptr_t place, const undead_frame *start);
+
+// The same if it is the expected one, on another stack than the thread's own, which the caller runs on.
+uint32_t undead_memo_expected_elsewhere(undead_unwind_cache *cache, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+
+// Where a walk is to write its words, for undead_memo_consider_walked; false if none are to be kept now.
+bool undead_memo_begin_walk(undead_unwind_cache *cache, undead_walk_words *words);
+
+// Keeps a stack that was walked before, or finds it.
+void undead_memo_consider_walked(undead_unwind_cache *cache, undead_thread_state *thread, const undead_frame *start,
+                                 const undead_walk_words *words, uint32_t id);
+
 // Forgets all: they belong to one thread's stack, and to the present rules.
 void undead_memo_forget(undead_unwind_cache *cache);
 

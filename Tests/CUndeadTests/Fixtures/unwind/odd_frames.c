@@ -28,6 +28,7 @@ void either_realigned(callback function, void *context, int way);
 void either_foreign(callback function, void *context, int way);
 void either_interrupted(callback function, void *context, int way);
 void by_register(callback function, void *context, int way);
+void either_by_register(callback function, void *context, int way);
 void by_other_register(callback function, void *context, int way);
 __asm__(
     ".text\n"
@@ -55,6 +56,9 @@ __asm__(
     ".cfi_endproc\n"
     "either_foreign:\n"
     "  mov foreign(%rip), %rcx\n"
+    "  jmp either\n"
+    "either_by_register:\n"
+    "  lea by_register(%rip), %rcx\n"
     "  jmp either\n"
     "either_realigned:\n"
     "  lea call_realigned(%rip), %rcx\n"
@@ -107,7 +111,8 @@ __asm__(
     "  test %edx, %edx\n"
     "  je 1f\n"
     "  sub $32, %rsp\n"
-    "1: mov %rdi, %rax\n"
+    "1: and $-64, %rsp\n"
+    "  mov %rdi, %rax\n"
     "  mov %rsi, %rdi\n"
     "  call *%rax\n"
     "  mov %rbx, %rsp\n"
@@ -134,7 +139,7 @@ __asm__(
     "  je 1f\n"
     "  mov %rsp, %rbp\n"
     "  sub $48, %rsp\n"
-    "1: and $-16, %rsp\n"
+    "1: and $-64, %rsp\n"
     "  mov %rdi, %rax\n"
     "  mov %rsi, %rdi\n"
     "  call *%rax\n"
@@ -182,8 +187,8 @@ typedef struct {
 
 static __attribute__((noinline)) void dive(void *context) {
   dive_state now = *(const dive_state *)context;
-  const caller callers[] = {plain,          either_realigned, by_compiler,       either_interrupted,
-                            either_foreign, by_register,      by_other_register, plain};
+  const caller callers[] = {plain,          either_realigned,   by_compiler,       either_interrupted,
+                            either_foreign, either_by_register, by_other_register, plain};
   touch(16 + now.seed % 5 * 16);
   if (now.depth == 0) return;
   uint32_t next = now.seed * 1664525u + 1013904223u;
@@ -201,6 +206,7 @@ static void *run(void *rounds) {
       either_realigned(dive, &start, (int)(round & 1));
       either_foreign(dive, &start, (int)(round & 1));
       either_interrupted(dive, &start, (int)(round & 3));
+      either_by_register(dive, &start, (int)(round & 1));
       by_compiler(dive, &start, (int)(round & 3));
     }
   }

@@ -24,7 +24,7 @@
 #define FRAMES 200
 #define PAGE 4096ul
 
-static volatile unsigned long captures, wrong;
+static volatile unsigned long captures, wrong, recognised;
 static volatile int sink;
 
 static __attribute__((noinline)) void capture_and_check(void) {
@@ -32,9 +32,12 @@ static __attribute__((noinline)) void capture_and_check(void) {
   uintptr_t found[FRAMES];
   uint32_t indices[FRAMES], count = 0;
   uint32_t id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
+  const undead_unwind_cache *cache = undead_thread.unwind_cache;
+  bool is_whole = cache && cache->holds && cache->followed->sp == ~(uintptr_t)(frame + 2);
   uint32_t length = undead_backtrace_frames(id, found, FRAMES);
   undead_walk(&undead_thread, (undead_frame){frame[1], (uintptr_t)(frame + 2), frame[0]}, indices, FRAMES, &count);
   captures++;
+  recognised += is_whole;
   bool equal = length == count && count > 0;
   for (uint32_t index = 0; equal && index < count; index++) equal = found[index] == undead_pcs[indices[index]].pc;
   if (!equal) wrong++;
@@ -451,6 +454,6 @@ int main(void) {
   interrupt_on_alternate_stacks();
   interrupt_by_timer();
   ask_nothing_on_a_page();
-  fprintf(stderr, "%lu captures, %lu wrong\n", captures, wrong);
+  fprintf(stderr, "%lu captures, %lu wrong, %lu recognised as a whole\n", captures, wrong, recognised);
   return wrong != 0 || failures != 0;
 }
