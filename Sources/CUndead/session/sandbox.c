@@ -58,6 +58,7 @@ static const call calls[] = {
     {SYS_prlimit64, {0}},
     {SYS_rt_sigaction, {15}},
     {SYS_rt_sigprocmask, {2}},
+    {SYS_rt_sigprocmask, {UNDEAD_NO_SIGNAL_CHANGE}, .may_fail = true},
     {SYS_rt_sigpending, {0}, .may_fail = true},
     {SYS_rt_sigreturn, {0}},
     {SYS_sigaltstack, {0}, .may_fail = true},

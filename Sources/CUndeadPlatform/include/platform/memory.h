@@ -54,5 +54,7 @@ bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
 
 // True if the page of `address` can be read. Asks the kernel (about 100 ns); async-signal-safe, keeps errno.
 bool undead_page_is_readable(uintptr_t address);
+// What it asks to be done with a signal mask, which no kernel knows.
+#define UNDEAD_NO_SIGNAL_CHANGE 0x5bd1e995
 
 #pragma GCC visibility pop

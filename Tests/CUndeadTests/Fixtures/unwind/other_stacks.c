@@ -2,9 +2,11 @@
 // their memory. Each is compared with a walk that asks the kernel for every page. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
+#include "platform/memory.h"
 #include "platform/thread_state.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture_x86_64.h"
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -394,19 +396,47 @@ static void interrupt_by_timer(void) {
 
 // --- Questions to the kernel ---
 
-// Whoever asks for a page (platform/memory.h) is ended.
-static void forbid_questions(void) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x5bd1e995, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+static void filter_calls(struct sock_filter *filter, unsigned short length) {
+  struct sock_fprog program = {length, filter};
   CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
   CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+#define ARGUMENT(number) offsetof(struct seccomp_data, args[number])
+#define LOAD(place) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, place)
+#define IF_EQUAL(value, skipped, skipped_else) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skipped, skipped_else)
+#define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
+
+// Whoever asks for a page (platform/memory.h), in either way, is ended.
+static void forbid_questions(void) {
+  struct sock_filter filter[] = {
+      LOAD(offsetof(struct seccomp_data, nr)),
+      IF_EQUAL(SYS_futex, 3, 0),
+      IF_EQUAL(SYS_rt_sigprocmask, 0, 5),
+      LOAD(ARGUMENT(0)),
+      IF_EQUAL(UNDEAD_NO_SIGNAL_CHANGE, 2, 3),
+      LOAD(ARGUMENT(2)),
+      IF_EQUAL(UNDEAD_NO_SIGNAL_CHANGE, 0, 1),
+      ANSWER(SECCOMP_RET_KILL_PROCESS),
+      ANSWER(SECCOMP_RET_ALLOW),
+  };
+  filter_calls(filter, sizeof filter / sizeof *filter);
+}
+
+// The shorter question is refused: the other one is asked.
+static void ask_otherwise(void) {
+  struct sock_filter filter[] = {
+      LOAD(offsetof(struct seccomp_data, nr)),
+      IF_EQUAL(SYS_rt_sigprocmask, 0, 3),
+      LOAD(ARGUMENT(0)),
+      IF_EQUAL(UNDEAD_NO_SIGNAL_CHANGE, 0, 1),
+      ANSWER(SECCOMP_RET_ERRNO | EPERM),
+      ANSWER(SECCOMP_RET_ALLOW),
+  };
+  uintptr_t stack = (uintptr_t)map_stack(PAGE);
+  CHECK(undead_page_is_readable(stack) && !undead_page_is_readable(stack - PAGE));
+  filter_calls(filter, sizeof filter / sizeof *filter);
+  CHECK(undead_page_is_readable(stack) && !undead_page_is_readable(stack - PAGE));
 }
 
 static __attribute__((noinline)) uint32_t capture_alone(void) {
@@ -427,12 +457,12 @@ static void ask_nothing(void) {
   for (volatile int round = 0; round < 6; round++) first = capture_at(round);
 }
 
-static void ask_nothing_on_a_page(void) {
+static void in_a_child(void (*function)(void)) {
   pid_t child = fork();
   if (child == 0) {
     static ucontext_t context;
     failures = 0;
-    prepare(&context, map_stack(1 << 17), 1 << 17, ask_nothing);
+    prepare(&context, map_stack(1 << 17), 1 << 17, function);
     enter(&context);
     _exit(failures != 0);
   }
@@ -453,7 +483,8 @@ int main(void) {
   end_on_the_page();
   interrupt_on_alternate_stacks();
   interrupt_by_timer();
-  ask_nothing_on_a_page();
+  in_a_child(ask_nothing);
+  in_a_child(ask_otherwise);
   fprintf(stderr, "%lu captures, %lu wrong, %lu recognised as a whole\n", captures, wrong, recognised);
   return wrong != 0 || failures != 0;
 }
