@@ -209,20 +209,31 @@ static bool can_be_waited_for(uintptr_t page) {
   return undead_raw6(SYS_futex, (long)page, wait, UNDEAD_NO_SIGNAL_CHANGE, (long)&at_once, 0, 0) != -EFAULT;
 }
 
+enum { MASK_BYTES = 8 };
+
 // A new signal mask is read before the kernel finds that it does not know what to do with it.
-static long try_as_mask(uintptr_t page) {
-  enum { MASK_BYTES = 8 };
-  return undead_raw4(SYS_rt_sigprocmask, UNDEAD_NO_SIGNAL_CHANGE, (long)page, 0, MASK_BYTES);
+static long try_as_mask(uintptr_t address) {
+  return undead_raw4(SYS_rt_sigprocmask, UNDEAD_NO_SIGNAL_CHANGE, (long)address, 0, MASK_BYTES);
 }
 
-bool undead_page_is_readable(uintptr_t address) {
+// 1 if the bytes of a mask can be read, 0 if not, -1 if the kernel does not say.
+static int can_be_mask(uintptr_t address) {
   // Who plays the kernel may look at the arguments in another order: asked once, of the kernel's own memory.
   static enum { NOT_TRIED, READS_MASK, READS_NO_MASK } kernel;
   if (kernel == NOT_TRIED) kernel = try_as_mask(-(uintptr_t)4096) == -EFAULT ? READS_MASK : READS_NO_MASK;
-  // Both calls go around `syscall`, which is ours.
+  // Like the other question it goes around `syscall`, which is ours.
+  long answer = kernel == READS_MASK ? try_as_mask(address) : 0;
+  return answer == -EINVAL ? 1 : answer == -EFAULT ? 0 : -1;
+}
+
+bool undead_page_is_readable(uintptr_t address) {
   uintptr_t page = address & ~(uintptr_t)4095;
-  long answer = kernel == READS_MASK ? try_as_mask(page) : 0;
-  if (answer == -EFAULT || answer == -EINVAL) return answer == -EINVAL;
-  return can_be_waited_for(page);
+  int answer = can_be_mask(page);
+  return answer < 0 ? can_be_waited_for(page) : answer;
+}
+
+bool undead_border_is_readable(uintptr_t border) {
+  int answer = can_be_mask(border - MASK_BYTES / 2);
+  return answer < 0 ? can_be_waited_for(border - 4096) && can_be_waited_for(border) : answer;
 }
 #endif

@@ -149,14 +149,25 @@ static bool rests(undead_unwind_cache *cache) {
   return true;
 }
 
+// Two at a time where they lie side by side. `own` is known.
+static bool can_read(const uintptr_t *page, const uintptr_t *end, uintptr_t own) {
+  while (page < end) {
+    uintptr_t first = *page++;
+    if (first == own) continue;
+    bool two = page < end && *page == first + PAGE && *page != own;
+    page += two;
+    if (!(two ? undead_border_is_readable(first + PAGE) : undead_page_is_readable(first))) return false;
+  }
+  return true;
+}
+
 // The words of others than the thread's own stack may be gone: their pages are asked for each time.
 static bool holds(const undead_memo *memo, uintptr_t place, const undead_frame *start) {
   if (memo->sp == start->sp) return undead_memo_holds(memo, start->pc, start->sp, start->bp);
   if (memo->sp != ~start->sp || memo->pc != start->pc || ((memo->bp ^ start->bp) & memo->bp_mask) != 0) return false;
-  const uintptr_t *page = (const uintptr_t *)memo->end, *end = page + memo->page_count;
-  for (; page < end; page++)
-    if (*page != (place & ~(uintptr_t)(PAGE - 1)) && !undead_page_is_readable(*page)) return false;
-  return undead_blocks_hold(memo->checks, memo->end);
+  const uintptr_t *pages = (const uintptr_t *)memo->end;
+  return can_read(pages, pages + memo->page_count, place & ~(uintptr_t)(PAGE - 1)) &&
+         undead_blocks_hold(memo->checks, memo->end);
 }
 
 // The memo of a stack if there is one; `wanted` if one is to be made.

@@ -54,7 +54,9 @@ bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
 
 // True if the page of `address` can be read. Asks the kernel (about 100 ns); async-signal-safe, keeps errno.
 bool undead_page_is_readable(uintptr_t address);
-// What it asks to be done with a signal mask, which no kernel knows.
+// The same for the two pages that meet at `border`, in one question.
+bool undead_border_is_readable(uintptr_t border);
+// What the kernel is asked to do with a signal mask, and does not know.
 #define UNDEAD_NO_SIGNAL_CHANGE 0x5bd1e995
 
 #pragma GCC visibility pop

@@ -433,10 +433,12 @@ static void ask_otherwise(void) {
       ANSWER(SECCOMP_RET_ERRNO | EPERM),
       ANSWER(SECCOMP_RET_ALLOW),
   };
-  uintptr_t stack = (uintptr_t)map_stack(PAGE);
-  CHECK(undead_page_is_readable(stack) && !undead_page_is_readable(stack - PAGE));
-  filter_calls(filter, sizeof filter / sizeof *filter);
-  CHECK(undead_page_is_readable(stack) && !undead_page_is_readable(stack - PAGE));
+  uintptr_t stack = (uintptr_t)map_stack(2 * PAGE);
+  for (int filtered = 0; filtered < 2; filtered++) {
+    CHECK(undead_page_is_readable(stack) && !undead_page_is_readable(stack - PAGE));
+    CHECK(undead_border_is_readable(stack + PAGE) && !undead_border_is_readable(stack) && !undead_border_is_readable(stack + 2 * PAGE));
+    if (!filtered) filter_calls(filter, sizeof filter / sizeof *filter);
+  }
 }
 
 static __attribute__((noinline)) uint32_t capture_alone(void) {
