@@ -189,7 +189,8 @@ static __attribute__((noinline)) uint32_t capture_elsewhere(undead_thread_state 
 static __attribute__((noinline)) uint32_t capture_unexpected(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
                                                              uintptr_t bp) {
   const undead_unwind_cache *cache = thread->unwind_cache;
-  bool elsewhere = cache->expected && UNLIKELY(cache->expected->sp == ~sp);
+  const undead_memo *expected = cache->expected;
+  bool elsewhere = expected && UNLIKELY(expected->sp == ~sp);
   return elsewhere ? capture_elsewhere(thread, pc, sp, bp) : capture_frames(thread, pc, sp, bp);
 }
 

@@ -223,9 +223,9 @@ static uint32_t follow(undead_unwind_cache *cache, undead_memo *memo) {
 }
 
 uint32_t undead_memo_expected_elsewhere(undead_unwind_cache *cache, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  undead_memo *memo = cache->expected;
+  undead_memo *memo = cache->expected;   // not always what the caller saw: a signal handler may have captured
   const undead_frame start = {pc, sp, bp};
-  return LIKELY(holds(memo, (uintptr_t)__builtin_frame_address(0), &start)) ? follow(cache, memo) : 0;
+  return memo && LIKELY(holds(memo, (uintptr_t)__builtin_frame_address(0), &start)) ? follow(cache, memo) : 0;
 }
 
 uint32_t undead_memo_find_walked(undead_unwind_cache *cache, uintptr_t place, const undead_frame *start) {
