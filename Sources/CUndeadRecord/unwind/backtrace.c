@@ -175,20 +175,24 @@ const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_
 }
 
 // Whatever the fast way does not do: the first capture of a thread, odd stacks, odd frames, captures within captures.
-uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame) {
+uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame, bool tried) {
   if (!undead_pc_table_prepare() || !undead_store_prepare()) {
     count(&dropped);
     return undead_backtrace_none;
   }
   // New code is mapped only after the loader allocated for it, and by then the old is gone from its tables.
-  if (undead_is_loader(frame.pc) && undead_images_changed()) undead_backtrace_forget_images();
+  bool from_loader = undead_is_loader(frame.pc);
+  if (from_loader && undead_images_changed()) undead_backtrace_forget_images();
   undead_unwind_cache *cache = undead_cache_of_thread(thread);
   if (cache && !(cache->state & UNDEAD_CACHE_BUSY)) {
     uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
-    if (cache->state != epoch) undead_capture_reset(cache, epoch);
+    if (cache->state != epoch) {
+      undead_capture_reset(cache, epoch);
+      tried = false;
+    }
     uint32_t id = undead_capture_known(cache, (uintptr_t)__builtin_frame_address(0), frame);
     if (id) return id;
-    if (undead_stack_covers(thread, frame.sp)) {
+    if ((!tried || from_loader) && undead_stack_covers(thread, frame.sp)) {
       capture wanted = {.thread = thread, .cache = cache, .frame = frame};
       undead_run_with_cache(cache, capture_cached_in_room, &wanted);
       if (wanted.id) return wanted.id;

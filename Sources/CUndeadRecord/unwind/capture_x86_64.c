@@ -160,17 +160,18 @@ static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *th
   undead_unwind_cache *cache = thread->unwind_cache;
   uint32_t epoch = __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE);
   // Equal only if the cache is not busy.
-  bool usable = LIKELY(cache && cache->state == epoch);
-  if (usable && LIKELY(undead_stack_covers(thread, sp))) {
+  bool usable = LIKELY(cache && cache->state == epoch) && LIKELY(undead_stack_covers(thread, sp));
+  bool whole = true;
+  if (usable) {
     cache->state = epoch | UNDEAD_CACHE_BUSY;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t id = capture(cache, thread->stack_high, pc, sp, bp, false);
-    bool whole = !cache->cut;
+    whole = !cache->cut;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     cache->state = epoch;
     if (LIKELY(id && whole)) return id;
   }
-  return undead_capture_slow(thread, (undead_frame){pc, sp, bp});
+  return undead_capture_slow(thread, (undead_frame){pc, sp, bp}, usable && whole);
 }
 
 // Another stack than the thread's own, which is expected after the last one.

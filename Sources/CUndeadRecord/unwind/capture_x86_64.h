@@ -242,7 +242,8 @@ void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc);
 undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,
                                  undead_frame frame, undead_walk_words *words, uint32_t *count);
 
-// Captures without the cache, or prepares it and uses it; never 0.
-uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame);
+// Captures without the cache, or prepares it and uses it; never 0. `tried`: undead_capture_cached cannot do it, unless because
+// of the loader.
+uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame, bool tried);
 
 #pragma GCC visibility pop

@@ -120,7 +120,7 @@ static __attribute__((noinline)) undead_saves find_saves(walk *w) {
 // Goes on with the registers of the caller.
 static __attribute__((noinline)) void restore_registers(walk *w, uintptr_t cfa) {
   undead_saves saves = find_saves(w);
-  for (int index = 0; index < UNDEAD_KEPT_COUNT; index++) {
+  for (int index = 0; saves >> 12 * index; index++) {
     uint32_t saved = undead_saves_of(saves, (undead_kept_register)index);
     if (saved == 0) continue;
     uintptr_t base = saved & UNDEAD_SAVED_BY_RBP ? use_bp(w) : cfa;
@@ -268,36 +268,44 @@ static void find_registers(const walk *start, kept *registers) {
   }
 }
 
-// Once more, with the kept registers. `is_own`: of the stack that this runs on, but for the room of the instrument.
-static __attribute__((noinline)) undead_walk_end walk_with_registers(walk *w, bool is_own, uint32_t *indices, uint32_t max,
+// Where the kept registers are followed: not at first, from where a function saved them, or from the start.
+typedef enum { FOLLOWS_NONE, FOLLOWS_SAVED, FOLLOWS_ALL } follows;
+
+static __attribute__((noinline)) undead_walk_end walk_with_registers(walk *w, follows what, uint32_t *indices, uint32_t max,
                                                                      uint32_t *count) {
   kept registers[UNDEAD_KEPT_COUNT] = {{0}};
-  if (is_own) find_registers(w, registers);
+  if (what == FOLLOWS_ALL) find_registers(w, registers);
   w->registers = registers;
   return walk_all(w, indices, max, count);
 }
 
-INLINE undead_walk_end walk_stack(walk *w, bool is_own, uint32_t *indices, uint32_t max, uint32_t *count) {
-  walk again = *w;
-  undead_check *first = w->words ? w->words->next : NULL;
-  undead_walk_end end = walk_all(w, indices, max, count);
-  if (LIKELY(end != UNDEAD_WALK_LOST) || !w->asks_registers) return end;
-  if (again.words) *again.words = (undead_walk_words){.next = first, .end = again.words->end};
-  return walk_with_registers(&again, is_own, indices, max, count);
+// Begins anew with more registers as long as one is missing. `last`: all of them are there for the stack that this runs on.
+INLINE undead_walk_end walk_stack(const walk *start, follows first, follows last, uint32_t *indices, uint32_t max,
+                                  uint32_t *count) {
+  undead_walk_words empty = start->words ? *start->words : (undead_walk_words){0};
+  for (follows what = first;; what++) {
+    walk w = *start;
+    if (w.words) *w.words = empty;
+    undead_walk_end end = LIKELY(what == FOLLOWS_NONE) ? walk_all(&w, indices, max, count)
+                                                       : walk_with_registers(&w, what, indices, max, count);
+    if (LIKELY(end != UNDEAD_WALK_LOST) || !w.asks_registers || what == last) return end;
+  }
 }
 
 undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uint32_t *indices, uint32_t max,
                             uint32_t *count) {
   reader r = {.thread = thread};
   walk w = {.reader = &r, .frame = frame};
-  return walk_stack(&w, false, indices, max, count);
+  return walk_stack(&w, FOLLOWS_NONE, FOLLOWS_SAVED, indices, max, count);
 }
 
 undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,
                                  undead_frame frame, undead_walk_words *words, uint32_t *count) {
   reader r = {thread, page_of(place), page_of(place) + PAGE};
   walk w = {.reader = &r, .cache = cache, .frame = frame, .words = words};
-  return walk_stack(&w, true, cache->indices, UNDEAD_DEPTH_LIMIT, count);
+  // Where they were needed once they mostly are again.
+  follows first = cache->knows_saves ? FOLLOWS_SAVED : FOLLOWS_NONE;
+  return walk_stack(&w, first, FOLLOWS_ALL, cache->indices, UNDEAD_DEPTH_LIMIT, count);
 }
 
 undead_frame_fate undead_walk_looks_for(undead_thread_state *thread, undead_frame frame, uintptr_t sp, uintptr_t low,
