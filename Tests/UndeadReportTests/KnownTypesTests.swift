@@ -83,7 +83,7 @@ import UndeadTestSupport
     for type in [
       "MyFoundation.TimerHost", "App.CFRunLoopTimerBox", "App.NotificationCenterLog", "App.NSNotificationLog",
     ] {
-      #expect(try #require(Self.held(by: type)).hasPrefix("`host` of \(type)"), "\(type)")
+      #expect(try #require(Self.held(by: type)).hasPrefix("set `host` of \(type) to nil"), "\(type)")
     }
     #expect(try #require(Self.held(by: "Foundation.Timer")).hasPrefix("a timer holds it"))
     #expect(

@@ -26,7 +26,7 @@ enum AbandonedAdvice {
   }
 
   private static let rules: [Rule] = [
-    heldByLoop, heldByTimer, observer, task, closure, delegate, collection, global, thread, field,
+    heldByLoop, heldByTimer, observer, task, closure, ofLibrary, delegate, collection, global, thread, field,
   ]
 
   private static func heldByLoop(_ facts: Facts) -> String? {
@@ -34,8 +34,9 @@ enum AbandonedAdvice {
     let item = facts.first.item ?? "timer"
     let what = facts.first.name.map { "\(item) \"\($0)\"" } ?? item
     guard facts.steps.count <= 1 else {
+      let other = facts.last.flatMap { isForeign($0) ? nil : ", or " + remedy($0) } ?? ""
       return "the run loop holds the \(what) until it is invalidated, and with it everything on this path: call "
-        + "invalidate() when the scope ends, or " + (facts.last.map(remedy) ?? "")
+        + "invalidate() when the scope ends" + other
     }
     switch facts.last {
     case nil:
@@ -43,8 +44,8 @@ enum AbandonedAdvice {
     case let step? where step.field == "userInfo":
       return "the \(what) keeps its userInfo until it is invalidated: call invalidate() when the scope ends"
     case let step? where step.reference.holdsClosure:
-      return "the block of the \(what) \(captures(step)): capture it weakly (`[weak self]`), and call invalidate() "
-        + "when the owner goes away"
+      return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference)), and call invalidate() when "
+        + "the owner goes away"
     default:
       let weakly = item == "display link" ? "give it a WeakProxy as its target" : "make it with `holding: .weak`"
       return "the \(what) holds its target strongly until it is invalidated: call invalidate() when the owner goes "
@@ -65,17 +66,55 @@ enum AbandonedAdvice {
 
   private static func task(_ facts: Facts) -> String? {
     guard facts.steps.contains(where: { $0.type == "Task" }) else { return nil }
+    if facts.steps.contains(where: { KnownTypes.isContinuationCanary($0.type) || holdsContinuation($0) }) {
+      return
+        "a task that waits for a continuation holds it: resume the continuation exactly once on every path, also when "
+        + "the scope ends or the task is cancelled (withTaskCancellationHandler); a weak `self` would not wake the task"
+    }
     return "a task that has not ended holds it: cancel the task when the scope ends, or capture `self` weakly in it"
+  }
+
+  private static func holdsContinuation(_ step: PathStep) -> Bool {
+    ["Swift.CheckedContinuation", "Swift.UnsafeContinuation"].contains {
+      TypeName.mentions($0, in: step.fieldType ?? "")
+    }
   }
 
   private static func closure(_ facts: Facts) -> String? {
     guard let step = facts.last, step.reference.holdsClosure else { return nil }
-    return "the closure stored in `\(place(step))` of \(step.type) \(captures(step)): capture it weakly "
-      + "(`[weak self]`), or set `\(place(step))` to nil when the scope ends"
+    let stored = "the closure stored in `\(place(step))` of \(step.type) \(captures(step))"
+    let remedy = Advice.remedy(step.reference)
+    if isForeign(step) {
+      // A closure that the library itself made is nothing that the programmer can change.
+      guard step.reference.holdsOwnClosure else { return nil }
+      return "\(stored): \(remedy), or end what it was given to when the scope ends (\(LibraryAdvice.endings))"
+    }
+    let removal = step.field.contains("[") ? "remove it from `\(place(step))`" : "set `\(place(step))` to nil"
+    return "\(stored): \(remedy), or \(removal) when the scope ends"
+  }
+
+  /// An object that is not the user's: what put the watched one there has to take it out again.
+  private static func ofLibrary(_ facts: Facts) -> String? {
+    guard let last = facts.last, isForeign(last) else { return nil }
+    // The outermost of them is what the user's code deals with.
+    let own = facts.steps.lastIndex { !isForeign($0) }
+    let outer = own.map { facts.steps[$0 + 1] } ?? facts.first
+    let holder = own.map { facts.steps[$0] }.map { ", which `\(place($0))` of \($0.type) refers to," } ?? ""
+    let subject = TypeName.unspecialized(outer.type) + (holder.isEmpty ? reached(facts) : holder)
+    guard let package = outer.package ?? last.package else {
+      return
+        "\(subject) holds it: undo what gave it the object when the scope ends (remove, cancel, invalidate or close)"
+    }
+    return
+      "\(subject) is \(package)'s and holds it: most likely the call that ends it is missing (\(LibraryAdvice.endings))"
+  }
+
+  private static func isForeign(_ step: PathStep) -> Bool {
+    (step.package != nil || ToolchainModules.declare(step.type)) && !LibraryAdvice.isBox(step.type)
   }
 
   private static func delegate(_ facts: Facts) -> String? {
-    guard let step = facts.last, FieldName.isBackReference(step.field) else { return nil }
+    guard let step = facts.last, FieldName.isDelegate(step.field) else { return nil }
     return "`\(step.field)` of \(step.type) still refers to it: declare it `weak`, or set it to nil when the scope "
       + "ends"
   }
@@ -116,13 +155,8 @@ enum AbandonedAdvice {
 
   private static func remedy(_ step: PathStep) -> String {
     if step.reference.holdsClosure { return "capture it weakly in the closure stored in `\(place(step))`" }
-    if let package = step.package {
-      return
-        "`\(place(step))` of \(TypeName.unspecialized(step.type)) is \(package)'s: most likely the call that ends it "
-        + "is missing (close, finish, shut down, cancel or invalidate)"
-    }
-    return "set `\(place(step))` of \(step.type) to nil when the scope ends, or declare it `weak`"
-      + (FieldName.isBackReference(step.field) ? "" : " if it does not own the object")
+    return
+      "set `\(place(step))` of \(step.type) to nil when the scope ends, or declare it `weak` if it does not own the object"
   }
 
   private static func captures(_ step: PathStep) -> String {

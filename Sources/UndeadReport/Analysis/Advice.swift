@@ -1,3 +1,15 @@
+/// What a suspended task waits for, as far as its stack tells.
+enum Awaited {
+  case stream, continuation, unknown
+
+  init(_ suspended: Backtrace?) {
+    let symbols = suspended?.frames.map(\.symbol) ?? []
+    self =
+      symbols.contains(where: KnownTypes.isStream)
+      ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
+  }
+}
+
 /// What to do about the patterns of leaks that are known. The first entry that has something to say is taken.
 enum Advice {
   private typealias Rule = @Sendable (LeakFacts) -> String?
@@ -11,7 +23,9 @@ enum Advice {
   }
 
   /// What to do about an object that something that fires or waits holds.
-  static func text(for kind: Suspect.Kind, holdsBack: [Reference]) -> String? {
+  ///
+  /// - Parameter suspended: where it waits, if it is a task.
+  static func text(for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?) -> String? {
     let field = holdsBack.first.map { " in `\($0.field)`" } ?? ""
     switch kind {
     case .timer:
@@ -23,6 +37,11 @@ enum Advice {
     case .observer:
       return "the block registered with NotificationCenter captures the object that keeps its token\(field): capture "
         + "`self` weakly, and call removeObserver(_:) when the owner goes away"
+    case .task where Awaited(suspended) == .continuation:
+      return
+        "the task waits\(place(suspended)) for a continuation, and holds the object that holds it\(field): resume it "
+        + "exactly once on every path, also when the owner is done or the task is cancelled "
+        + "(withTaskCancellationHandler); a weak `self` would not wake the task"
     case .task:
       return "the task waits and holds the object that holds it\(field): cancel it when the owner is done (not in its "
         + "deinit, which the task prevents), or capture `self` weakly in the task"
@@ -57,17 +76,22 @@ enum Advice {
 
   private static func waitingTask(_ facts: LeakFacts) -> String? {
     guard facts.rootRole == .task else { return nil }
-    let symbols = facts.suspended?.frames.map(\.symbol) ?? []
-    let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
-    if symbols.contains(where: KnownTypes.isStream) {
+    let place = place(facts.suspended)
+    switch Awaited(facts.suspended) {
+    case .stream:
       return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
-    }
-    if symbols.contains(where: KnownTypes.isContinuation) {
+    case .continuation:
       return "the task waits\(place) for a continuation that nobody can resume any more: resume it exactly once on "
         + "every path, also when its owner goes away"
+    case .unknown:
+      return "the task is suspended\(place) and nobody can resume it any more: resume its continuation, or finish the "
+        + "stream that it waits for"
     }
-    return "the task is suspended\(place) and nobody can resume it any more: resume its continuation, or finish the "
-      + "stream that it waits for"
+  }
+
+  /// The function in which a task waits: " in Loader.load()".
+  private static func place(_ suspended: Backtrace?) -> String {
+    suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
   }
 
   private static func rawMemory(_ facts: LeakFacts) -> String? {
@@ -97,16 +121,14 @@ enum Advice {
 
   private static func taskCycle(_ facts: LeakFacts) -> String? {
     guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
-    let symbols = facts.suspended?.frames.map(\.symbol) ?? []
-    if symbols.contains(where: KnownTypes.isStream) {
+    let awaited = Awaited(facts.suspended)
+    if awaited == .stream {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if symbols.contains(where: KnownTypes.isContinuation)
-      || facts.types.contains(where: KnownTypes.isContinuationCanary)
-    {
-      let place = facts.suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
-      return "the task waits\(place) for a continuation that only the cycle itself holds: resume it exactly once on "
+    if awaited == .continuation || facts.types.contains(where: KnownTypes.isContinuationCanary) {
+      return
+        "the task waits\(place(facts.suspended)) for a continuation that only the cycle itself holds: resume it exactly once on "
         + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
         + "`self` would not wake the task"
     }
@@ -238,16 +260,26 @@ enum Advice {
 
   /// What to do where nothing tells which of several references is not meant to own.
   static func choose(_ facts: LeakFacts) -> String {
-    let names = choices(facts)
-    guard names.contains(",") else {
-      return "\(names) is most likely the reference that does not own its object: make it `weak` or `unowned`, or set "
-        + "it to nil when the objects are done"
+    let (names, areOwning) = choices(facts)
+    let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
+    return switch (names.count, areOwning) {
+    case (1, false):
+      "\(list) is most likely the reference that does not own its object: make it `weak` or `unowned`, or set it to nil "
+        + "when the objects are done"
+    case (_, false):
+      "make the one of these references that does not own its object `weak` or `unowned`, or set one to nil when the "
+        + "objects are done: \(list)"
+    case (1, true):
+      "\(list) seems to own its object: when the objects are done set it to nil, or call what ends it (cancel, finish); "
+        + "make it `weak` only if it is not meant to own"
+    case (_, true):
+      "these references all seem to own their objects: when the objects are done set one to nil, or call what ends it "
+        + "(cancel, finish); make one `weak` only if it is not meant to own: \(list)"
     }
-    return "make the one of these references that does not own its object `weak` or `unowned`, or set one to nil when "
-      + "the objects are done: " + names
   }
 
-  private static func choices(_ facts: LeakFacts) -> String {
+  /// The references that could be changed, and whether all of them are called like those that own.
+  private static func choices(_ facts: LeakFacts) -> (names: [String], areOwning: Bool) {
     let named = facts.references.filter { !$0.isNameless && !ToolchainModules.declare($0.type) }
     let ofUser = named.filter { $0.package == nil }
     let own = ofUser.isEmpty ? named : ofUser
@@ -258,8 +290,7 @@ enum Advice {
       let name = "`\(reference.type).\(collection(reference.field))`"
       if !names.contains(name) { names.append(name) }
     }
-    let shown = names.prefix(3).joined(separator: ", ")
-    return names.count > 3 ? shown + ", ..." : shown
+    return (names, candidates.isEmpty && !own.isEmpty)
   }
 
   /// The collection that an element belongs to: `children[2].item` -> `children`.

@@ -1,7 +1,7 @@
 /// What to do about leaks that objects of a dependency take part in: their references are not the user's to change.
 enum LibraryAdvice {
   /// What ends things, as libraries call it.
-  private static let endings = "close, finish, shut down, cancel or invalidate"
+  static let endings = "close, finish, shut down, cancel or invalidate"
 
   /// A cycle of a dependency's objects alone.
   static func cycle(_ facts: LeakFacts) -> String? {
@@ -105,12 +105,14 @@ enum LibraryAdvice {
   }
 
   /// What only puts a value of the user's into a box: there is nothing to end.
-  private static let boxes = ["NIOConcurrencyHelpers.LockStorage<", "NIOCore.NIOLoopBoundBox<"]
+  static func isBox(_ type: String) -> Bool {
+    ["NIOConcurrencyHelpers.LockStorage<", "NIOCore.NIOLoopBoundBox<", "Swift.ManagedBuffer<"]
+      .contains(where: type.hasPrefix)
+  }
 
   /// Objects of the user's and of a dependency.
   static func mixed(_ facts: LeakFacts) -> String? {
-    let others = facts.references.filter { reference in !boxes.contains(where: reference.type.hasPrefix) }
-    guard let package = others.lazy.compactMap(\.package).first,
+    guard let package = facts.references.lazy.filter({ !isBox($0.type) }).compactMap(\.package).first,
       let field = facts.references.first(where: { $0.isOfUser && !$0.isNameless })
     else { return nil }
     return "objects of \(package) are part of the cycle, which let go when they are ended: most likely that call is "

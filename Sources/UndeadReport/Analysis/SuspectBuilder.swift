@@ -64,7 +64,9 @@ struct SuspectBuilder {
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
-      advice: isHeldByLoop ? AbandonedAdvice.text(for: path) : Advice.text(for: kind, holdsBack: holdsBack), test: test)
+      advice: isHeldByLoop
+        ? AbandonedAdvice.text(for: path) : Advice.text(for: kind, holdsBack: holdsBack, suspended: suspended),
+      test: test)
     suspect.references = counts.references(to: node, names, &frames)
     return suspect
   }

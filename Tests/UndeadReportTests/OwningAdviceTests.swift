@@ -1,0 +1,149 @@
+import Testing
+
+@testable import UndeadReport
+
+/// Nothing that owns, and nothing that is not the user's, is told to be made weak; what waits is to be woken.
+@Suite struct OwningAdviceTests {
+  // MARK: Cycles
+
+  private static func cycle(_ fields: [(type: String, field: String)]) throws -> String? {
+    var heap = SyntheticHeap()
+    let nodes = fields.map { heap.object($0.type, at: Scenario.site("App.start()", 12)) }
+    for (index, pair) in fields.enumerated() { heap.link(nodes[index], pair.field, nodes[(index + 1) % nodes.count]) }
+    return try heap.report().leaks.first?.advice
+  }
+
+  @Test func referencesThatSeemToOwnAreToBeEnded() throws {
+    #expect(
+      try Self.cycle([("App.Sink", "subscription"), ("App.Inner", "downstream")])
+        == "these references all seem to own their objects: when the objects are done set one to nil, or call what ends "
+        + "it (cancel, finish); make one `weak` only if it is not meant to own: `App.Sink.subscription`, "
+        + "`App.Inner.downstream`")
+    #expect(
+      try Self.cycle([("App.Node", "next"), ("App.Node", "next")])
+        == "`App.Node.next` seems to own its object: when the objects are done set it to nil, or call what ends it "
+        + "(cancel, finish); make it `weak` only if it is not meant to own")
+  }
+
+  @Test func theReferenceThatDoesNotSeemToOwnIsNamed() throws {
+    #expect(
+      try Self.cycle([("App.Sink", "subscription"), ("App.Inner", "sink")])
+        == "`App.Inner.sink` is most likely the reference that does not own its object: make it `weak` or `unowned`, or "
+        + "set it to nil when the objects are done")
+  }
+
+  // MARK: Tasks
+
+  private static func waiting(_ frames: [SyntheticHeap.Function]) throws -> String? {
+    var heap = SyntheticHeap()
+    let task = heap.node("Task", kind: .task, state: .live, waiting: frames + [.app("App.Poller.run()", "/a.swift", 7)])
+    let poller = heap.object("App.Poller", state: .suspect, at: Scenario.site("App.poll()", 9))
+    heap.link(task, "async frame", poller)
+    heap.link(poller, "task", task)
+    heap.suspect(4, poller, by: task, root: "$s3App6pollerAA6PollerCvp", path: [task, poller])
+    return try heap.report().suspects.first?.advice
+  }
+
+  @Test func aContinuationIsToBeResumed() throws {
+    let wait = SyntheticHeap.Function.system("Swift.withCheckedContinuation(isolation:function:_:)")
+    #expect(
+      try Self.waiting([wait])
+        == "the task waits in App.Poller.run() for a continuation, and holds the object that holds it in `task`: resume "
+        + "it exactly once on every path, also when the owner is done or the task is cancelled "
+        + "(withTaskCancellationHandler); a weak `self` would not wake the task")
+    #expect(
+      try Self.waiting([])
+        == "the task waits and holds the object that holds it in `task`: cancel it when the owner is done (not in its "
+        + "deinit, which the task prevents), or capture `self` weakly in the task")
+  }
+
+  // MARK: Paths
+
+  /// The advice where `steps` lead from a global to an object.
+  private static func held(by steps: PathStep..., package: String? = nil) -> String? {
+    var path = steps + [PathStep(type: "App.Owner", field: "")]
+    path[0].root = .init(kind: "global", name: "App.shared")
+    path[steps.count - 1].package = package
+    return AbandonedAdvice.text(for: path)
+  }
+
+  @Test func aFieldIsWeakOnlyWhereItDoesNotOwn() {
+    #expect(
+      Self.held(by: PathStep(type: "App.Center", field: "delegate"))
+        == "`delegate` of App.Center still refers to it: declare it `weak`, or set it to nil when the scope ends")
+    for field in ["session", "parent", "current"] {
+      #expect(
+        Self.held(by: PathStep(type: "App.Center", field: field))
+          == "set `\(field)` of App.Center to nil when the scope ends, or declare it `weak` if it does not own the object "
+          + "(reached from `App.shared`)")
+    }
+  }
+
+  @Test func whatALibraryHoldsIsToBeEndedThere() {
+    let server = PathStep(type: "App.Server", field: "channels[3]")
+    for field in ["delegate", "handlers[3]", "next"] {
+      let channel = PathStep(type: "NIOCore.Channel<App.A>", field: field)
+      #expect(
+        Self.held(by: channel, package: "swift-nio")
+          == "NIOCore.Channel (reached from `App.shared`) is swift-nio's and holds it: most likely the call that ends it is "
+          + "missing (close, finish, shut down, cancel or invalidate)")
+      #expect(
+        Self.held(by: server, channel, package: "swift-nio")
+          == "NIOCore.Channel, which `channels` of App.Server refers to, is swift-nio's and holds it: most likely the call "
+          + "that ends it is missing (close, finish, shut down, cancel or invalidate)")
+    }
+    #expect(
+      Self.held(
+        by: PathStep(type: "App.Store", field: "cache"), PathStep(type: "Foundation.NSCache<A, B>", field: "_head"),
+        PathStep(type: "Foundation.NSCacheEntry<A, B>", field: "value"))
+        == "Foundation.NSCache, which `cache` of App.Store refers to, holds it: undo what gave it the object when the scope "
+        + "ends (remove, cancel, invalidate or close)")
+  }
+
+  private static func closure(_ type: String, _ field: String, captures: String? = "self") -> PathStep {
+    let function = Frame(symbol: "closure #1 in App.Owner.start()", file: "/app/main.swift", line: 3, module: "App")
+    return PathStep(type: type, field: field, fieldType: "() -> ()", closure: function, captures: captures)
+  }
+
+  @Test func aClosureThatALibraryHoldsIsTheUsersAllTheSame() {
+    var step = Self.closure("NIOCore.Channel", "onClose")
+    #expect(
+      Self.held(by: step, package: "swift-nio")
+        == "the closure stored in `onClose` of NIOCore.Channel captures `self` strongly: capture it weakly "
+        + "(`[weak self]`), or end what it was given to when the scope ends (close, finish, shut down, cancel or "
+        + "invalidate)")
+    step.closure?.package = "swift-nio"
+    #expect(
+      Self.held(by: step, package: "swift-nio")?.hasPrefix("NIOCore.Channel (reached from `App.shared`) is swift-nio's")
+        ?? false)
+  }
+
+  @Test func aClosureInACollectionIsRemovedFromThere() {
+    #expect(
+      Self.held(by: Self.closure("App.Center", "handlers[0]", captures: "screen"))
+        == "the closure stored in `handlers` of App.Center captures `screen` strongly: capture it weakly "
+        + "(`[weak object]`), or remove it from `handlers` when the scope ends")
+  }
+
+  @Test(arguments: ["Swift.CheckedContinuationCanary", "App.Loader"])
+  func aTaskThatWaitsForAContinuationIsToBeWoken(holder: String) {
+    let continuation = PathStep(type: holder, field: "waiter", fieldType: "Swift.UnsafeContinuation<(), Swift.Never>")
+    #expect(
+      Self.held(by: continuation, PathStep(type: "Task", field: "async frame"))
+        == "a task that waits for a continuation holds it: resume the continuation exactly once on every path, also when "
+        + "the scope ends or the task is cancelled (withTaskCancellationHandler); a weak `self` would not wake the task"
+    )
+    #expect(
+      Self.held(by: PathStep(type: "App.Loader", field: "work"), PathStep(type: "Task", field: "async frame"))
+        == "a task that has not ended holds it: cancel the task when the scope ends, or capture `self` weakly in it")
+  }
+
+  @Test func aBoxHoldsAValueOfTheUsers() {
+    #expect(
+      Self.held(
+        by: PathStep(type: "NIOConcurrencyHelpers.LockStorage<App.State>", field: "value.current"), package: "swift-nio"
+      )
+        == "set `value.current` of NIOConcurrencyHelpers.LockStorage<App.State> to nil when the scope ends, or declare it "
+        + "`weak` if it does not own the object (reached from `App.shared`)")
+  }
+}
