@@ -46,6 +46,34 @@ import Testing
     #expect(try Self.report(leaking(17), lines[0]).leaks.isEmpty)
   }
 
+  /// The reference to change, as the report underlines it; of what the runtime makes, the function of the user's.
+  @Test(arguments: [
+    (Scenario.pair(), "field:^App.Child.owner$"),
+    (Scenario.task(), "leak:^App.Mailbox.next()$"),
+  ])
+  func whatIsProposedTakesOutThisLeakAlone(heap: SyntheticHeap, rule: String) throws {
+    let lines = try SuppressionProposal.lines(for: heap.report())
+    #expect(lines.map { $0[..<($0.firstRange(of: "  # ")?.lowerBound ?? $0.endIndex)] } == [rule[...]])
+    let report = try Self.report(heap, lines.joined())
+    #expect(report.leaks.isEmpty && report.summary.suppressed == 1)
+  }
+
+  /// Types that the program declares in extensions of others are its own.
+  @Test func whatTheRuntimeMakesHasNoModule() {
+    for type in ["Task", "raw memory", "closure context (captures App.Owner)", "async frames"] {
+      #expect(TypeName.isOfRuntime(type), "\(type)")
+    }
+    for type in ["App.Owner", "App.Box<() -> ()>", "(extension in App):Swift.Result.Inner"] {
+      #expect(!TypeName.isOfRuntime(type), "\(type)")
+    }
+  }
+
+  @Test func aCycleThatAFrameNamesIsSuppressedByItsFields() throws {
+    let report = try Self.report(Scenario.cyclesOfFrames(), "field:^App.Child.parent$")
+    #expect(report.summary.suppressed == 1)
+    #expect(report.suspects.allSatisfy { $0.objects.first?.type != "App.Parent" })
+  }
+
   @Test(arguments: [
     "leak:^makePair", "leak:App$Pair", "leak:other", "type:App.Chil$", "field:^child.owner", "module:^Own$",
     "module:libswiftCore",

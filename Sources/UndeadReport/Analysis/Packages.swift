@@ -101,7 +101,14 @@ extension Reference {
   /// True if the user can change the reference: their field, or their closure in a field of a library.
   var isOfUser: Bool { package == nil && !ToolchainModules.declare(type) || holdsOwnClosure }
   /// True for what the runtime makes, which belongs to nobody: tasks, closure contexts, boxes.
-  var isOfRuntime: Bool {
+  var isOfRuntime: Bool { TypeName.isOfRuntime(type) }
+}
+
+extension TypeName {
+  /// True for what no module declares: "Task", "closure context (captures App.Owner)". Not for a type that somebody declares
+  /// in one of somebody else: "(extension in App):Swift.Result.Inner".
+  static func isOfRuntime(_ type: String) -> Bool {
+    if type.hasPrefix("(extension in ") { return false }
     guard let dot = type.firstIndex(of: ".") else { return true }
     return type[..<dot].contains(" ")
   }

@@ -25,11 +25,12 @@ struct SuppressionFilter {
   }
 
   mutating func removes(_ suspect: Suspect) -> Bool {
-    let references = suspect.retainPath.map(\.reference) + (suspect.holdsBack ?? [])
+    let cycle = suspect.cycle ?? []
+    let references = cycle + suspect.retainPath.map(\.reference) + (suspect.holdsBack ?? [])
     return removes(
       Subject(
         frames: suspect.allocation.frames + (suspect.suspended?.frames ?? []),
-        types: suspect.objects.map(\.type), references: references))
+        types: suspect.objects.map(\.type) + cycle.map(\.type), references: references))
   }
 
   mutating func removes(_ zombie: Zombie) -> Bool {

@@ -4,7 +4,7 @@ public enum SuppressionProposal {
   public static func lines(for report: LeakReport) -> [String] {
     let rules =
       report.leaks.map { (rule(for: $0), "\(title($0.count)), allocated in \(place($0.allocation))") }
-      + report.suspects.map { (rule(types: $0.objects), "\(title($0.count)), allocated in \(place($0.allocation))") }
+      + report.suspects.map { (rule(for: $0), "\(title($0.count)), allocated in \(place($0.allocation))") }
       + report.zombies.map { ("zombie-type:^\($0.type)$", "\($0.message)") }
     var seen: Set<String> = []
     return rules.compactMap { rule, reason in
@@ -13,21 +13,37 @@ public enum SuppressionProposal {
     }
   }
 
-  /// The field that makes the cycle, best one of the program; else the type of what leaked.
+  /// The field that is to blame for a cycle; else what leaked.
   private static func rule(for leak: Leak) -> String? {
-    let named = (leak.cycle ?? []).filter { !$0.field.isEmpty }
-    let own = named.first { reference in !systemModules.contains { reference.type.hasPrefix("\($0).") } }
-    guard let field = own ?? named.first else { return rule(types: leak.objects) }
+    guard let reference = reference(of: leak), isOfProgram(reference.type) else {
+      return rule(for: leak.objects, in: leak.suspended ?? leak.allocation)
+    }
     // The position in a collection is another one next time.
-    let anyPosition = NodeNames.withoutIndices(field.field).replacing("[]", with: "[*]")
-    return "field:^\(field.type).\(anyPosition)$"
+    let anyPosition = NodeNames.withoutIndices(reference.field).replacing("[]", with: "[*]")
+    return "field:^\(reference.type).\(anyPosition)$"
   }
 
-  private static func rule(types objects: [LeakedObject]) -> String? {
-    objects.first.map { "type:^\($0.type)$" }
+  private static func reference(of leak: Leak) -> Reference? {
+    guard let cycle = leak.cycle else { return nil }
+    if leak.kind == .retainCycle, let position = Blame.of(leak).reference { return cycle[position] }
+    let named = cycle.filter { !$0.field.isEmpty && !$0.isNameless }
+    return named.first(where: \.isOfUser) ?? named.first
   }
 
-  private static let systemModules = ["Swift", "Foundation", "FoundationEssentials", "Dispatch", "Synchronization"]
+  private static func rule(for suspect: Suspect) -> String? {
+    rule(for: suspect.objects, in: suspect.suspended ?? suspect.allocation)
+  }
+
+  /// The type, if it is one of the program: a rule for all tasks, or all closures, would take out other leaks as well.
+  private static func rule(for objects: [LeakedObject], in stack: Backtrace) -> String? {
+    guard let type = objects.first?.type else { return nil }
+    guard !isOfProgram(type), let frame = stack.firstOwnFrame else { return "type:^\(type)$" }
+    return "leak:^\(frame.symbol)$"
+  }
+
+  private static func isOfProgram(_ type: String) -> Bool {
+    !TypeName.isOfRuntime(type) && !ToolchainModules.declare(type)
+  }
 
   private static func title(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 
