@@ -165,6 +165,36 @@ import Testing
     #expect(report.leaks.first?.references?.candidates == ["global", "thread"])
   }
 
+  /// An object that a holder's field names which the scan does not understand, and that a counted field of another one may hold.
+  private static func uncounted(by holder: String, field: String, and other: String? = nil) throws -> String? {
+    var heap = SyntheticHeap()
+    let kind: Snapshot.Kind = holder == "Task" ? .task : .object
+    let first = heap.node(holder, kind: kind, state: .live, program: kind == .object)
+    let item = heap.object("App.Item", state: .live, at: Scenario.site("App.add()", 13))
+    if let other {
+      let second = other == holder ? first : heap.object(other, state: .live)
+      heap.link(second, "item", item)
+      if second != first { heap.markHolder(second) }
+    }
+    heap.retain(item, references: other == nil ? 1 : 2, namedBy: 2)
+    heap.link(first, field, item)
+    heap.watch(item, scope: "Screen", rootKind: 1, root: "App.cache", path: [first, item])
+    return try line(heap.report())
+  }
+
+  @Test func theReferenceThatIsDrawnIsFound() throws {
+    #expect(try Self.uncounted(by: "App.Cache", field: "state") == nil)
+    #expect(
+      try Self.uncounted(by: "App.Cache", field: "state", and: "App.Screen")
+        == "  references 2 to App.Item, 2 found: `item` of App.Screen, `state` of App.Cache")
+    #expect(
+      try Self.uncounted(by: "App.Cache", field: "+24")
+        == "  references 1 to App.Item, 0 found: 1 that no field has, where memory of no known type names it")
+    #expect(
+      try Self.uncounted(by: "Task", field: "async frame", and: "Task")
+        == "  references 2 to App.Item, 1 found: `item` of Task, 1 most likely by the frames of the waiting task")
+  }
+
   @Test func countsThatMakeNoSenseSayNothing() throws {
     #expect(try Self.abandoned(references: 3).leaks.first?.references == nil)
     #expect(try Self.abandoned(references: 0).leaks.first?.references == nil)

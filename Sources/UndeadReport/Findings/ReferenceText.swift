@@ -1,7 +1,8 @@
 extension Finding {
   /// How many references there are and whose they are, in one sentence; nil where the drawn references say it all.
   public var referenceText: String? {
-    guard let references else { return nil }
+    guard var references else { return nil }
+    addDrawn(to: &references)
     switch (kind, cause) {
     case (.leak, Leak.Kind.abandoned.rawValue), (.suspect, _):
       if references.total == 1, references.found == 1 { return nil }
@@ -23,12 +24,28 @@ extension Finding {
     return "\(references.total)\(object), \(references.found) found: " + parts.joined(separator: ", ")
   }
 
+  /// A field may have a name and no type that the scan knows, as in a `Mutex`. Its reference is drawn and was not counted: it
+  /// is the one that only such memory has.
+  private func addDrawn(to references: inout ReferenceCount) {
+    guard references.candidates == ["memory"], references.total == references.found + 1,
+      let link = chains.first(where: { $0.role == .path })?.links.last, link.from != "Task", !link.field.hasPrefix("+")
+    else { return }
+    let field = NodeNames.withoutIndices(link.field)
+    guard !references.holders.contains(where: { $0.type == link.from && NodeNames.withoutIndices($0.field) == field })
+    else { return }
+    references.found += 1
+    references.holders.append(.init(type: link.from, field: link.field, count: 1))
+    references.candidates = nil
+  }
+
+  /// True if a waiting task is part of it: what the frames of asynchronous functions own is in no record.
+  private var hasFrames: Bool {
+    alsoLeaked.contains { $0.type == "async frames" } || chains.contains { $0.links.contains { $0.from == "Task" } }
+  }
+
   private func missingText(_ candidates: [String], _ isOne: Bool) -> String {
+    if hasFrames, [[], ["memory"]].contains(candidates) { return "most likely by the frames of the waiting task" }
     guard !candidates.isEmpty else {
-      // What the frames of asynchronous functions own is in no record.
-      if alsoLeaked.contains(where: { $0.type == "async frames" }) {
-        return "most likely by the frames of the waiting task"
-      }
       return "by nobody: \(isOne ? "a retain" : "retains") without a release (Unmanaged, or C code that got the object)"
     }
     let names = ["global": "a global variable", "thread": "a thread's stack", "memory": "memory of no known type"]
