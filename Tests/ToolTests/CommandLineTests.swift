@@ -62,6 +62,23 @@ import UndeadReport
     #expect(try sandbox.undead("run", "-q", "-v", "--", "true").status == 64)
   }
 
+  @Test(arguments: [
+    (["tset"], "'tset' is no command of undead; did you mean 'undead test'?"),
+    (["./app", "-v"], "'./app' is no command of undead; to check a program: undead run -- ./app -v"),
+    (["app"], "'app' is no command of undead; 'undead help' lists them, and 'undead run -- app' checks a program"),
+  ])
+  func aWordThatIsNoCommandIsAnswered(arguments: [String], answer: String) {
+    let names = ["run", "test", "heap", "help"]
+    #expect(UnknownCommand.error(arguments, names: names)?.message == answer)
+    #expect(throws: ValidationError.self) { try UndeadCommand.command(for: arguments) }
+  }
+
+  @Test func commandsAndOptionsAreNoUnknownCommands() {
+    for arguments in [[], ["run"], ["help", "run"], ["--version"]] {
+      #expect(UnknownCommand.error(arguments, names: ["run", "help"]) == nil, "\(arguments)")
+    }
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func completionScripts(_ shell: String) throws {
     let sandbox = try Sandbox()

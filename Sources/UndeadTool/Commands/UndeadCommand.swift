@@ -54,7 +54,12 @@ struct UndeadCommand: ParsableCommand {
     let verb = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
     // All that the parser prepares for every level takes as long as the rest of a short run. Only it words errors.
     if let verb, let command = try? verb.parse(Array(arguments.dropFirst())) { return command }
+    if verb == nil, let error = UnknownCommand.error(arguments, names: commandNames) { throw error }
     return try parseAsRoot(arguments)
+  }
+
+  private static var commandNames: [String] {
+    configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
   }
 }
 
