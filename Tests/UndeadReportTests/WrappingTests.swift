@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func theLastLinesSayWhatWasLookedAtAndWhatToRunNext() throws {
-    var heap = try Scenario.pair()
+    var heap = Scenario.pair()
     heap.count("liveBlocks", 87_587)
     heap.count("liveBytes", 66_480_000)
     #expect(try heap.text().hasSuffix("\n\nlive: 87,587 blocks, 63.4 MB\nundead: 1 leak (6 objects, 288 bytes)\n"))

@@ -19,11 +19,8 @@ private struct Recorder: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(
-    level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-    function: String, line: UInt
-  ) {
-    store.lines.withLock { $0.append((level, "\(message)", metadata ?? [:])) }
+  func log(event: LogEvent) {
+    store.lines.withLock { $0.append((event.level, "\(event.message)", event.metadata ?? [:])) }
   }
 }
 

@@ -17,8 +17,10 @@ struct Terminal {
   init(descriptor: Int32, environment: (String) -> String? = System.environment) {
     width = Self.width(descriptor, environment)
     form = Self.form(environment)
-    var name = [CChar](repeating: 0, count: 256)
-    host = gethostname(&name, name.count - 1) == 0 ? String(cString: name) : ""
+    host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
+      name.initialize(repeating: 0)
+      return gethostname(name.baseAddress!, name.count - 1) == 0 ? String(cString: name.baseAddress!) : ""
+    }
   }
 
   private static func width(_ descriptor: Int32, _ environment: (String) -> String?) -> Int? {
