@@ -24,7 +24,7 @@ public struct SnapshotError: Error, Equatable, Sendable, CustomStringConvertible
     case .empty:
       "the file is empty (byte 0): the program ended, or the disk was full, before the snapshot was written; run it again"
     case .notASnapshot:
-      "not a snapshot of undead (byte \(byte)): \(detail); give a file that `undead run --output` or the library wrote"
+      "not a snapshot of undead (byte \(byte)): \(detail); give a file that `undead run --save` or the library wrote"
     case .truncated:
       "the snapshot is cut off at byte \(byte): \(detail); copy it again, or take a new one"
     case .futureVersion:
