@@ -116,6 +116,17 @@ import Testing
     #expect(held == blame([PathStep(root: other, type: "App.Session", field: "")]))
   }
 
+  /// All programs have tasks: one that waits is not what the findings of a program have in common.
+  @Test func aTaskIsNotToBlameForWhatItHolds() throws {
+    let loader = PathStep(type: "App.Loader", field: "waiter", fieldType: "Swift.UnsafeContinuation<(), Swift.Never>")
+    var leak = Leak(signature: "1", kind: .abandoned, totalBytes: 32)
+    leak.retainPath = [
+      loader, PathStep(type: "Task", field: "async frame"), PathStep(type: "App.Screen", field: ""),
+    ]
+    #expect(Blame.of(leak).blame.title == "`waiter` of App.Loader" && Blame.of(leak).reference == 0)
+    #expect(Self.blame(("App.Feed", "task", ""), ("Task", "async frame", "")).title == "`task` of App.Feed")
+  }
+
   @Test func theFunctionThatMadeWhatNothingRefersTo() {
     let site = Backtrace(frames: [Frame(symbol: "App.make()", file: "/app/main.swift", line: 3, module: "App")])
     let object = LeakedObject(type: "App.Box<Swift.Int>", address: "0x1", size: 8)

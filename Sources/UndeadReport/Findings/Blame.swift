@@ -81,7 +81,12 @@ extension Blame {
   ) -> (blame: Blame, reference: Int?) {
     let edges = cycle.map { Edge($0) }
     func least(_ positions: [Int]) -> Int? { positions.min { (edges[$0], $0) < (edges[$1], $1) } }
-    let ofProgram = cycle.indices.filter { !cycle[$0].isNameless && !ToolchainModules.declare(cycle[$0].type) }
+    let ofProgram = cycle.indices.filter { position in
+      let reference = cycle[position]
+      guard !reference.isNameless, !ToolchainModules.declare(reference.type) else { return false }
+      // What holds a closure that a task runs is the task itself.
+      return !reference.isOfRuntime || reference.holdsClosure
+    }
     let ofUser = ofProgram.filter { cycle[$0].isOfUser }
     let own = ofUser.isEmpty ? ofProgram : ofUser
 
@@ -128,7 +133,9 @@ extension Blame {
   /// The field nearest to the object, or the root.
   private static func ofPath(_ path: [PathStep], kind: String) -> (blame: Blame, reference: Int?)? {
     let steps = path.dropLast()
-    let ofProgram = steps.indices.filter { !ToolchainModules.declare(steps[$0].type) }
+    let ofProgram = steps.indices.filter {
+      !ToolchainModules.declare(steps[$0].type) && !TypeName.isOfRuntime(steps[$0].type)
+    }
     if let last = ofProgram.last(where: { steps[$0].reference.isOfUser }) ?? ofProgram.last ?? steps.indices.last {
       return (Blame(kind, Edge(steps[last].reference)), last)
     }
