@@ -30,6 +30,7 @@ static uintptr_t descriptor_named(const char *text, size_t length, const undead_
   memcpy(symbol + 2 + length, "Mn", 3);
   uintptr_t descriptor = undead_symbol_address(image, symbol, NULL);
   if (!descriptor) descriptor = undead_runtime_symbol("libswiftSynchronization.", symbol);
+  if (!descriptor) descriptor = undead_runtime_symbol("libswiftCore.", symbol);
   uint32_t kind = undead_descriptor_kind(descriptor);
   return kind == ABI_CONTEXT_STRUCT || kind == ABI_CONTEXT_ENUM ? descriptor : 0;
 }
@@ -45,7 +46,15 @@ static uintptr_t instance(uintptr_t descriptor, uintptr_t argument) {
   return parameters == 1 && keys == 1 ? ((uintptr_t (*)(size_t, uintptr_t))function)(0, argument) : 0;
 }
 
+// "Sg" behind a type: an optional of it.
+static uintptr_t optional_of_text(const char *text, size_t length, const undead_module *image, int depth) {
+  uintptr_t argument = type_of_text(text, length - 2, image, depth + 1);
+  uintptr_t descriptor = argument ? descriptor_named("Sq", 2, image) : 0;
+  return descriptor ? instance(descriptor, argument) : 0;
+}
+
 static uintptr_t noncopyable_of_text(const char *text, size_t length, const undead_module *image, int depth) {
+  if (length > 2 && !memcmp(text + length - 2, "Sg", 2)) return optional_of_text(text, length, image, depth);
   const char *end = text + length, *module_end, *nominal_end = end_of_nominal(text, end, &module_end);
   uintptr_t descriptor = nominal_end ? descriptor_named(text, (size_t)(nominal_end - text), image) : 0;
   if (!descriptor || nominal_end == end) return descriptor ? instance(descriptor, 0) : 0;

@@ -69,6 +69,7 @@ static bool enter_mutex(descent *walk) {
   walk->value.offset -= offset;
   if (walk->value.memory) walk->value.memory += offset;
   walk->value.type = value;
+  walk->silent = false;
   return true;
 }
 

@@ -3,6 +3,10 @@
 // EXPECT leak kind=retainCycle types=App.Bag,App.Entry fields=state~entries,bag
 // EXPECT leak kind=retainCycle types=App.Lone fields=lock
 // EXPECT leak kind=retainCycle types=App.Holder fields=box~value.owner
+// EXPECT leak kind=retainCycle types=App.Slot fields=kept.slot
+// EXPECT leak kind=retainCycle types=App.LockedSlot fields=lock.slot
+// EXPECT leak kind=retainCycle types=App.Nested fields=box.value.slot
+// EXPECT leak kind=retainCycle types=App.Locked fields=pair.1
 import Synchronization
 
 protocol Handler: AnyObject {}
@@ -38,6 +42,16 @@ struct Wrapper<Value: ~Copyable>: ~Copyable {
 }
 final class Holder { var box = Wrapper(value: Guarded()) }
 
+// Optionals of such values, and a tuple behind a lock.
+struct Kept: ~Copyable {
+  var tag: UInt16 = 1
+  var slot: AnyObject?
+}
+final class Slot { var kept: Kept? }
+final class LockedSlot: @unchecked Sendable { let lock = Mutex<Kept?>(nil) }
+final class Nested { var box = Wrapper<Kept?>(value: nil) }
+final class Locked: @unchecked Sendable { let pair = Mutex<(Int, Locked?)>((1, nil)) }
+
 @inline(never) @_optimize(none) func use(_ object: AnyObject) {}
 
 @inline(never) func inMutex() {
@@ -63,7 +77,31 @@ final class Holder { var box = Wrapper(value: Guarded()) }
   holder.box.value.owner = holder
   use(holder)
 }
+@inline(never) func optional() {
+  let slot = Slot()
+  slot.kept = Kept(slot: slot)
+  use(slot)
+}
+@inline(never) func lockedOptional() {
+  let slot = LockedSlot()
+  slot.lock.withLock { $0 = Kept(slot: slot) }
+  use(slot)
+}
+@inline(never) func nestedOptional() {
+  let nested = Nested()
+  nested.box.value = Kept(slot: nested)
+  use(nested)
+}
+@inline(never) func tuple() {
+  let locked = Locked()
+  locked.pair.withLock { $0.1 = locked }
+  use(locked)
+}
 inMutex()
 inCollection()
 alone()
 ownType()
+optional()
+lockedOptional()
+nestedOptional()
+tuple()
