@@ -15,7 +15,12 @@ enum NextStep {
   private static func filter(_ test: TestIdentity) -> String {
     // Arguments are in brackets, which would be a group of the expression.
     let name = test.name == TestIdentity.initializer ? "" : test.name.prefix { $0 != "(" }
-    let text = "\(test.suite)/\(name)"
+    var text = ""
+    // Names in backticks may have any of these; a point matches itself as well.
+    for character in "\(test.suite)/\(name)" {
+      if "\\+*?[]{}|^$".contains(character) { text.append("\\") }
+      text.append(character)
+    }
     return text.replacing("'", with: "'\\''")
   }
 }
