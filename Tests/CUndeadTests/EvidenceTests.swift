@@ -162,7 +162,12 @@ private final class ToolchainValues {
     #expect(evidenceOfContext(closureOverClosure(item)) == "rcc")
     #expect(evidenceOfContext(closureOverExistential(item)) == "cnnrrc")
     #expect(evidenceOfContext(closureOverSmallValues(item, 1, true)) == "ncn")
-    // The first word says what the type parameter is.
+    // Code and context; without code the context is not there.
+    #expect(evidenceOfContext(closureOverOptionalCallback({ _ = self.item }, item)) == "rcc")
+    #expect(evidenceOfContext(closureOverOptionalCallback(nil, item)) == "rnc")
+    // The first words say what the type parameter is, and how it is a sequence.
+    let callbacks = closureOverCallbacks(of: [Item].self, { _ = opaque($0) }, nil, item)
+    #expect(evidenceOfContext(callbacks) == "rrrcrnc")
     let promise = Promise(future: GenericBase(1, item))
     #expect(evidenceOfContext(closureOverPromise(promise) {}) == "rcrc")
     #expect(evidenceOfContext(closureOverOptionalPromise(promise, item)) == "rcc")

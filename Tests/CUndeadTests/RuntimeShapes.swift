@@ -303,6 +303,14 @@ func closureOverGeneric<Value>(_ value: Value, _ item: Item) -> () -> Void { { _
 func closureOverGenericObject<Value>(_ object: GenericBase<Value, Item>, _ item: Item) -> () -> Void {
   { _ = (opaque(object), opaque(item)) }
 }
+typealias Callback<Value> = (Value) -> Void
+@inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func closureOverCallbacks<Source: Sequence>(
+  of source: Source.Type, _ next: Callback<Source.Element>?, _ end: (() -> Void)?, _ item: Item
+) -> () -> Void {
+  { _ = (next == nil, end?(), opaque(item)) }
+}
+func closureOverOptionalCallback(_ end: (() -> Void)?, _ item: Item) -> () -> Void { { _ = (end?(), opaque(item)) } }
 struct Promise<Value> { let future: GenericBase<Value, Item> }
 struct Unretained<Value> { unowned(unsafe) let future: GenericBase<Value, Item> }
 struct Twice<Value> { let promise: Promise<Value>, value: Value }

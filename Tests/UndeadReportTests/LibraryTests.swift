@@ -175,7 +175,7 @@ import Testing
     heap.link(subscriber, "history[0]", inner)
     heap.link(inner, "downstream", subscriber)
     let advice = try #require(try heap.report().leaks[0].advice)
-    #expect(advice.hasPrefix("a subscription holds its owner, which leads to the subscription by `history`"))
+    #expect(advice.hasPrefix("a publisher or subscription holds its owner, which leads to it by `history`"))
   }
 
   @Test func whatRefersToItselfIsToBeSetToNil() throws {

@@ -37,10 +37,16 @@ static bool is_box(const undead_mangled *name) {
   return name->operators[0] == 'X' && name->operators[1] && strchr("bxX", name->operators[1]);
 }
 
-// Attributes of a lowered function type ("Ieg_": I, attributes, _), NULL if the name is not of one.
+static bool is_optional(const undead_mangled *name) {
+  return !name->ends_in_reference && name->operators[0] == 'S' && name->operators[1] == 'g';
+}
+
+// Attributes of a lowered function type ("Ieg_": I, attributes, _) or of an optional of one ("Ieg_Sg"), NULL if the name is not
+// of one.
 static const char *lowered_function(const undead_mangled *name) {
-  if (name->ends_in_reference || name->operators[1] != '_') return NULL;
-  const char *start = (const char *)name->address, *text = start + name->length - 1;
+  if (name->ends_in_reference || name->length < 3) return NULL;
+  const char *start = (const char *)name->address, *text = start + name->length - (is_optional(name) ? 3 : 1);
+  if (*text != '_') return NULL;
   while (text > start && ((text[-1] >= 'a' && text[-1] <= 'z') || (text[-1] >= 'A' && text[-1] <= 'Z')) && *text != 'I')
     text--;
   return *text == 'I' ? text + 1 : NULL;
@@ -55,6 +61,15 @@ static size_t fixed_size(const undead_mangled *name) {
   if (is_box(name) || undead_mangled_ownership(name) != UNDEAD_STRONG) return 8;
   if (!name->ends_in_reference && name->operators[1] == 'C') return 8;
   return undead_mangled_is_one_object(name) ? 8 : 0;
+}
+
+// A function that lives as long as its context, code and context; or an optional of one.
+static undead_simple simple_of_lowered(const undead_mangled *name, uint32_t *size) {
+  const char *attributes = lowered_function(name);
+  if (!attributes || !memchr(attributes, 'e', strcspn(attributes, "_"))) return UNDEAD_SIMPLE_NOT;
+  if (fixed_size(name) != 16) return UNDEAD_SIMPLE_NOT;
+  *size = 16;
+  return is_optional(name) ? UNDEAD_SIMPLE_FUNCTION_OR_NIL : UNDEAD_SIMPLE_FUNCTION;
 }
 
 // TargetGenericEnvironment (GenericContext.h) for parameters that all have a metadata argument.
@@ -165,7 +180,10 @@ static const undead_fields *read_captures(const capture_descriptor *captures, co
     field->indirect = is_box(&field->mangled);
     field->name = "";
     uint32_t simple_size = 0;
-    if (lazily && !field->indirect) field->simple = (uint8_t)undead_mangled_simple(&field->mangled, &simple_size);
+    if (lazily && !field->indirect) {
+      undead_simple simple = undead_mangled_simple(&field->mangled, &simple_size);
+      field->simple = (uint8_t)(simple ? simple : simple_of_lowered(&field->mangled, &simple_size));
+    }
     if (!field->simple) field->type = type_of_capture(&field->mangled, generic);
     if (field->simple) align = ((size = simple_size) < 8 ? size : 8) - 1;
     else if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;

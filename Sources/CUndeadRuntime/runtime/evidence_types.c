@@ -312,14 +312,6 @@ void undead_evidence_of_class(undead_evidence_map *map, uintptr_t isa) {
   map->end = size;
 }
 
-// A captured function value whose type the runtime cannot make: "I", attributes, "_".
-static bool is_escaping_function(const undead_field *capture) {
-  if (capture->type || capture->simple || capture->indirect || capture->size != 16 || capture->mangled.ends_in_reference) return false;
-  const char *end = (const char *)capture->mangled.address + capture->mangled.length - 1, *text = end;
-  while (text > (const char *)capture->mangled.address && *text != 'I') text--;
-  return *text == 'I' && *end == '_' && memchr(text, 'e', (size_t)(end - text)) != NULL;
-}
-
 void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
   const undead_fields *captures = undead_captures_lazily(isa);
   size_t end = 0;
@@ -331,7 +323,6 @@ void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
     bool object = !capture->type && !capture->simple && !capture->indirect && capture->ownership == UNDEAD_STRONG
       && undead_mangled_is_one_object(&capture->mangled);
     if (object) undead_evidence_reference(map, capture->offset, BYTE_COUNTED);
-    else if (is_escaping_function(capture)) undead_evidence_reference(map, capture->offset + 8, BYTE_COUNTED);
   }
   map->end = end;
 }

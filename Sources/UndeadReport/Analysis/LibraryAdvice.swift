@@ -42,14 +42,15 @@ enum LibraryAdvice {
       let keeper = facts.references.first(where: { $0.isOfUser && !isPublisher($0.type) })
     else { return nil }
     let field = NodeNames.withoutIndices(keeper.field).replacing("[]", with: "")
-    let way = "leads to the subscription by `\(field)` of \(keeper.type)"
+    let place = "`\(field)` of \(keeper.type)"
+    let way = "leads to the subscription by \(place)"
     if facts.references.contains(where: isAssignment) {
       return "assign(to:on:) holds its object, which \(way): use sink with `[weak self]` instead, or cancel the "
         + "subscription when the object is done"
     }
     guard let closure = facts.references.first(where: \.holdsOwnClosure) else {
-      return "a subscription holds its owner, which \(way): cancel it, or complete the publisher, when the owner is "
-        + "done"
+      return "a publisher or subscription holds its owner, which leads to it by \(place): cancel the subscription, or "
+        + "complete the publisher, when the owner is done"
     }
     return "the closure of the subscription \(Advice.captures(closure)), which \(way): \(Advice.remedy(closure)), or "
       + "cancel the subscription when the owner is done"
