@@ -57,7 +57,8 @@ import Testing
       TextRenderer.render(report).contains("\n\nnext: undead test -- --filter 'AppTests.Loader/loads'\nlive: 87,587"))
     report.leaks[0].test = TestIdentity(name: "`1 + 1 isn't [3]`()", suite: "AppTests", library: "Testing")
     #expect(
-      TextRenderer.render(report).contains(#"--filter 'AppTests/`1 \+ 1 isn'\''t \[3\]`'"#), "a regular expression")
+      TextRenderer.render(report).contains(#"--filter 'AppTests.`1 \+ 1 isn'\''t \[3\]`'"#),
+      "a regular expression, as the module has the function")
     report.leaks[0].test = TestIdentity(name: "loads(from:)", suite: "AppTests.Loader", library: "Testing")
     var options = TextOptions()
     options.command = "swift package undead"

@@ -15,9 +15,11 @@ enum NextStep {
   private static func filter(_ test: TestIdentity) -> String {
     // Arguments are in brackets, which would be a group of the expression.
     let name = test.name == TestIdentity.initializer ? "" : test.name.prefix { $0 != "(" }
+    // As `swift test list` writes it: a function outside of types follows its module with a point.
+    let separator = test.suite.contains(".") ? "/" : "."
     var text = ""
     // Names in backticks may have any of these; a point matches itself as well.
-    for character in "\(test.suite)/\(name)" {
+    for character in test.suite + separator + name {
       if "\\+*?[]{}|^$".contains(character) { text.append("\\") }
       text.append(character)
     }
