@@ -32,6 +32,14 @@ import Testing
         + "set it to nil when the objects are done")
   }
 
+  @Test(arguments: [
+    ("tree.node.0", "give `tree` another value"), ("state.owner", "set it to nil"), ("0", "set it to nil"),
+  ])
+  func whatAnEnumHoldsIsReplaced(field: String, remedy: String) throws {
+    #expect(
+      try Self.cycle([("App.Owner", field)])?.hasPrefix("`\(field)` refers to the object itself: \(remedy)") ?? false)
+  }
+
   // MARK: Tasks
 
   private static func waiting(_ frames: [SyntheticHeap.Function]) throws -> String? {

@@ -195,8 +195,7 @@ import Testing
               ^^^^^^^^^^^^^^^
 
           allocated  in App.plant() at /app/main.swift:72
-          advice     `top.split.left` refers to the object itself: set it to nil when the object is done, or make it
-                     `weak`
+          advice     `top.split.left` refers to the object itself: give `top` another value when the object is done
 
           stack of the allocation:
             #0  App.plant() at /app/main.swift:72

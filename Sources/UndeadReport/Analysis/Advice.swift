@@ -224,7 +224,13 @@ enum Advice {
 
   private static func selfReference(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 1, let reference = facts.references.first else { return nil }
-    return "`\(reference.field)` refers to the object itself: set it to nil when the object is done, or make it `weak`"
+    let start = "`\(reference.field)` refers to the object itself: "
+    // What a case of an enum or a tuple holds cannot be declared weak, nor be nil.
+    let parts = reference.field.split(separator: ".")
+    if parts.count > 1, facts.roles.contains(.box) || parts.last?.allSatisfy(\.isNumber) ?? false {
+      return start + "give `\(parts[0])` another value when the object is done"
+    }
+    return start + "set it to nil when the object is done, or make it `weak`"
   }
 
   private static func backReference(_ facts: LeakFacts) -> String? {
