@@ -5,6 +5,7 @@
 #include "undead_backtraces.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/process_id.h"
 #include "platform/processor.h"
 #include "platform/thread_state.h"
 #include "record/avoid.h"
@@ -117,9 +118,10 @@ bool undead_call_on_thread(void (*function)(void *), void *context) {
 
 // The process of the thread that holds the lock, 0 if nobody does.
 static int32_t checking_process;
+static uint32_t waiting_threads;   // for it; in a forked copy perhaps more than there are
 
 void undead_lock_checks(void) {
-  int32_t self = getpid();
+  int32_t self = undead_process_id();
   for (;;) {
     int32_t holder = 0;
     if (__atomic_compare_exchange_n(&checking_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
@@ -128,12 +130,16 @@ void undead_lock_checks(void) {
         && __atomic_compare_exchange_n(&checking_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return;
     struct timespec slice = {.tv_sec = 1};
+    __atomic_add_fetch(&waiting_threads, 1, __ATOMIC_SEQ_CST);
     syscall(SYS_futex, &checking_process, FUTEX_WAIT_PRIVATE, holder, &slice, NULL, 0);
+    __atomic_sub_fetch(&waiting_threads, 1, __ATOMIC_SEQ_CST);
   }
 }
 
 void undead_unlock_checks(void) {
-  __atomic_store_n(&checking_process, 0, __ATOMIC_RELEASE);
+  // In this order: whoever is not counted yet sees that it is free, and does not wait.
+  __atomic_store_n(&checking_process, 0, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&waiting_threads, __ATOMIC_SEQ_CST) == 0) return;
   syscall(SYS_futex, &checking_process, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 #endif

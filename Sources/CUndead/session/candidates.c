@@ -45,7 +45,7 @@ static bool is_library(const undead_module *module, uint8_t kind) {
 }
 
 // The main function of a test program, which does nothing but call XCTest, is no code of the program.
-static maker maker_of(uint32_t backtrace) {
+static maker find_maker(uint32_t backtrace) {
   uintptr_t frames[UNDEAD_DEPTH_LIMIT];
   uint32_t count = undead_backtrace_frames(backtrace, frames, UNDEAD_DEPTH_LIMIT);
   bool in_library = false, in_main = false;
@@ -62,6 +62,27 @@ static maker maker_of(uint32_t backtrace) {
   }
   result.runner = count > 0;
   return result;
+}
+
+// What a test library allocates for itself comes from the same places in each test. Under the lock of checks.
+static maker maker_of(uint32_t backtrace) {
+  enum { KNOWN_MAKERS = 512 };
+  static struct {
+    uint32_t backtrace;
+    maker made;
+  } known[KNOWN_MAKERS];
+  static uint32_t generation, epoch;
+  uint32_t now = undead_backtrace_epoch();
+  if (generation != undead_modules_generation || epoch != now) memset(known, 0, sizeof known);
+  generation = undead_modules_generation;
+  epoch = now;
+  backtrace = undead_backtrace_unscoped(backtrace);
+  size_t place = (backtrace ^ backtrace >> 9) % KNOWN_MAKERS;
+  if (known[place].backtrace != backtrace) {
+    known[place].made = find_maker(backtrace);
+    known[place].backtrace = backtrace;
+  }
+  return known[place].made;
 }
 
 enum { LARGEST_KIND = 4096 };   // of metadata, and more

@@ -8,6 +8,7 @@
 #include "platform/environment.h"
 #include "platform/image_pages.h"
 #include "platform/own_data.h"
+#include "platform/process_id.h"
 #include "platform/thread_state.h"
 #include "record/attached.h"
 #include "record/mode.h"
@@ -85,7 +86,7 @@ undead_process undead_process_now(void) {
   return fork_mark && *fork_mark == 0 ? UNDEAD_PROCESS_FORKED : UNDEAD_PROCESS_BORROWED;
 }
 
-bool undead_is_forked_copy(void) { return loading_pid && getpid() != loading_pid; }
+bool undead_is_forked_copy(void) { return loading_pid && undead_process_id() != loading_pid; }
 
 void undead_session_adopt_child(void) {
   int saved_errno = errno;

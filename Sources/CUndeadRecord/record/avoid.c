@@ -11,18 +11,20 @@
 #include "record/way.h"
 #include "unwind/stack.h"
 #include <assert.h>
+#include <string.h>
 
 #define SLOTS (1u << 18)                   // of the table; a power of two
 #define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
 #define MOST_FOUND 16384u                  // by a look, likewise
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define PAGE_BYTES 4096u
-#define PAGE_BITS (1u << 16)               // of the filter that most blocks stop at
+#define FILTER_BITS (1u << 18)             // most blocks stop at it: a bit for 16 bytes, those that lie side by side for 4 MiB
+#define MOST_FILTERED 32u                  // granules that are asked about at once
 #define LOWEST_ADDRESS 0x10000u
 
 typedef struct {
   uint64_t granules[SLOTS];                // address / 16, 0 where the slot is free
-  uint8_t pages[PAGE_BITS / 8];
+  uint8_t filter[FILTER_BITS / 8 + 8];     // the last word is read as a whole
   uint32_t used[MOST_ADDRESSES];           // the slots that are not, so that few pages are touched to free them again
   uintptr_t found[MOST_FOUND];             // by the last look
 } address_table;
@@ -39,7 +41,7 @@ static uint32_t slot_of(uint64_t granule) {
   return (uint32_t)((page * 0x9E3779B97F4A7C15u >> 40) + granule % (PAGE_BYTES / 16)) & (SLOTS - 1);
 }
 
-static uint32_t page_bit(uintptr_t address) { return (uint32_t)(address / PAGE_BYTES) & (PAGE_BITS - 1); }
+static uint32_t filter_bit(uint64_t granule) { return (uint32_t)granule & (FILTER_BITS - 1); }
 
 // NULL also while nothing is recorded: then no new block is a candidate, and a sanitizer may forbid to look at a stack.
 static address_table *prepared_table(void) {
@@ -68,8 +70,8 @@ static void add(address_table *to, uintptr_t address) {
       break;
     slot = (slot - 1) & (SLOTS - 1);       // another thread took it: look again
   }
-  uint32_t bit = page_bit(address);
-  uint8_t mask = (uint8_t)(1u << bit % 8), *byte = &to->pages[bit / 8];
+  uint32_t bit = filter_bit(granule);
+  uint8_t mask = (uint8_t)(1u << bit % 8), *byte = &to->filter[bit / 8];
   if (!(__atomic_load_n(byte, __ATOMIC_RELAXED) & mask)) __atomic_or_fetch(byte, mask, __ATOMIC_RELAXED);
 }
 
@@ -107,13 +109,31 @@ static void begin(void) {
   undead_way_choose();
 }
 
+#define ROOM_OF_CALLS 1024u   // that are under way while the stack is cleared
+
+// Nothing below the frame of this function is in use: where there are no old addresses, there is nothing to avoid. Returns where
+// that begins, and behind it its end; the same if there is no room.
+static __attribute__((noinline)) uintptr_t clear_from(uintptr_t low, uintptr_t *end) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15;
+  if (here < low + ROOM_OF_CALLS) return *end = low;
+  size_t size = here - low - ROOM_OF_CALLS;
+  char *room = __builtin_alloca(size);
+  memset(room, 0, size);
+  __asm__ volatile("" : : "r"(room) : "memory");
+  *end = (uintptr_t)room + size;
+  return (uintptr_t)room;
+}
+
 __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_pointer) {
   uintptr_t low = stack_pointer & ~(uintptr_t)15;
   if (!undead_stack_covers(&undead_thread, low)) return;
-  uintptr_t high = undead_thread.stack_high;
+  uintptr_t high = undead_thread.stack_high, cleared, end;
   address_table *to = prepared_table();
   if (!to) return;
-  add_words(to, readable_from(low), high & ~(uintptr_t)7, high);
+  low = readable_from(low);
+  cleared = clear_from(low, &end);
+  add_words(to, low, cleared & ~(uintptr_t)7, high);
+  add_words(to, (end + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
   begin();
 }
 
@@ -152,13 +172,21 @@ static bool has_granule(const address_table *in, uint64_t granule) {
   }
 }
 
+// False if none of up to MOST_FILTERED granules is there.
+static bool may_have(const address_table *in, uint64_t first, uint32_t granules) {
+  uint32_t bit = filter_bit(first);
+  if (bit + granules > FILTER_BITS) return true;
+  uint64_t bits;
+  memcpy(&bits, &in->filter[bit / 8], sizeof bits);
+  return bits >> bit % 8 & ((1ull << granules) - 1);
+}
+
 static bool covers(const address_table *in, uintptr_t low, uintptr_t high) {
-  for (uintptr_t page = low & ~(uintptr_t)(PAGE_BYTES - 1); page < high; page += PAGE_BYTES) {
-    uint32_t bit = page_bit(page);
-    if (!(__atomic_load_n(&in->pages[bit / 8], __ATOMIC_RELAXED) & 1u << bit % 8)) continue;
-    uintptr_t from = page < low ? low : page, end = page + PAGE_BYTES < high ? page + PAGE_BYTES : high;
-    for (uintptr_t address = from; address < end; address += 16)
-      if (has_granule(in, address >> 4)) return true;
+  for (uint64_t first = low >> 4, end = (high + 15) >> 4; first < end; first += MOST_FILTERED) {
+    uint32_t granules = end - first < MOST_FILTERED ? (uint32_t)(end - first) : MOST_FILTERED;
+    if (!may_have(in, first, granules)) continue;
+    for (uint64_t granule = first; granule < first + granules; granule++)
+      if (has_granule(in, granule)) return true;
   }
   return false;
 }
@@ -183,7 +211,7 @@ void *undead_avoid_end(void) {
     uint32_t slot = __atomic_load_n(&in->used[index], __ATOMIC_RELAXED);
     uint64_t granule = __atomic_load_n(&in->granules[slot], __ATOMIC_RELAXED);
     __atomic_store_n(&in->granules[slot], 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&in->pages[page_bit(granule << 4) / 8], 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&in->filter[filter_bit(granule) / 8], 0, __ATOMIC_RELAXED);
   }
   return __atomic_exchange_n(&put_aside, NULL, __ATOMIC_ACQUIRE);
 }

@@ -4,6 +4,7 @@
 #include "record/scopes.h"
 #include "platform/own_data.h"
 #include "undead_scopes.h"
+#include "platform/process_id.h"
 #include "platform/thread_state.h"
 #include "record/avoid.h"
 #include "record/mode.h"
@@ -12,7 +13,6 @@
 #include "unwind/store.h"
 #include <errno.h>
 #include <sched.h>
-#include <unistd.h>
 
 #define LAST_SCOPE (UNDEAD_SCOPE_BESIDE - 1)
 
@@ -46,7 +46,7 @@ static int32_t opening_process;
 // While no scope is open, all blocks are old ones. Nobody may open another scope while they are made that: what it
 // allocates would be old.
 static void count_open_scope(void) {
-  int32_t self = getpid(), holder = 0;
+  int32_t self = undead_process_id(), holder = 0;
   // A lock that a forked child has from its parent is nobody's.
   while (!__atomic_compare_exchange_n(&opening_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
     if (holder != self) continue;

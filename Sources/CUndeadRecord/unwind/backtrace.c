@@ -222,6 +222,12 @@ void undead_backtrace_forget_runs(void) {
 }
 #endif
 
+uint32_t undead_backtrace_unscoped(uint32_t id) {
+  return undead_trie && id < undead_store_count() ? undead_store_unscoped(id) : id;
+}
+
+uint32_t undead_backtrace_epoch(void) { return __atomic_load_n(&undead_rules_epoch, __ATOMIC_ACQUIRE); }
+
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];

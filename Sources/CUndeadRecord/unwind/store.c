@@ -12,13 +12,13 @@ uint32_t *undead_trie;
 uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 
 // A list of siblings longer than this goes on in a fan: the parent, and the heads of sixteen lists, distinguished by four
-// bits of the hash.
+// bits of the hash. A scope has hundreds of children, each of which is looked for: they are in a larger fan from the beginning.
 #define LIST_LIMIT 6u
-#define FAN_WORDS 17u
+#define FAN_BITS 4u
+#define SCOPE_FAN_BITS 6u
 #define NODE_WORDS (sizeof(undead_trie_node) / sizeof(uint32_t))
 #define RUN_NODE_WORDS (NODE_WORDS - 1)
-#define FAN_LEVELS 8u
-#define SCOPE_FAN_LEVELS 1u
+#define HASH_BITS 32u
 
 #define MOST_BYTES (1ull << 29)   // the ids have room for no more (record/registry.h)
 #define LEAST_BYTES (1ull << 16)
@@ -95,8 +95,8 @@ uint32_t undead_store_parent(uint32_t id) {
 
 static bool is_end(uint32_t link) { return !link || link & UNDEAD_PARENT_BIT; }
 
-static uint32_t make_fan(uint32_t parent) {
-  uint32_t fan = take_words(FAN_WORDS);
+static uint32_t make_fan(uint32_t parent, uint32_t bits) {
+  uint32_t fan = take_words(1 + (1u << bits));
   if (!fan) return 0;
   undead_trie[fan] = parent;   // the rest is 0 already
   return fan | UNDEAD_FAN_BIT;
@@ -104,11 +104,7 @@ static uint32_t make_fan(uint32_t parent) {
 
 #define IN_SCOPE (UNDEAD_RUN_BIT | UNDEAD_SCOPE_BIT)
 
-// A scope has hundreds of children, each of which is looked for: they are in fans from the beginning.
-static uint32_t longest_list(uint32_t parent, uint32_t level) {
-  bool of_scope = (undead_trie_at(parent)->pc_index & IN_SCOPE) == UNDEAD_SCOPE_BIT;
-  return of_scope && level < SCOPE_FAN_LEVELS ? 0 : LIST_LIMIT;
-}
+static bool is_scope(uint32_t node) { return (undead_trie_at(node)->pc_index & IN_SCOPE) == UNDEAD_SCOPE_BIT; }
 
 // A node for each key below that of the one before, the first below `parent`; nobody else sees them yet.
 static uint32_t make_path(uint32_t parent, const uint32_t *keys, uint32_t count, uint32_t *nodes) {
@@ -131,14 +127,15 @@ static uint32_t make_path(uint32_t parent, const uint32_t *keys, uint32_t count,
 // other thread added, and no child is ever there twice.
 uint32_t undead_store_path(uint32_t parent, const uint32_t *keys, uint32_t count, uint32_t *nodes) {
   uint32_t *link = &undead_trie_at(parent)->child;
-  uint32_t bits = hash(keys[0]), length = 0, level = 0;
+  uint32_t bits = hash(keys[0]), length = 0, shift = 0;
+  bool first_of_scope = is_scope(parent);
   for (;;) {
     uint32_t value = __atomic_load_n(link, __ATOMIC_ACQUIRE);
     // At ends alone: asked of each node on the way, a debug build would walk each list as often as it has nodes.
     assert(!(value & UNDEAD_PARENT_BIT) || value & UNDEAD_FAN_BIT || (value & ~UNDEAD_PARENT_BIT) == parent);
     if (is_end(value)) {
-      bool fan = length >= longest_list(parent, level) && level < FAN_LEVELS;
-      uint32_t fresh = fan ? make_fan(parent) : make_path(parent, keys, count, nodes);
+      bool fan = first_of_scope || (length >= LIST_LIMIT && shift < HASH_BITS);
+      uint32_t fresh = fan ? make_fan(parent, first_of_scope ? SCOPE_FAN_BITS : FAN_BITS) : make_path(parent, keys, count, nodes);
       if (!fresh) return 0;
       bool mine = exchange(link, &value, fresh);
       if (mine && !fan) return count;
@@ -147,8 +144,10 @@ uint32_t undead_store_path(uint32_t parent, const uint32_t *keys, uint32_t count
     if (value & UNDEAD_FAN_BIT) {
       assert(undead_trie[value & ~UNDEAD_FAN_BIT] == parent);
       uint32_t *heads = &undead_trie[(value & ~UNDEAD_FAN_BIT) + 1];
-      link = &heads[(bits >> (4 * level)) & 15];
-      level++;
+      uint32_t width = first_of_scope ? SCOPE_FAN_BITS : FAN_BITS;
+      link = &heads[bits >> shift & ((1u << width) - 1)];
+      shift += width;
+      first_of_scope = false;
       length = 0;
       continue;
     }
@@ -171,8 +170,8 @@ uint32_t undead_store_runs(void) {
   return none == UNDEAD_TRIE_ROOT ? UNDEAD_TRIE_RUNS : undead_trie_at(none)->pc_index & ~UNDEAD_RUN_BIT;
 }
 
-// The same backtrace in no scope.
-static uint32_t without_scope(uint32_t id) {
+uint32_t undead_store_unscoped(uint32_t id) {
+  if (id <= UNDEAD_TRIE_SCOPES) return id;
   uint32_t index = undead_trie_at(id)->pc_index;
   return (index & IN_SCOPE) == IN_SCOPE ? index & ~IN_SCOPE : id;
 }
@@ -198,7 +197,7 @@ uint32_t undead_store_scope(uint32_t id) {
 // What the run of a backtrace tells with that bit, 0 if nothing.
 static uint32_t told_by_run(uint32_t id, uint32_t bit) {
   if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
-  uint32_t run = undead_trie_at(without_scope(id))->pc_index;
+  uint32_t run = undead_trie_at(undead_store_unscoped(id))->pc_index;
   if (!(run & UNDEAD_RUN_BIT)) return 0;
   for (run &= ~UNDEAD_RUN_BIT; run > UNDEAD_TRIE_RUNS; run = undead_store_parent(run)) {
     uint32_t index = undead_trie_at(run)->pc_index;
@@ -209,7 +208,7 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
 
 bool undead_store_is_partial(uint32_t id) {
   if (!undead_trie || id >= undead_store_count()) return false;
-  if (id > UNDEAD_TRIE_SCOPES) id = without_scope(id);
+  id = undead_store_unscoped(id);
   while (id > UNDEAD_TRIE_SCOPES) id = undead_store_parent(id);
   return id == UNDEAD_TRIE_PARTIAL;
 }
@@ -266,7 +265,7 @@ uint32_t undead_store_add_sampled(const uint32_t *pc_indices, uint32_t count, ui
 
 uint32_t undead_store_run(uint32_t id) {
   if (id <= UNDEAD_TRIE_SCOPES) return 0;
-  id = without_scope(id);
+  id = undead_store_unscoped(id);
   if (id <= UNDEAD_TRIE_SCOPES || !(undead_trie_at(id)->pc_index & UNDEAD_RUN_BIT)) return 0;
   uint32_t run = undead_trie_at(id)->pc_index & ~UNDEAD_RUN_BIT, frames = 0;
   for (uint32_t at = run; at > UNDEAD_TRIE_RUNS; at = undead_store_parent(at), frames++)
@@ -276,7 +275,7 @@ uint32_t undead_store_run(uint32_t id) {
 
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   uint32_t found = 0;
-  if (id > UNDEAD_TRIE_SCOPES) id = without_scope(id);
+  id = undead_store_unscoped(id);
   for (; id > UNDEAD_TRIE_SCOPES && found < max; id = undead_store_parent(id)) {
     uint32_t pc_index = undead_trie_at(id)->pc_index;
     if (!(pc_index & UNDEAD_RUN_BIT)) {

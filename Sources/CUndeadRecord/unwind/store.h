@@ -119,6 +119,8 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 // The id of a backtrace in a scope; 0 if the store is full. `*scope_node`: what was found for the scope that was asked for last,
 // or 0.
 uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node);
+// The same backtrace in no scope.
+uint32_t undead_store_unscoped(uint32_t id);
 // The scope of a backtrace, 0 if it has none.
 uint32_t undead_store_scope(uint32_t id);
 

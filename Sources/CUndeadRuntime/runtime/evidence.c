@@ -8,14 +8,18 @@
 #include <string.h>
 
 void undead_evidence_clear(undead_evidence_map *map) {
-  memset(map->byte, BYTE_RAW, sizeof map->byte);
+  // Most types are small, and a look at a process learns thousands of them.
+  memset(map->byte, BYTE_RAW, map->written);
+  map->written = 0;
   map->guard_count = map->buffer_count = 0;
   map->end = 0;
 }
 
 void undead_evidence_set(undead_evidence_map *map, size_t base, size_t size, uint8_t value) {
   if (base >= UNDEAD_EVIDENCE_BYTES) return;
-  memset(map->byte + base, value, size < UNDEAD_EVIDENCE_BYTES - base ? size : UNDEAD_EVIDENCE_BYTES - base);
+  size_t end = size < UNDEAD_EVIDENCE_BYTES - base ? base + size : UNDEAD_EVIDENCE_BYTES;
+  memset(map->byte + base, value, end - base);
+  if (map->written < end) map->written = end;
 }
 
 void undead_evidence_pad(undead_evidence_map *map, size_t base, size_t size) {

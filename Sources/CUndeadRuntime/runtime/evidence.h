@@ -16,6 +16,7 @@ typedef struct {
   uint32_t buffers[UNDEAD_MOST_BUFFERS];   // offsets of the buffers of opaque existentials
   uint32_t buffer_count;
   size_t end;              // of what is described
+  size_t written;          // bytes behind this are as they were cleared
 } undead_evidence_map;
 
 void undead_evidence_clear(undead_evidence_map *map);

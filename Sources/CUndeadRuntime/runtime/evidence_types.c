@@ -195,7 +195,7 @@ static void add_payloads(undead_evidence_map *map, const undead_fields *cases, s
     map->guard_count = guards;
     map->buffer_count = buffers;
   }
-  memcpy(map->byte + base, merged, size);
+  if (!first) memcpy(map->byte + base, merged, size);
   used -= size;
 }
 

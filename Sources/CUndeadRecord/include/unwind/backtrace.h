@@ -24,6 +24,10 @@ uint32_t undead_backtrace_run(uint32_t id);
 // Writes the return addresses of a stored backtrace, innermost first; returns how many (at most `max`). Safe while
 // the world is stopped and from any process that shares or copied the memory.
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max);
+// The id of the same frames in no scope (record/scopes.h).
+uint32_t undead_backtrace_unscoped(uint32_t id);
+// Changes when an id may stand for other frames than before: images went, or everything was forgotten.
+uint32_t undead_backtrace_epoch(void);
 // Asks the processor for what a reader of the backtrace needs first.
 void undead_backtrace_prefetch(uint32_t id);
 
