@@ -18,18 +18,18 @@
 #define MOST_FOUND 16384u                  // by a look, likewise
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define PAGE_BYTES 4096u
-#define FILTER_BITS (1u << 18)             // most blocks stop at it: a bit for 16 bytes, those that lie side by side for 4 MiB
-#define MOST_FILTERED 32u                  // granules that are asked about at once
+#define MOST_FILTERED 512u                 // bytes that are asked about at once
 #define LOWEST_ADDRESS 0x10000u
 
 typedef struct {
   uint64_t granules[SLOTS];                // address / 16, 0 where the slot is free
-  uint8_t filter[FILTER_BITS / 8 + 8];     // the last word is read as a whole
+  uint8_t filter[UNDEAD_AVOID_BITS / 8 + 8];   // the last word is read as a whole
   uint32_t used[MOST_ADDRESSES];           // the slots that are not, so that few pages are touched to free them again
   uintptr_t found[MOST_FOUND];             // by the last look
 } address_table;
 
 bool undead_avoids_addresses;
+const uint8_t *undead_avoid_filter;
 static address_table *table;
 static uint32_t count, found_count;
 static void *put_aside;
@@ -41,7 +41,7 @@ static uint32_t slot_of(uint64_t granule) {
   return (uint32_t)((page * 0x9E3779B97F4A7C15u >> 40) + granule % (PAGE_BYTES / 16)) & (SLOTS - 1);
 }
 
-static uint32_t filter_bit(uint64_t granule) { return (uint32_t)granule & (FILTER_BITS - 1); }
+static uint32_t filter_bit(uint64_t granule) { return (uint32_t)granule & (UNDEAD_AVOID_BITS - 1); }
 
 // NULL also while nothing is recorded: then no new block is a candidate, and a sanitizer may forbid to look at a stack.
 static address_table *prepared_table(void) {
@@ -49,7 +49,11 @@ static address_table *prepared_table(void) {
   address_table *known = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
   if (known) return known;
   address_table *made = undead_map(sizeof(*made));
-  if (!made || __atomic_compare_exchange_n(&table, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+  if (!made) return NULL;
+  if (__atomic_compare_exchange_n(&table, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    __atomic_store_n(&undead_avoid_filter, made->filter, __ATOMIC_RELEASE);
+    return made;
+  }
   undead_unmap(made, sizeof(*made));
   return known;
 }
@@ -172,21 +176,12 @@ static bool has_granule(const address_table *in, uint64_t granule) {
   }
 }
 
-// False if none of up to MOST_FILTERED granules is there.
-static bool may_have(const address_table *in, uint64_t first, uint32_t granules) {
-  uint32_t bit = filter_bit(first);
-  if (bit + granules > FILTER_BITS) return true;
-  uint64_t bits;
-  memcpy(&bits, &in->filter[bit / 8], sizeof bits);
-  return bits >> bit % 8 & ((1ull << granules) - 1);
-}
-
 static bool covers(const address_table *in, uintptr_t low, uintptr_t high) {
-  for (uint64_t first = low >> 4, end = (high + 15) >> 4; first < end; first += MOST_FILTERED) {
-    uint32_t granules = end - first < MOST_FILTERED ? (uint32_t)(end - first) : MOST_FILTERED;
-    if (!may_have(in, first, granules)) continue;
-    for (uint64_t granule = first; granule < first + granules; granule++)
-      if (has_granule(in, granule)) return true;
+  for (uintptr_t from = low; from < high; from += MOST_FILTERED) {
+    uintptr_t end = high - from < MOST_FILTERED ? high : from + MOST_FILTERED;
+    if (!undead_avoid_may_cover((void *)from, end - from)) continue;
+    for (uintptr_t address = from; address < end; address += 16)
+      if (has_granule(in, address >> 4)) return true;
   }
   return false;
 }

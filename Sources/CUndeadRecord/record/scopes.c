@@ -10,6 +10,9 @@
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/way.h"
+#if defined(__x86_64__)
+#include "unwind/capture_x86_64.h"
+#endif
 #include "unwind/store.h"
 #include <errno.h>
 #include <sched.h>
@@ -98,9 +101,18 @@ static uint32_t current_scope(void) {
   return scope ? scope : outside();
 }
 
+static undead_scoped_nodes *known_nodes(void) {
+#if defined(__x86_64__)
+  undead_unwind_cache *cache = undead_thread.unwind_cache;
+  return cache ? &cache->scoped : NULL;
+#else
+  return NULL;
+#endif
+}
+
 uint32_t undead_scope_tag(uint32_t backtrace) {
   if (undead_thread.unscoped || !undead_store_prepare()) return backtrace;
-  uint32_t tagged = undead_store_in_scope(backtrace, current_scope(), &undead_thread.scope_node);
+  uint32_t tagged = undead_store_in_scope(backtrace, current_scope(), &undead_thread.scope_node, known_nodes());
   return tagged ? tagged : backtrace;
 }
 

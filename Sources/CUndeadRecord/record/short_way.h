@@ -1,6 +1,7 @@
 // malloc's short ways, one function for each, for small blocks of a thread that is in no other hook. What is rare is jumped
 // to and begins anew at the place of the frame: so these functions save no registers for it.
 #pragma once
+#include "record/avoid.h"
 #include "record/gate.h"
 #include "record/note_block.h"
 #include "record/thread_cache.h"
@@ -84,6 +85,7 @@ AT_ITS_PLACE void *malloc_traced(size_t size) {
 }
 
 static uint32_t add_extras(uint32_t word, const hook_frame *frame);
+static void *elsewhere(void *block, size_t alignment, size_t size);
 
 // Those that have extras, with a backtrace or without. Here that comes first, as in test programs the same thread checks:
 // what is called for it would leave the block's address on the stack, where it may be taken for a reference.
@@ -93,6 +95,8 @@ AT_ITS_PLACE void *malloc_with_extras(size_t size) {
   word = add_extras(word, HOOK_FRAME) | undead_registry_own_bit;
   void *block = undead_cache_take(size);
   if (UNLIKELY(!block)) block = __libc_malloc(size);
+  if (undead_avoids_addresses && LIKELY(block) && UNLIKELY(undead_avoid_may_cover(block, usable_size(block))))
+    block = elsewhere(block, 16, size);
   if (LIKELY(block)) {
     set_word(block, word);
     clear_new(block);

@@ -18,8 +18,8 @@ static uint32_t way_of_mode(int32_t mode) {
   if (!undead_cache.tried && mode != UNDEAD_RECORD_OFF) return 0;
   switch (mode) {
     case UNDEAD_RECORD_OFF: return UNDEAD_WAY_OFF;
-    case UNDEAD_RECORD_BLOCKS: return undead_avoids_addresses ? 0 : UNDEAD_WAY_BLOCKS;
-    case UNDEAD_RECORD_BACKTRACES: return undead_avoids_addresses ? 0 : UNDEAD_WAY_STACKS;
+    case UNDEAD_RECORD_BLOCKS: return UNDEAD_WAY_BLOCKS;
+    case UNDEAD_RECORD_BACKTRACES: return UNDEAD_WAY_STACKS;
     case UNDEAD_RECORD_SAMPLED: return UNDEAD_WAY_SAMPLED;
     default: return 0;
   }
@@ -29,7 +29,7 @@ static uint32_t way_of_mode(int32_t mode) {
 static bool has_extras(int32_t mode) {
   if (mode == UNDEAD_RECORD_SAMPLED) return false;
   bool scopes = __atomic_load_n(&undead_open_scopes, __ATOMIC_SEQ_CST) != 0;
-  return scopes || mode == UNDEAD_RECORD_COMPARE || (undead_async_wanted && mode != UNDEAD_RECORD_BLOCKS);
+  return scopes || undead_avoids_addresses || mode == UNDEAD_RECORD_COMPARE || (undead_async_wanted && mode != UNDEAD_RECORD_BLOCKS);
 }
 
 static uint32_t choose(void) {

@@ -181,6 +181,7 @@ typedef struct {
   undead_partial_site partial[UNDEAD_PARTIAL_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
+  undead_scoped_nodes scoped;
   undead_memo_place memo_places[UNDEAD_MEMO_PLACES];            // by id
   undead_memo *memo_sets[UNDEAD_MEMO_SETS][UNDEAD_MEMO_WAYS];   // by site and first frame outside of it
   // Numbers of large entries, which lie side by side, so that few of them take few pages. Entry 0 stays empty.

@@ -181,11 +181,31 @@ static uint32_t scope_at(uint32_t node) {
   return (index & IN_SCOPE) == UNDEAD_SCOPE_BIT ? index & ~UNDEAD_SCOPE_BIT : 0;
 }
 
-uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node) {
+// Nobody else has to find it: a list and its fans would cost more than all else. The words of an entry are compared, so what a
+// signal handler puts there meanwhile, or another thread did before, is no wrong one.
+static uint32_t unlisted_in_scope(undead_scoped_nodes *known, uint32_t scope_node, uint32_t key) {
+  uint32_t *place = &known->nodes[hash(key ^ scope_node << 10) % UNDEAD_SCOPED_NODES];
+  uint32_t node = __atomic_load_n(place, __ATOMIC_RELAXED), end = scope_node | UNDEAD_PARENT_BIT;
+  if (undead_trie_at(node)->pc_index == key && undead_trie_at(node)->sibling == end) return node;
+  if (scope_node > known->newest) {
+    known->newest = scope_node;
+    known->left = UNDEAD_MOST_UNLISTED;
+  }
+  if (!known->left || !(node = take_words(RUN_NODE_WORDS))) return 0;
+  known->left--;
+  undead_trie_at(node)->pc_index = key;
+  undead_trie_at(node)->sibling = end;
+  __atomic_store_n(place, node, __ATOMIC_RELEASE);
+  return node;
+}
+
+uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node, undead_scoped_nodes *known) {
   uint32_t node = *scope_node;
   if (!node || node >= undead_store_count() || undead_trie_at(node)->pc_index != (scope | UNDEAD_SCOPE_BIT))
     *scope_node = node = undead_store_child(UNDEAD_TRIE_SCOPES, scope | UNDEAD_SCOPE_BIT);
-  return node && id != UNDEAD_TRIE_ROOT ? undead_store_child(node, id | IN_SCOPE) : node;
+  if (!node || id == UNDEAD_TRIE_ROOT) return node;
+  uint32_t unlisted = known ? unlisted_in_scope(known, node, id | IN_SCOPE) : 0;
+  return unlisted ? unlisted : undead_store_child(node, id | IN_SCOPE);
 }
 
 uint32_t undead_store_scope(uint32_t id) {

@@ -116,9 +116,19 @@ uint32_t undead_store_none_of(uint32_t generation);
 // Writes the indices of the return addresses of a backtrace, innermost first; returns how many.
 uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 
+// What a thread knows of backtraces in scopes: nodes that it made, which stand in no list, as most are looked for only here. In a
+// scope it makes so many, and shares the others with all threads: so a scope needs no more than that, however often it allocates.
+#define UNDEAD_SCOPED_NODES 1024u
+#define UNDEAD_MOST_UNLISTED 1024u
+typedef struct {
+  uint32_t newest;   // node of the newest scope
+  uint32_t left;     // that may be made in it
+  uint32_t nodes[UNDEAD_SCOPED_NODES];
+} undead_scoped_nodes;
+
 // The id of a backtrace in a scope; 0 if the store is full. `*scope_node`: what was found for the scope that was asked for last,
-// or 0.
-uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node);
+// or 0. `known` may be NULL.
+uint32_t undead_store_in_scope(uint32_t id, uint32_t scope, uint32_t *scope_node, undead_scoped_nodes *known);
 // The same backtrace in no scope.
 uint32_t undead_store_unscoped(uint32_t id);
 // The scope of a backtrace, 0 if it has none.

@@ -27,6 +27,22 @@ void undead_avoid_address(uintptr_t address);
 // Adds what the last look found. When scopes are opened while none is.
 void undead_avoid_found(void);
 
+// A bit for 16 bytes, those that lie side by side for 4 MiB: not set where no address is. NULL until there was one.
+#define UNDEAD_AVOID_BITS (1u << 18)
+extern const uint8_t *undead_avoid_filter;
+
+// False if none of the addresses lies in a block; else undead_avoid_block knows.
+static inline __attribute__((always_inline)) bool undead_avoid_may_cover(const void *block, size_t size) {
+  const uint8_t *filter = undead_avoid_filter;
+  uint32_t bit = (uint32_t)((uintptr_t)block >> 4) & (UNDEAD_AVOID_BITS - 1);
+  size_t granules = (size + 15) >> 4;
+  if (!filter) return false;
+  if (granules > 32 || bit + granules > UNDEAD_AVOID_BITS) return true;
+  uint64_t bits;
+  __builtin_memcpy(&bits, filter + bit / 8, sizeof bits);
+  return bits >> bit % 8 & ((1ull << granules) - 1);
+}
+
 // True if one of the addresses lies in the block; it is then put aside, out of malloc's hands.
 bool undead_avoid_block(void *block, size_t size);
 

@@ -51,10 +51,10 @@ static void modes(void) {
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
-// While a scope is open each block belongs to one, in the long way, which avoids addresses, and in the short one.
+// While a scope is open each block belongs to one, while addresses are avoided and while none are.
 static void scopes(void) {
   uint32_t scope = undead_scope_open();
-  CHECK(way() == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE) || way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
   void *first = malloc(40);
   undead_avoid_no_longer();
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
@@ -72,16 +72,22 @@ static void scopes(void) {
   free(after), free(bare), free(block), free(first);
 }
 
-static void avoided(void) {
-  void *block = malloc(24);
-  uintptr_t words[] = {(uintptr_t)block};
-  free(block);
+static void avoid(const void *address) {
+  uintptr_t words[] = {(uintptr_t)address};
   undead_avoid_words((uintptr_t)words, (uintptr_t)(words + 1));
-  CHECK((way() & UNDEAD_WAY_SHORT) == 0);
-  void *other = malloc(24);
-  CHECK((uintptr_t)other != words[0]);
+}
+
+// A block of that size where one was whose address is avoided at `offset`.
+static void avoided_at(size_t size, size_t offset) {
+  char *block = malloc(size);
+  free(block);
+  avoid(block + offset);
+  CHECK(way() & UNDEAD_WAY_EXTRAS);
+  char *other = malloc(size);
+  CHECK(other && (block + offset < other || block + offset >= other + malloc_usable_size(other)));
+  CHECK(is_known(other));
   undead_avoid_no_longer();
-  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  CHECK((way() & UNDEAD_WAY_EXTRAS) == 0);
   free(other);
 }
 
@@ -120,6 +126,17 @@ static void found_by_a_look(void) {
   clear_stack();
   undead_avoid_look();
   CHECK(is_handed_out());
+}
+
+static void avoided(void) {
+  avoided_at(24, 0);
+  avoided_at(40, 16);
+  avoided_at(1000, 992);   // more than the filter tells at once
+  avoided_at(3000, 2048);  // in the long way
+  undead_record_start(UNDEAD_RECORD_BLOCKS);
+  avoided_at(40, 32);
+  undead_record_start(UNDEAD_RECORD_BACKTRACES);
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
 static void *kept;
