@@ -9,6 +9,7 @@
 #include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
+#include "scan/graph.h"
 #include "unwind/backtrace.h"
 #include "unwind/settings.h"
 #include <string.h>
@@ -125,6 +126,7 @@ bool undead_may_be_leak(uintptr_t block, uint32_t backtrace) {
   if (is_memory_of_task(word)) return false;
   bool object = may_be_metadata(word);
   if (made.test_library) return object && is_class_of_test_library(word);
-  return object || made.direct;
+  // Of the rest a look reports what is of Swift code; what the runtime keeps for itself, such as its tables of types, is not.
+  return object || (made.direct && undead_graph_is_raw_of_swift(backtrace));
 }
 #endif
