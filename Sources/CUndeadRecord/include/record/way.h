@@ -11,7 +11,8 @@ enum {
   UNDEAD_WAY_SAMPLED = 4,    // or a byte and now and then a sample.
   UNDEAD_WAY_FREE = 8,       // A block that is freed loses its word, and nobody keeps it.
   UNDEAD_WAY_OFF = 16,       // Nothing is recorded.
-  UNDEAD_WAY_EXTRAS = 32,    // The backtrace is compared, or belongs to an asynchronous caller or to a scope.
+  UNDEAD_WAY_EXTRAS = 32,    // The backtrace is compared, or belongs to an asynchronous caller or to a scope,
+                             // or addresses are avoided.
 };
 // Above them: how often it was chosen, so that nobody writes what was true before the choice of another thread.
 #define UNDEAD_WAY_ONE 64u

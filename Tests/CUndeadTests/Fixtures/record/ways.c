@@ -139,6 +139,26 @@ static void avoided(void) {
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
+// What a thread tags in a scope is told as such, and does not grow for ever where more backtraces take turns than it remembers.
+static void scoped_nodes(void) {
+  enum { FIRST = 1000, MANY = 5 * UNDEAD_MOST_UNLISTED };
+  static undead_scoped_nodes known;
+  uint32_t node = 0, before = 0;
+  for (int pass = 0; pass < 3; pass++) {
+    before = undead_store_count();
+    for (uint32_t id = FIRST; id < FIRST + MANY; id++) {
+      uint32_t tagged = undead_store_in_scope(id, 7, &node, &known);
+      CHECK(undead_store_scope(tagged) == 7 && undead_store_unscoped(tagged) == id);
+    }
+  }
+  CHECK(undead_store_count() == before);
+  uint32_t other = undead_store_in_scope(FIRST, 8, &node, &known), again = undead_store_in_scope(FIRST, 8, &node, &known);
+  CHECK(undead_store_scope(other) == 8 && undead_store_unscoped(other) == FIRST && other == again);
+  uint32_t shared = undead_store_in_scope(FIRST, 8, &node, NULL);
+  CHECK(undead_store_scope(shared) == 8 && undead_store_unscoped(shared) == FIRST);
+  CHECK(shared == undead_store_in_scope(FIRST, 8, &node, NULL));
+}
+
 static void *kept;
 static bool keep(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)pc, (void)sp, (void)bp;
@@ -218,6 +238,7 @@ int main(void) {
   scopes();
   avoided();
   found_by_a_look();
+  scoped_nodes();
   filtered();
   at_the_same_time();
   cleared();
