@@ -39,7 +39,7 @@ void undead_registry_age(void) {
 // Most of the blocks there are older ones.
 typedef uint32_t __attribute__((vector_size(16), may_alias)) four_words;
 typedef uint64_t __attribute__((vector_size(16))) two_words;
-#define WORDS_AT_ONCE 16u
+#define WORDS_AT_ONCE 32u
 #define ALL_OLDER 0x8000000080000000u
 
 static bool has_recent(const uint32_t *words, uint32_t first_id) {
@@ -47,9 +47,10 @@ static bool has_recent(const uint32_t *words, uint32_t first_id) {
   const four_words backtrace = {UNDEAD_WORD_BACKTRACE, UNDEAD_WORD_BACKTRACE, UNDEAD_WORD_BACKTRACE, UNDEAD_WORD_BACKTRACE};
   // No id has the highest bit: a lower one than `first_id` sets it.
   const four_words first = {first_id, first_id, first_id, first_id};
-  two_words older = (two_words)(((four[0] & backtrace) - first) & ((four[1] & backtrace) - first)
-                                & ((four[2] & backtrace) - first) & ((four[3] & backtrace) - first));
-  return (older[0] & older[1] & ALL_OLDER) != ALL_OLDER;
+  four_words older = (four[0] & backtrace) - first;
+  for (uint32_t i = 1; i < WORDS_AT_ONCE / 4; i++) older &= (four[i] & backtrace) - first;
+  two_words halves = (two_words)older;
+  return (halves[0] & halves[1] & ALL_OLDER) != ALL_OLDER;
 }
 
 static bool visit_group(undead_leaf *leaf, uint64_t number, uint32_t first_id, undead_block_visitor visit, void *context) {

@@ -181,12 +181,15 @@ static uint32_t scope_at(uint32_t node) {
   return (index & IN_SCOPE) == UNDEAD_SCOPE_BIT ? index & ~UNDEAD_SCOPE_BIT : 0;
 }
 
+_Static_assert(UNDEAD_SCOPED_NODES == 1u << 10, "places have ten bits of a hash");
+
 // Nobody else has to find it: a list and its fans would cost more than all else. The words of an entry are compared, so what a
 // signal handler puts there meanwhile, or another thread did before, is no wrong one.
 static uint32_t unlisted_in_scope(undead_scoped_nodes *known, uint32_t scope_node, uint32_t key) {
-  uint32_t *place = &known->nodes[hash(key ^ scope_node << 10) % UNDEAD_SCOPED_NODES];
-  uint32_t node = __atomic_load_n(place, __ATOMIC_RELAXED), end = scope_node | UNDEAD_PARENT_BIT;
-  if (undead_trie_at(node)->pc_index == key && undead_trie_at(node)->sibling == end) return node;
+  uint64_t mixed = ((uint64_t)scope_node << 32 | key) * 0x9E3779B97F4A7C15u;
+  uint64_t *place = &known->nodes[mixed >> 54], found = __atomic_load_n(place, __ATOMIC_RELAXED);
+  uint32_t node = (uint32_t)found, mark = (uint32_t)(mixed >> 16), end = scope_node | UNDEAD_PARENT_BIT;
+  if (found >> 32 == mark && undead_trie_at(node)->pc_index == key && undead_trie_at(node)->sibling == end) return node;
   if (scope_node > known->newest) {
     known->newest = scope_node;
     known->left = UNDEAD_MOST_UNLISTED;
@@ -195,7 +198,7 @@ static uint32_t unlisted_in_scope(undead_scoped_nodes *known, uint32_t scope_nod
   known->left--;
   undead_trie_at(node)->pc_index = key;
   undead_trie_at(node)->sibling = end;
-  __atomic_store_n(place, node, __ATOMIC_RELEASE);
+  __atomic_store_n(place, (uint64_t)mark << 32 | node, __ATOMIC_RELEASE);
   return node;
 }
 

@@ -123,7 +123,7 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max);
 typedef struct {
   uint32_t newest;   // node of the newest scope
   uint32_t left;     // that may be made in it
-  uint32_t nodes[UNDEAD_SCOPED_NODES];
+  uint64_t nodes[UNDEAD_SCOPED_NODES];   // above the node half of a hash: the words of others are not even looked at
 } undead_scoped_nodes;
 
 // The id of a backtrace in a scope; 0 if the store is full. `*scope_node`: what was found for the scope that was asked for last,
