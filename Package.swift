@@ -78,7 +78,8 @@ let package = Package(
     .target(name: "UndeadReport", dependencies: ["CUndeadInterface", "UndeadSystem"]),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
     .target(
-      name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"], swiftSettings: inEachTest),
+      name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"], swiftSettings: inEachTest
+    ),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"], swiftSettings: inEachTest),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "CUndeadRunLoop"),
