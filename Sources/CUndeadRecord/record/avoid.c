@@ -11,6 +11,8 @@
 #include "record/way.h"
 #include "unwind/stack.h"
 #include <assert.h>
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #define SLOTS (1u << 18)                   // of the table; a power of two
@@ -113,6 +115,30 @@ static void begin(void) {
   undead_way_choose();
 }
 
+// Exported by the dynamic loader.
+extern void *__libc_stack_end;
+
+// Below it may be memory of others that can be read, where the stack has no guard or is one that the program made. Below that of
+// the main thread the kernel keeps a gap.
+static uintptr_t begin_of_stack(uintptr_t high) {
+  static __thread uintptr_t known;
+  if (high == (uintptr_t)__libc_stack_end) return 0;
+  if (known) return known;
+  int saved_errno = errno;
+  pthread_attr_t attributes;
+  void *low;
+  size_t size;
+  known = high;   // nothing is cleared if nobody knows
+  undead_thread.ignored++;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0) known = (uintptr_t)low;
+    pthread_attr_destroy(&attributes);
+  }
+  undead_thread.ignored--;
+  errno = saved_errno;
+  return known;
+}
+
 #define ROOM_OF_CALLS 1024u   // that are under way while the stack is cleared
 
 // Nothing below the frame of this function is in use: where there are no old addresses, there is nothing to avoid. Returns where
@@ -135,7 +161,8 @@ __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_
   address_table *to = prepared_table();
   if (!to) return;
   low = readable_from(low);
-  cleared = clear_from(low, &end);
+  uintptr_t begin_of_own = begin_of_stack(high);
+  cleared = clear_from(low > begin_of_own ? low : begin_of_own, &end);
   add_words(to, low, cleared & ~(uintptr_t)7, high);
   add_words(to, (end + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
   begin();

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static uint32_t way(void) { return undead_way & ~UNDEAD_WAY_COUNT; }
 
@@ -139,6 +140,25 @@ static void avoided(void) {
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
 }
 
+// A scope clears what lies below the frames of a stack, and nothing behind its end.
+static void *open_scope(void *unused) {
+  undead_scope_close(undead_scope_open());
+  return unused;
+}
+static void stack_beside_other_memory(void) {
+  enum { BELOW = 256 << 10, STACK = 64 << 10 };
+  unsigned char *memory = mmap(NULL, BELOW + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(memory, 0x5A, BELOW);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  CHECK(pthread_attr_setstack(&attributes, memory + BELOW, STACK) == 0);
+  CHECK(pthread_create(&thread, &attributes, open_scope, NULL) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  for (int i = 0; i < BELOW; i++) CHECK(memory[i] == 0x5A);
+  munmap(memory, BELOW + STACK);
+}
+
 // What a thread tags in a scope is told as such, and does not grow for ever where more backtraces take turns than it remembers.
 static void scoped_nodes(void) {
   enum { FIRST = 1000, MANY = 5 * UNDEAD_MOST_UNLISTED };
@@ -238,6 +258,7 @@ int main(void) {
   scopes();
   avoided();
   found_by_a_look();
+  stack_beside_other_memory();
   scoped_nodes();
   filtered();
   at_the_same_time();
