@@ -16,9 +16,6 @@ let isWithoutInstrument = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1
 // scripts/undead asks for that where there is what it takes.
 let staticCxx = Context.environment["UNDEAD_STATIC_CXX"]
 
-/// What runs at the beginning and the end of each test, and allocates there, is optimised in debug builds, too.
-let inEachTest: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
-
 let package = Package(
   name: "undead",
   // Those with `Duration` and `Clock`, which assertions have in their parameters.
@@ -77,10 +74,8 @@ let package = Package(
     .target(name: "UndeadSystem"),
     .target(name: "UndeadReport", dependencies: ["CUndeadInterface", "UndeadSystem"]),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
-    .target(
-      name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"], swiftSettings: inEachTest
-    ),
-    .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"], swiftSettings: inEachTest),
+    .target(name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"]),
+    .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "CUndeadRunLoop"),
     .target(name: "UndeadRunLoop", dependencies: ["CUndeadInterface", "CUndeadRunLoop"]),
