@@ -67,6 +67,8 @@ static bool links_agree(uint32_t id) {
   return true;
 }
 
+static undead_scoped_nodes scoped;
+
 int main(void) {
   if (!undead_store_prepare()) return 2;
   for (uint32_t i = 0; i < BACKTRACES; i++) make(&known[i], i);
@@ -84,7 +86,7 @@ int main(void) {
     if (undead_store_add(known[i].frames, known[i].count) != id || undead_store_count() != words) return fail("was not found", i);
     if (!links_agree(id)) return fail("has links that lead elsewhere", i);
     if (i % 100) continue;
-    uint32_t tagged = undead_store_in_scope(id, 1 + i % 7, &scope_node);
+    uint32_t tagged = undead_store_in_scope(id, 1 + i % 7, &scope_node, i % 200 ? &scoped : NULL);
     if (undead_store_scope(tagged) != 1 + i % 7 || undead_store_scope(id) != 0) return fail("tells another scope", i);
     if (undead_store_read(tagged, frames, DEPTH + 1) != known[i].count) return fail("has another length in its scope", i);
     words = undead_store_count();
