@@ -7,39 +7,45 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static void kill_if_child(int pid) {
+static void kill_if_child(int pid, int program) {
   char path[64], name[64], state;
   int number, parent;
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   FILE *file = fopen(path, "r");
   if (!file) return;
-  if (fscanf(file, "%d (%63[^)]) %c %d", &number, name, &state, &parent) == 4 && parent == getpid())
+  if (fscanf(file, "%d (%63[^)]) %c %d", &number, name, &state, &parent) == 4 && parent == program && number != getpid())
     kill(number, SIGKILL);
   fclose(file);
 }
 
-static void *kill_children(void *unused) {
-  for (unsigned seed = 1; !stopped; usleep((unsigned)rand_r(&seed) % 3000)) {
+static void kill_children(int program) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (unsigned seed = 1;; usleep((unsigned)rand_r(&seed) % 3000)) {
     DIR *directory = opendir("/proc");
     for (struct dirent *entry; (entry = readdir(directory));)
-      if (atoi(entry->d_name)) kill_if_child(atoi(entry->d_name));
+      if (atoi(entry->d_name)) kill_if_child(atoi(entry->d_name), program);
     closedir(directory);
   }
-  return unused;
 }
 
-static pthread_t killer;
+static pid_t killer;
 
-void start_killer(void) { killer = start(kill_children, NULL); }
+// A process, as threads of the program stand still while the helper is at work.
+void start_killer(void) {
+  pid_t program = getpid();
+  killer = fork();
+  if (killer == 0) kill_children(program);
+}
 
 void stop_killer(void) {
-  stopped = true;
-  pthread_join(killer, NULL);
+  kill(killer, SIGKILL);
+  waitpid(killer, NULL, 0);
 }
 
 static atomic_bool is_in_the_way, watched_enough;
