@@ -19,6 +19,7 @@
 #define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
 #define MOST_FOUND 16384u                  // by a look, likewise
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
+#define CLEARED_BYTES (16u << 10)          // of these; no more than a check has in frames: a context's stack may end there
 #define PAGE_BYTES 4096u
 #define MOST_FILTERED 512u                 // bytes that are asked about at once
 #define LOWEST_ADDRESS 0x10000u
@@ -162,7 +163,8 @@ __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_
   if (!to) return;
   low = readable_from(low);
   uintptr_t begin_of_own = begin_of_stack(high);
-  cleared = clear_from(low > begin_of_own ? low : begin_of_own, &end);
+  uintptr_t lowest = stack_pointer - CLEARED_BYTES > low ? stack_pointer - CLEARED_BYTES : low;
+  cleared = clear_from(lowest > begin_of_own ? lowest : begin_of_own, &end);
   add_words(to, low, cleared & ~(uintptr_t)7, high);
   add_words(to, (end + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
   begin();

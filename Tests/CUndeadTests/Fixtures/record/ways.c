@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <sys/mman.h>
 
 static uint32_t way(void) { return undead_way & ~UNDEAD_WAY_COUNT; }
@@ -179,6 +180,25 @@ static void scoped_nodes(void) {
   CHECK(shared == undead_store_in_scope(FIRST, 8, &node, NULL));
 }
 
+static ucontext_t outside, inside;
+static void open_a_scope(void) { undead_scope_close(undead_scope_open()); }
+
+// A context whose stack is an array in a frame of the thread: what lies below the array are other frames.
+static void scope_on_an_array(void) {
+  static const size_t size = 32 << 10;
+  char frames[2 * (32 << 10)];
+  memset(frames, 0x5A, sizeof frames);
+  getcontext(&inside);
+  inside.uc_stack.ss_sp = frames + size;
+  inside.uc_stack.ss_size = size;
+  inside.uc_link = &outside;
+  makecontext(&inside, open_a_scope, 0);
+  swapcontext(&outside, &inside);
+  size_t changed = 0;
+  for (size_t i = 0; i < size; i++) changed += frames[i] != 0x5A;
+  CHECK(changed == 0);
+}
+
 static void *kept;
 static bool keep(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   (void)pc, (void)sp, (void)bp;
@@ -258,6 +278,7 @@ int main(void) {
   scopes();
   avoided();
   found_by_a_look();
+  scope_on_an_array();
   stack_beside_other_memory();
   scoped_nodes();
   filtered();
