@@ -44,7 +44,9 @@ static bool is_of_instrument(const char *path) {
   const char *slash = strrchr(path, '/'), *directory = undead_settings_get()->directory;
   if (!slash) return false;
   if (strncmp(slash + 1, "libUndeadPreload.", 17) == 0) return true;
-  return directory[0] && strncmp(path, directory, strlen(directory)) == 0;
+  size_t length = strlen(directory);
+  // Below the folder: another one may begin with its name.
+  return length && strncmp(path, directory, length) == 0 && path[length] == '/';
 }
 
 static void name_mapping(memory_map *map, mapping *entry, const char *path) {

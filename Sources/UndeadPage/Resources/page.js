@@ -74,7 +74,8 @@
   // Folding.
   const fold = (isOpen) => { for (const { element } of findings) element.firstElementChild.open = isOpen; };
   const reveal = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    // The signatures that findings are named by need no escapes, so what is no valid escape names nothing.
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     const finding = target && target.closest(".finding");
     if (!finding) return;
     finding.hidden = false;

@@ -167,7 +167,7 @@ extension TrackedTimer {
 
   /// A timer that calls a block after a duration; add it to a loop to start it.
   ///
-  /// - Throws: `RunLoopError.invalidInterval` for a negative duration, or one of more than 73 years.
+  /// - Throws: `RunLoopError.invalidInterval` for a negative duration, or one of more than 292 years.
   public convenience init(
     after interval: Duration, repeats: Bool = false, block: @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
