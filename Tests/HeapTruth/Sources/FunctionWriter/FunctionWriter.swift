@@ -8,6 +8,8 @@ struct FunctionWriter {
     var index: Int
     var isAsync: Bool
     var isGeneric: Bool
+    /// The last parameter is a pack.
+    var isVariadic = false
     var host: Host
     var parameters: [(kind: ValueKind, ownership: String)]
     /// A call may stand in a child task: nothing is `inout`, and all can be copied.
@@ -61,6 +63,7 @@ struct FunctionWriter {
     var signature = Signature(
       index: index, isAsync: isAsync, isGeneric: random.percent(40), host: .free, parameters: [])
     signature.host = random.percent(50) ? .free : random.choose(Host.allCases.filter { isAsync || $0 != .actor })
+    signature.isVariadic = !signature.isGeneric && random.percent(20)
     for _ in 0..<random.below(4) {
       let kind = choose(isGeneric: signature.isGeneric)
       signature.parameters.append((kind, ownership(of: kind, isAsync, signature.host)))
@@ -102,9 +105,11 @@ struct FunctionWriter {
       let escaping = parameter.kind.type.hasPrefix("() ->") && parameter.ownership == "" ? "@escaping " : ""
       parameters.append("_ p\(number): \(parameter.ownership)\(escaping)\(parameter.kind.type)")
     }
+    if signature.isVariadic { parameters.append("_ rest: repeat each V") }
     add(
       "\(signature.host == .enumeration ? "static " : "")func f\(signature.index)"
-        + "\(signature.isGeneric ? "<T: Sendable>" : "")(\(parameters.joined(separator: ", ")))"
+        + (signature.isGeneric ? "<T: Sendable>" : signature.isVariadic ? "<each V: Sendable>" : "")
+        + "(\(parameters.joined(separator: ", ")))"
         + "\(signature.isAsync ? " async" : "") -> Int {")
     level += 1
   }
@@ -131,6 +136,11 @@ struct FunctionWriter {
     }
     var closures: [String] = []
     for number in 0..<random.below(3) { if capture(number, locals) { closures.append("c\(number)") } }
+    if signature.isVariadic {
+      let each = "for part in repeat each rest { total &+= use(part) }"
+      add("let all = opaque({ var total = 0; \(each); return total })")
+      closures.append("all")
+    }
     let hasSelf = signature.host == .type || signature.host == .genericType
     if hasSelf, random.percent(60) {
       let way = random.choose(["weak self", "unowned self", "unowned(unsafe) self", "self"])
@@ -147,6 +157,7 @@ struct FunctionWriter {
     for number in signature.parameters.indices where signature.parameters[number].ownership != "" {
       if random.percent(70) { add("sum &+= use(p\(number))") }
     }
+    if signature.isVariadic { add("for part in repeat each rest { sum &+= use(part) }") }
     if hasSelf { add("sum &+= touch()") }
     if random.percent(25) { lose(signature.isAsync) }
     add("return sum")
@@ -194,7 +205,9 @@ struct FunctionWriter {
     if random.percent(30) {
       guard signature.parameters.allSatisfy({ $0.ownership == "" }) else { return pause(signature.isAsync) }
       let generic = signature.isGeneric ? ["tag"] : []
-      let arguments = ["depth - 1"] + generic + signature.parameters.indices.map { "p\($0)" }
+      let arguments =
+        ["depth - 1"] + generic + signature.parameters.indices.map { "p\($0)" }
+        + (signature.isVariadic ? ["repeat each rest"] : [])
       add("if depth > 0 {")
       level += 1
       let call = "\(signature.isAsync ? "await " : "")f\(signature.index)(\(arguments.joined(separator: ", ")))"
@@ -295,6 +308,10 @@ struct FunctionWriter {
         made = "&\(name)"
       }
       arguments.append(made)
+    }
+    if signature.isVariadic {
+      let plain = kinds.filter { $0.isCopyable && !$0.isGeneric }
+      for _ in 0..<random.below(4) { arguments.append(random.choose(plain).made) }
     }
     let list = arguments.joined(separator: ", ")
     let name = "Host\(signature.index)"
