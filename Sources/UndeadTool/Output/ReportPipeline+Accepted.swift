@@ -60,7 +60,7 @@ extension ReportPipeline {
       throw .failure("the baseline '\(file)' was not written: not everything was checked, and it would lack leaks")
     }
     let baseline = Baseline(of: report, file: file)
-    if let code = System.write(baseline.text.utf8, toFile: file) {
+    if let code = FileReplacement.write(baseline.text.utf8, to: file) {
       throw .failure("cannot write the baseline '\(file)': \(System.reason(code))")
     }
     var options = ReportOptions()
