@@ -97,7 +97,7 @@ final class ProgramRun {
       throw .failure("no heap was written to '\(path)': \(outcome.failure ?? "the program was not looked at")")
     }
     let heap = try run.session.folder.snapshot(named: file)
-    try SavedHeap.keep(heap.path, of: snapshot, ending: ending, at: path)
+    try SavedHeap.keep(heap, of: snapshot, ending: ending, at: path)
   }
 
   /// What the processes logged so far about uses of dead objects.
@@ -124,13 +124,13 @@ final class ProgramRun {
         kind: options.kept.heap == nil ? .snapshot : .heap)
       let file = try request.wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
       defer { file.remove() }
-      let snapshot = try SnapshotFile.load(file.path)
+      let snapshot = try SnapshotFile.load(file)
       _ = try pipeline.emit(
         [snapshot], zombies: zombieLogs(), notes: [], isComplete: true,
         save: options.kept.save.map { "\($0).\(requestedSnapshots)" },
         to: try sink.numbered(requestedSnapshots), progress: run.progress)
       if let heap = options.kept.heap {
-        try SavedHeap.keep(file.path, of: snapshot, at: "\(heap).\(requestedSnapshots)")
+        try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)")
       }
     } catch {
       Message.say(error.message)
@@ -163,7 +163,7 @@ final class ProgramRun {
       defer { file.remove() }
       requestedSnapshots += 1
       let kept = "\(options.kept.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"
-      try SavedHeap.keep(file.path, of: try SnapshotFile.load(file.path), at: kept)
+      try SavedHeap.keep(file, of: try SnapshotFile.load(file), at: kept)
       marked.append(kept)
       if marked.count > options.memory.snapshotKeep { unlink(marked.removeFirst()) }
       let took = Double((System.now() - began) / 10_000_000) / 100

@@ -28,8 +28,8 @@ struct SnapshotCommand: ParsableCommand {
     let file = try Self.takeSnapshot(
       of: program.pid, kind: kept.heap == nil ? .snapshot : .heap, timeout: program.timeout)
     defer { file.remove() }
-    let snapshot = try SnapshotFile.load(file.path)
-    if let heap = kept.heap { try SavedHeap.keep(file.path, of: snapshot, at: heap) }
+    let snapshot = try SnapshotFile.load(file)
+    if let heap = kept.heap { try SavedHeap.keep(file, of: snapshot, at: heap) }
     throw ExitCode(
       try pipeline.emit([snapshot], notes: [], isComplete: true, save: kept.save, to: sink, progress: Progress()))
   }

@@ -14,6 +14,10 @@ enum SnapshotFile {
     }
   }
 
+  static func load(_ file: SessionFile) throws(ToolError) -> Snapshot {
+    try file.withPath { path throws(ToolError) in try load(path) }
+  }
+
   /// Makes sure, before any work is done, that a snapshot can be kept at `path`.
   ///
   /// - Parameter option: the one that names it.

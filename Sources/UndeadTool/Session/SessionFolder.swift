@@ -151,8 +151,15 @@ final class SessionFile {
 
   deinit { close(descriptor) }
 
-  /// A name under which this process can read it, as long as this lives.
+  /// A name under which this process can read it, as long as this lives: whoever uses it keeps this in a property, or takes
+  /// ``withPath(_:)``.
   var path: String { "/proc/self/fd/\(descriptor)" }
+
+  /// Hands over the name, and lives until it was used.
+  func withPath<Output, Failure: Error>(_ body: (String) throws(Failure) -> Output) throws(Failure) -> Output {
+    defer { withExtendedLifetime(self) {} }
+    return try body(path)
+  }
 
   /// Takes its name away: it goes when this does.
   func remove() { takeNameAway() }

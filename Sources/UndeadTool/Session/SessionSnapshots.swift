@@ -13,7 +13,7 @@ final class SessionSnapshots {
   /// True if the snapshot was written at the end of its process.
   func isFinal(_ file: String) -> Bool {
     do throws(ToolError) {
-      let snapshot = try SnapshotFile.load(session.snapshot(named: file).path)
+      let snapshot = try SnapshotFile.load(session.snapshot(named: file))
       loaded[file] = snapshot
       return snapshot.metadata("trigger").map { $0 == "exit" || $0.hasPrefix("signal") } ?? false
     } catch {

@@ -113,7 +113,7 @@ struct WatchRun {
       return GrowthOrigins()
     case .file(let written):
       do {
-        let file = try HeapFile(path: written.path)
+        let file = try written.withPath { path throws(SnapshotError) in try HeapFile(path: path) }
         guard file.hasGraph else {
           notes.append("no look at what holds what grew: the program wrote no heap")
           return GrowthOrigins()
@@ -134,7 +134,7 @@ struct WatchRun {
     switch heap {
     case .none: throw .failure("no heap was kept in '\(path)': the program ended before")
     case .problem(let reason): throw .failure("no heap was kept in '\(path)': \(reason)")
-    case .file(let file): try SavedHeap.keep(file.path, of: SnapshotFile.load(file.path), at: path)
+    case .file(let file): try SavedHeap.keep(file, of: SnapshotFile.load(file), at: path)
     }
   }
 

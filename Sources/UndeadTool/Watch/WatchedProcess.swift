@@ -18,7 +18,7 @@ struct ProcessCounter {
     let file = try ask(.census)
     defer { file.remove() }
     do {
-      return try TypeCounts(census: HeapFile(path: file.path))
+      return try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
     } catch {
       throw .failure("the census of process \(pid) cannot be read: \(error)")
     }
