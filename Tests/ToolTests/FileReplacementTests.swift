@@ -134,7 +134,7 @@ import UndeadTestSupport
         for name in report baseline kept; do echo old > small/$name; done
         ln -s /dev/full small/full
         head -c 40000 /dev/zero > small/filler
-        '\(tool)' run --output small/report -- true; echo $?
+        '\(tool)' run --all --output small/report -- true; echo $?
         '\(tool)' run --baseline small/baseline --update-baseline -- true; echo $?
         '\(tool)' run --output /dev/null --save small/kept -- true; echo $?
         '\(tool)' run --output /dev/null --save small/full -- true; echo $?

@@ -107,7 +107,7 @@ struct ForeignProcessTests {
         atPath: sandbox.path("other/\(again.pid).state"), toPath: "\(hidden)/\(name)")
       #expect(chown("\(hidden)/\(name)", nobody, nobody) == 0)
     }
-    try look(at: again.pid, status: [64])
+    try look(at: again.pid)
     again.child.send(SIGKILL)
     _ = again.child.finish()
     #expect(try FileManager.default.contentsOfDirectory(atPath: hidden).sorted() == names.sorted())
@@ -121,7 +121,7 @@ struct ForeignProcessTests {
     #expect(victim.wait { victim.outputSoFar.hasSuffix("\n") })
     let output = try sandbox.undead(
       "watch", "--every", "50ms", "--for", "400ms", "--", "sh", "-c",
-      "'\(sandbox.path("forger"))' \"$UNDEAD_SESSION\" \(victim.pid) '%d.1.1.undead' ''")
+      "exec '\(sandbox.path("forger"))' \"$UNDEAD_SESSION\" \(victim.pid) '%d.1.1.undead' ''")
     #expect(output.status == 70, "\(output.error)")
     #expect(victim.isRunning && victim.outputSoFar == "started\n")
     victim.send(SIGKILL)
@@ -155,8 +155,9 @@ struct ForeignProcessTests {
     let names = (0..<500).map { "file\($0)" }
     for name in names { try sandbox.write("x", to: "precious/\(name)") }
     for _ in 0..<4 {
+      // Nothing of it can be checked.
       let output = try sandbox.undead("run", "--", "./exchanger", folder)
-      #expect(output.status == 0, "\(output.error)")
+      #expect(output.status == 70 && output.error.contains("no check was made"), "\(output.status) \(output.error)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == names.count)
     }
   }
@@ -166,7 +167,7 @@ struct ForeignProcessTests {
     let place = try session("theirs")
     let output = try sandbox.command(
       [sandbox.path("bin/undead"), "run", "--verbose", "--", "true"], environment: ["TMPDIR": place])
-    #expect(output.status == 0, "\(output.error)")
+    #expect(output.error.contains("session /"), "\(output.error)")
     #expect(!output.error.contains("session \(place)"), "\(output.error)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty)
   }
