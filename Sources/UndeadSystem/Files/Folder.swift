@@ -55,8 +55,11 @@
       return names.sorted()
     }
 
+    /// A descriptor of the caller's that can list the folder, and be locked; negative with `errno` set.
+    package func openListed() -> Int32 { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+
     private func eachName(_ body: (UnsafePointer<CChar>) -> Void) {
-      let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      let listed = openListed()
       guard listed >= 0 else { return }
       guard let stream = fdopendir(listed) else {
         close(listed)
@@ -99,7 +102,7 @@
 
     /// False with `errno` set.
     @discardableResult package func setPermissions(_ permissions: mode_t) -> Bool {
-      let folder = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      let folder = openListed()
       guard folder >= 0 else { return false }
       defer { close(folder) }
       return fchmod(folder, permissions) == 0

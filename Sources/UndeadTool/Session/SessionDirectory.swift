@@ -165,7 +165,7 @@ final class SessionDirectory: Sendable {
       // Without a lock its tool was killed before it made one, or while it took the directory away.
       let mark =
         opened.open(lockName, mode: O_RDWR)?.descriptor
-        ?? openat(opened.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        ?? opened.openListed()
       guard mark >= 0 else { continue }
       if isOld(mark), flock(mark, LOCK_EX | LOCK_NB) == 0, !hasLivingProcess(folder) {
         base.remove(name, openAs: opened)
