@@ -102,7 +102,7 @@ static bool is_planted(const struct stat *link, char *path, size_t folder) {
   bool known = undead_raw4(SYS_newfstatat, AT_FDCWD, (long)(folder ? path : "."), (long)&place, 0) == 0;
   path[folder] = first;
   bool is_shared = known && place.st_mode & S_ISVTX && place.st_mode & S_IWOTH;
-  return is_shared && link->st_uid != geteuid() && link->st_uid != place.st_uid;
+  return is_shared && link->st_uid != (uid_t)getauxval(AT_EUID) && link->st_uid != place.st_uid;
 }
 
 int undead_file_destination(const char *path, char *place, size_t size) {

@@ -20,12 +20,15 @@ public struct ProcessUser: Sendable, Equatable {
     let (users, groups) = (numbers("Uid"), numbers("Gid"))
     guard users.count == 4, groups.count == 4 else { return nil }
     self.users = Array(users[..<3])
-    (user, group) = (users[1], groups[1])
+    // Of a process with several, such as one with the set-user-ID bit, the one that has fewer rights than this tool counts: its
+    // environment is that user's.
+    let number = self.users.firstIndex { $0 != geteuid() } ?? 1
+    (user, group) = (users[number], groups[number])
     self.groups = numbers("Groups")
   }
 
-  /// True if the process may do what this tool may, as far as users go.
-  public var isOwn: Bool { users.contains(geteuid()) }
+  /// True if the process has the rights of this tool and no others, as far as users go.
+  public var isOwn: Bool { users.allSatisfy { $0 == geteuid() } }
 
   /// True if the process can be the one that made a file of that owner.
   public func includes(_ owner: uid_t) -> Bool { users.contains(owner) }

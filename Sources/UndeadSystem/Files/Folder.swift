@@ -19,7 +19,8 @@
       guard descriptor >= 0 else { return nil }
     }
 
-    deinit { close(descriptor) }
+    // An initializer that fails runs it, too, and its reason must stay.
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// What the system knows of the folder.
     package var status: stat? {

@@ -65,7 +65,7 @@ enum FileOption {
     guard let name = parts.last, !path.hasSuffix("/") else { return "is a folder" }
     guard !parts.contains(".."), parts.allSatisfy(Folder.isPlain) else { return outside }
     if parts.contains(where: { $0.lowercased() == ".git" }) { return "belongs to git" }
-    guard var place = Folder(folder) else { return System.reason() }
+    guard var place = Folder(folder) else { return errno == ENOENT ? nil : System.reason() }
     for part in parts.dropLast() {
       guard let status = place.status(of: part) else { return errno == ENOENT ? nil : System.reason() }
       if status.st_mode & S_IFMT == S_IFLNK { return "lies behind the symbolic link '\(part)'" }

@@ -133,13 +133,13 @@ final class SessionDirectory: Sendable {
     status.st_uid == geteuid() && status.st_mode & 0o066 == 0
   }
 
-  /// True if a path is that of a session that this user made: nobody else can have put something there.
-  static func isOwn(_ session: String) -> Bool {
+  /// The folder of a path, if it is a session that this user made: nobody else can have put something there.
+  static func own(_ session: String) -> Folder? {
     guard let slash = session.lastIndex(of: "/"), session[session.index(after: slash)...].hasPrefix("run-"),
       let base = Folder(String(session[..<slash])), let status = base.status, isPrivate(status),
       let folder = Folder(String(session[session.index(after: slash)...]), in: base)
-    else { return false }
-    return folder.status?.st_uid == geteuid()
+    else { return nil }
+    return folder.status?.st_uid == geteuid() ? folder : nil
   }
 
   /// The directories of this user that are there, each with the names of the sessions in it.

@@ -38,7 +38,9 @@ final class SessionFolder: Sendable {
   /// The folder that a process says that it is in; nil if it has no right to say so.
   static func named(_ path: String, by pid: pid_t) throws(ToolError) -> SessionFolder? {
     guard path.hasPrefix("/"), path.utf8.count < Int(PATH_MAX), let user = ProcessUser(of: pid) else { return nil }
-    if user.isOwn || SessionDirectory.isOwn(path) { return Folder(path).flatMap { SessionFolder($0, path: path) } }
+    if let folder = SessionDirectory.own(path) ?? (user.isOwn ? Folder(path) : nil) {
+      return SessionFolder(folder, path: path)
+    }
     // Others have no rights to give up.
     guard geteuid() == 0 else { return nil }
     do throws(AttachError) {
