@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Thin wrappers around the C library, for what Swift has no words for.
 enum System {
@@ -91,33 +92,7 @@ enum System {
 
   /// Writes everything, or returns the error number.
   static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) -> Int32? {
-    var rest = Array(bytes)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        // The program may have made the terminal non-blocking, which it shares with us.
-        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&poller, 1, 1000)
-      } else if errno != EINTR {
-        return errno
-      }
-    }
-    return nil
-  }
-
-  /// Writes a file anew, or returns the error number; nothing half-written is left.
-  static func write(_ bytes: some Collection<UInt8>, toFile path: String) -> Int32? {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { return errno }
-    let problem = write(bytes, to: descriptor)
-    let closed = close(descriptor)
-    if let code = problem ?? (closed == 0 ? nil : errno) {
-      unlink(path)
-      return code
-    }
-    return nil
+    Array(bytes).withUnsafeBytes { StreamWriter.write($0, to: descriptor) }
   }
 
   /// Keeps files of the tool's own off the numbers of standard streams that it was started without.

@@ -129,18 +129,18 @@ import UndeadReport
     #expect(output.out.contains("held by `.sessions` of `App.Cache`: "), "\(output.out)")
     // The tool that started it, and Ctrl-C.
     let interrupted = try sandbox.start([sandbox.path("bin/undead"), "watch", "\(child.pid)", "--every", "100ms"])
-    let session = try #require(SessionDirectory.containing(pid))
-    let before = try #require(ProcessState(pid: pid, session: session)).requestsAnswered
+    let session = try #require(try SessionDirectory.containing(pid))
+    let before = try #require(session.state(of: pid)).requestsAnswered
     #expect(
-      interrupted.wait { (ProcessState(pid: pid, session: session)?.requestsAnswered ?? 0) > before + 30 })
+      interrupted.wait { (session.state(of: pid)?.requestsAnswered ?? 0) > before + 30 })
     interrupted.send(SIGINT)
     let told = interrupted.finish()
     #expect(told.status == 0 && told.out.contains("App.Session"), "\(told.out) \(told.error)")
     #expect(ProcessFacts.isRunning(pid))
     // It ends in the middle of a watch.
     let last = try sandbox.start([sandbox.path("bin/undead"), "watch", "\(pid)", "--every", "100ms"])
-    let answered = try #require(ProcessState(pid: pid, session: session)).requestsAnswered
-    #expect(last.wait { (ProcessState(pid: pid, session: session)?.requestsAnswered ?? 0) > answered + 2 })
+    let answered = try #require(session.state(of: pid)).requestsAnswered
+    #expect(last.wait { (session.state(of: pid)?.requestsAnswered ?? 0) > answered + 2 })
     kill(pid, SIGKILL)
     let ended = last.finish()
     #expect(ended.status == 0 && ended.out.contains("note: process \(pid) ended after "), "\(ended.out) \(ended.error)")
@@ -176,8 +176,8 @@ import UndeadReport
     }
     func census() throws -> TypeCounts {
       let file = try SnapshotRequest(of: pid, kind: .census).wait(timeout: 60, progress: Progress(isOn: false))
-      defer { unlink(file) }
-      return try TypeCounts(census: HeapFile(path: file))
+      defer { file.remove() }
+      return try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
     }
     try make(1000)
     let first = try census()

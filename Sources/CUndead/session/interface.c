@@ -5,6 +5,7 @@
 #include "undead.h"
 #include "undead_heap.h"
 #include "platform/memory.h"
+#include "platform/own_file.h"
 #include "session/check.h"
 #include "session/session.h"
 #include "session/settings.h"
@@ -44,18 +45,23 @@ static undead_check *claim(char *message, size_t message_size) {
   return check;
 }
 
+static void explain_path(undead_check *check, const char *path, int error) {
+  undead_text text = undead_text_in(check->message, sizeof(check->message));
+  undead_text_add(&text, "no file can be written to '");
+  undead_text_add(&text, path);
+  undead_text_add(&text, "': ");
+  undead_text_add(&text, error == ENAMETOOLONG ? "the path is too long" : strerrordesc_np(error));
+}
+
 static bool write_to(const char *path, bool with_heap, const void *frame, char *message, size_t message_size) {
   int saved_errno = errno;
   undead_check *check = claim(message, message_size);
   bool succeeded = false;
   if (check) {
     check->with_heap = with_heap;
-    if (strlen(path) < sizeof(check->path)) {
-      undead_text_copy(check->path, sizeof(check->path), path);
-      succeeded = run(check, frame);
-    } else {
-      undead_text_copy(check->message, sizeof(check->message), "the path of the file is too long");
-    }
+    int error = undead_file_destination(path, check->path, sizeof(check->path));
+    if (error == 0) succeeded = run(check, frame);
+    else explain_path(check, path, error);
     if (!succeeded && message) undead_text_copy(message, message_size, check->message);
     undead_check_release(check);
   }

@@ -27,7 +27,7 @@ typedef struct {
    CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
 #define HELPER_FLAGS (CLONE_VM | CLONE_FS | CLONE_UNTRACED | CLONE_CHILD_CLEARTID)
 #define MEMORY_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define FILE_FLAGS (O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
+#define FILE_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW)
 
 // What recording, a check and its helper call, with the arguments that a filter may look at. Pointers are 0: a filter
 // cannot look behind them.
@@ -82,8 +82,8 @@ static const call calls[] = {
     {SYS_close_range, {INT32_MAX, ~0u, 2}, .may_fail = true},
     {SYS_openat, {AT_FDCWD, 0, O_RDONLY | O_CLOEXEC}},
     {SYS_openat, {AT_FDCWD, 0, O_RDONLY | O_DIRECTORY | O_CLOEXEC}},
-    {SYS_openat, {AT_FDCWD, 0, FILE_FLAGS, 0600}},
-    {SYS_openat, {AT_FDCWD, 0, FILE_FLAGS | O_TRUNC, 0600}},
+    {SYS_openat, {AT_FDCWD, 0, FILE_FLAGS | O_CREAT | O_EXCL, 0600}},
+    {SYS_openat, {AT_FDCWD, 0, FILE_FLAGS | O_NONBLOCK | O_NOCTTY}},
     {SYS_getdents64, {3}},
     {SYS_newfstatat, {3}},
     {SYS_fallocate, {3}, .may_fail = true},

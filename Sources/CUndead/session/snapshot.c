@@ -5,6 +5,8 @@
 #include "platform/index_map.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/own_file.h"
+#include "platform/processor.h"
 #include "scan/graph.h"
 #include "session/session.h"
 #include "session/settings.h"
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PATH_BYTES 2048
@@ -61,9 +64,6 @@ static void choose_path(const undead_check *check) {
   } else {
     undead_text_add(&text, check->path);
   }
-  undead_text_copy(partial, sizeof(partial), final_path);
-  text = (undead_text){partial, sizeof(partial), strlen(partial)};
-  undead_text_add(&text, ".partial");
 }
 
 // A graph goes into the file while the scan lasts. Without memory for it the snapshot says so.
@@ -74,10 +74,11 @@ static void prepare_graph(undead_check *check) {
   if (check->options.graph && random) check->options.graph->salt = undead_hash(random, 16, 0);
 }
 
-// A file that is renamed to a device, a pipe or a socket would take its place.
+// A file that is renamed to a device, a pipe or a socket would take its place. Where a link leads was found out before.
 static bool may_be_replaced(undead_check *check) {
   struct stat existing;
-  if (stat(final_path, &existing) != 0 || S_ISREG(existing.st_mode)) return true;
+  bool is_there = undead_raw4(SYS_newfstatat, AT_FDCWD, (long)final_path, (long)&existing, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!is_there || S_ISREG(existing.st_mode) || (check->in_session && !S_ISDIR(existing.st_mode))) return true;
   fail(check, "no file can be written, as something else has its name: ", final_path,
        S_ISDIR(existing.st_mode) ? EISDIR : EEXIST);
   return false;
@@ -88,13 +89,11 @@ bool undead_snapshot_begin(undead_check *check) {
   check->options.graph = NULL;
   if (check->to_memory) return true;
   choose_path(check);
-  if (!may_be_replaced(check)) {
-    partial[0] = 0;
-    return false;
-  }
-  check->file = open(partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  partial[0] = 0;
+  if (!may_be_replaced(check)) return false;
+  check->file = undead_file_beside(final_path, partial, sizeof(partial));
   if (check->file < 0) {
-    fail(check, "the snapshot file cannot be created: ", partial, errno);
+    fail(check, "the snapshot file cannot be created: ", final_path, errno);
     partial[0] = 0;
     return false;
   }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "session/state_file.h"
 #include "platform/own_data.h"
+#include "platform/own_file.h"
 #include "session/text.h"
 #include "world/proc_ids.h"
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static bool may_grow_to(size_t bytes) {
 static undead_state_file *map_file(const char *path) {
   // One that is there already has its size: the process has only executed another program.
   if (!may_grow_to(sizeof(undead_state_file)) && access(path, F_OK) != 0) return NULL;
-  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int file = undead_file_own(path);
   if (file < 0) return NULL;
   // posix_fallocate, not ftruncate: a store into a hole of a full file system would end the program with SIGBUS.
   void *mapped = MAP_FAILED;

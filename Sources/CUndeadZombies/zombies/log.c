@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "zombies/log.h"
 #include "platform/own_data.h"
+#include "platform/own_file.h"
 #include "zombies/log_modules.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,7 @@ static log_header *map_file(void) {
   append_text(at, end, ".zombies");
   // A file beyond the limit, or a store into a hole of a full file system, would end the program by a signal.
   if (!may_grow()) return NULL;
-  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int file = undead_file_own(path);
   if (file < 0) return NULL;
   void *mapped = MAP_FAILED;
   if (posix_fallocate(file, 0, FILE_BYTES) == 0)

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -16,11 +17,11 @@ package enum StandingSuppressions {
 
   /// Read once; what is wrong with the file is said once, and nothing is left out then.
   package static let options: ReportOptions = {
-    let path = file(
-      variable: ProcessInfo.processInfo.environment[variable],
-      directory: FileManager.default.currentDirectoryPath)
+    let named = ProcessInfo.processInfo.environment[variable]
+    let path = file(variable: named, directory: FileManager.default.currentDirectoryPath)
     guard let path else { return ReportOptions() }
     do {
+      if named ?? "" == "" { return try foundOptions(path) }
       return try options(path)
     } catch {
       StandardError.write("undead: no suppressions: \(error)\n")
@@ -29,10 +30,29 @@ package enum StandingSuppressions {
   }()
 
   static func options(_ path: String) throws -> ReportOptions {
+    try options(Data(contentsOf: URL(filePath: path)), path)
+  }
+
+  private static func options(_ content: some Collection<UInt8>, _ path: String) throws -> ReportOptions {
     var suppressions = Suppressions()
-    let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
-    try suppressions.add(text, file: path, tellsUnused: false)
+    try suppressions.add(String(decoding: content, as: UTF8.self), file: path, tellsUnused: false)
     return ReportOptions(suppressions: suppressions)
+  }
+
+  /// Those of a file that nobody named: it must be this user's.
+  static func foundOptions(_ path: String) throws -> ReportOptions {
+    #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+      switch FoundFile.read(fileName, in: String(path.dropLast(fileName.utf8.count + 1))) {
+      case .content(let content): return try options(content, path)
+      case .doubtful(let doubt):
+        let sentence = FoundFile.sentence(path, doubt, instead: "name it with \(variable)")
+        StandardError.write("undead: \(sentence)\n")
+        return ReportOptions()
+      case .missing: return ReportOptions()
+      case .unreadable: break
+      }
+    #endif
+    return try options(path)
   }
 
   /// The file that holds; nil for none.

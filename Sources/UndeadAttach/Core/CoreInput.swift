@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// A file that is read where it is asked for: it may be larger than memory, and may shrink meanwhile.
 final class CoreInput: Sendable {
@@ -10,18 +11,15 @@ final class CoreInput: Sendable {
 
   /// - Throws: `AttachError` that names the file.
   init(path: String) throws(AttachError) {
-    // Without waiting for whoever opens the other end, if this is a pipe.
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw .misuse("cannot open '\(path)': \(String(cString: strerror(errno)))") }
-    self.path = path
-    var status = stat()
-    let known = fstat(descriptor, &status) == 0
-    size = known ? UInt64(max(status.st_size, 0)) : 0
-    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-    guard known, status.st_mode & S_IFMT == S_IFREG else {
-      close(descriptor)
-      throw .misuse("'\(path)' is no regular file; copy it into one")
+    guard let (descriptor, status) = RegularFile.open(path) else {
+      let code = errno
+      if code == EINVAL || code == EISDIR { throw .misuse("'\(path)' is no regular file; copy it into one") }
+      throw .misuse("cannot open '\(path)': \(String(cString: strerror(code)))")
     }
+    self.path = path
+    self.descriptor = descriptor
+    size = UInt64(max(status.st_size, 0))
+    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
   }
 
   deinit { close(descriptor) }

@@ -29,29 +29,6 @@ public final class ReplicaFile {
 
   /// A name under which this process can read it, without copying.
   public var path: String { "/proc/self/fd/\(descriptor)" }
-
-  /// Puts a copy at `path`, which appears at once and whole.
-  ///
-  /// - Throws: `AttachError` (failure); nothing half-written is left.
-  public func copy(to path: String) throws(AttachError) {
-    let temporary = "\(path).\(getpid()).part"
-    let target = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard target >= 0 else { throw .failure("cannot write '\(temporary)': \(AttachError.reason(errno))") }
-    var problem: Int32?
-    var offset: off_t = 0
-    var status = stat()
-    if fstat(descriptor, &status) != 0 { problem = errno }
-    while problem == nil, offset < status.st_size {
-      let count = sendfile(target, descriptor, &offset, Int(status.st_size - offset))
-      if count <= 0 && errno != EINTR { problem = count == 0 ? EIO : errno }
-    }
-    if close(target) != 0 { problem = problem ?? errno }
-    if problem == nil, rename(temporary, path) != 0 { problem = errno }
-    if let problem {
-      unlink(temporary)
-      throw .failure("cannot write '\(path)': \(AttachError.reason(problem))")
-    }
-  }
 }
 
 /// A thread of the program, as it stood.

@@ -19,6 +19,14 @@ package enum ProcFile {
   /// The letter of the state of a thread, as in `ps`; nil if there is none.
   package static func state(of tid: pid_t) -> Character? { status("State", of: tid)?.first }
 
+  /// When a process or thread was started, in clock ticks since the machine was; 0 if it is gone.
+  package static func startTicks(_ tid: pid_t) -> UInt64 {
+    // Field 22, after the name in parentheses.
+    guard let stat = text("/proc/\(tid)/stat"), let end = stat.lastIndex(of: ")") else { return 0 }
+    let fields = stat[end...].split(separator: " ")
+    return fields.count > 20 ? UInt64(fields[20]) ?? 0 : 0
+  }
+
   /// Numbers among the names in a directory, in ascending order.
   package static func numbers(in directory: String) -> [pid_t] {
     guard let stream = opendir(directory) else { return [] }

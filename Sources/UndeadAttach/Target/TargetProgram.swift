@@ -43,7 +43,7 @@ public struct TargetProgram {
       throw .misuse("process \(pid) has ended (state \(state)); its parent has not asked for its exit status yet")
     }
     // Of a thread that just ends the memory is not to be seen any more. Numbers are used again: the oldest is not the lowest.
-    let lasting = live.contains(pid) ? [pid] : live.sorted { startTicks($0) < startTicks($1) }
+    let lasting = live.contains(pid) ? [pid] : live.sorted { ProcFile.startTicks($0) < ProcFile.startTicks($1) }
     guard ProcFile.status("Kthread", of: pid) != "1",
       let anchor = lasting.first(where: { ProcFile.status("VmSize", of: $0) != nil })
     else { throw .misuse("process \(pid) is a thread of the kernel, or just ends: it has no memory of its own") }
@@ -108,16 +108,8 @@ public struct TargetProgram {
     return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
   }
 
-  /// When a process or thread was started, in clock ticks since the machine was; 0 if it is gone.
-  private static func startTicks(_ tid: pid_t) -> UInt64 {
-    // Field 22, after the name in parentheses.
-    guard let stat = ProcFile.text("/proc/\(tid)/stat"), let end = stat.lastIndex(of: ")") else { return 0 }
-    let fields = stat[end...].split(separator: " ")
-    return fields.count > 20 ? UInt64(fields[20]) ?? 0 : 0
-  }
-
   private static func started(_ pid: pid_t) -> UInt64 {
-    let ticks = startTicks(pid)
+    let ticks = ProcFile.startTicks(pid)
     guard ticks > 0 else { return 0 }
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)

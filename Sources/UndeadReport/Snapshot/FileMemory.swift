@@ -16,25 +16,16 @@ final class FileMemory {
 
     /// Reads a file; nil if that does not work, or if it is no regular file with something in it.
     init?(path: String) {
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-      guard descriptor >= 0 else { return nil }
+      guard let (descriptor, status) = RegularFile.open(path) else { return nil }
       defer { close(descriptor) }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return nil }
+      guard status.st_size > 0, RegularFile.isBounded(status) else { return nil }
       size = Int(status.st_size)
       guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
         memory != MAP_FAILED
       else { return nil }
       start = memory
-      var count = 0
-      while count < size {
-        let got = read(descriptor, memory + count, size - count)
-        if got < 0, errno == EINTR { continue }
-        guard got > 0 else { break }
-        count += got
-      }
-      bytes = UnsafeRawBufferPointer(start: memory, count: count)
-      guard count == size else {
+      bytes = UnsafeRawBufferPointer(start: memory, count: size)
+      guard RegularFile.read(descriptor, into: UnsafeMutableRawBufferPointer(start: memory, count: size)) else {
         munmap(memory, size)
         return nil
       }
@@ -68,11 +59,8 @@ extension Snapshot {
   /// True if a regular file starts as snapshots do.
   package static func isFile(_ path: String) -> Bool {
     #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-      guard descriptor >= 0 else { return false }
+      guard let (descriptor, _) = RegularFile.open(path) else { return false }
       defer { close(descriptor) }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
       var start = [UInt8](repeating: 0, count: SnapshotFormat.magic.count)
       return pread(descriptor, &start, start.count, 0) == start.count && start == SnapshotFormat.magic
     #else

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -36,15 +38,24 @@ extension Snapshot {
       self = try result.get()
       return
     }
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-    } catch {
-      let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
-      let reason = code.map { FileProblem(path: path, code: $0).reason } ?? "\(error)"
-      throw SnapshotError(.unreadable, byte: 0, "the file cannot be read: \(reason)")
-    }
-    try self.init(decoding: data)
+    #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+      // A pipe, or a file that is empty or too large.
+      guard let bytes = WholeFile.read(path) else {
+        throw SnapshotError(
+          .unreadable, byte: 0, "the file cannot be read: \(FileProblem(path: path, code: errno).reason)")
+      }
+      try self.init(decoding: bytes)
+    #else
+      let data: Data
+      do {
+        data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+      } catch {
+        let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+        let reason = code.map { FileProblem(path: path, code: $0).reason } ?? "\(error)"
+        throw SnapshotError(.unreadable, byte: 0, "the file cannot be read: \(reason)")
+      }
+      try self.init(decoding: data)
+    #endif
   }
 }
 

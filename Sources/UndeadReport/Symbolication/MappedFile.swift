@@ -6,6 +6,8 @@ import UndeadSystem
 
 /// A file mapped into memory to be read only; every access is checked against the size of the file.
 ///
+/// Another user's file is copied instead: a process that shortens it while it is mapped would end this one.
+///
 /// Not thread-safe: use one from one thread at a time.
 package final class MappedFile {
   /// The whole file; valid as long as this object lives.
@@ -19,21 +21,24 @@ package final class MappedFile {
     ///
     /// - Throws: `FileProblem` if the file cannot be opened or is not a regular file.
     package init(path: String) throws(FileProblem) {
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-      guard descriptor >= 0 else { throw FileProblem(path: path, code: errno) }
+      guard let (descriptor, status) = RegularFile.open(path) else { throw FileProblem(path: path, code: errno) }
       defer { close(descriptor) }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw FileProblem(path: path, code: errno) }
-      guard status.st_mode & S_IFMT == S_IFREG else {
-        throw FileProblem(path: path, code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
-      }
+      guard RegularFile.isBounded(status) else { throw FileProblem(path: path, code: EFBIG) }
       let size = Int(status.st_size)
       guard size > 0 else {
         bytes = UnsafeRawBufferPointer(start: nil, count: 0)
         return
       }
-      guard let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
-        throw FileProblem(path: path, code: errno)
+      let isForeign = RegularFile.isForeign(status)
+      guard
+        let address = isForeign
+          ? mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+          : mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED
+      else { throw FileProblem(path: path, code: errno) }
+      if isForeign, !RegularFile.read(descriptor, into: UnsafeMutableRawBufferPointer(start: address, count: size)) {
+        let code = errno
+        munmap(address, size)
+        throw FileProblem(path: path, code: code)
       }
       bytes = UnsafeRawBufferPointer(start: address, count: size)
     }

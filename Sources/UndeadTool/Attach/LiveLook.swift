@@ -29,8 +29,9 @@ struct LiveLook {
   var path: String { file.path }
 
   /// True for a process that exists and was not started by `undead run`.
-  static func isNeeded(for pid: pid_t) -> Bool {
-    ProcessFacts.isRunning(pid) && SessionDirectory.program(of: pid) == nil && SessionDirectory.containing(pid) == nil
+  static func isNeeded(for pid: pid_t) throws(ToolError) -> Bool {
+    guard ProcessFacts.isRunning(pid), SessionDirectory.program(of: pid) == nil else { return false }
+    return try SessionDirectory.containing(pid) == nil
   }
 }
 

@@ -101,7 +101,7 @@ struct AttachCommand: ParsableCommand {
 
   private func checkNotUnderTool() throws(ToolError) {
     guard ProcessFacts.isRunning(pid) else { return }
-    guard LiveLook.isNeeded(for: pid) else {
+    guard try LiveLook.isNeeded(for: pid) else {
       throw .misuse(
         "process \(pid) is under 'undead run' already, which knows more of it: use 'undead snapshot \(pid)', "
           + "'undead heap \(pid)' or 'undead watch \(pid)'")

@@ -60,7 +60,7 @@ final class ProgramRun {
       let verdict = try pipeline.emitUnchecked(run.process(ending), reason: obstacle, to: sink)
       return System.environment("UNDEAD") == "0" ? 0 : verdict
     }
-    let found = SessionSnapshots(session: run.session.path)
+    let found = SessionSnapshots(session: run.session.folder)
     let outcome = SessionOutcome(
       states: run.session.states(), program: run.pid, ending: ending, isFinal: found.isFinal,
       isRunning: ProcessFacts.isRunning)
@@ -96,12 +96,13 @@ final class ProgramRun {
     else {
       throw .failure("no heap was written to '\(path)': \(outcome.failure ?? "the program was not looked at")")
     }
-    try SavedHeap.keep("\(run.session.path)/\(file)", of: snapshot, ending: ending, at: path)
+    let heap = try run.session.folder.snapshot(named: file)
+    try SavedHeap.keep(heap, of: snapshot, ending: ending, at: path)
   }
 
   /// What the processes logged so far about uses of dead objects.
   private func zombieLogs() -> ZombieLogs {
-    options.zombies.isOn ? ZombieLogs(session: run.session.path, program: run.pid) : ZombieLogs()
+    options.zombies.isOn ? ZombieLogs(session: run.session.folder, program: run.pid) : ZombieLogs()
   }
 
   private static func record(_ ending: Ending, in snapshot: inout Snapshot) {
@@ -119,16 +120,18 @@ final class ProgramRun {
       if let obstacle { throw .failure("no snapshot can be taken: \(obstacle)") }
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let request = SnapshotRequest(
-        pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting),
+        process: run.process, session: run.session.folder, signal: try SnapshotRequest.signal(setting: setting),
         kind: options.kept.heap == nil ? .snapshot : .heap)
       let file = try request.wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
-      defer { unlink(file) }
+      defer { file.remove() }
       let snapshot = try SnapshotFile.load(file)
       _ = try pipeline.emit(
         [snapshot], zombies: zombieLogs(), notes: [], isComplete: true,
         save: options.kept.save.map { "\($0).\(requestedSnapshots)" },
         to: try sink.numbered(requestedSnapshots), progress: run.progress)
-      if let heap = options.kept.heap { try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)") }
+      if let heap = options.kept.heap {
+        try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)")
+      }
     } catch {
       Message.say(error.message)
     }
@@ -138,7 +141,7 @@ final class ProgramRun {
 
   /// Keeps the heap if memory has passed its mark; returns when to look again.
   private func lookAtMemory() -> UInt64 {
-    let state = ProcessState(pid: run.pid, session: run.session.path)
+    let state = run.session.folder.state(of: run.pid)
     // Nobody is there yet to be asked.
     if state == nil || state?.stage == .loaded { return System.now() + MemoryWatch.hurry }
     switch memory?.look(now: System.now()) {
@@ -154,9 +157,10 @@ final class ProgramRun {
     do throws(ToolError) {
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let file = try SnapshotRequest(
-        pid: run.pid, session: run.session.path, signal: try SnapshotRequest.signal(setting: setting), kind: .heap
+        process: run.process, session: run.session.folder, signal: try SnapshotRequest.signal(setting: setting),
+        kind: .heap
       ).wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
-      defer { unlink(file) }
+      defer { file.remove() }
       requestedSnapshots += 1
       let kept = "\(options.kept.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"
       try SavedHeap.keep(file, of: try SnapshotFile.load(file), at: kept)

@@ -27,7 +27,7 @@ struct SnapshotCommand: ParsableCommand {
     try kept.checkWritable()
     let file = try Self.takeSnapshot(
       of: program.pid, kind: kept.heap == nil ? .snapshot : .heap, timeout: program.timeout)
-    defer { unlink(file) }
+    defer { file.remove() }
     let snapshot = try SnapshotFile.load(file)
     if let heap = kept.heap { try SavedHeap.keep(file, of: snapshot, at: heap) }
     throw ExitCode(
@@ -39,11 +39,11 @@ struct SnapshotCommand: ParsableCommand {
   /// - Parameters:
   ///   - pid: of the program, or of the `undead run` that started it.
   ///   - timeout: in seconds.
-  /// - Returns: the path of the file that it wrote, which belongs to the caller.
+  /// - Returns: the file that it wrote, whose name is the caller's to take away.
   /// - Throws: `ToolError` that says why there is none.
   static func takeSnapshot(
     of pid: pid_t, kind: SnapshotRequest.Kind, timeout: Double
-  ) throws(ToolError) -> String {
+  ) throws(ToolError) -> SessionFile {
     try SnapshotRequest(of: pid, kind: kind).wait(timeout: timeout, progress: Progress())
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadAttach
 import UndeadReport
 
 /// A command that runs under the tool in a session of its own, from its start to the exit status of the tool.
@@ -6,6 +7,8 @@ final class SupervisedRun {
   let session: SessionDirectory
   let progress = Progress()
   let pid: pid_t
+  /// The command, which cannot be another process before its end was seen.
+  let process: ProcessHandle
   private let executable: String
   /// As text, for the report.
   private let arguments: [String]
@@ -48,11 +51,17 @@ final class SupervisedRun {
         instrument.onLoad(library.path, session.path)
       }
       pid = try supervisor.start(
-        executable: executable, arguments: arguments, environment: environment, session: session.path)
+        executable: executable, arguments: arguments, environment: environment, session: session.folder)
     } catch {
       session.remove()
       throw error
     }
+    // It is not waited for yet, so it is there even if it has ended.
+    guard let process = ProcessHandle(of: pid) else {
+      session.remove()
+      throw .failure("there is no /proc, where processes are seen: mount it")
+    }
+    self.process = process
   }
 
   /// Waits until the command ends, or until `time` (see `System.now()`).

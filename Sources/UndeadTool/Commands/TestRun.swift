@@ -47,11 +47,11 @@ final class TestRun {
       _ = try pipeline.emitUnchecked(run.process(ending), reason: reason, to: sink)
       return 0
     }
-    let found = SessionSnapshots(session: run.session.path)
+    let found = SessionSnapshots(session: run.session.folder)
     let outcome = TestOutcome(
       states: run.session.states(), isFinal: found.isFinal, isRunning: ProcessFacts.isRunning)
     let snapshots = try found.snapshots(outcome.snapshots)
-    let zombies = options.zombies.isOn ? ZombieLogs(session: run.session.path, program: run.pid) : ZombieLogs()
+    let zombies = options.zombies.isOn ? ZombieLogs(session: run.session.folder, program: run.pid) : ZombieLogs()
     guard !snapshots.isEmpty else {
       let reasons = ReportText.folded(notes: outcome.unchecked + outcome.notes)
       return try pipeline.emitUnchecked(
@@ -68,7 +68,7 @@ final class TestRun {
 
   /// Why no test process was seen.
   private func reasonForNothing(_ ending: Ending) -> String {
-    guard access("\(run.session.path)/relay", F_OK) == 0 else {
+    guard run.session.folder.has("relay") else {
       return "the instrument was not loaded into 'swift test' ('\(swift)'): the dynamic loader refused it "
         + "(it says so above), or that is not the 'swift' of a toolchain"
     }

@@ -56,7 +56,7 @@ enum Patient {
     var snapshots: [Snapshot] = []
     var failure: String?
     let status = try run.finish { ending throws(ToolError) in
-      let found = SessionSnapshots(session: run.session.path)
+      let found = SessionSnapshots(session: run.session.folder)
       let outcome = SessionOutcome(
         states: run.session.states(), program: run.pid, ending: ending, isFinal: found.isFinal,
         isRunning: ProcessFacts.isRunning)

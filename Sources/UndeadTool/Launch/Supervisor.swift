@@ -24,7 +24,7 @@ final class Supervisor {
   private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
   private static let courtesy: UInt64 = 50_000_000
 
-  private var session = ""
+  private var session: SessionFolder?
   private let progress: Progress
   private let snapshotSignal: Int32?
   private let waited: sigset_t
@@ -58,7 +58,7 @@ final class Supervisor {
 
   /// Starts a program under this supervisor, its state in the directory `session`; see `Launcher.start`.
   func start(
-    executable: String, arguments: [[UInt8]], environment: [[UInt8]], session: String
+    executable: String, arguments: [[UInt8]], environment: [[UInt8]], session: SessionFolder
   ) throws(ToolError) -> pid_t {
     self.session = session
     let pid = try Launcher.start(
@@ -135,7 +135,7 @@ final class Supervisor {
   private func deliverDelayed(to pid: pid_t) {
     let now = System.now()
     for entry in delayed where entry.due <= now {
-      let stage = ProcessState(pid: pid, session: session)?.stage
+      let stage = session?.state(of: pid)?.stage
       if stage != .scanning && stage != .snapshotWritten { kill(pid, entry.signal) }
     }
     delayed.removeAll { $0.due <= now }
@@ -143,14 +143,12 @@ final class Supervisor {
 
   private func showProgress() {
     guard progress.isOn else { return }
-    for name in System.names(in: session) where name.hasSuffix(".state") {
-      if let pid = pid_t(name.dropLast(".state".count)), let state = ProcessState(pid: pid, session: session),
-        state.stage == .scanning
-      {
-        return progress.show(state)
-      }
+    if let session, let state = session.processes.lazy.compactMap(session.state).first(where: { $0.stage == .scanning })
+    {
+      progress.show(state)
+    } else {
+      progress.clear()
     }
-    progress.clear()
   }
 
   /// From now on the tool can be interrupted like any other program; `cleanUp` then runs first, on another thread.

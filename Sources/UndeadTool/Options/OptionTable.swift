@@ -30,6 +30,9 @@ struct OptionTable {
   /// Names of the commands.
   var commands: Set<String> { Set(options.keys) }
 
+  /// All options of a command.
+  func options(of command: String) -> [Option] { options[command] ?? [] }
+
   /// - Parameter name: with dashes.
   func option(_ name: String, of command: String) -> Option? {
     options[command]?.first { $0.names.contains(name) }

@@ -37,11 +37,22 @@ struct StandingOptions: Equatable {
       !rest[..<table.endOfOptions(rest, of: command)].contains("--no-config")
     else { return options }
     if let file {
-      guard let content = WholeFile.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
-      try options.add(file: String(decoding: content, as: UTF8.self), path: file, command: command, table: table)
+      switch FoundFile.read(fileName, in: folder(of: file)) {
+      case .content(let content):
+        try options.add(file: String(decoding: content, as: UTF8.self), path: file, command: command, table: table)
+      case .doubtful(let doubt):
+        Message.say(FoundFile.sentence(file, doubt, instead: "give its options in \(variable)"))
+      case .unreadable(let code): throw .misuse("cannot read '\(file)': \(System.reason(code))")
+      case .missing: break
+      }
     }
     if let words { try options.add(words: words, command: command, table: table) }
     return options
+  }
+
+  private static func folder(of file: String) -> String {
+    let folder = file.dropLast(fileName.utf8.count + 1)
+    return folder.isEmpty ? "/" : String(folder)
   }
 
   // MARK: Sources
@@ -69,7 +80,7 @@ struct StandingOptions: Equatable {
       let value = line.dropFirst(name.count + (hasEquals ? 1 : 0)).trimmed
       try add(
         name, hasEquals || !value.isEmpty ? String(value) : nil, place: place, command: command,
-        isForOneCommand: isForOneCommand, table: table, directory: String(path.dropLast(Self.fileName.count + 1)))
+        isForOneCommand: isForOneCommand, table: table, directory: Self.folder(of: path))
     }
   }
 
@@ -105,14 +116,43 @@ struct StandingOptions: Equatable {
       if isForOneCommand { throw .misuse("\(place): 'undead \(command)' has no option '\(name)'") }
       return
     }
+    let long = option.names.first { $0.hasPrefix("--") } ?? name
+    let kind = try directory.map { _ throws(ToolError) in try Self.kind(of: long, place: place) }
     guard option.takesValue else {
       guard value == nil else { throw .misuse("\(place): \(name) takes no value, but has '\(value!)'") }
       return entries.append(Entry(argument: name, place: place))
     }
     guard var value, !value.isEmpty else { throw .misuse("\(place): \(name) needs a value") }
-    if option.isPath, let directory { value = Self.resolve(value, against: directory) }
-    let long = option.names.first { $0.hasPrefix("--") } ?? name
+    if option.isPath, let directory {
+      value = Self.resolve(value, against: directory)
+      let path = Self.path(in: value)
+      if let obstacle = kind?.obstacle(to: path, in: directory) {
+        throw .misuse(
+          "\(place): \(long) names '\(path)', which \(obstacle); a file of options names regular files, and those that are "
+            + "written lie in its folder: leave it out, or give it on the command line or in \(Self.variable)")
+      }
+    }
     entries.append(Entry(argument: "\(long)=\(value)", place: place))
+  }
+
+  /// What an option may do in a file.
+  private static func kind(of option: String, place: String) throws(ToolError) -> FileOption {
+    switch FileOption(option) {
+    case .refused(let reason):
+      throw .misuse(
+        "\(place): \(option) \(reason), and may not stand in a file; give it on the command line or in \(variable)")
+    case nil:
+      throw .misuse("\(place): \(option) may not stand in a file; give it on the command line or in \(variable)")
+    case let kind?: return kind
+    }
+  }
+
+  /// The path in a value, which may have a form of a report before it.
+  private static func path(in value: String) -> String {
+    guard let equals = value.firstIndex(of: "="), ReportFormat(rawValue: String(value[..<equals])) != nil else {
+      return value
+    }
+    return String(value[value.index(after: equals)...])
   }
 
   /// A file that a file names lies beside it, whatever directory is the current one.

@@ -7,8 +7,10 @@ struct HeapSource {
   private let path: String
   /// As the user named it.
   private let name: String
-  /// The process is asked, and what it wrote is removed.
+  /// The process that was asked.
   private let pid: pid_t?
+  /// What it wrote; its name is gone.
+  private let written: SessionFile?
   /// Of a process that was not under the tool.
   private let look: LiveLook?
   private let core: SavedCore?
@@ -20,18 +22,23 @@ struct HeapSource {
     // A file may have a number for a name.
     if System.status(of: input) == nil, let pid = pid_t(input), pid > 0 {
       self.pid = pid
-      if LiveLook.isNeeded(for: pid) {
+      if try LiveLook.isNeeded(for: pid) {
         Message.say("process \(pid) is not under the tool; taking a copy of its memory, as 'undead attach' does")
         let look = try LiveLook(at: pid, wantsHeap: true, timeout: timeout)
         self.look = look
+        written = nil
         path = look.path
       } else {
         look = nil
-        path = try SnapshotCommand.takeSnapshot(of: pid, kind: .heap, timeout: timeout)
+        let written = try SnapshotCommand.takeSnapshot(of: pid, kind: .heap, timeout: timeout)
+        written.remove()
+        self.written = written
+        path = written.path
       }
     } else {
       pid = nil
       look = nil
+      written = nil
       path = core?.path ?? input
     }
   }
@@ -72,8 +79,6 @@ struct HeapSource {
   }
 
   private func file() throws(ToolError) -> HeapFile {
-    // The mapping outlives the name.
-    defer { if pid != nil && look == nil { unlink(path) } }
     if System.isDirectory(path) { throw .misuse("'\(name)' is a directory; name a heap file") }
     guard let status = System.status(of: path) else {
       throw .misuse("there is no file '\(name)': \(System.reason()); name a heap file, or the id of a running process")

@@ -1,72 +1,95 @@
 import Glibc
+import UndeadSystem
 
-/// Where a report goes: standard error, standard output, or a file that was opened before any work was done.
+/// Where a report goes: standard error, standard output, or a file that was looked at before any work was done.
+///
+/// A regular file is replaced when the report is complete (``FileReplacement``), so that until then, and if nothing comes of
+/// the run, there is what was there before. What is no regular file is open from the start, and written to as it is.
 final class OutputSink {
-  private let descriptor: Int32
+  private enum Target {
+    /// Not closed here.
+    case standard(Int32)
+    case stream(Int32)
+    case file
+  }
+
+  private let target: Target
   private let name: String
   private let path: String?
-  /// True for a file that this sink made and that is of no use as long as nothing was written.
-  private var isBlank = false
+  /// What the file has from this sink, of which a further write makes a whole again.
+  private var written: [UInt8] = []
   /// Which snapshot on request it is for; nil for the report at the end.
   let number: Int?
   /// True if a person reads along.
-  let isTerminal: Bool
+  var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }
 
   /// The terminal that it is written to; nil for a file or a pipe.
-  var terminal: Terminal? { isTerminal ? Terminal(descriptor: descriptor) : nil }
+  var terminal: Terminal? { isTerminal ? descriptor.map { Terminal(descriptor: $0) } : nil }
 
   /// The report of a program goes to standard error, which leaves standard output to the program.
-  static var standardError: OutputSink { OutputSink(descriptor: STDERR_FILENO, name: "standard error") }
-  static var standardOutput: OutputSink { OutputSink(descriptor: STDOUT_FILENO, name: "standard output") }
+  static var standardError: OutputSink { OutputSink(.standard(STDERR_FILENO), name: "standard error") }
+  static var standardOutput: OutputSink { OutputSink(.standard(STDOUT_FILENO), name: "standard output") }
 
-  private init(descriptor: Int32, name: String, number: Int? = nil) {
+  private init(_ target: Target, name: String, number: Int? = nil) {
     self.number = number
-    self.descriptor = descriptor
+    self.target = target
     self.name = name
     path = nil
-    isTerminal = isatty(descriptor) == 1
   }
 
-  /// Opens a file, which is emptied.
+  /// Names a file that the report will replace.
   ///
   /// - Parameters:
   ///   - option: the option that names the file.
   /// - Throws: `ToolError` (misuse) if it cannot be written.
   init(file: String, option: String = "--output", number: Int? = nil) throws(ToolError) {
     self.number = number
-    let existed = access(file, F_OK) == 0
-    descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
     name = "'\(file)'"
     path = file
-    guard descriptor >= 0 else {
-      let reason = System.reason()
-      isTerminal = false
-      throw .misuse("cannot write the report to '\(file)' (\(option)): \(reason); name a file that you can write")
+    func unwritable(_ code: Int32) -> ToolError {
+      .misuse(
+        "cannot write the report to '\(file)' (\(option)): \(System.reason(code)); name a file that you can write")
     }
-    isTerminal = isatty(descriptor) == 1
-    isBlank = !existed
+    do throws(FileReplacement.SystemFailure) {
+      target = try FileReplacement.stream(at: file).map { .stream($0) } ?? .file
+    } catch {
+      throw unwritable(error.code)
+    }
+    if case .file = target, let code = FileReplacement.obstacle(at: file) { throw unwritable(code) }
   }
 
-  deinit {
-    // Who looks for the report is to find none rather than an empty one, if there was nothing to report on.
-    if isBlank, let path { unlink(path) }
-    if path != nil && descriptor >= 0 { close(descriptor) }
+  deinit { if case .stream(let descriptor) = target { close(descriptor) } }
+
+  /// nil for a regular file.
+  private var descriptor: Int32? {
+    switch target {
+    case .standard(let descriptor), .stream(let descriptor): descriptor
+    case .file: nil
+    }
   }
 
   /// A sink for the report of a snapshot on request: a numbered file beside this one, or the same stream.
   func numbered(_ number: Int) throws(ToolError) -> OutputSink {
-    guard let path else { return OutputSink(descriptor: descriptor, name: name, number: number) }
-    return try OutputSink(file: "\(path).\(number)", number: number)
+    switch target {
+    case .standard(let descriptor): OutputSink(.standard(descriptor), name: name, number: number)
+    case .stream(let descriptor): OutputSink(.stream(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)), name: name, number: number)
+    case .file: try OutputSink(file: "\(path!).\(number)", number: number)
+    }
   }
 
-  /// Writes a report.
+  /// Writes a report, or more of one.
   ///
   /// - Throws: `ToolError` (failure) if not all of it could be written.
   func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
-    isBlank = false
-    if let code = System.write(bytes, to: descriptor) {
+    if let descriptor {
+      guard let code = System.write(bytes, to: descriptor) else { return }
       throw .failure("cannot write the report to \(name): \(System.reason(code)); what is there is not complete")
     }
+    let all = written + bytes
+    if let code = FileReplacement.write(all, to: path!) {
+      throw .failure("cannot write the report to \(name): \(System.reason(code))")
+    }
+    written = all
   }
 
   /// Writes a report in a form of JSON.

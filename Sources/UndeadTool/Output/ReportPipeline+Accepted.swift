@@ -10,16 +10,28 @@ extension ReportPipeline {
   static func suppressions(_ display: DisplayOptions) throws(ToolError) -> Suppressions {
     var suppressions = Suppressions()
     let shared = ProjectFiles.nearest(suppressionFile, from: System.currentDirectory)
-    if let shared, !display.noSuppressions { try add(shared, to: &suppressions, tellsUnused: false) }
-    for file in display.suppressions { try add(file, to: &suppressions, tellsUnused: true) }
+    if let shared, !display.noSuppressions {
+      switch FoundFile.read(suppressionFile, in: String(shared.dropLast(suppressionFile.utf8.count + 1))) {
+      case .content(let content):
+        try add(String(decoding: content, as: UTF8.self), of: shared, to: &suppressions, tellsUnused: false)
+      case .doubtful(let doubt):
+        Message.say(FoundFile.sentence(shared, doubt, instead: "name it with --suppressions"))
+      case .unreadable(let code):
+        throw .misuse("cannot read the suppressions '\(shared)' (of the package): \(System.reason(code))")
+      case .missing: break
+      }
+    }
+    for file in display.suppressions {
+      try add(
+        text(of: file, what: "the suppressions '\(file)' (--suppressions)"), of: file, to: &suppressions,
+        tellsUnused: true)
+    }
     return suppressions
   }
 
   private static func add(
-    _ file: String, to suppressions: inout Suppressions, tellsUnused: Bool
+    _ text: String, of file: String, to suppressions: inout Suppressions, tellsUnused: Bool
   ) throws(ToolError) {
-    let text = try text(
-      of: file, what: "the suppressions '\(file)' (\(tellsUnused ? "--suppressions" : "of the package"))")
     do throws(SuppressionError) {
       try suppressions.add(text, file: file, tellsUnused: tellsUnused)
     } catch {
@@ -60,7 +72,7 @@ extension ReportPipeline {
       throw .failure("the baseline '\(file)' was not written: not everything was checked, and it would lack leaks")
     }
     let baseline = Baseline(of: report, file: file)
-    if let code = System.write(baseline.text.utf8, toFile: file) {
+    if let code = FileReplacement.write(baseline.text.utf8, to: file) {
       throw .failure("cannot write the baseline '\(file)': \(System.reason(code))")
     }
     var options = ReportOptions()

@@ -3,6 +3,13 @@ import UndeadReport
 
 /// Heap files, with errors that name the file.
 enum SavedHeap {
+  /// Keeps a heap file of a session.
+  static func keep(
+    _ file: SessionFile, of snapshot: Snapshot, ending: Ending? = nil, at path: String
+  ) throws(ToolError) {
+    try file.withPath { written throws(ToolError) in try keep(written, of: snapshot, ending: ending, at: path) }
+  }
+
   /// Keeps a heap file that the instrument just wrote, with the names of its code.
   ///
   /// - Parameters:

@@ -27,7 +27,8 @@ enum SavedState {
         throw .failure("the heap of the core file '\(path)' cannot be read: \(error)")
       }
     }
-    guard Self.isSnapshot(path) else {
+    // What can be read only once, such as a pipe, is not asked.
+    guard Snapshot.isFile(path) else {
       self = .findings(try SavedReport(file: path))
       return
     }
@@ -44,17 +45,6 @@ enum SavedState {
     }
     throw .misuse(
       "'\(path)' is a census, which 'undead watch' compares; give heap files (undead snapshot PID --heap FILE)")
-  }
-
-  /// What can be read only once, such as a pipe, is not asked.
-  private static func isSnapshot(_ path: String) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-    var start = [UInt8](repeating: 0, count: SnapshotFormat.magic.count)
-    return read(descriptor, &start, start.count) == start.count && start == SnapshotFormat.magic
   }
 
   /// The findings of a file of any kind.

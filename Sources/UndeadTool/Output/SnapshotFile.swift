@@ -1,5 +1,5 @@
-import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// Snapshot files, with errors that name the file.
 enum SnapshotFile {
@@ -14,27 +14,25 @@ enum SnapshotFile {
     }
   }
 
+  static func load(_ file: SessionFile) throws(ToolError) -> Snapshot {
+    try file.withPath { path throws(ToolError) in try load(path) }
+  }
+
   /// Makes sure, before any work is done, that a snapshot can be kept at `path`.
   ///
   /// - Parameter option: the one that names it.
   /// - Throws: `ToolError` (misuse) that says why not.
   static func checkWritable(_ path: String, option: String = "--save") throws(ToolError) {
-    let existed = access(path, F_OK) == 0
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666)
-    guard descriptor >= 0 else {
-      throw .misuse(
-        "cannot keep the snapshot in '\(path)' (\(option)): \(System.reason()); name a file that you can write")
-    }
-    close(descriptor)
-    // If the check fails nothing is to be left.
-    if !existed { unlink(path) }
+    guard let code = FileReplacement.obstacle(at: path) else { return }
+    throw .misuse(
+      "cannot keep the snapshot in '\(path)' (\(option)): \(System.reason(code)); name a file that you can write")
   }
 
   /// Keeps a snapshot.
   ///
   /// - Throws: `ToolError` (failure) if it could not be written.
   static func save(_ snapshot: Snapshot, to path: String) throws(ToolError) {
-    if let code = System.write(snapshot.encoded(), toFile: path) {
+    if let code = FileReplacement.write(snapshot.encoded(), to: path) {
       throw .failure("cannot keep the snapshot in '\(path)': \(System.reason(code))")
     }
   }

@@ -17,6 +17,20 @@ enum ProcessFacts {
     return !state.hasPrefix("Z") && !state.hasPrefix("X")
   }
 
+  /// The process that started it, or took it over; nil if it does not exist.
+  static func parent(of pid: pid_t) -> pid_t? { statusField("PPid", file: "/proc/\(pid)/status").flatMap { pid_t($0) } }
+
+  /// True if a process is one that `ancestor` started, directly or not.
+  static func isDescendant(_ pid: pid_t, of ancestor: pid_t) -> Bool {
+    var process = pid
+    for _ in 0..<1000 {
+      guard let parent = parent(of: process), parent > 0 else { return false }
+      if parent == ancestor { return true }
+      process = parent
+    }
+    return false
+  }
+
   /// True if the process has a handler of its own for `signal`.
   static func handles(_ signal: Int32, pid: pid_t) -> Bool {
     contains(statusField("SigCgt", file: "/proc/\(pid)/status"), signal)

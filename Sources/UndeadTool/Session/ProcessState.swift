@@ -1,5 +1,4 @@
 import Glibc
-import UndeadSystem
 
 /// What a process of the session has said about itself (`Documentation/session-protocol.md`, "State file").
 struct ProcessState: Equatable {
@@ -76,11 +75,5 @@ struct ProcessState: Equatable {
     guard !words.isEmpty else { return executable }
     let text = ([executable] + words.map(String.init)).joined(separator: " ")
     return text.count > 200 ? text.prefix(197) + "..." : text
-  }
-
-  /// Reads the state of a process; nil if it has none in that session.
-  init?(pid: pid_t, session: String) {
-    guard let bytes = WholeFile.read("\(session)/\(pid).state") else { return nil }
-    self.init(bytes)
   }
 }

@@ -1,28 +1,40 @@
 import Glibc
+import UndeadAttach
+import UndeadSystem
 
 /// The private directory in which the processes of one `undead run` leave their state and snapshots.
 ///
-/// Sessions lie in a directory of the user's own, so that `undead snapshot PID` finds the one of a process.
+/// Sessions lie in a directory of the user's own, so that `undead snapshot PID` finds the one of a process. It is made, looked
+/// at and removed by descriptors: a process of the session that is another user's (a server that gave up root) may exchange
+/// what it likes in the session meanwhile, and reaches nothing outside of it.
 final class SessionDirectory: Sendable {
-  let path: String
+  let folder: SessionFolder
+  private let base: Folder
+  private let name: String
+  private let opened: Folder
   private let lock: Int32
+
+  var path: String { folder.path }
 
   /// Makes a new session directory; removes those of tools that were killed.
   ///
   /// - Throws: `ToolError` (failure) if no place allows it.
   init() throws(ToolError) {
     var problems: [String] = []
-    for base in Self.bases() {
-      guard Self.prepare(base) else {
-        problems.append("\(base): \(System.reason())")
+    for place in Place.all {
+      guard let base = place.prepare() else {
+        problems.append("\(place.path): \(System.reason())")
         continue
       }
       Self.removeAbandoned(in: base)
-      guard let created = Self.create(in: base) else {
-        problems.append("\(base): \(System.reason())")
+      let name = RandomName.make("run-\(getpid())-", length: 12)
+      guard let (opened, lock) = Self.create(name, in: base),
+        let folder = SessionFolder(opened, path: "\(place.path)/\(name)")
+      else {
+        problems.append("\(place.path): \(System.reason())")
         continue
       }
-      (path, lock) = created
+      (self.base, self.name, self.opened, self.lock, self.folder) = (base, name, opened, lock, folder)
       return
     }
     throw .failure(
@@ -37,70 +49,127 @@ final class SessionDirectory: Sendable {
   }
 
   /// Removes the directory and all that it holds. May be called from any thread.
-  func removeFiles() {
-    Self.removeTree(path)
-  }
+  func removeFiles() { base.remove(name, openAs: opened) }
 
   /// Makes the directory, marked as in use for as long as this tool lives.
-  private static func create(in base: String) -> (path: String, lock: Int32)? {
-    var template = Array("\(base)/run-\(getpid())-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { return nil }
-    let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    // A server started by root becomes another user, who must be able to leave a snapshot; nobody can list the names.
-    if geteuid() == 0 { chmod(path, 0o1733) }
-    let lock = open("\(path)/\(lockName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+  private static func create(_ name: String, in base: Folder) -> (Folder, lock: Int32)? {
+    guard let folder = base.createFolder(name, permissions: 0o700) else { return nil }
+    let lock = folder.create(lockName)
     // A full disk shows here, where another place can still be tried, and not in the program.
-    let problem = lock < 0 ? errno : System.write([UInt8](repeating: 0, count: ProcessState.size), to: lock)
+    var problem = lock.map { System.write([UInt8](repeating: 0, count: ProcessState.size), to: $0) } ?? errno
+    // A server started by root becomes another user, who must be able to leave a snapshot; nobody can list the names.
+    if problem == nil, geteuid() == 0, !folder.setPermissions(0o1733) { problem = errno }
     if let problem {
-      if lock >= 0 { close(lock) }
-      removeTree(path)
+      if let lock { close(lock) }
+      base.remove(name, openAs: folder)
       errno = problem
       return nil
     }
-    flock(lock, LOCK_EX | LOCK_NB)
-    return (path, lock)
+    flock(lock!, LOCK_EX | LOCK_NB)
+    return (folder, lock!)
   }
 
   // MARK: Places
 
   private static let lockName = "lock"
 
-  /// Where sessions may lie, the best place first.
-  private static func bases() -> [String] {
-    var bases: [String] = []
-    if let runtime = System.environment("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") { bases.append("\(runtime)/undead") }
-    // In a container whose root cannot be written, the last one often can.
-    for directory in [System.environment("TMPDIR"), "/tmp", "/dev/shm"] {
-      guard let directory, directory.hasPrefix("/") else { continue }
-      let base = "\(directory)/undead-\(getuid())"
-      if !bases.contains(base) { bases.append(base) }
+  /// A directory of this user's sessions.
+  private struct Place {
+    /// Of the directory that it lies in.
+    let parent: String
+    let name: String
+
+    var path: String { "\(parent)/\(name)" }
+
+    /// Where sessions may lie, the best place first.
+    static var all: [Place] {
+      var places: [Place] = []
+      if let runtime = System.environment("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") {
+        places.append(Place(parent: runtime, name: "undead"))
+      }
+      // In a container whose root cannot be written, the last one often can.
+      for directory in [System.environment("TMPDIR"), "/tmp", "/dev/shm"] {
+        guard let directory, directory.hasPrefix("/") else { continue }
+        let place = Place(parent: directory, name: "undead-\(getuid())")
+        if !places.contains(where: { $0.path == place.path }) { places.append(place) }
+      }
+      return places
     }
-    return bases
+
+    /// The directory, if it is there and this user's alone; else `errno` says why not.
+    func open() -> Folder? {
+      // What root writes must not lie where another user could put a directory in its place.
+      guard geteuid() != 0 || Ownership.isOutOfReach(parent) else {
+        errno = EPERM
+        return nil
+      }
+      guard let folder = Folder(path), let status = folder.status else { return nil }
+      guard isPrivate(status) else {
+        errno = EPERM
+        return nil
+      }
+      return folder
+    }
+
+    /// The same; it is made if there is none.
+    func prepare() -> Folder? {
+      let permissions: mode_t = geteuid() == 0 ? 0o711 : 0o700
+      if geteuid() != 0 || Ownership.isOutOfReach(parent) {
+        // The umask may have taken too much.
+        if mkdir(path, permissions) == 0 {
+          Folder(path)?.setPermissions(permissions)
+        } else if errno != EEXIST {
+          return nil
+        }
+      }
+      guard let folder = open(), let status = folder.status else { return nil }
+      if status.st_mode & 0o777 != permissions { folder.setPermissions(permissions) }
+      return faccessat(folder.descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 ? folder : nil
+    }
   }
 
-  /// True if `base` is, or was made, a directory that belongs to this user alone; else `errno` says why not.
-  private static func prepare(_ base: String) -> Bool {
-    let permissions: mode_t = geteuid() == 0 ? 0o711 : 0o700
-    if mkdir(base, permissions) == 0 { chmod(base, permissions) } else if errno != EEXIST { return false }
-    var status = stat()
-    guard lstat(base, &status) == 0 else { return false }
-    // Somebody else may have put a link or a directory there, to read what we write.
-    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o066 == 0 else {
-      errno = EPERM
-      return false
-    }
-    if status.st_mode & 0o777 != permissions { chmod(base, permissions) }
-    return access(base, W_OK | X_OK) == 0
+  /// Somebody else may have put a directory there, to read what we write.
+  private static func isPrivate(_ status: stat) -> Bool {
+    status.st_uid == geteuid() && status.st_mode & 0o066 == 0
   }
 
-  private static func removeAbandoned(in base: String) {
-    for name in System.names(in: base) where name.hasPrefix("run-") {
-      let path = "\(base)/\(name)"
-      let lock = open("\(path)/\(lockName)", O_RDWR | O_CLOEXEC)
+  /// The folder of a path, if it is a session that this user made: nobody else can have put something there.
+  static func own(_ session: String) -> Folder? {
+    guard let slash = session.lastIndex(of: "/"), session[session.index(after: slash)...].hasPrefix("run-"),
+      let base = Folder(String(session[..<slash])), let status = base.status, isPrivate(status),
+      let folder = Folder(String(session[session.index(after: slash)...]), in: base)
+    else { return nil }
+    return folder.status?.st_uid == geteuid() ? folder : nil
+  }
+
+  /// The directories of this user that are there, each with the names of the sessions in it.
+  private static var sessions: [(base: Folder, path: String, name: String)] {
+    Place.all.flatMap { place in
+      guard let base = place.open() else { return [(base: Folder, path: String, name: String)]() }
+      return base.names.filter { $0.hasPrefix("run-") && Folder.isPlain($0) }.map { (base, "\(place.path)/\($0)", $0) }
+    }
+  }
+
+  private static func sessionFolders(_ prefix: String = "run-") -> [SessionFolder] {
+    sessions.filter { $0.name.hasPrefix(prefix) }.compactMap { session in
+      guard let folder = Folder(session.name, in: session.base), folder.status?.st_uid == geteuid() else { return nil }
+      return SessionFolder(folder, path: session.path)
+    }
+  }
+
+  private static func removeAbandoned(in base: Folder) {
+    for name in base.names where name.hasPrefix("run-") && Folder.isPlain(name) {
+      guard let opened = Folder(name, in: base), opened.status?.st_uid == geteuid(),
+        let folder = SessionFolder(opened, path: name)
+      else { continue }
       // Without a lock its tool was killed before it made one, or while it took the directory away.
-      let mark = lock >= 0 ? lock : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      let mark =
+        opened.open(lockName, mode: O_RDWR)?.descriptor
+        ?? opened.openListed()
       guard mark >= 0 else { continue }
-      if isOld(mark), flock(mark, LOCK_EX | LOCK_NB) == 0, !hasLivingProcess(path) { removeTree(path) }
+      if isOld(mark), flock(mark, LOCK_EX | LOCK_NB) == 0, !hasLivingProcess(folder) {
+        base.remove(name, openAs: opened)
+      }
       close(mark)
     }
   }
@@ -111,68 +180,43 @@ final class SessionDirectory: Sendable {
     return fstat(lock, &status) == 0 && time(nil) - status.st_mtim.tv_sec > 60
   }
 
-  private static func hasLivingProcess(_ session: String) -> Bool {
-    processes(in: session).contains { pid in
+  private static func hasLivingProcess(_ session: SessionFolder) -> Bool {
+    session.processes.contains { pid in
       // One that nobody waits for stays in the list of processes when it has ended.
       kill(pid, 0) == 0 ? ProcessFacts.isRunning(pid) : errno == EPERM
     }
   }
 
-  private static func removeTree(_ path: String) {
-    // A process that is left may put a file in meanwhile.
-    for _ in 0..<10 {
-      for name in System.names(in: path) {
-        let entry = "\(path)/\(name)"
-        if unlink(entry) != 0 && errno == EISDIR { removeTree(entry) }
-      }
-      if rmdir(path) == 0 || errno != ENOTEMPTY { return }
-    }
-  }
+  // MARK: Processes
 
   /// The program of a running tool, for those who have the tool's process id at hand; nil if `tool` is none.
   static func program(of tool: pid_t) -> pid_t? {
-    for base in bases() {
-      for name in System.names(in: base) where name.hasPrefix("run-\(tool)-") {
-        let states = processes(in: "\(base)/\(name)").compactMap { ProcessState(pid: $0, session: "\(base)/\(name)") }
-        if let program = states.first(where: { $0.parent == tool }) { return program.pid }
-      }
+    for session in sessionFolders("run-\(tool)-") {
+      // The system knows whose child a process is; a state only says so.
+      let program = session.states.first { $0.parent == tool && ProcessFacts.parent(of: $0.pid) == tool }
+      if let program { return program.pid }
     }
     return nil
   }
 
   /// The processes of this user that are under the tool now.
   static func runningProcesses() -> [pid_t] {
-    bases().flatMap { base in
-      System.names(in: base).filter { $0.hasPrefix("run-") }.flatMap { processes(in: "\(base)/\($0)") }
-    }.filter(ProcessFacts.isRunning).sorted()
-  }
-
-  // MARK: Contents
-
-  private static func processes(in session: String) -> [pid_t] {
-    System.names(in: session).compactMap { name in
-      name.hasSuffix(".state") ? pid_t(name.dropLast(".state".count)) : nil
-    }
+    sessionFolders().flatMap(\.processes).filter(ProcessFacts.isRunning).sorted()
   }
 
   /// The states of all processes of the session, by pid.
-  func states() -> [ProcessState] {
-    Self.processes(in: path).sorted().compactMap { ProcessState(pid: $0, session: path) }
-  }
+  func states() -> [ProcessState] { folder.states }
 
-  /// The session in which a process of this user runs; nil if it was not started by `undead run`.
-  static func containing(_ pid: pid_t) -> String? {
+  /// The session in which a process runs; nil if it was not started by `undead run`.
+  ///
+  /// - Throws: `ToolError` (failure) if it is another user's, and nothing can be done in that user's name.
+  static func containing(_ pid: pid_t) throws(ToolError) -> SessionFolder? {
     // The process itself knows best, and its environment can mostly be read.
-    if let session = ProcessFacts.environment("UNDEAD_SESSION", of: pid),
-      ProcessState(pid: pid, session: session) != nil
+    if let path = ProcessFacts.environment("UNDEAD_SESSION", of: pid),
+      let session = try SessionFolder.named(path, by: pid), session.state(of: pid) != nil
     {
       return session
     }
-    for base in bases() {
-      for name in System.names(in: base) where name.hasPrefix("run-") {
-        if ProcessState(pid: pid, session: "\(base)/\(name)") != nil { return "\(base)/\(name)" }
-      }
-    }
-    return nil
+    return sessionFolders().first { $0.state(of: pid) != nil }
   }
 }

@@ -1,14 +1,17 @@
 import Glibc
+import UndeadAttach
 
 /// Asks a running program for a snapshot and waits for it.
 struct SnapshotRequest {
-  let pid: pid_t
-  let session: String
+  let process: ProcessHandle
+  let session: SessionFolder
   /// The signal that the library in the program listens to.
   let signal: Int32
   var kind = Kind.snapshot
   /// The name of a mark.
   var argument = ""
+
+  var pid: pid_t { process.pid }
 
   /// What is asked for (Documentation/session-protocol.md).
   enum Kind: UInt32 {
@@ -36,14 +39,14 @@ struct SnapshotRequest {
   ///
   /// - Parameters:
   ///   - timeout: in seconds, for the whole.
-  /// - Returns: the path of the snapshot.
+  /// - Returns: the snapshot, whose name is the caller's to take away.
   /// - Throws: `ToolError` (failure) that says why there is none.
-  func wait(timeout: Double, progress: Progress) throws(ToolError) -> String {
+  func wait(timeout: Double, progress: Progress) throws(ToolError) -> SessionFile {
     let (before, state) = try answer(timeout: timeout, progress: progress)
     guard state.snapshotsWritten != before.snapshotsWritten else {
       throw .failure("process \(pid) could not write the snapshot: \(state.message)")
     }
-    return "\(session)/\(state.newestSnapshot)"
+    return try session.snapshot(of: state)
   }
 
   /// Asks for a mark, as ``wait(timeout:progress:)``.
@@ -64,7 +67,7 @@ struct SnapshotRequest {
     let end = System.now() + UInt64(max(timeout, 0) * 1e9)
     let file = try open(until: end, timeout)
     defer { close(file) }
-    guard var state = ProcessState(pid: pid, session: session) else { throw gone }
+    guard var state = session.state(of: pid) else { throw gone }
     if state.stage == .stoodAside { throw .failure("process \(pid) cannot be checked: \(state.message)") }
     try tell(file)
     // A mark that was not taken in time is not to be made later, when nobody asks any more.
@@ -80,12 +83,12 @@ struct SnapshotRequest {
         try send()
         nextSignal = now + patience
         patience = min(2 * patience, 100_000_000)
-      } else if !ProcessFacts.isRunning(pid) {
+      } else if !process.isRunning {
         throw gone
       }
       progress.show(state)
       usleep(2000)
-      guard let next = ProcessState(pid: pid, session: session) else { throw gone }
+      guard let next = session.state(of: pid) else { throw gone }
       state = next
     }
     progress.clear()
@@ -94,8 +97,13 @@ struct SnapshotRequest {
 
   /// Opens the state file for this request alone: another one may be under way.
   private func open(until end: UInt64, _ timeout: Double) throws(ToolError) -> Int32 {
-    let file = Glibc.open("\(session)/\(pid).state", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard file >= 0 else { throw gone }
+    guard let file = session.openState(of: pid, mode: O_WRONLY) else {
+      let code = errno
+      throw [EACCES, EPERM].contains(code)
+        ? .failure(
+          "process \(pid) cannot be asked: its state file is another user's; run 'undead' as that user, or as root")
+        : gone
+    }
     while flock(file, LOCK_EX | LOCK_NB) != 0 {
       guard System.now() < end else {
         close(file)
@@ -130,15 +138,14 @@ struct SnapshotRequest {
   private func send() throws(ToolError) {
     // Without the library's handler a real-time signal would end the program.
     guard ProcessFacts.handles(signal, pid: pid) else {
-      guard ProcessFacts.isRunning(pid) else { throw gone }
+      guard process.isRunning else { throw gone }
       throw .failure(
         "process \(pid) does not listen to signal \(signal): the program replaced the handler, or ignores it; "
           + "choose another with UNDEAD_REQUEST_SIGNAL=NUMBER when you start it")
     }
     // It may be stopped: signals would gather, and be answered one after the other.
     if ProcessFacts.isPending(signal, pid: pid) { return }
-    if kill(pid, signal) != 0 {
-      let code = errno
+    if let code = process.send(signal) {
       throw code == ESRCH ? gone : .failure("cannot send signal \(signal) to process \(pid): \(System.reason(code))")
     }
   }
@@ -165,11 +172,12 @@ extension SnapshotRequest {
   /// A request to a process under the tool.
   ///
   /// - Parameter pid: of the program, or of the `undead run` that started it.
-  /// - Throws: `ToolError` (misuse) if there is no such process, or it is not under the tool.
+  /// - Throws: `ToolError`: there is no such process, or it is not under the tool (misuse).
   init(of pid: pid_t, kind: Kind, argument: String = "") throws(ToolError) {
     guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
     let pid = SessionDirectory.program(of: pid) ?? pid
-    guard let session = SessionDirectory.containing(pid) else {
+    guard let process = ProcessHandle(of: pid) else { throw .misuse("no such process: \(pid)") }
+    guard let session = try SessionDirectory.containing(pid) else {
       if let elsewhere = ProcessFacts.environment("UNDEAD_SESSION", of: pid), !System.isDirectory(elsewhere) {
         throw .misuse(
           "process \(pid) runs under the tool, but its session directory '\(elsewhere)' is not to be seen from here, as that of "
@@ -180,7 +188,10 @@ extension SnapshotRequest {
           + "look at it with 'undead attach \(pid)', or start it with 'undead run -- PROGRAM'")
     }
     let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
+    // What was read may be another one's that has the number by now.
+    guard process.isRunning else { throw .misuse("no such process: \(pid)") }
     self.init(
-      pid: pid, session: session, signal: try SnapshotRequest.signal(setting: setting), kind: kind, argument: argument)
+      process: process, session: session, signal: try SnapshotRequest.signal(setting: setting), kind: kind,
+      argument: argument)
   }
 }

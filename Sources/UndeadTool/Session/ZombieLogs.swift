@@ -1,6 +1,5 @@
 import Glibc
 import UndeadReport
-import UndeadSystem
 
 /// The uses of dead objects that the processes of a session logged, with their names.
 struct ZombieLogs {
@@ -13,8 +12,8 @@ struct ZombieLogs {
   init() {}
 
   /// Reads the logs of all processes, the program's first.
-  init(session: String, program: pid_t) {
-    let files = System.names(in: session).filter { $0.hasSuffix(Self.suffix) }
+  init(session: SessionFolder, program: pid_t) {
+    let files = session.names(endingIn: Self.suffix)
     let ofProgram = files.filter { Self.pid($0) == program }
     for file in ofProgram + files.filter({ Self.pid($0) != program }) { add(file, session) }
   }
@@ -27,17 +26,19 @@ struct ZombieLogs {
   }
 
   private static let suffix = ".zombies"
+  /// More than the library ever writes.
+  private static let limit = 16 << 20
 
   private static func pid(_ file: String) -> pid_t? { file.split(separator: ".").first.flatMap { pid_t($0) } }
 
-  private mutating func add(_ file: String, _ session: String) {
-    guard let bytes = WholeFile.read("\(session)/\(file)") else {
+  private mutating func add(_ file: String, _ session: SessionFolder) {
+    guard let bytes = session.read(file, limit: Self.limit) else {
       problems.append("the log of zombies '\(file)' cannot be read: \(System.reason())")
       return
     }
     do throws(ZombieLogError) {
       guard let log = try ZombieLog.decode(bytes) else { return }
-      let executable = ProcessState(pid: log.pid, session: session)?.executable ?? ""
+      let executable = session.state(of: log.pid)?.executable ?? ""
       let name = executable.split(separator: "/").last.map(String.init) ?? ""
       let (input, names) = ZombieInput.symbolizing(log, program: name)
       inputs.append(input)

@@ -64,7 +64,7 @@ struct WatchRun {
     let findings = judge(seen.series)
     var heap = Outcome.none
     if seen.end == .programEnded {
-      if wantsHeap(findings), let file = program.lastHeap { heap = .file(file) }
+      if wantsHeap(findings), let file = try program.lastHeap { heap = .file(file) }
     } else {
       if wantsHeap(findings) { heap = take { () throws(ToolError) in try program.heap() } }
       try program.end()
@@ -85,18 +85,18 @@ struct WatchRun {
 
   private enum Outcome {
     case none
-    case file(String)
+    case file(SessionFile)
     case problem(String)
 
     func remove() {
-      if case .file(let path) = self { unlink(path) }
+      if case .file(let file) = self { file.remove() }
     }
   }
 
   /// A graph costs more than a census: it is taken to explain something.
   private func wantsHeap(_ findings: GrowthFindings) -> Bool { options.heap != nil || !findings.types.isEmpty }
 
-  private func take(_ heap: () throws(ToolError) -> String) -> Outcome {
+  private func take(_ heap: () throws(ToolError) -> SessionFile) -> Outcome {
     do throws(ToolError) {
       return .file(try heap())
     } catch {
@@ -111,9 +111,9 @@ struct WatchRun {
     case .problem(let reason):
       notes.append("no look at what holds what grew: \(reason)")
       return GrowthOrigins()
-    case .file(let path):
+    case .file(let written):
       do {
-        let file = try HeapFile(path: path)
+        let file = try written.withPath { path throws(SnapshotError) in try HeapFile(path: path) }
         guard file.hasGraph else {
           notes.append("no look at what holds what grew: the program wrote no heap")
           return GrowthOrigins()

@@ -1,34 +1,37 @@
 import Glibc
+import UndeadAttach
 import UndeadHeap
 import UndeadReport
 
 /// Asks a process under the tool for censuses and for its heap.
 struct ProcessCounter {
-  let pid: pid_t
-  let session: String
+  let process: ProcessHandle
+  let session: SessionFolder
   let signal: Int32
+
+  var pid: pid_t { process.pid }
 
   /// How long a program may take for an answer, in seconds.
   private static let patience = AskedProgram.defaultTimeout
 
   func census() throws(ToolError) -> TypeCounts {
     let file = try ask(.census)
-    defer { unlink(file) }
+    defer { file.remove() }
     do {
-      return try TypeCounts(census: HeapFile(path: file))
+      return try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
     } catch {
       throw .failure("the census of process \(pid) cannot be read: \(error)")
     }
   }
 
-  /// The path of a heap file, which belongs to the caller.
-  func heap() throws(ToolError) -> String { try ask(.heap) }
+  /// A heap file, whose name is the caller's to take away.
+  func heap() throws(ToolError) -> SessionFile { try ask(.heap) }
 
-  private func ask(_ kind: SnapshotRequest.Kind) throws(ToolError) -> String {
-    guard let state = ProcessState(pid: pid, session: session), state.stage != .loaded else {
+  private func ask(_ kind: SnapshotRequest.Kind) throws(ToolError) -> SessionFile {
+    guard let state = session.state(of: pid), state.stage != .loaded else {
       throw .failure("the library that records was not loaded into process \(pid), or it has ended")
     }
-    return try SnapshotRequest(pid: pid, session: session, signal: signal, kind: kind)
+    return try SnapshotRequest(process: process, session: session, signal: signal, kind: kind)
       .wait(timeout: Self.patience, progress: Progress(isOn: false))
   }
 }
@@ -42,7 +45,7 @@ final class RunningProgram: WatchedWorld {
   /// - Throws: `ToolError` (misuse) if there is no such process, or it is not under the tool.
   init(_ pid: pid_t) throws(ToolError) {
     let request = try SnapshotRequest(of: pid, kind: .census)
-    counter = ProcessCounter(pid: request.pid, session: request.session, signal: request.signal)
+    counter = ProcessCounter(process: request.process, session: request.session, signal: request.signal)
     var set = sigset_t()
     sigemptyset(&set)
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
@@ -55,7 +58,7 @@ final class RunningProgram: WatchedWorld {
 
   func wait(until time: Double) -> WatchEnd? {
     while true {
-      guard ProcessFacts.isRunning(counter.pid) else { return .programEnded }
+      guard counter.process.isRunning else { return .programEnded }
       let rest = min(max(time - now, 0), 0.1)
       var set = interrupts
       var pause = timespec(tv_sec: 0, tv_nsec: Int(rest * 1e9))
@@ -76,11 +79,11 @@ final class StartedProgram: WatchedWorld {
   let run: SupervisedRun
   private let signal: Int32
   /// What is counted: the program, or the one that it has started.
-  private var counted: pid_t
+  private var counted: ProcessHandle
 
   init(_ run: SupervisedRun) throws(ToolError) {
     self.run = run
-    counted = run.pid
+    counted = run.process
     signal = try SnapshotRequest.signal(setting: System.environment("UNDEAD_REQUEST_SIGNAL"))
   }
 
@@ -91,36 +94,51 @@ final class StartedProgram: WatchedWorld {
   }
 
   func census() throws(ToolError) -> TypeCounts {
-    counted = try Self.wanted(run.session.states(), program: run.pid, isRunning: ProcessFacts.isRunning)
+    let pid = try Self.wanted(run.session.states(), program: run.pid, isMeant: isMeant)
+    if pid != counted.pid {
+      // By now the number may be another one's.
+      guard let process = ProcessHandle(of: pid), isMeant(pid) else {
+        throw .failure("process \(pid) has ended, or is none that the program started")
+      }
+      counted = process
+    }
     return try counter.census()
   }
 
-  /// The path of a heap file, which belongs to the caller.
-  func heap() throws(ToolError) -> String { try counter.heap() }
+  /// True for a process that runs and that the program has started: a state file that says so is not enough.
+  private func isMeant(_ pid: pid_t) -> Bool {
+    ProcessFacts.isRunning(pid)
+      && (ProcessFacts.isDescendant(pid, of: run.pid)
+        || ProcessFacts.environment("UNDEAD_SESSION", of: pid) == run.session.path)
+  }
+
+  /// A heap file, whose name is the caller's to take away.
+  func heap() throws(ToolError) -> SessionFile { try counter.heap() }
 
   func show(_ text: String) { run.progress.show(text) }
 
-  private var counter: ProcessCounter { ProcessCounter(pid: counted, session: run.session.path, signal: signal) }
+  private var counter: ProcessCounter { ProcessCounter(process: counted, session: run.session.folder, signal: signal) }
 
   /// The process that is meant: a script's is the one Swift program that it has started.
   ///
+  /// - Parameter isMeant: true for a process that runs and that the program has started.
   /// - Throws: `ToolError` (failure) if there are several.
   static func wanted(
-    _ states: [ProcessState], program: pid_t, isRunning: (pid_t) -> Bool
+    _ states: [ProcessState], program: pid_t, isMeant: (pid_t) -> Bool
   ) throws(ToolError) -> pid_t {
     if states.contains(where: { $0.pid == program && $0.swiftSeen }) { return program }
-    let others = states.filter { $0.swiftSeen && $0.stage == .recording && isRunning($0.pid) }.map(\.pid)
+    let others = states.filter { $0.swiftSeen && $0.stage == .recording && isMeant($0.pid) }.map(\.pid)
     guard others.count > 1 else { return others.first ?? program }
     let list = others.map(String.init).joined(separator: ", ")
     throw .failure("several Swift programs run (processes \(list)): watch one of them by its process id")
   }
 
   /// The heap file that the program wrote when it ended; nil if it came to none.
-  var lastHeap: String? {
-    guard let state = ProcessState(pid: counted, session: run.session.path), !state.newestSnapshot.isEmpty else {
-      return nil
+  var lastHeap: SessionFile? {
+    get throws(ToolError) {
+      guard let state = run.session.folder.state(of: counted.pid), !state.newestSnapshot.isEmpty else { return nil }
+      return try run.session.folder.snapshot(of: state)
     }
-    return "\(run.session.path)/\(state.newestSnapshot)"
   }
 
   /// How long a program may take to end, in nanoseconds; longer while it looks for leaks, as after any other SIGTERM.
@@ -130,22 +148,25 @@ final class StartedProgram: WatchedWorld {
   /// Ends the program as a shell would, and what a script has started.
   func end() throws(ToolError) {
     let start = System.now()
-    kill(run.pid, SIGTERM)
-    if counted != run.pid, ProcessFacts.isRunning(counted) { kill(counted, SIGTERM) }
+    sendToAll(SIGTERM)
     var isKilled = false
     while try !hasEnded() {
-      let isChecking = ProcessState(pid: counted, session: run.session.path)?.stage == .scanning
+      let isChecking = run.session.folder.state(of: counted.pid)?.stage == .scanning
       guard !isKilled, System.now() > start + (isChecking ? Self.patience : Self.courtesy) else { continue }
       Message.say("the program did not end within 10 s of SIGTERM; it is killed now")
-      kill(run.pid, SIGKILL)
-      if counted != run.pid, ProcessFacts.isRunning(counted) { kill(counted, SIGKILL) }
+      sendToAll(SIGKILL)
       isKilled = true
     }
   }
 
+  private func sendToAll(_ number: Int32) {
+    run.process.send(number)
+    if counted.pid != run.pid { counted.send(number) }
+  }
+
   private func hasEnded() throws(ToolError) -> Bool {
     guard try run.wait(until: System.now() + 50_000_000) else { return false }
-    guard counted != run.pid, ProcessFacts.isRunning(counted) else { return true }
+    guard counted.pid != run.pid, counted.isRunning else { return true }
     usleep(20000)
     return false
   }
