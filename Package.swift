@@ -86,14 +86,16 @@ let package = Package(
       dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
-      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport"],
+      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"],
       resources: [
         .embedInCode("Resources/page.css"), .embedInCode("Resources/page.js"), .embedInCode("Resources/heap.js"),
       ]),
     // Profiles in the format of pprof.
     .target(
       name: "UndeadProfile",
-      dependencies: ["UndeadHeap", "UndeadReport", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+      dependencies: [
+        "UndeadHeap", "UndeadReport", "UndeadSystem", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
       exclude: ["Format/profile.proto"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),

@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// What a watch found, as text.
@@ -9,7 +10,7 @@ public enum GrowthText {
   ///   - origins: who holds what grew, and where it was allocated.
   ///   - notes: sentences on what is not in it.
   public static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
-    var lines = [heading(findings), ""]
+    var lines: [TextLine] = [TextLine(heading(findings)), ""]
     for type in findings.types {
       lines += row(type)
       let origin = origins.origins[type.name] ?? GrowthOrigins.Origin()
@@ -17,12 +18,12 @@ public enum GrowthText {
       lines += origin.sites.map { "    allocated at \($0.text): \(grouped($0.count))" }
       lines.append("")
     }
-    if let all = findings.all { lines += [summary(of: all), ""] }
+    if let all = findings.all { lines += [TextLine(summary(of: all)), ""] }
     lines += findings.broken.map { "rule '\($0.text)' is broken: \($0.types.joined(separator: ", "))" }
     lines += notes.map { "note: \($0)" }
     if !findings.broken.isEmpty || !notes.isEmpty { lines.append("") }
-    lines.append(verdict(findings))
-    return lines.joined(separator: "\n") + "\n"
+    lines.append(TextLine(verdict(findings)))
+    return lines.text(TextOptions())
   }
 
   private static func heading(_ findings: GrowthFindings) -> String {
@@ -36,8 +37,8 @@ public enum GrowthText {
 
   private static func milliseconds(_ seconds: Double) -> String { "\(trimmed(seconds * 1000, digits: 1)) ms" }
 
-  private static func row(_ type: TypeGrowth) -> [String] {
-    var lines = ["  \(type.name): now \(now(type))"]
+  private static func row(_ type: TypeGrowth) -> [TextLine] {
+    var lines: [TextLine] = ["  \(type.name): now \(now(type))"]
     if type.countGrows { lines.append("    \(Rate.objects.text(type.count)) objects") }
     if type.bytesGrow { lines.append("    \(Rate.bytes.text(type.bytes))") }
     return lines

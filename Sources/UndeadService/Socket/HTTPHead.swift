@@ -1,4 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+import UndeadSystem
+
 /// The head of a request: of HTTP/1.x what a client of the socket needs, and no more.
 package enum HTTPHead {
   package enum Result: Equatable {
@@ -84,7 +86,7 @@ package enum HTTPHead {
   /// The head of an answer, up to and with the blank line. The connection is closed after each.
   static func render(_ response: UndeadDebugService.Response) -> [UInt8] {
     var text = "HTTP/1.1 \(response.status) \(reason(response.status))\r\nContent-Type: \(response.contentType)\r\n"
-    for header in response.headers { text += "\(header.name): \(PlainText.line(header.value))\r\n" }
+    for header in response.headers { text += "\(header.name): \(VisibleText.line(header.value))\r\n" }
     if let length = response.contentLength { text += "Content-Length: \(length)\r\n" }
     return Array((text + "Connection: close\r\n\r\n").utf8)
   }

@@ -66,7 +66,7 @@ final class RunningProgram: WatchedWorld {
 
   func census() throws(ToolError) -> TypeCounts { try counter.census() }
 
-  func show(_ text: String) { progress.show(text) }
+  func show(_ text: String) { progress.show(TextLine(text)) }
 
   func clear() { progress.clear() }
 }
@@ -98,7 +98,7 @@ final class StartedProgram: WatchedWorld {
   /// The path of a heap file, which belongs to the caller.
   func heap() throws(ToolError) -> String { try counter.heap() }
 
-  func show(_ text: String) { run.progress.show(text) }
+  func show(_ text: String) { run.progress.show(TextLine(text)) }
 
   private var counter: ProcessCounter { ProcessCounter(pid: counted, session: run.session.path, signal: signal) }
 
