@@ -137,11 +137,13 @@ let package = Package(
         "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService", "UndeadSystem",
       ],
       path: "Tests/Fuzzing", exclude: ["Corpora"]),
-    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadTestSupport"], exclude: ["Formats"]),
+    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
+      exclude: ["Formats"]),
     .testTarget(
       name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport"]),
     .testTarget(
-      name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
+      name: "UndeadPageTests",
+      dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport", "UndeadSystem"],
       exclude: ["Browser", "Golden"]),
     .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
     .testTarget(

@@ -1,4 +1,5 @@
 import Testing
+import UndeadSystem
 import UndeadReport
 
 @testable import UndeadPage
@@ -59,7 +60,7 @@ import UndeadReport
     let keys = Set(plain.elements.flatMap(\.attributes.keys))
     #expect(Set(markup.elements.flatMap(\.attributes.keys)).subtracting(keys).isEmpty)
     #expect(markup.elements.allSatisfy { $0.attributes["href"]?.hasPrefix("#") ?? true })
-    #expect(!page.unicodeScalars.contains { HTML.isHidden($0) })
+    #expect(!page.unicodeScalars.contains { $0 != "\n" && VisibleText.isHidden($0) })
   }
 
   @Test func loadsNothing() throws {

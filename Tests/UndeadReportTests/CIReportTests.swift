@@ -264,12 +264,14 @@ import Testing
   }
 
   @Test func markdownShowsTextAsItIs() {
-    let hostile = "a|b`c*d_e[f](g)<h>&@i#1\\\r\n$x$ <\u{301}"
+    func escaped(_ text: String) -> String { Markup<MarkdownText>(text).source }
     #expect(
-      MarkdownText.escaped(hostile)
-        == "a\\|b\\`c\\*d\\_e\\[f\\](g)&lt;h&gt;&amp;&#64;i\\#1\\\\  \\$x\\$ &lt;\u{301}")
-    #expect(MarkdownText.block(["a ``` b"]) == "````text\na ``` b\n````")
-    #expect(MarkdownText.cell(String(repeating: "x", count: 301)).hasSuffix("xxx..."))
+      escaped("a|b`c*d_e[f](g)<h>&@i #1\\\r\n$x$ <\u{301}")
+        == #"a\|b\`c\*d\_e\[f\](g)&lt;h&gt;&amp;`@`i \#1\\\\u{D}\\u{A}\$x\$ &lt;"# + "\u{301}")
+    // What sites make links of.
+    #expect(escaped("https://x.y, www.x.y, a@b.c, o/r#1") == "https`:`/`/`x.y, www`.`x.y, a`@`b.c, o/r`#`1")
+    #expect(MarkdownText.block(["a ``` b"]).source == "````text\na ``` b\n````")
+    #expect(MarkdownText.cell(String(repeating: "x", count: 301)).source.hasSuffix("xxx..."))
   }
 
   @Test func noLeaksIsOnePassedTestCase() {
@@ -290,7 +292,8 @@ import Testing
 
   @Test func xmlHasNoControlCharacters() throws {
     let hostile = "a\u{1}b\u{0}\u{1B}[1m]]>&\"'<\r\n\t\u{FFFE}\u{85}é"
-    #expect(XMLText.content(hostile) == "ab[1m]]&gt;&amp;\"'&lt;\n\té")
-    #expect(XMLText.attribute(hostile) == "ab[1m]]&gt;&amp;&quot;'&lt;&#10;&#9;é")
+    #expect(
+      Markup<XMLText>(hostile).source
+        == #"a\u{1}b\u{0}\u{1B}[1m]]&gt;&amp;&quot;'&lt;\u{D}\u{A}\u{9}\u{FFFE}\u{85}é"#)
   }
 }
