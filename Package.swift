@@ -130,11 +130,19 @@ let package = Package(
     .target(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport"],
       path: "Tests/UndeadHeapSamples"),
-    // Readers of files, for coverage-guided fuzzing (scripts/fuzz).
+    // What writers of reports must stand, and how it is seen that they do: for tests and for fuzzing.
+    .target(
+      name: "UndeadHostileSamples",
+      dependencies: [
+        "UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
+      ],
+      path: "Tests/UndeadHostileSamples"),
+    // Readers of files and writers of reports, for coverage-guided fuzzing (scripts/fuzz).
     .executableTarget(
       name: "undead-fuzz",
       dependencies: [
-        "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService", "UndeadSystem",
+        "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadReport", "UndeadService",
+        "UndeadSystem",
       ],
       path: "Tests/Fuzzing", exclude: ["Corpora"]),
     .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
@@ -143,7 +151,9 @@ let package = Package(
       name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport"]),
     .testTarget(
       name: "UndeadPageTests",
-      dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport", "UndeadSystem"],
+      dependencies: [
+        "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport", "UndeadSystem",
+      ],
       exclude: ["Browser", "Golden"]),
     .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
     .testTarget(
@@ -190,7 +200,7 @@ if isWithoutInstrument {
 if !hasTool {
   // What is left is what others depend on, and a program that says that it is not the tool.
   let ofTool: Set = [
-    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadPreload", "UndeadTestSupport", "UndeadTool",
+    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPreload", "UndeadTestSupport", "UndeadTool",
     "undead-fuzz",
   ]
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }

@@ -1,4 +1,5 @@
 import Testing
+import UndeadHostileSamples
 import UndeadHeapSamples
 
 @testable import UndeadHeap

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadHostileSamples
 import UndeadHeapSamples
 
 @testable import UndeadHeap

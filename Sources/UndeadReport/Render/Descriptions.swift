@@ -1,5 +1,3 @@
-import UndeadSystem
-
 extension LeakReport: CustomStringConvertible {
   /// How many findings there are, then the worst, a line each. ``TextRenderer`` tells all that is known.
   public var description: String {
@@ -29,7 +27,7 @@ extension LeakReport.Zombie: CustomStringConvertible {
 extension LeakReport.Frame: CustomStringConvertible {
   /// The function, with file and line if they are known.
   public var description: String {
-    VisibleText.line(symbol + (file.map { " at \($0)" + (line.map { ":\($0)" } ?? "") } ?? ""))
+    TextLine(symbol + (file.map { " at \($0)" + (line.map { ":\($0)" } ?? "") } ?? "")).plain
   }
 }
 
@@ -37,7 +35,8 @@ extension Finding {
   /// "retain cycle of App.Owner (3 objects, 96 bytes), allocated in App.run() at Main.swift:7".
   fileprivate var line: String {
     let place = (site(.used) ?? site(.allocated))?.frame.map { "\(kind == .zombie ? "used" : "allocated") in \($0)" }
-    return VisibleText.line(
-      ([heading + (size.map { " (\($0))" } ?? "")] + [place].compactMap(\.self)).joined(separator: ", "))
+    return TextLine(
+      ([heading + (size.map { " (\($0))" } ?? "")] + [place].compactMap(\.self)).joined(separator: ", ")
+    ).plain
   }
 }

@@ -43,13 +43,25 @@ package enum VisibleText {
     var rest = text.unicodeScalars[...]
     while let scalar = rest.popFirst() {
       let isShown =
-        isHidden(scalar)
-        ? lineBreaks && scalar == "\n" || isOfEmoji(scalar, after: previous, before: rest.first)
-        : !(scalar == "#" && previous == "#" && beginsCommand(rest))
+        if isHidden(scalar) {
+          lineBreaks && scalar == "\n" || isOfEmoji(scalar, after: previous, before: rest.first)
+        } else if scalar == "#" {
+          previous != "#" || !beginsCommand(rest)
+        } else {
+          previous != nil || !isMark(scalar)
+        }
       if isShown { result.append(scalar) } else { result.append(contentsOf: escape(scalar).unicodeScalars) }
       previous = scalar
     }
     return String(result)
+  }
+
+  /// True for what is drawn over the character before it: at the start of a name, that is the tool's.
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark, .enclosingMark: true
+    default: false
+    }
   }
 
   /// True behind `##` of `##[error]`, `##vso[...]` and `##teamcity[...]`, which runners of GitHub, Azure and TeamCity obey
