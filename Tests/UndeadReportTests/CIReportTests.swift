@@ -267,7 +267,7 @@ import Testing
     func escaped(_ text: String) -> String { Markup<MarkdownText>(text).source }
     #expect(
       escaped("a|b`c*d_e[f](g)<h>&@i #1\\\r\n$x$ <\u{301}")
-        == #"a\|b\`c\*d\_e\[f\](g)&lt;h&gt;&amp;`@`i \#1\\\\u{D}\\u{A}\$x\$ &lt;"# + "\u{301}")
+        == ##"a\|b\`c\*d\_e\[f\](g)&lt;h&gt;&amp;`@`i \#1\\\\u{D}\\u{A}\$x\$ &lt;"## + "\u{301}")
     // What sites make links of.
     #expect(escaped("https://x.y, www.x.y, a@b.c, o/r#1") == "https`:`/`/`x.y, www`.`x.y, a`@`b.c, o/r`#`1")
     #expect(MarkdownText.block(["a ``` b"]).source == "````text\na ``` b\n````")

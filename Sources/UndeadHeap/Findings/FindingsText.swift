@@ -12,7 +12,7 @@ enum FindingsText {
       lines.append("")
     }
     if findings.count > limit {
-      let bytes = findings.dropFirst(limit).reduce(0) { $0 + $1.bytes }
+      let bytes = findings.dropFirst(limit).total(\.bytes)
       lines += ["  ... \(findings.count - limit) more, \(HeapNumber.bytes(bytes))", ""]
     }
     return lines

@@ -21,7 +21,7 @@ public enum HeapDiffText {
     }
     let rest = diff.growth.dropFirst(shown.count)
     if !rest.isEmpty {
-      let bytes = rest.reduce(0) { $0 + $1.bytes }
+      let bytes = rest.total(\.bytes)
       lines += ["", "and \(Quantity.of(rest.count, "more container")) that grew by \(Quantity.bytes(bytes))"]
     }
     lines += less(diff, options)
@@ -33,7 +33,7 @@ public enum HeapDiffText {
 
   /// "grew by 49.3 MB in 1 container".
   private static func summary(_ diff: HeapDiff) -> String {
-    let bytes = diff.growth.reduce(0) { $0 + $1.bytes }
+    let bytes = diff.growth.total(\.bytes)
     return diff.growth.isEmpty
       ? "nothing grew" : "grew by \(Quantity.bytes(bytes)) in \(Quantity.of(diff.growth.count, "container"))"
   }
@@ -41,12 +41,12 @@ public enum HeapDiffText {
   /// "12.3 MB -> 110.4 MB": what the whole heap did.
   private static func heading(_ diff: HeapDiff, _ options: TextOptions) -> [TextLine] {
     let (old, new) = (diff.before.blocks, diff.after.blocks)
-    let change = new.bytes - old.bytes
+    let change = new.bytes.minus(old.bytes)
     let verb = change > 0 ? "grew by" : change < 0 ? "shrank by" : "is as large as before:"
-    let size = change == 0 ? Quantity.bytes(new.bytes) : Quantity.bytes(abs(change))
+    let size = change == 0 ? Quantity.bytes(new.bytes) : Quantity.bytes(change.absolute)
     var text = "The heap of \(SymbolText.fileName(diff.process.path)) \(verb) \(size)"
     if change != 0 { text += " (\(Quantity.bytes(old.bytes)) -> \(Quantity.bytes(new.bytes)))" }
-    let blocks = new.count - old.count
+    let blocks = new.count.minus(old.count)
     if blocks != 0 { text += ", \(signed(blocks)) blocks" }
     var lines: [TextLine] = [TextStyle.heading.apply(text)]
     if let turnover = diff.turnover {
@@ -75,7 +75,7 @@ public enum HeapDiffText {
     for (place, site) in growth.sites.prefix(siteLimit).enumerated() {
       let margin = site.margin.map { "\u{B1} \(Number.grouped($0.count)) " } ?? ""
       let isTold = growth.sites.count > 1 || site.margin != nil
-      let count = isTold ? "\(signed(site.after.count - site.before.count)) \(margin)" : ""
+      let count = isTold ? "\(signed(site.after.count.minus(site.before.count))) \(margin)" : ""
       add(place == 0 ? "allocated" : "", "\(count)\(Self.site(site.allocation, options))")
     }
     if growth.sites.count > siteLimit {
@@ -146,28 +146,28 @@ public enum HeapDiffText {
   /// Types of which there is less.
   private static func less(_ diff: HeapDiff, _ options: TextOptions) -> [TextLine] {
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
-    let less = diff.types.filter { $0.before.bytes - $0.after.bytes > least }.reversed()
+    let less = diff.types.filter { $0.before.bytes.minus($0.after.bytes) > least }.reversed()
     guard !less.isEmpty else { return [] }
     var lines: [TextLine] = [""]
     for type in less.prefix(lessLimit) {
       let library = type.module.map { " (\($0))" } ?? ""
       lines.append(
         "\(TextStyle.good.apply("LESS"))   \(Number.readable(type.type))\(library): \(Number.grouped(type.before.count)) -> "
-          + "\(Number.grouped(type.after.count)), -\(Quantity.bytes(type.before.bytes - type.after.bytes))")
+          + "\(Number.grouped(type.after.count)), -\(Quantity.bytes(type.before.bytes.minus(type.after.bytes)))")
     }
     if less.count > lessLimit {
-      let rest = less.dropFirst(lessLimit).reduce(0) { $0 + $1.before.bytes - $1.after.bytes }
+      let rest = less.dropFirst(lessLimit).total { $0.before.bytes.minus($0.after.bytes) }
       lines.append("       and \(Quantity.of(less.count - lessLimit, "more type")), -\(Quantity.bytes(rest))")
     }
     return lines
   }
 
   private static func signed(_ number: Int) -> String {
-    (number < 0 ? "-" : "+") + Number.grouped(abs(number))
+    (number < 0 ? "-" : "+") + Number.grouped(number.absolute)
   }
 
   private static func duration(_ seconds: Double) -> String {
-    guard seconds < 1e9 else { return "a long time" }
+    guard seconds >= 0, seconds < 1e9 else { return "a long time" }
     if seconds < 120 { return "\(Int((seconds * 10).rounded()) / 10).\(Int((seconds * 10).rounded()) % 10) s" }
     return seconds < 7200 ? "\(Int(seconds) / 60) min" : "\(Int(seconds) / 3600) h"
   }
@@ -177,7 +177,7 @@ public enum HeapDiffText {
 package enum Number {
   /// "12,000".
   package static func grouped(_ number: Int) -> String {
-    let digits = Array(String(abs(number)))
+    let digits = Array(String(number.magnitude))
     var text = number < 0 ? "-" : ""
     for (position, digit) in digits.enumerated() {
       if position > 0, (digits.count - position) % 3 == 0 { text += "," }

@@ -51,7 +51,7 @@ public enum GrowthText {
   }
 
   private static func now(_ type: TypeGrowth) -> String {
-    "\(grouped(Int(type.now.count))), \(size(type.now.bytes))"
+    "\(grouped(Int(clamping: type.now.count))), \(size(type.now.bytes))"
   }
 
   private static func verdict(_ findings: GrowthFindings) -> String {
@@ -69,6 +69,7 @@ public enum GrowthText {
   /// "1 min 30 s".
   public static func duration(_ seconds: Double) -> String {
     guard seconds >= 60 else { return "\(trimmed(seconds, digits: 1)) s" }
+    guard seconds < 1e15 else { return "\(seconds) s" }
     let whole = Int(seconds.rounded())
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
     return [(hours, "h"), (minutes, "min"), (rest, "s")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -78,7 +79,7 @@ public enum GrowthText {
   /// 1234567 as "1,234,567".
   public static func grouped(_ number: Int) -> String {
     var text = ""
-    var digits = String(abs(number))[...]
+    var digits = String(number.magnitude)[...]
     while digits.count > 3 {
       text = ",\(digits.suffix(3))\(text)"
       digits = digits.dropLast(3)
@@ -90,6 +91,7 @@ public enum GrowthText {
   static func trimmed(_ number: Double, digits: Int) -> String {
     let scale = pow(10, Double(digits))
     let rounded = (number * scale).rounded() / scale
+    guard abs(rounded) < 1e15 else { return "\(number)" }
     guard rounded != rounded.rounded() else { return grouped(Int(rounded)) }
     // Foundation's formatting would bring its tables of all languages into the process.
     let (whole, part) = Int((abs(rounded) * scale).rounded()).quotientAndRemainder(dividingBy: Int(scale))
@@ -99,6 +101,7 @@ public enum GrowthText {
 
   /// "9.4 KB"; 1 KB is 1024 bytes.
   public static func size(_ bytes: Double) -> String {
+    guard bytes.isFinite else { return "\(bytes) B" }
     guard abs(bytes) >= 1024 else { return "\(Int(bytes.rounded())) B" }
     var amount = bytes / 1024
     for unit in ["KB", "MB"] {

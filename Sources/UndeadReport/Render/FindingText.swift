@@ -102,7 +102,7 @@ struct FindingText {
     for (number, link) in links.enumerated() {
       if links.count > Self.chainLimit, number >= shown, number < links.count - shown {
         if number == shown {
-          lines.append("      ... \(links.count - 2 * shown + chain.omitted) more references ...")
+          lines.append("      ... \(chain.omitted.plus(links.count - 2 * shown)) more references ...")
         }
         continue
       }

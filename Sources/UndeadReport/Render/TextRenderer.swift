@@ -117,7 +117,7 @@ public struct TextRenderer {
     if summary.diagnostics > 0 { parts.append(Quantity.of(summary.diagnostics, "diagnostic")) }
     if summary.leaks > 0, !summary.complete { parts.append("check incomplete") }
     let isClean = summary.leaks == 0 && summary.zombies == 0 && summary.complete
-    let style: TextStyle = isClean ? .good : summary.leaks + summary.zombies > 0 ? .alarm : .warning
+    let style: TextStyle = isClean ? .good : summary.leaks > 0 || summary.zombies > 0 ? .alarm : .warning
     return style.apply("undead: \(parts.joined(separator: ", "))")
   }
 }

@@ -1,5 +1,3 @@
-import UndeadSystem
-
 /// The leaks, suspects and zombies that were there already: only others count.
 ///
 /// Groups are known by their signatures, which do not depend on lines, addresses and counts (`Documentation/suppressions.md`).
@@ -47,7 +45,7 @@ public struct Baseline: Sendable, Equatable {
   /// The text of the file.
   public var text: String {
     "# What 'undead --baseline' accepts: signatures of leaks, suspects and zombies. Written by --update-baseline.\n"
-      + entries.map { "\(VisibleText.line($0.signature))  \(VisibleText.line($0.title))\n" }.joined()
+      + entries.map { "\(TextLine("\($0.signature)  \($0.title)").plain)\n" }.joined()
   }
 
   /// How many groups it has.

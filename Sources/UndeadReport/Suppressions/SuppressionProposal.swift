@@ -17,7 +17,11 @@ public enum SuppressionProposal {
 
   /// A rule is one line of visible text: anything may stand where the name has something else.
   private static func patterned(_ rule: String) -> String {
-    ScalarEscapes.applied(to: rule) { VisibleText.isHidden($0) ? "*" : nil }
+    var previous: Unicode.Scalar = " "
+    return ScalarEscapes.applied(to: rule) { scalar in
+      defer { previous = scalar }
+      return VisibleText.isHidden(scalar) || scalar == "#" && previous == "#" ? "*" : nil
+    }
   }
 
   /// The field that is to blame for a cycle; else what leaked.
