@@ -83,7 +83,7 @@ let package = Package(
     .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",
-      dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
+      dependencies: ["UndeadRunLoop", "UndeadSystem", .product(name: "Logging", package: "swift-log")]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
       name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"],
@@ -145,7 +145,8 @@ let package = Package(
         "UndeadSystem",
       ],
       path: "Tests/Fuzzing", exclude: ["Corpora"]),
-    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
+    .testTarget(
+      name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
       exclude: ["Formats"]),
     .testTarget(
       name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport"]),
@@ -200,8 +201,8 @@ if isWithoutInstrument {
 if !hasTool {
   // What is left is what others depend on, and a program that says that it is not the tool.
   let ofTool: Set = [
-    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPreload", "UndeadTestSupport", "UndeadTool",
-    "undead-fuzz",
+    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPreload",
+    "UndeadTestSupport", "UndeadTool", "undead-fuzz",
   ]
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))

@@ -105,9 +105,10 @@ extension UndeadDebugService {
       if name == "localhost" { return true }
       if name.hasPrefix("[") { return name == "[::1]" || name == "[0:0:0:0:0:0:0:1]" || name == "[::ffff:7f00:1]" }
       let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-      return parts.count == 4 && parts[0] == "127" && parts.dropFirst().allSatisfy { part in
-        UInt8(part).map { String($0) == part } ?? false
-      }
+      return parts.count == 4 && parts[0] == "127"
+        && parts.dropFirst().allSatisfy { part in
+          UInt8(part).map { String($0) == part } ?? false
+        }
     }
   }
 }

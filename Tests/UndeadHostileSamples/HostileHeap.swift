@@ -57,7 +57,8 @@ package enum HostileHeap {
     }
     if input.byte() % 2 == 1 {
       for (key, plain) in [
-        ("path", "/app/App"), ("pid", "42"), ("startedAt", "1700000000.5"), ("durationSeconds", "1.25"), ("argument", "-v"),
+        ("path", "/app/App"), ("pid", "42"), ("startedAt", "1700000000.5"), ("durationSeconds", "1.25"),
+        ("argument", "-v"),
       ] { heap.snapshot.setMetadata(key, input.string(plain)) }
     }
     return try? LoadedHeap(HeapFile(decoding: heap.encoded()))

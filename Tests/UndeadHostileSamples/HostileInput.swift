@@ -12,17 +12,25 @@ package struct HostileInput {
 
   /// Pieces of names that have done harm somewhere. `FORGED` never begins a line unless a line break has passed.
   package static let pieces = [
-    "\u{1B}[2J\u{1B}]0;title\u{7}", "\u{9B}31m", "\u{90}q\u{9C}", "\u{7F}\u{8}\u{0}", "\nFORGED: no leaks", "\r\nFORGED",
-    "\u{85}FORGED", "\u{2028}FORGED\u{2029}FORGED", "\u{B}FORGED\u{C}FORGED", "::error file=a::FORGED", "##[error]FORGED",
+    "\u{1B}[2J\u{1B}]0;title\u{7}", "\u{9B}31m", "\u{90}q\u{9C}", "\u{7F}\u{8}\u{0}", "\nFORGED: no leaks",
+    "\r\nFORGED",
+    "\u{85}FORGED", "\u{2028}FORGED\u{2029}FORGED", "\u{B}FORGED\u{C}FORGED", "::error file=a::FORGED",
+    "##[error]FORGED",
     "##vso[task.complete]", "%0A::error::FORGED", "\u{202E}gpj.exe\u{2066}", "\u{200B}\u{200D}\u{FEFF}\u{2060}\u{AD}",
     "\u{E0041}\u{E007F}\u{E0100}", "\u{FFFE}\u{FFFF}\u{1FFFF}", "\u{E000}\u{10FFFD}", "\u{115F}\u{3164}\u{34F}",
-    "</script><script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'/**/onload='x", "<!--", "]]>", "&#x1B;&lt;",
+    "</script><script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'/**/onload='x", "<!--", "]]>",
+    "&#x1B;&lt;",
     "[a](http://evil.example)", "![a](http://evil.example/x)", "](", "<https://evil.example>", "https://evil.example/",
-    "www.evil.example", "@everyone", "a@evil.example", "owner/name#1", "`", "``", "````\n", "```\u{301}", "~~~", "| a | b |",
-    "\\", "\\\"", "\"", "'", "{0}", "{", "}", "\\N", "\\l", "<b>x</b>", "a\tb", "\u{301}", "<\u{301}", "\"\u{301}", "](\u{301}",
-    "::\u{301}", "#\u{301}#[", "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", "\u{2764}\u{FE0F}", "1\u{FE0F}\u{20E3}", "e\u{301}",
-    "Swift.Dictionary<Swift.String, App.Item>", "[value]", "[0]", "+16", ".", "", " ", "()", "$s3App5OwnerC", "closure #1 in App.f()",
-    "/", "../../etc/passwd", "file:///etc/passwd", "javascript:alert(1)", "-- ", "- x", "# x", "> x", "1. x", "=====", "%", "%25",
+    "www.evil.example", "@everyone", "a@evil.example", "owner/name#1", "`", "``", "````\n", "```\u{301}", "~~~",
+    "| a | b |",
+    "\\", "\\\"", "\"", "'", "{0}", "{", "}", "\\N", "\\l", "<b>x</b>", "a\tb", "\u{301}", "<\u{301}", "\"\u{301}",
+    "](\u{301}",
+    "::\u{301}", "#\u{301}#[", "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", "\u{2764}\u{FE0F}", "1\u{FE0F}\u{20E3}",
+    "e\u{301}",
+    "Swift.Dictionary<Swift.String, App.Item>", "[value]", "[0]", "+16", ".", "", " ", "()", "$s3App5OwnerC",
+    "closure #1 in App.f()",
+    "/", "../../etc/passwd", "file:///etc/passwd", "javascript:alert(1)", "-- ", "- x", "# x", "> x", "1. x", "=====",
+    "%", "%25",
     "//", "*/", "/*", "#", "$", "*", "_", "!", "App.",
   ]
 

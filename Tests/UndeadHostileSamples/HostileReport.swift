@@ -41,7 +41,8 @@ package enum HostileReport {
         "modes": .array([.object(["timers": .integer(9)])]),
         "timers": .array([
           .object([
-            "name": .string("tick"), "interval": .number(0.25), "modes": .array([.string("default")]), "fires": .integer(3),
+            "name": .string("tick"), "interval": .number(0.25), "modes": .array([.string("default")]),
+            "fires": .integer(3),
             "missed": .integer(2), "worstLateness": .number(1.5),
             "target": .object(["type": .string("App.Clock"), "holding": .string("weak"), "isAlive": .bool(false)]),
           ])

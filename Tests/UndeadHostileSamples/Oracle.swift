@@ -100,7 +100,9 @@ package enum Oracle {
       return "no HTML: \(error)"
     }
     for element in elements {
-      if ["img", "iframe", "object", "embed", "form", "base", "b-x"].contains(element.name) { return "<\(element.name)>" }
+      if ["img", "iframe", "object", "embed", "form", "base", "b-x"].contains(element.name) {
+        return "<\(element.name)>"
+      }
       for (name, value) in element.attributes {
         if name.hasPrefix("on") { return "attribute \(name)" }
         if ["href", "src", "action", "xlink:href"].contains(name), !value.hasPrefix("#") { return "\(name)=\(value)" }
@@ -125,7 +127,9 @@ package enum Oracle {
       }
       if isQuoted { return "an open quote: \(line.prefix(80))" }
       let allowed = "abcdefghijklmnopqrstuvwxyzLRTB0123456789=[]{},;->. _"
-      if let other = outside.first(where: { !allowed.contains($0) }) { return "\(other) outside of quotes: \(line.prefix(80))" }
+      if let other = outside.first(where: { !allowed.contains($0) }) {
+        return "\(other) outside of quotes: \(line.prefix(80))"
+      }
     }
     return text.hasPrefix("digraph ") && text.hasSuffix("}\n") ? nil : "no graph"
   }
@@ -150,7 +154,9 @@ package enum Oracle {
       if line.hasPrefix("<details>") { continue }
       let plain = withoutCode(own)
       for word in ["](", "://", "www.", "@"] where plain.contains(word) { return "\(word) in \(line.prefix(120))" }
-      if line.hasPrefix("|"), plain.replacing("\\\\", with: "").replacing("\\|", with: "").count(where: { $0 == "|" }) != 5 {
+      if line.hasPrefix("|"),
+        plain.replacing("\\\\", with: "").replacing("\\|", with: "").count(where: { $0 == "|" }) != 5
+      {
         return "a row of another number of cells: \(line.prefix(120))"
       }
     }

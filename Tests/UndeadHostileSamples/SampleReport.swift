@@ -2,7 +2,8 @@ import UndeadReport
 
 /// A report with a finding of each kind.
 package enum SampleReport {
-  package static func frame(_ symbol: String, _ line: Int? = nil, system: Bool = false, inlined: Bool = false) -> Frame {
+  package static func frame(_ symbol: String, _ line: Int? = nil, system: Bool = false, inlined: Bool = false) -> Frame
+  {
     Frame(
       symbol: symbol, file: line.map { _ in "/app/Sources/App/main.swift" }, line: line,
       module: system ? "libswiftCore.so" : "App", offset: 4096, inlined: inlined, system: system)

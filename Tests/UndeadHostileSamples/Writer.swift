@@ -134,9 +134,10 @@ package enum Writer: String, CaseIterable, Sendable {
         HeapView.allCases.flatMap { text(.text, HeapText.render(report, by: $0, options: options)) }
       }
     case .heapDetail:
-      return [HeapReportOptions.Subject.type("*"), .address(0x5500_4000_0000)].compactMap { report(heap, of: $0) }.flatMap {
-        text(.text, HeapText.render($0, options: options)) + data(.json, try? $0.json())
-      }
+      return [HeapReportOptions.Subject.type("*"), .address(0x5500_4000_0000)].compactMap { report(heap, of: $0) }
+        .flatMap {
+          text(.text, HeapText.render($0, options: options)) + data(.json, try? $0.json())
+        }
     case .heapJSON: return data(.json, try? report(heap)?.json())
     case .heapHTML: return text(.html, HeapPage.render(heap, symbols: HeapSymbols(heap, nil)))
     case .heapDot:
@@ -160,7 +161,10 @@ package enum Writer: String, CaseIterable, Sendable {
       var series = CountSeries()
       for time in 0..<30 {
         let amounts = report.types.map { row in
-          (row.type, TypeCounts.Amount(count: Double(row.count) * Double(time), bytes: Double(row.bytes) * Double(time)))
+          (
+            row.type,
+            TypeCounts.Amount(count: Double(row.count) * Double(time), bytes: Double(row.bytes) * Double(time))
+          )
         }
         series.add(TypeCounts(Dictionary(amounts) { first, _ in first }, duration: 1), at: Double(time) * 60)
       }

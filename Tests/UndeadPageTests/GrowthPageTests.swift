@@ -1,6 +1,6 @@
 import Testing
-import UndeadHostileSamples
 import UndeadHeapSamples
+import UndeadHostileSamples
 
 @testable import UndeadHeap
 @testable import UndeadPage

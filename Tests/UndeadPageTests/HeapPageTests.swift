@@ -1,8 +1,8 @@
 import Foundation
 import Testing
+import UndeadHeapSamples
 import UndeadHostileSamples
 import UndeadSystem
-import UndeadHeapSamples
 
 @testable import UndeadHeap
 @testable import UndeadPage

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import UndeadHostileSamples
 import UndeadHeapSamples
+import UndeadHostileSamples
 
 @testable import UndeadHeap
 @testable import UndeadPage

@@ -1,7 +1,7 @@
 import Testing
 import UndeadHostileSamples
-import UndeadSystem
 import UndeadReport
+import UndeadSystem
 
 @testable import UndeadPage
 

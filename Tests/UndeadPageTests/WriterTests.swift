@@ -21,11 +21,16 @@ import UndeadSystem
       let shown = VisibleText.line("a\(Character(scalar))b")
       #expect(shown == "a\(VisibleText.escape(scalar))b")
     }
-    for text in ["App.Größe", "App.名前", "Ελλάς Ж", "a\u{301}", "\u{1F468}\u{200D}\u{1F469}", "\u{2764}\u{FE0F}", "# ##", "a::b"] {
+    for text in [
+      "App.Größe", "App.名前", "Ελλάς Ж", "a\u{301}", "\u{1F468}\u{200D}\u{1F469}", "\u{2764}\u{FE0F}", "# ##", "a::b",
+    ] {
       #expect(VisibleText.line(text) == text)
     }
-    #expect(VisibleText.line("##[error]x ##vso[a] ###[b] ## [c]") == #"#\u{23}[error]x #\u{23}vso[a] ##\u{23}[b] ## [c]"#)
-    #expect(VisibleText.line("a\u{200D}b \u{1F468}\u{200D}b") == #"a\u{200D}b \u{1F468}\u{200D}b"#.replacing(#"\u{1F468}"#, with: "\u{1F468}"))
+    #expect(
+      VisibleText.line("##[error]x ##vso[a] ###[b] ## [c]") == #"#\u{23}[error]x #\u{23}vso[a] ##\u{23}[b] ## [c]"#)
+    #expect(
+      VisibleText.line("a\u{200D}b \u{1F468}\u{200D}b")
+        == #"a\u{200D}b \u{1F468}\u{200D}b"#.replacing(#"\u{1F468}"#, with: "\u{1F468}"))
     #expect(VisibleText.lines("a\nb\r\nc\u{9B}") == #"a"# + "\n" + #"b\u{D}"# + "\n" + #"c\u{9B}"#)
   }
 
@@ -33,7 +38,9 @@ import UndeadSystem
     // All of them in one name, and each at the start, in the middle and at the end of one.
     let all = String(String.UnicodeScalarView(Self.hidden.flatMap { ["x", $0] }))
     #expect(writer.problem(HostileFindings(text: all)) == nil)
-    for scalar in ["\n", "\r", "\u{1B}", "\u{7F}", "\u{85}", "\u{9B}", "\u{2028}", "\u{202E}", "\u{FFFE}"] as [Unicode.Scalar] {
+    for scalar in ["\n", "\r", "\u{1B}", "\u{7F}", "\u{85}", "\u{9B}", "\u{2028}", "\u{202E}", "\u{FFFE}"]
+      as [Unicode.Scalar]
+    {
       let text = "\(scalar)FORGED\(scalar)FORGED: no leaks\(scalar)"
       #expect(writer.problem(HostileFindings(text: text)) == nil, "\(VisibleText.escape(scalar))")
     }

@@ -17,7 +17,8 @@ import Testing
 
   @Test(arguments: [
     "localhost:6060", "LOCALHOST:6060", "localhost.:6060", "127.0.0.1:6060", "127.1.2.3:6060", "[::1]:6060",
-    "[0:0:0:0:0:0:0:1]:6060", " localhost:6060 ", "undead.internal:6060", "Undead.Internal.:6060", "any.port:1", "any.port",
+    "[0:0:0:0:0:0:0:1]:6060", " localhost:6060 ", "undead.internal:6060", "Undead.Internal.:6060", "any.port:1",
+    "any.port",
   ]) func ownNames(host: String) async {
     let hosts = UndeadDebugService.Hosts.loopback(port: 6060, others: ["undead.internal:6060", "any.port"])
     #expect(await status([("Host", host)], hosts) == 200)
@@ -28,7 +29,8 @@ import Testing
     "evil.example:6060", "evil.example", "localhost", "localhost:80", "localhost:6061", "localhost.evil.example:6060",
     "127.0.0.1.evil.example:6060", "127.0.0.1.nip.io:6060", "128.0.0.1:6060", "0.0.0.0:6060", "127.0.0.01:6060",
     "2130706433:6060", "[::2]:6060", "[::1%25lo]:6060", "localhost:6060:6060", "localhost:", "localhost:+6060",
-    "localhost:06060x", "user@localhost:6060", "localhost:6060/", "localhost,evil:6060", "[::1]6060", "[]:6060", "", " ", ".",
+    "localhost:06060x", "user@localhost:6060", "localhost:6060/", "localhost,evil:6060", "[::1]6060", "[]:6060", "",
+    " ", ".",
     "localhost..:6060", "localhost\u{0}:6060", "l\u{F6}calhost:6060", "undead.internal:6061",
   ]) func otherNames(host: String) async {
     let hosts = UndeadDebugService.Hosts.loopback(port: 6060, others: ["undead.internal:6060"])

@@ -32,7 +32,8 @@ public struct UndeadHTTPServer: Sendable {
   ///   - whenBound: is told the address when the server listens.
   public init(
     _ service: UndeadDebugService = UndeadDebugService(), host: String = "127.0.0.1", port: Int,
-    hosts: [String] = [], isAllowed: UndeadHTTPHandler.Authorization? = nil, whenBound: @escaping @Sendable (SocketAddress) -> Void = { _ in }
+    hosts: [String] = [], isAllowed: UndeadHTTPHandler.Authorization? = nil,
+    whenBound: @escaping @Sendable (SocketAddress) -> Void = { _ in }
   ) {
     self.service = service
     self.host = host

@@ -326,7 +326,8 @@ public struct HeapText {
     lines.append(PathText.heading("would go with"))
     for row in dominators {
       lines.append(
-        "  \(HeapNumber.right(HeapNumber.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")")
+        "  \(HeapNumber.right(HeapNumber.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")"
+      )
     }
   }
 }

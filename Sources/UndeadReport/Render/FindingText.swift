@@ -69,7 +69,9 @@ struct FindingText {
 
   private mutating func addZombie(_ zombie: Finding, title: TextLine) {
     addHeading(title, .alarm, zombie.heading, nil)
-    if let details = zombie.details { lines += StackText.wrapped(details, width: sentenceWidth).map { "  \($0)" as TextLine } }
+    if let details = zombie.details {
+      lines += StackText.wrapped(details, width: sentenceWidth).map { "  \($0)" as TextLine }
+    }
     for site in zombie.sites {
       lines.append("")
       addSite(site)
@@ -136,9 +138,10 @@ struct FindingText {
   // MARK: Places
 
   private mutating func addSite(_ site: Site, withCallers: Bool = true) {
-    var words = site.text.map { text in
-      [site.frame == nil && site.role != .scope ? TextStyle.faint.apply(text) : TextLine(text)]
-    } ?? []
+    var words =
+      site.text.map { text in
+        [site.frame == nil && site.role != .scope ? TextStyle.faint.apply(text) : TextLine(text)]
+      } ?? []
     if let frame = site.frame {
       let preposition = site.role == .suspended ? "" : "in "
       words.append("\(preposition)\(StackText.function(frame))\(StackText.place(frame, options))")

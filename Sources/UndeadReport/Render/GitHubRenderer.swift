@@ -23,7 +23,8 @@ public enum GitHubRenderer {
     }
     if !report.summary.complete {
       lines.append(
-        command("warning", title: "Leak check incomplete", nil, NoteFolding.folded(report.summary.notes).map { Markup($0) }))
+        command(
+          "warning", title: "Leak check incomplete", nil, NoteFolding.folded(report.summary.notes).map { Markup($0) }))
     }
     lines.append(TextRenderer.summary(report))
     return lines.joined(separator: "\n") + "\n"

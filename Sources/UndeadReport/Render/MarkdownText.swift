@@ -11,7 +11,8 @@ enum MarkdownText: MarkupLanguage {
       case "&": result += "&amp;".unicodeScalars
       case "<": result += "&lt;".unicodeScalars
       case ">": result += "&gt;".unicodeScalars
-      case "@", "." where (previous == "w" || previous == "W") && isOfWord(next),
+      case "@",
+        "." where (previous == "w" || previous == "W") && isOfWord(next),
         ":" where next == "/", "/" where previous == "/", "#" where isOfWord(previous) && isOfWord(next):
         result += "`\(scalar)`".unicodeScalars
       case "\\", "`", "*", "_", "[", "]", "|", "~", "#", "$", "!":
