@@ -139,7 +139,8 @@ package enum Oracle {
     var fence: Substring?
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if let open = fence {
-        if line.drop(while: { $0 == "`" }).allSatisfy(\.isWhitespace), line.count >= open.count { fence = nil }
+        let run = line.prefix { $0 == "`" }
+        if run.count >= open.count, line.dropFirst(run.count).allSatisfy(\.isWhitespace) { fence = nil }
         continue
       }
       if line.hasPrefix("```") {

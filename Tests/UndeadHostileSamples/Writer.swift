@@ -27,9 +27,11 @@ package struct HostileFindings {
     while reports.count < 2 { reports.append(LeakReport()) }
   }
 
-  /// Every text of a report is this one.
-  package init(text: String) {
+  /// Every text of a report, and of heaps if they are asked for, is this one.
+  package init(text: String, heaps withHeaps: Bool) {
     reports = [SampleReport.hostile(text), SampleReport.full]
+    heaps = []
+    guard withHeaps else { return }
     var heap = HeapBuilder()
     let stack: [HeapBuilder.Function] = [.app(text, text, 1), .app("main", "/app/main.swift", 1)]
     let block = heap.object("App.\(text)", isOfProgram: true, at: stack)
@@ -40,7 +42,7 @@ package struct HostileFindings {
     heap.note(text)
     heap.mark(text)
     let first = heap
-    for _ in 0..<300 { heap.link(block, text, heap.object("App.\(text)", size: 512, at: stack)) }
+    for _ in 0..<40 { heap.link(block, text, heap.object("App.\(text)", size: 512, at: stack)) }
     heaps = [first, heap].compactMap { try? LoadedHeap(HeapFile(decoding: $0.encoded())) }
   }
 }

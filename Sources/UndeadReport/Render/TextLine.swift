@@ -28,7 +28,19 @@ package struct TextLine: Sendable, Equatable {
   }
 
   private init(_ pieces: [Piece]) {
-    self.pieces = pieces
+    self.pieces = []
+    append(pieces)
+  }
+
+  /// Pieces of one style are one.
+  private mutating func append(_ more: [Piece]) {
+    for piece in more {
+      if let last = pieces.last, last.style == piece.style, last.link == piece.link {
+        pieces[pieces.count - 1].text += piece.text
+      } else {
+        pieces.append(piece)
+      }
+    }
   }
 
   package var isEmpty: Bool { pieces.isEmpty }
@@ -48,7 +60,9 @@ package struct TextLine: Sendable, Equatable {
 
   /// The text as a terminal takes it: with escape sequences if the options ask for colour.
   package func terminal(_ options: TextOptions) -> String {
-    guard options.color else { return plain }
+    let plain = plain
+    // A line that was changed to be no command has no colours.
+    guard options.color, plain == pieces.reduce(into: "", { $0 += $1.text }) else { return plain }
     return pieces.reduce(into: "") { result, piece in
       let text = piece.style.map { "\u{1B}[\($0.rawValue)m\(piece.text)\u{1B}[0m" } ?? piece.text
       result += piece.link.map { "\u{1B}]8;;\($0)\u{1B}\\\(text)\u{1B}]8;;\u{1B}\\" } ?? text
@@ -75,7 +89,7 @@ package struct TextLine: Sendable, Equatable {
 
   package static func + (left: TextLine, right: TextLine) -> TextLine { TextLine(left.pieces + right.pieces) }
 
-  package static func += (left: inout TextLine, right: TextLine) { left.pieces += right.pieces }
+  package static func += (left: inout TextLine, right: TextLine) { left.append(right.pieces) }
 
   /// Blanks.
   package static func blanks(_ count: Int) -> TextLine {
