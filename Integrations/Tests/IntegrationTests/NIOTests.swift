@@ -62,7 +62,7 @@ import UndeadService
     }
   }
 
-  @Test func aRequestMustComeInTime() async throws {
+  @Test func aRequestMustComeInTime() throws {
     let channel = EmbeddedChannel()
     let handler = UndeadHTTPHandler(
       service: UndeadDebugService(configuration: .init(labels: [:])), hosts: .any, headTime: .seconds(10)
