@@ -83,17 +83,19 @@ let package = Package(
     .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",
-      dependencies: ["UndeadRunLoop", .product(name: "Logging", package: "swift-log")]),
+      dependencies: ["UndeadRunLoop", "UndeadSystem", .product(name: "Logging", package: "swift-log")]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
-      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport"],
+      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"],
       resources: [
         .embedInCode("Resources/page.css"), .embedInCode("Resources/page.js"), .embedInCode("Resources/heap.js"),
       ]),
     // Profiles in the format of pprof.
     .target(
       name: "UndeadProfile",
-      dependencies: ["UndeadHeap", "UndeadReport", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+      dependencies: [
+        "UndeadHeap", "UndeadReport", "UndeadSystem", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
       exclude: ["Format/profile.proto"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
@@ -128,18 +130,31 @@ let package = Package(
     .target(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport"],
       path: "Tests/UndeadHeapSamples"),
-    // Readers of files, for coverage-guided fuzzing (scripts/fuzz).
+    // What writers of reports must stand, and how it is seen that they do: for tests and for fuzzing.
+    .target(
+      name: "UndeadHostileSamples",
+      dependencies: [
+        "UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
+      ],
+      path: "Tests/UndeadHostileSamples"),
+    // Readers of files and writers of reports, for coverage-guided fuzzing (scripts/fuzz).
     .executableTarget(
       name: "undead-fuzz",
       dependencies: [
-        "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadService", "UndeadSystem",
+        "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadReport", "UndeadService",
+        "UndeadSystem",
       ],
       path: "Tests/Fuzzing", exclude: ["Corpora"]),
-    .testTarget(name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadTestSupport"], exclude: ["Formats"]),
+    .testTarget(
+      name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
+      exclude: ["Formats"]),
     .testTarget(
       name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport"]),
     .testTarget(
-      name: "UndeadPageTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadReport"],
+      name: "UndeadPageTests",
+      dependencies: [
+        "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport", "UndeadSystem",
+      ],
       exclude: ["Browser", "Golden"]),
     .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
     .testTarget(
@@ -186,8 +201,8 @@ if isWithoutInstrument {
 if !hasTool {
   // What is left is what others depend on, and a program that says that it is not the tool.
   let ofTool: Set = [
-    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadPreload", "UndeadTestSupport", "UndeadTool",
-    "undead-fuzz",
+    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPreload",
+    "UndeadTestSupport", "UndeadTool", "undead-fuzz",
   ]
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))

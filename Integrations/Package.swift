@@ -19,6 +19,7 @@ let package = Package(
       name: "UndeadNIO",
       dependencies: [
         .product(name: "UndeadService", package: "undead"), .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ]),
     .target(
@@ -39,7 +40,7 @@ let package = Package(
         "ExampleServer", "UndeadHummingbird", "UndeadNIO", .product(name: "UndeadService", package: "undead"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ]),
   ],
   swiftLanguageModes: [.v6]

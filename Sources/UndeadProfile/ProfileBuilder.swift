@@ -1,5 +1,6 @@
 import SwiftProtobuf
 import UndeadReport
+import UndeadSystem
 
 /// What a profile shows first.
 public enum ProfileView: Sendable {
@@ -60,7 +61,9 @@ struct ProfileBuilder {
     profile.defaultSampleType = string(hasAllocations && view == .allocated ? "alloc_space" : "inuse_space")
   }
 
+  /// All texts of a profile are in this table, and readers print them on terminals.
   private mutating func string(_ text: String) -> Int64 {
+    let text = VisibleText.line(text)
     if let known = strings[text] { return known }
     let number = Int64(profile.stringTable.count)
     profile.stringTable.append(text)

@@ -1,6 +1,7 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Logging
 import UndeadRunLoop
+import UndeadSystem
 
 extension RunLoopDiagnostics {
   /// Switches diagnostics on and sends each to a swift-log logger, with its details as metadata.
@@ -10,7 +11,9 @@ extension RunLoopDiagnostics {
   ///   - thresholds: what counts as late, starving and blocking.
   public static func enable(logger: Logger, thresholds: Thresholds = Thresholds()) {
     enable(thresholds) { diagnostic in
-      logger.log(level: diagnostic.kind.logLevel, "\(diagnostic.message)", metadata: diagnostic.metadata)
+      // Names of timers may come from anywhere, and not every handler of logs keeps a message on its line.
+      logger.log(
+        level: diagnostic.kind.logLevel, "\(VisibleText.line(diagnostic.message))", metadata: diagnostic.metadata)
     }
   }
 }
@@ -28,7 +31,7 @@ extension RunLoopDiagnostic.Kind {
 extension RunLoopDiagnostic {
   /// The kind, the details, and the backtraces as addresses.
   public var metadata: Logger.Metadata {
-    var metadata = Logger.Metadata(uniqueKeysWithValues: details.map { ($0.key, .string($0.value)) })
+    var metadata = Logger.Metadata(uniqueKeysWithValues: details.map { ($0.key, .string(VisibleText.line($0.value))) })
     metadata["kind"] = .string(kind.rawValue)
     for trace in backtraces {
       metadata["backtrace.\(trace.role)"] = .array(

@@ -1,6 +1,7 @@
 import Undead
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 extension UndeadDebugService.Response {
   /// An answer that says what is wrong, as text with a newline.
@@ -9,7 +10,7 @@ extension UndeadDebugService.Response {
   ) -> Self {
     var headers = headers
     if let retryAfter { headers.append(.init(name: "Retry-After", value: "\(retryAfter)")) }
-    return Self(status, text: "\(PlainText.lines(text))\n", headers: headers)
+    return Self(status, text: "\(VisibleText.lines(text))\n", headers: headers)
   }
 
   static func moved(to path: String) -> Self {
@@ -48,17 +49,4 @@ extension UndeadDebugService.Response {
 struct Missing: Error, CustomStringConvertible {
   var status: Int
   var description: String
-}
-
-/// Text from elsewhere in an answer: nothing that a terminal would obey.
-enum PlainText {
-  static func line(_ text: String) -> String { replaced(text) { $0.value < 32 || $0.value == 127 } }
-
-  static func lines(_ text: String) -> String { replaced(text) { $0.value < 32 && $0 != "\n" || $0.value == 127 } }
-
-  private static func replaced(_ text: String, _ isMeant: (Unicode.Scalar) -> Bool) -> String {
-    var scalars = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { scalars.append(isMeant(scalar) ? "?" : scalar) }
-    return String(scalars)
-  }
 }

@@ -15,13 +15,29 @@ extension UndeadDebugService {
     init(_ status: Int = 200, contentType: String, headers: [Header] = [], body: Body) {
       self.status = status
       self.contentType = contentType
-      self.headers = headers + [Header(name: "Cache-Control", value: "no-store")]
-      self.headers.append(Header(name: "X-Content-Type-Options", value: "nosniff"))
+      self.headers = headers + Self.precautions.map { Header(name: $0.0, value: $0.1) }
+      self.headers.append(
+        Header(
+          name: "Content-Security-Policy",
+          value: contentType.hasPrefix("text/html") ? Self.policyOfPages : Self.policy))
       self.body = body
       contentLength = body.count
     }
 
-    init(_ status: Int = 200, text: String, contentType: String = "text/plain; charset=utf-8", headers: [Header] = []) {
+    /// What browsers are told of each answer: keep nothing, guess nothing, show it in no frame, and name it to nobody.
+    private static let precautions = [
+      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+      ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+      ("Cross-Origin-Opener-Policy", "same-origin"),
+    ]
+    private static let policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    /// Both this and the policy in the page itself hold, which allows scripts with its number only.
+    private static let policyOfPages = policy + "; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+    /// A text as an answer, for what a server says itself.
+    public init(
+      _ status: Int = 200, text: String, contentType: String = "text/plain; charset=utf-8", headers: [Header] = []
+    ) {
       self.init(status, contentType: contentType, headers: headers, body: Body(Array(text.utf8)))
     }
 

@@ -56,14 +56,19 @@ public final class UndeadDebugService: Sendable {
   /// Answers a request; never throws, whatever is asked for.
   ///
   /// A request that waits, for its turn or for time to pass, ends when its task is cancelled.
-  public func respond(to request: Request) async -> Response {
-    guard request.method == "GET" || request.method == "HEAD" else {
-      return .problem(
-        405, "\(request.method.prefix(32)) is not possible here; use GET or HEAD",
-        headers: [.init(name: "Allow", value: "GET, HEAD")])
-    }
+  ///
+  /// - Parameter hosts: the names under which the server is asked. Whoever can reach it may ask, if nothing before it says who:
+  ///   then give ``Hosts/loopback(port:others:)`` or ``Hosts/named(_:)``.
+  public func respond(to request: Request, hosts: Hosts = .any) async -> Response {
+    if let refusal = refusal(of: request, hosts: hosts) { return refusal }
     guard let answer = route(request.path) else {
       return .problem(404, "there is nothing at '\(request.path.prefix(200))'; see /debug/pprof/ and /debug/undead/")
+    }
+    guard answer.methods.contains(request.method) else {
+      let allowed = answer.methods.joined(separator: ", ")
+      return .problem(
+        405, "\(request.method.prefix(32)) is not possible here; use \(answer.methods.joined(separator: " or "))",
+        headers: [.init(name: "Allow", value: allowed)])
     }
     if request.method == "HEAD" { return head(of: answer) }
     let count = underWay.withLock { count in
@@ -82,9 +87,21 @@ public final class UndeadDebugService: Sendable {
     }
   }
 
+  /// What is wrong with who asks, by what a browser says of it: another site's name in `Host`, a page of another site.
+  ///
+  /// For a server that asks for a password: a request that is refused here is not to be asked for one.
+  ///
+  /// - Returns: the answer; nil if ``respond(to:hosts:)`` has one.
+  public func refusal(of request: Request, hosts: Hosts) -> Response? {
+    if let problem = hosts.problem(with: request) { return problem }
+    return request.isOfAnotherSite ? .problem(403, "pages of other sites are not answered") : nil
+  }
+
   /// What a path is answered by.
   private struct Answer {
     var contentType: String
+    /// What changes something is asked for by `POST` only: a link, an image and a crawler get.
+    var methods = ["GET", "HEAD"]
     var make: (Request) async throws -> Response
   }
 
@@ -100,7 +117,7 @@ public final class UndeadDebugService: Sendable {
     case "/debug/undead/report": return Answer(contentType: text, make: report)
     case "/debug/undead/heap": return Answer(contentType: text, make: heap)
     case "/debug/undead/growth": return Answer(contentType: text, make: growth)
-    case "/debug/undead/mark": return Answer(contentType: text, make: mark)
+    case "/debug/undead/mark": return Answer(contentType: text, methods: ["POST"], make: mark)
     default: return nil
     }
   }

@@ -62,5 +62,6 @@ import Foundation
         reader.read(Array(try Data(contentsOf: file)))
       }
     }
+    if Reader.problems > 0 { exit(1) }
   }
 }

@@ -1,14 +1,15 @@
 import Foundation
 import UndeadAttach
 import UndeadHeap
+import UndeadHostileSamples
 import UndeadReport
 import UndeadService
 import UndeadSystem
 
 /// What reads files, and other input that need not be trusted. Whatever the bytes are, a reader returns: what it makes of them does not
-/// matter here.
+/// matter here. The last two are all writers: the bytes decide what they are given, and what they write is judged.
 enum Reader: String, CaseIterable {
-  case snapshot, heap, zombies, elf, core, maps, suppressions, names, report, http
+  case snapshot, heap, zombies, elf, core, maps, suppressions, names, report, http, writers, heapwriters
 
   /// Reads all that is ever read of such an input.
   func read(_ bytes: [UInt8]) {
@@ -24,7 +25,9 @@ enum Reader: String, CaseIterable {
     case .suppressions: Self.readSuppressions(String(decoding: bytes, as: UTF8.self))
     case .names: Self.readName(String(decoding: bytes, as: UTF8.self))
     case .report: Self.readReport(Data(bytes))
-    case .http: _ = HTTPHead.parse(bytes)
+    case .http: Self.readRequest(bytes)
+    case .writers: Self.write(HostileFindings(reports: bytes), Writer.allCases.filter { !$0.isOfHeaps })
+    case .heapwriters: Self.write(HostileFindings(heaps: bytes), Writer.allCases.filter(\.isOfHeaps))
     }
   }
 
@@ -110,6 +113,31 @@ enum Reader: String, CaseIterable {
 
   private static func readReport(_ data: Data) {
     if let report = try? JSONRenderer.parse(data) { render(report) }
+  }
+
+  /// A request, and whether its headers let it pass: nothing is asked of the process.
+  private static func readRequest(_ bytes: [UInt8]) {
+    guard case .request(let request) = HTTPHead.parse(bytes) else { return }
+    for hosts in [UndeadDebugService.Hosts.any, .loopback(port: 6060), .named(["a", "b:1", "[::1]:2"])] {
+      _ = service.refusal(of: request, hosts: hosts)
+    }
+  }
+
+  private static let service = UndeadDebugService(configuration: .init(labels: [:]))
+
+  /// What was found in what writers wrote.
+  nonisolated(unsafe) private(set) static var problems = 0
+
+  private static func write(_ findings: HostileFindings, _ writers: [Writer]) {
+    for writer in writers {
+      guard let problem = writer.problem(findings) else { continue }
+      #if FUZZING
+        fatalError(problem)
+      #else
+        print(problem)
+        problems += 1
+      #endif
+    }
   }
 
   /// A file without a name, which all inputs of the process are written to in turn.

@@ -16,6 +16,9 @@ enum Seeds {
     try write(suppressions.map { Data($0.utf8) }, of: .suppressions, to: directory)
     try write(maps.map { Data($0.utf8) }, of: .maps, to: directory)
     try write(requests.map { Data($0.utf8) }, of: .http, to: directory)
+    let decisions = [Data(), Data((0..<512).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) })]
+    try write(decisions, of: .writers, to: directory)
+    try write(decisions, of: .heapwriters, to: directory)
   }
 
   private static func write(_ inputs: [Data], of reader: Reader, to directory: URL) throws {
@@ -66,5 +69,6 @@ enum Seeds {
   private static let requests = [
     "GET /debug/pprof/heap?seconds=30 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "HEAD /debug/undead/heap?type=App.%2A&top=3 HTTP/1.0\r\n\r\n",
+    "POST /debug/undead/mark?name=a HTTP/1.1\r\nHost: [::1]:6060\r\nOrigin: http://[::1]:6060\r\nSec-Fetch-Site: same-origin\r\n\r\n",
   ]
 }

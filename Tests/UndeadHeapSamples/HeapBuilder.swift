@@ -118,7 +118,8 @@ package struct HeapBuilder {
     hash: UInt64? = nil, reached: Bool, flags: UInt32, address: UInt64? = nil, isRaw: Bool = false, at stack: [Function]
   ) -> Block {
     let place = address ?? nextAddress
-    nextAddress = max(nextAddress, place + (size + 31) & ~15)
+    // A size that no process can have leaves no gap behind it.
+    nextAddress = max(nextAddress, place &+ (min(size, 1 << 40) + 31) & ~15)
     let allFlags = flags | (reached ? HeapFile.Shape.reached : 0)
     blocks.append(
       BlockRecord(

@@ -10,7 +10,7 @@ extension HeapBuilder {
     var streams = Streams(self)
     let graph = streams.graph()
     let edges = blocks.reduce(0) { $0 + $1.links.count }
-    let resident: UInt64 = memory.reduce(0) { $0 + $1.resident }
+    let resident: UInt64 = memory.reduce(0) { $0 &+ $1.resident }
     let counters: [(String, UInt64)] = [
       ("heapBlocks", UInt64(blocks.count)), ("heapEdges", UInt64(edges)), ("heapRootEdges", UInt64(rootEdges.count)),
       ("heapStreamBytes", UInt64(graph.count)), ("residentBytes", resident),

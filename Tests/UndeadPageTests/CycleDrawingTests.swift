@@ -1,4 +1,5 @@
 import Testing
+import UndeadHostileSamples
 
 @testable import UndeadPage
 @testable import UndeadReport
@@ -16,17 +17,17 @@ import Testing
     CycleGraph(Chain(cycle: cycle, culprit: culprit, omitted: omitted))
   }
 
-  private func draw(_ cycle: [Reference], culprit: Int? = nil) throws -> [Markup.Element] {
+  private func draw(_ cycle: [Reference], culprit: Int? = nil) throws -> [StrictHTML.Element] {
     var html = HTML()
     CycleDrawing(graph(cycle, culprit: culprit)).write(to: &html, id: "x")
-    return try Markup(html.markup).elements
+    return try StrictHTML(html.markup).elements
   }
 
   private func ring(_ count: Int, name: String = "Step") -> [Reference] {
     (0..<count).map { Reference(type: "App.\(name)\($0)", field: "next\($0)") }
   }
 
-  private func boxes(_ elements: [Markup.Element]) -> [Box] {
+  private func boxes(_ elements: [StrictHTML.Element]) -> [Box] {
     elements.filter { $0.name == "rect" }.map { rect in
       func number(_ key: String) -> Double { Double(rect.attributes[key] ?? "") ?? .nan }
       return Box(x: number("x"), y: number("y"), width: number("width"), height: number("height"))

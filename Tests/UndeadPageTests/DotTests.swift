@@ -1,5 +1,6 @@
 import Testing
 import UndeadHeapSamples
+import UndeadHostileSamples
 
 @testable import UndeadHeap
 @testable import UndeadPage

@@ -1,5 +1,6 @@
 import Testing
 import UndeadHeapSamples
+import UndeadHostileSamples
 
 @testable import UndeadHeap
 @testable import UndeadPage
@@ -15,13 +16,13 @@ import UndeadHeapSamples
     var diff = try difference(SampleHeap.builder(sessions: 4), SampleHeap.builder(sessions: 40, jobs: 6))
     diff.leaks = ReportDiff(from: LeakReport(), to: LeakReport(leaks: [SampleReport.pair]))
     let page = GrowthPage.render(diff)
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     try Golden.expect(Golden.content(page), "growth.html")
   }
 
   @Test func nothingGrew() throws {
     let page = try GrowthPage.render(difference(SampleHeap.builder(), SampleHeap.builder()))
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     #expect(page.contains("Nothing grew."))
     #expect(page.contains("as large as before"))
   }
@@ -36,7 +37,7 @@ import UndeadHeapSamples
       return heap
     }
     let page = try GrowthPage.render(difference(heap(1), heap(50)))
-    let markup = try Markup(page)
+    let markup = try StrictHTML(page)
     #expect(!markup.elements.contains { $0.name == "b" && $0.attributes.isEmpty == false })
     #expect(markup.elements.count { $0.name == "script" } == 1)
   }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 import UndeadHeapSamples
+import UndeadHostileSamples
+import UndeadSystem
 
 @testable import UndeadHeap
 @testable import UndeadPage
@@ -20,7 +22,7 @@ import UndeadHeapSamples
 
   @Test func tablesStandInThePageItself() throws {
     let page = try SampleHeap.page()
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     try Golden.expect(Golden.content(page), "heap.html")
   }
 
@@ -63,9 +65,9 @@ import UndeadHeapSamples
     heap.link(block, text, other, type: text)
     heap.global(text, holds: block)
     let page = try SampleHeap.page(heap)
-    let markup = try Markup(page)
+    let markup = try StrictHTML(page)
     #expect(markup.elements.count { $0.name == "script" } == 3)
-    #expect(!page.unicodeScalars.contains { HTML.isHidden($0) })
+    #expect(!page.unicodeScalars.contains { $0 != "\n" && VisibleText.isHidden($0) })
     _ = try data(page)
   }
 
@@ -78,7 +80,7 @@ import UndeadHeapSamples
       at: [.app("App.Cache.fill()", "/app/Cache.swift", 7)])
     builder.link(cache, "items", storage, type: "Swift.Array<App.Item>")
     let page = try SampleHeap.page(builder)
-    let elements = try Markup(page).elements
+    let elements = try StrictHTML(page).elements
     #expect(elements.contains { $0.attributes["id"] == "finding-1" })
     #expect(page.contains("<h2>Worth a look"))
     #expect(page.contains("<code>.items</code> of <code>App.Cache</code>"))
@@ -87,7 +89,7 @@ import UndeadHeapSamples
 
   @Test func emptyHeap() throws {
     let page = try SampleHeap.page(HeapBuilder())
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     #expect(lists(try data(page)["tree"]).count == 1)
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UndeadHeapSamples
+import UndeadHostileSamples
 
 @testable import UndeadHeap
 @testable import UndeadPage

@@ -1,5 +1,7 @@
 import Testing
+import UndeadHostileSamples
 import UndeadReport
+import UndeadSystem
 
 @testable import UndeadPage
 
@@ -9,20 +11,20 @@ import UndeadReport
     var options = TextOptions()
     options.directory = "/app"
     let page = ReportPage.render(SampleReport.full, options: options)
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     try Golden.expect(Golden.content(page), "report.html")
   }
 
   @Test func nothingFound() throws {
     let page = ReportPage.render(LeakReport(process: .init(path: "/app/App", pid: 7)))
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     try Golden.expect(Golden.content(page), "nothing.html")
   }
 
   @Test func noStacks() throws {
     var options = TextOptions(stacks: false)
     options.directory = "/app"
-    let elements = try Markup(ReportPage.render(SampleReport.full, options: options)).elements
+    let elements = try StrictHTML(ReportPage.render(SampleReport.full, options: options)).elements
     #expect(!elements.contains { $0.attributes["class"] == "stack" })
   }
 
@@ -38,7 +40,7 @@ import UndeadReport
     var report = LeakReport(leaks: [Leak(signature: "1", kind: .unreferenced, totalBytes: 8, allocation: stack)])
     report.summary.notes = (1...5).map { "process \($0) was not checked: it was killed" }
     let page = ReportPage.render(report)
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     #expect(page.contains("<summary>2 frames of Dispatch</summary>"))
     #expect(page.contains("5 processes were not checked: they were killed (1, 2, 3 and 2 more)"))
     #expect(!page.contains("process 4 was"))
@@ -50,8 +52,8 @@ import UndeadReport
   ])
   func textsAreNoMarkup(_ text: String) throws {
     let page = ReportPage.render(SampleReport.hostile(text))
-    let markup = try Markup(page)
-    let plain = try Markup(ReportPage.render(SampleReport.hostile("App.Name")))
+    let markup = try StrictHTML(page)
+    let plain = try StrictHTML(ReportPage.render(SampleReport.hostile("App.Name")))
     // The attack has changed neither the elements nor what they are called.
     let names = Set(plain.elements.map(\.name))
     #expect(markup.elements.allSatisfy { names.contains($0.name) })
@@ -59,7 +61,7 @@ import UndeadReport
     let keys = Set(plain.elements.flatMap(\.attributes.keys))
     #expect(Set(markup.elements.flatMap(\.attributes.keys)).subtracting(keys).isEmpty)
     #expect(markup.elements.allSatisfy { $0.attributes["href"]?.hasPrefix("#") ?? true })
-    #expect(!page.unicodeScalars.contains { HTML.isHidden($0) })
+    #expect(!page.unicodeScalars.contains { $0 != "\n" && VisibleText.isHidden($0) })
   }
 
   @Test func loadsNothing() throws {
@@ -67,19 +69,19 @@ import UndeadReport
     for word in ["http://", "https://", "src=", "@import", "url(/", "fetch(", "XMLHttpRequest", "eval("] {
       #expect(!page.contains(word), "\(word)")
     }
-    let markup = try Markup(page)
+    let markup = try StrictHTML(page)
     let policy = markup.elements.first { $0.attributes["http-equiv"] == "Content-Security-Policy" }
     let nonce = try #require(markup.elements.first { $0.name == "script" }?.attributes["nonce"])
     #expect(policy?.attributes["content"]?.contains("default-src &#39;none&#39;") == true)
     #expect(policy?.attributes["content"]?.contains("nonce-\(nonce)") == true)
-    let other = try Markup(ReportPage.render(LeakReport()))
+    let other = try StrictHTML(ReportPage.render(LeakReport()))
     #expect(other.elements.first { $0.name == "script" }?.attributes["nonce"] != nonce)
   }
 
   @Test func linksLeadSomewhere() throws {
     var report = SampleReport.full
     report.leaks += report.leaks
-    let elements = try Markup(ReportPage.render(report)).elements
+    let elements = try StrictHTML(ReportPage.render(report)).elements
     let names = elements.compactMap { $0.attributes["id"] }
     #expect(Set(names).count == names.count, "an id occurs twice")
     for link in elements.compactMap({ $0.attributes["href"] }) {
@@ -112,7 +114,7 @@ import UndeadReport
       return leak
     }
     let page = ReportPage.render(report)
-    _ = try Markup(page)
+    _ = try StrictHTML(page)
     #expect(page.split(separator: "<article").count { $0.contains(" id=\"leak-") } == 1)
     #expect(page.contains("6 more groups for which the same is to blame"))
     for number in 0..<7 { #expect(page.contains("App.Owner&lt;App.T\(number)&gt;")) }

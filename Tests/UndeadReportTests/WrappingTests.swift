@@ -5,7 +5,7 @@ import Testing
 /// Lines on a terminal: as wide as it is, in colour, with links.
 @Suite struct WrappingTests {
   @Test func linesAreBrokenBetweenWordsAndSetIn() {
-    let lines = [
+    let lines: [TextLine] = [
       "  with it    2 × Swift.__StringStorage (128 bytes), 1 × App.Child (32 bytes)",
       "    #0  App.makePair() at /app/Sources/App/Pair.swift:12",
     ]
@@ -20,19 +20,25 @@ import Testing
   }
 
   @Test func theMarkStaysBelowWhatItMarks() {
-    let lines = ["      .onEvent → closure #1 in App.Owner.start() at main.swift:12", "      ^^^^^^^^"]
+    let mark: TextLine = "      ^^^^^^^^"
+    let lines = ["      .onEvent → closure #1 in App.Owner.start() at main.swift:12", mark.marking()]
     #expect(
       Wrapping.wrapped(lines, width: 45) == [
-        "      .onEvent → closure #1 in", "      ^^^^^^^^", "          App.Owner.start() at main.swift:12",
+        "      .onEvent → closure #1 in", mark.marking(), "          App.Owner.start() at main.swift:12",
       ])
+    let name: TextLine = "      \("^^^^")"
+    #expect(Wrapping.wrapped([lines[0], name], width: 45).last == name, "a field may be called like a mark")
   }
 
   @Test func escapeSequencesTakeNoRoom() {
-    let link = "\u{1B}]8;;file:///some/where/main.swift\u{1B}\\\u{1B}[4mmain.swift:3\u{1B}[0m\u{1B}]8;;\u{1B}\\"
-    #expect(Wrapping.width(of: link) == 12)
-    let line = "    \u{1B}[36mApp.Owner\u{1B}[0m made in a function at \(link)"
+    let link = TextStyle.place.apply("main.swift:3").linked(to: "file:///some/where/main.swift")
+    let line: TextLine = "    \(TextStyle.type.apply("App.Owner")) made in a function at \(link)"
     #expect(Wrapping.wrapped([line], width: 48) == [line])
-    #expect(Wrapping.wrapped([line], width: 47).count == 2)
+    let rows = Wrapping.wrapped([line], width: 47)
+    #expect(rows.count == 2)
+    #expect(
+      rows[1].terminal(TextOptions(color: true))
+        == "        \u{1B}]8;;file:///some/where/main.swift\u{1B}\\\u{1B}[4mmain.swift:3\u{1B}[0m\u{1B}]8;;\u{1B}\\")
   }
 
   @Test func aTerminalGetsLinksAndColours() throws {

@@ -45,7 +45,13 @@ import Testing
     #expect(status("GET / HTTP/1.1\r\n" + String(repeating: "a: b\r\n", count: 101) + "\r\n") == 431)
     #expect(status("GET /" + String(repeating: "a", count: HTTPHead.mostBytes)) == 431)
     #expect(status("GET /" + String(repeating: "a", count: HTTPHead.mostBytes) + " HTTP/1.1\r\n\r\n") == 431)
-    #expect(status("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n") == nil)
+    #expect(status("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n") == 413)
+    #expect(status("POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n") == nil)
+    #expect(status("POST / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n") == 400)
+    #expect(status("POST / HTTP/1.1\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n") == 413)
+    #expect(status("POST / HTTP/1.1\r\nContent-Length : 5\r\n\r\n") == 400)
+    #expect(status("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n") == 400)
+    #expect(status("GET / HTTP/1.1\r\nHost: a\r\n X: folded\r\n\r\n") == 400)
   }
 
   /// Bytes that nobody meant: never a trap, and the same answer for the same bytes.
@@ -72,13 +78,15 @@ import Testing
     let head = HTTPHead.render(.problem(503, "no", headers: [.init(name: "A", value: "b\r\nC: d")], retryAfter: 3))
     #expect(
       String(decoding: head, as: UTF8.self)
-        == "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nA: b??C: d\r\n"
-        + "Retry-After: 3\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 3\r\n"
-        + "Connection: close\r\n\r\n")
+        == "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nA: b\\u{D}\\u{A}C: d\r\n"
+        + "Retry-After: 3\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+        + "Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
+        + "Cross-Origin-Opener-Policy: same-origin\r\nContent-Security-Policy: default-src 'none'; base-uri 'none'; "
+        + "form-action 'none'; frame-ancestors 'none'\r\nContent-Length: 3\r\nConnection: close\r\n\r\n")
   }
 
   @Test func textsOfOthersHoldNothingThatATerminalObeys() async throws {
     let answer = UndeadDebugService.Response.problem(404, "nothing at '\u{1B}[2J\u{7F}'")
-    #expect(try await answer.body.bytes() == Array("nothing at '?[2J?'\n".utf8))
+    #expect(try await answer.body.bytes() == Array("nothing at '\\u{1B}[2J\\u{7F}'\n".utf8))
   }
 }

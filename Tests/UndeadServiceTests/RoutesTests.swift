@@ -29,6 +29,11 @@ import Testing
     #expect(post.header("allow") == "GET, HEAD")
   }
 
+  @Test(arguments: ["GET", "HEAD", "PUT", "OPTIONS", "get"]) func onlyAPostMarks(method: String) async throws {
+    let response = await service.respond(to: try #require(.init(method: method, target: "/debug/undead/mark?name=a")))
+    #expect(response.status == 405 && response.header("Allow") == "POST")
+  }
+
   @Test func headDoesNoWork() async throws {
     let response = await service.respond(to: .init(method: "HEAD", path: "/debug/pprof/heap"))
     #expect(response.status == 200 && response.body.count == 0 && response.contentLength == nil)
@@ -43,7 +48,7 @@ import Testing
     "/debug/undead/growth?seconds=-1", "/debug/undead/growth?since=a&format=html", "/debug/undead/mark",
     "/debug/undead/mark?name=",
   ]) func wrongQueries(target: String) async throws {
-    let (status, text) = try await answer(target)
+    let (status, text) = try await answer(target, method: target.contains("/mark") ? "POST" : "GET")
     #expect(status == 400)
     #expect(text.contains("give") || text.contains("leave out") || text.contains("is told"))
   }

@@ -4,7 +4,8 @@ import UndeadService
 
 /// Answers HTTP requests in a channel of SwiftNIO, behind its HTTP/1 handlers.
 ///
-/// One request a connection: it is closed after the answer. Bodies of requests are passed over.
+/// One request a connection: it is closed after the answer. A request must come within ten seconds, without a body, and each
+/// piece of the answer must be taken within thirty: else the connection is closed.
 public final class UndeadHTTPHandler: ChannelInboundHandler {
   public typealias InboundIn = HTTPServerRequestPart
   public typealias OutboundOut = HTTPServerResponsePart
@@ -13,30 +14,72 @@ public final class UndeadHTTPHandler: ChannelInboundHandler {
   public typealias Authorization = @Sendable (UndeadDebugService.Request) async -> Bool
 
   private let service: UndeadDebugService
+  private let hosts: UndeadDebugService.Hosts
   private let isAllowed: Authorization
+  private let headTime: TimeAmount
   private var head: HTTPRequestHead?
+  private var hasBody = false
   private var answering: Task<Void, Never>?
+  private var deadline: Scheduled<Void>?
 
-  /// - Parameter isAllowed: who is refused gets status 401, with a question for a name and a password.
-  public init(service: UndeadDebugService, isAllowed: @escaping Authorization) {
+  /// - Parameters:
+  ///   - hosts: the names under which the server is asked; see `UndeadDebugService.Hosts`.
+  ///   - isAllowed: who is refused gets status 401, with a question for a name and a password.
+  public convenience init(
+    service: UndeadDebugService, hosts: UndeadDebugService.Hosts = .any, isAllowed: @escaping Authorization
+  ) {
+    self.init(service: service, hosts: hosts, headTime: .seconds(10), isAllowed: isAllowed)
+  }
+
+  /// - Parameter headTime: in which a request must have come.
+  init(
+    service: UndeadDebugService, hosts: UndeadDebugService.Hosts, headTime: TimeAmount,
+    isAllowed: @escaping Authorization
+  ) {
     self.service = service
+    self.hosts = hosts
+    self.headTime = headTime
     self.isAllowed = isAllowed
+  }
+
+  public func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { limitTime(context) }
+  }
+
+  public func channelActive(context: ChannelHandlerContext) {
+    limitTime(context)
+    context.fireChannelActive()
+  }
+
+  private func limitTime(_ context: ChannelHandlerContext) {
+    guard deadline == nil else { return }
+    let channel = context.channel
+    deadline = context.eventLoop.scheduleTask(in: headTime) { channel.close(promise: nil) }
   }
 
   public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head): if self.head == nil { self.head = head }
-    case .body: break
-    case .end:
-      guard let head, answering == nil else { return }
-      let answer = Answering(channel: context.channel, service: service, isAllowed: isAllowed)
-      answering = Task { await answer.answer(head) }
+    case .body:
+      // Nothing here has one: who sends it does not get to send for long.
+      if !hasBody, answering == nil { answer(context, hasBody: true) }
+      hasBody = true
+    case .end: if !hasBody, answering == nil { answer(context, hasBody: false) }
     }
+  }
+
+  private func answer(_ context: ChannelHandlerContext, hasBody: Bool) {
+    guard let head else { return }
+    deadline?.cancel()
+    let answer = Answering(
+      channel: context.channel, service: service, hosts: hosts, hasBody: hasBody, isAllowed: isAllowed)
+    answering = Task { await answer.answer(head) }
   }
 
   public func channelInactive(context: ChannelHandlerContext) {
     // Nobody waits for the answer any more.
     answering?.cancel()
+    deadline?.cancel()
     context.fireChannelInactive()
   }
 
@@ -52,6 +95,8 @@ extension UndeadHTTPHandler: Sendable {}
 private struct Answering: Sendable {
   let channel: any Channel
   let service: UndeadDebugService
+  let hosts: UndeadDebugService.Hosts
+  let hasBody: Bool
   let isAllowed: UndeadHTTPHandler.Authorization
 
   func answer(_ head: HTTPRequestHead) async {
@@ -59,24 +104,23 @@ private struct Answering: Sendable {
     try? await channel.close()
   }
 
-  /// nil for who may not ask.
-  private func response(_ head: HTTPRequestHead) async -> UndeadDebugService.Response? {
+  private func response(_ head: HTTPRequestHead) async -> UndeadDebugService.Response {
     let headers = head.headers.map { UndeadDebugService.Header(name: $0.name, value: $0.value) }
+    guard !hasBody else { return .init(413, text: "a request has no body here\n") }
     guard
-      let request = UndeadDebugService.Request(method: head.method.rawValue, target: head.uri, headers: headers),
-      await isAllowed(request)
-    else { return nil }
-    return await service.respond(to: request)
+      let request = UndeadDebugService.Request(method: head.method.rawValue, target: head.uri, headers: headers)
+    else { return .init(400, text: "the path of the request is not valid\n") }
+    // A name that is not the server's is refused before a password is asked for: it would be that of another site.
+    if let problem = service.refusal(of: request, hosts: hosts) { return problem }
+    guard await isAllowed(request) else {
+      return .init(
+        401, text: "say who you are\n", headers: [.init(name: "WWW-Authenticate", value: "Basic realm=\"undead\"")])
+    }
+    return await service.respond(to: request, hosts: hosts)
   }
 
-  private func write(_ answer: UndeadDebugService.Response?, isHead: Bool) async throws {
+  private func write(_ answer: UndeadDebugService.Response, isHead: Bool) async throws {
     var headers: HTTPHeaders = ["Connection": "close"]
-    guard let answer else {
-      headers.add(name: "WWW-Authenticate", value: "Basic realm=\"undead\"")
-      headers.add(name: "Content-Length", value: "0")
-      try await write(.head(.init(version: .http1_1, status: .unauthorized, headers: headers)))
-      return try await write(.end(nil))
-    }
     headers.add(name: "Content-Type", value: answer.contentType)
     if let length = answer.contentLength { headers.add(name: "Content-Length", value: "\(length)") }
     for header in answer.headers { headers.add(name: header.name, value: header.value) }
@@ -90,6 +134,9 @@ private struct Answering: Sendable {
   }
 
   private func write(_ part: HTTPServerResponsePart) async throws {
+    // Who does not read would keep the answer, and the file of the heap, for ever.
+    let deadline = channel.eventLoop.scheduleTask(in: .seconds(30)) { [channel] in channel.close(promise: nil) }
+    defer { deadline.cancel() }
     try await channel.writeAndFlush(part)
   }
 }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -18,21 +19,26 @@ public struct UndeadHTTPServer: Sendable {
   private let service: UndeadDebugService
   private let host: String
   private let port: Int
+  private let hosts: [String]
   private let isAllowed: UndeadHTTPHandler.Authorization?
   private let whenBound: @Sendable (SocketAddress) -> Void
 
   /// - Parameters:
   ///   - host: an address of this machine. Others than those of loopback need `isAllowed`.
   ///   - port: 0 for any that is free.
+  ///   - hosts: further names under which it is asked, as they stand in `Host`: `undead.internal:6060`. On loopback these and
+  ///     `localhost` with the port are answered, others refused; on another address, without any, all are answered.
   ///   - isAllowed: says who may ask; nil for everybody on this machine.
   ///   - whenBound: is told the address when the server listens.
   public init(
     _ service: UndeadDebugService = UndeadDebugService(), host: String = "127.0.0.1", port: Int,
-    isAllowed: UndeadHTTPHandler.Authorization? = nil, whenBound: @escaping @Sendable (SocketAddress) -> Void = { _ in }
+    hosts: [String] = [], isAllowed: UndeadHTTPHandler.Authorization? = nil,
+    whenBound: @escaping @Sendable (SocketAddress) -> Void = { _ in }
   ) {
     self.service = service
     self.host = host
     self.port = port
+    self.hosts = hosts
     self.isAllowed = isAllowed
     self.whenBound = whenBound
   }
@@ -48,14 +54,21 @@ public struct UndeadHTTPServer: Sendable {
           "'\(host)' can be reached from other machines: give 'isAllowed', which says who may ask, or bind to "
           + "127.0.0.1")
     }
-    let (service, isAllowed) = (service, isAllowed)
+    let (service, isAllowed, hosts, isLoopback) = (service, isAllowed, hosts, Self.isLoopback(address))
+    let connections = ConnectionCount()
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
+        guard connections.enter() else { return channel.close() }
+        channel.closeFuture.whenComplete { _ in connections.leave() }
+        let port = channel.localAddress?.port ?? 0
+        return channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.configureHTTPServerPipeline()
           try channel.pipeline.syncOperations.addHandler(
-            UndeadHTTPHandler(service: service, isAllowed: isAllowed ?? { _ in true }))
+            UndeadHTTPHandler(
+              service: service,
+              hosts: isLoopback ? .loopback(port: port, others: hosts) : hosts.isEmpty ? .any : .named(hosts),
+              isAllowed: isAllowed ?? { _ in true }))
         }
       }
       .bind(to: address).get()
@@ -73,5 +86,23 @@ public struct UndeadHTTPServer: Sendable {
     case .v6: address.ipAddress == "::1"
     case .unixDomainSocket: true
     }
+  }
+}
+
+/// How many connections there are: more than a few are not served, and closed at once.
+private final class ConnectionCount: Sendable {
+  private static let most = 16
+  private let count = NIOLockedValueBox(0)
+
+  func enter() -> Bool {
+    count.withLockedValue { count in
+      guard count < Self.most else { return false }
+      count += 1
+      return true
+    }
+  }
+
+  func leave() {
+    count.withLockedValue { $0 -= 1 }
   }
 }

@@ -62,6 +62,8 @@ import UndeadService
       #expect(profile.hasPrefix("HTTP/1.1 200 ") && profile.contains("application/octet-stream"))
       let wrong = try await ask(request("GET", "/debug/undead/heap?by=colour"), address)
       #expect(wrong.hasPrefix("HTTP/1.1 400 "))
+      let mark = try await ask(request("GET", "/debug/undead/mark?name=a"), address)
+      #expect(mark.hasPrefix("HTTP/1.1 405 ") && mark.contains("llow: POST\r\n"))
       let post = try await ask(request("POST", "/debug/undead/report"), address)
       #expect(post.hasPrefix("HTTP/1.1 405 ") && post.contains("GET, HEAD"))
       let head = try await ask(request("HEAD", "/debug/pprof/heap"), address)

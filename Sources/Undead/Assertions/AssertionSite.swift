@@ -1,5 +1,6 @@
 import Foundation
 import UndeadReport
+import UndeadSystem
 
 /// The place of an assertion in the source of a test, and how things are told there.
 ///
@@ -69,6 +70,7 @@ extension AssertionSite {
   }
 
   private func tell(_ outcome: AssertionOutcome, _ text: String) {
-    record(outcome, comment.isEmpty ? text : "\(text)\n  message    \(comment)")
+    // Logs of tests are read by terminals and by CI systems.
+    record(outcome, VisibleText.lines(comment.isEmpty ? text : "\(text)\n  message    \(comment)"))
   }
 }

@@ -4,24 +4,24 @@ import UndeadReport
 enum FindingsText {
   private static let limit = 8
 
-  static func lines(_ findings: [HeapFinding], _ options: TextOptions) -> [String] {
+  static func lines(_ findings: [HeapFinding], _ options: TextOptions) -> [TextLine] {
     guard !findings.isEmpty else { return [] }
-    var lines = [PathText.heading("worth a look", options), ""]
+    var lines: [TextLine] = [PathText.heading("worth a look"), ""]
     for finding in findings.prefix(limit) {
       lines += Self.lines(finding, options)
       lines.append("")
     }
     if findings.count > limit {
-      let bytes = findings.dropFirst(limit).reduce(0) { $0 + $1.bytes }
+      let bytes = findings.dropFirst(limit).total(\.bytes)
       lines += ["  ... \(findings.count - limit) more, \(HeapNumber.bytes(bytes))", ""]
     }
     return lines
   }
 
-  private static func lines(_ finding: HeapFinding, _ options: TextOptions) -> [String] {
-    var lines = ["  " + PathText.heading(finding.title, options) + "  (\(size(finding)))"]
-    func add(_ label: String, _ text: String) {
-      lines.append("    " + label + String(repeating: " ", count: max(1, 11 - label.count)) + text)
+  private static func lines(_ finding: HeapFinding, _ options: TextOptions) -> [TextLine] {
+    var lines: [TextLine] = ["  \(PathText.heading("\(finding.title)"))  (\(size(finding)))"]
+    func add(_ label: TextLine, _ text: TextLine) {
+      lines.append("    \(label.padded(10)) \(text)")
     }
     if let container = finding.container {
       add("in", HeapDiffText.place(type: container.type, field: container.field, options))
@@ -32,7 +32,7 @@ enum FindingsText {
     if let suspended = finding.suspended { add("wait", HeapDiffText.site(suspended, options)) }
     if !finding.allocation.frames.isEmpty { add("allocated", HeapDiffText.site(finding.allocation, options)) }
     for (number, row) in StackText.wrapped(finding.advice, width: 100).enumerated() {
-      add(number == 0 ? "advice" : "", row)
+      add(number == 0 ? "advice" : "", TextLine(row))
     }
     return lines
   }

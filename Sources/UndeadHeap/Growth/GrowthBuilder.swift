@@ -131,7 +131,7 @@ struct GrowthBuilder {
     var result: [TypeCount] = []
     for (number, amounts) in totals.types where number >> 32 == UInt64(group) {
       let type = Int(number & UInt64(UInt32.max))
-      let added = (amounts.after.count - amounts.before.count, amounts.after.bytes - amounts.before.bytes)
+      let added = (amounts.after.count.minus(amounts.before.count), amounts.after.bytes.minus(amounts.before.bytes))
       guard type != Int(main), added.1 > 0 else { continue }
       result.append(TypeCount(type: names.types[type].type, count: added.0, bytes: added.1))
     }

@@ -82,7 +82,7 @@ struct GrowthSites {
       (place: place, before: sums.before.shown, after: sums.after.shown, sums: sums)
     }.filter { $0.after.bytes > $0.before.bytes || $0.after.count > $0.before.count }
     let sorted = grown.sorted { a, b in
-      (b.after.bytes - b.before.bytes, a.place) < (a.after.bytes - a.before.bytes, b.place)
+      (b.after.bytes.minus(b.before.bytes), a.place) < (a.after.bytes.minus(a.before.bytes), b.place)
     }
     return sorted.map { entry in
       HeapDiff.Site(
@@ -117,20 +117,20 @@ private struct GrowthSum {
       sampled.add(size: size, mean: mean)
     } else {
       counted.count += 1
-      counted.bytes += Int(clamping: size)
+      counted.bytes.addSaturating(UInt64(size))
     }
   }
 
   static func += (sum: inout GrowthSum, other: GrowthSum) {
-    sum.counted.count += other.counted.count
-    sum.counted.bytes += other.counted.bytes
+    sum.counted.count = sum.counted.count.plus(other.counted.count)
+    sum.counted.bytes = sum.counted.bytes.plus(other.counted.bytes)
     sum.sampled += other.sampled
   }
 
   var shown: HeapDiff.Amount {
     guard sampled.samples > 0 else { return counted }
     let estimate = sampled.estimate
-    return .init(count: counted.count + estimate.count, bytes: counted.bytes + estimate.bytes)
+    return .init(count: counted.count.plus(estimate.count), bytes: counted.bytes.plus(estimate.bytes))
   }
 
   /// Of the difference between two moments; nil if both are exact.

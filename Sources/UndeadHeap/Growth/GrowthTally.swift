@@ -18,13 +18,13 @@ struct GrowthTally {
     }
   }
 
-  func count(_ number: Int) -> Int { after[number].count - before[number].count }
-  func bytes(_ number: Int) -> Int { after[number].bytes - before[number].bytes }
+  func count(_ number: Int) -> Int { after[number].count.minus(before[number].count) }
+  func bytes(_ number: Int) -> Int { after[number].bytes.minus(before[number].bytes) }
 }
 
 extension HeapDiff.Amount {
   fileprivate mutating func add(_ size: UInt64, _ counts: Bool) {
-    bytes += Int(clamping: size)
+    bytes.addSaturating(UInt64(size))
     if counts { count += 1 }
   }
 }

@@ -35,8 +35,8 @@ extension HeapDiff {
 
   private func exceeds(_ rule: GrowthRule, _ before: Amount, _ after: Amount) -> Bool {
     let most = rule.most * (seconds ?? 0)
-    let count = Double(after.count - before.count) > most
-    let bytes = Double(after.bytes - before.bytes) > most
+    let count = Double(after.count.minus(before.count)) > most
+    let bytes = Double(after.bytes.minus(before.bytes)) > most
     return switch rule.isBytes {
     case nil: count || bytes
     case true?: bytes

@@ -94,9 +94,9 @@ public struct HeapDiff: Codable, Sendable, Equatable {
     public var retainPath: [LeakReport.PathStep]
 
     /// Bytes that were added.
-    public var bytes: Int { after.bytes - before.bytes }
+    public var bytes: Int { after.bytes.minus(before.bytes) }
     /// Objects that were added.
-    public var count: Int { after.count - before.count }
+    public var count: Int { after.count.minus(before.count) }
   }
 
   /// Elements of collections of values.

@@ -11,44 +11,44 @@ public enum HeapDiffText {
 
   public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {
     var lines = heading(diff, options)
-    lines += diff.notes.map { "note: \($0)" }
+    lines += diff.notes.map { "note: \($0)" as TextLine }
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
     let shown = diff.growth.prefix(growthLimit).filter { $0.bytes >= least }
     for (number, growth) in shown.enumerated() {
       lines.append("")
       let block = Self.lines(growth, options)
-      lines += ["\(number + 1). " + block[0]] + block.dropFirst()
+      lines += ["\(number + 1). \(block[0])"] + block.dropFirst()
     }
     let rest = diff.growth.dropFirst(shown.count)
     if !rest.isEmpty {
-      let bytes = rest.reduce(0) { $0 + $1.bytes }
+      let bytes = rest.total(\.bytes)
       lines += ["", "and \(Quantity.of(rest.count, "more container")) that grew by \(Quantity.bytes(bytes))"]
     }
     lines += less(diff, options)
     lines.append("")
-    let text = lines.joined(separator: "\n") + "\n"
+    let text = lines.text(options)
     guard let leaks = diff.leaks else { return text + "undead: \(summary(diff))\n" }
     return text + DiffRenderer.text(leaks, options: options, start: "\(summary(diff)); leaks: ")
   }
 
   /// "grew by 49.3 MB in 1 container".
   private static func summary(_ diff: HeapDiff) -> String {
-    let bytes = diff.growth.reduce(0) { $0 + $1.bytes }
+    let bytes = diff.growth.total(\.bytes)
     return diff.growth.isEmpty
       ? "nothing grew" : "grew by \(Quantity.bytes(bytes)) in \(Quantity.of(diff.growth.count, "container"))"
   }
 
   /// "12.3 MB -> 110.4 MB": what the whole heap did.
-  private static func heading(_ diff: HeapDiff, _ options: TextOptions) -> [String] {
+  private static func heading(_ diff: HeapDiff, _ options: TextOptions) -> [TextLine] {
     let (old, new) = (diff.before.blocks, diff.after.blocks)
-    let change = new.bytes - old.bytes
+    let change = new.bytes.minus(old.bytes)
     let verb = change > 0 ? "grew by" : change < 0 ? "shrank by" : "is as large as before:"
-    let size = change == 0 ? Quantity.bytes(new.bytes) : Quantity.bytes(abs(change))
+    let size = change == 0 ? Quantity.bytes(new.bytes) : Quantity.bytes(change.absolute)
     var text = "The heap of \(SymbolText.fileName(diff.process.path)) \(verb) \(size)"
     if change != 0 { text += " (\(Quantity.bytes(old.bytes)) -> \(Quantity.bytes(new.bytes)))" }
-    let blocks = new.count - old.count
+    let blocks = new.count.minus(old.count)
     if blocks != 0 { text += ", \(signed(blocks)) blocks" }
-    var lines = [TextStyle.heading.apply(text, options)]
+    var lines: [TextLine] = [TextStyle.heading.apply(text)]
     if let turnover = diff.turnover {
       let seconds = diff.after.process.durationSeconds - diff.before.process.durationSeconds
       let time = seconds > 0 ? " in \(duration(seconds))" : ""
@@ -63,10 +63,10 @@ public enum HeapDiffText {
   }
 
   /// The block of one container without its number.
-  static func lines(_ growth: HeapDiff.Growth, _ options: TextOptions) -> [String] {
+  static func lines(_ growth: HeapDiff.Growth, _ options: TextOptions) -> [TextLine] {
     var lines = [title(growth, options)]
-    func add(_ label: String, _ text: String) {
-      lines.append("   \(label)" + String(repeating: " ", count: max(1, 11 - label.count)) + text)
+    func add(_ label: TextLine, _ text: TextLine) {
+      lines.append("   \(label.padded(10)) \(text)")
     }
     if let turnover = growth.turnover, growth.elements == nil, turnover.went > 0 {
       add("", "\(Number.grouped(turnover.came)) came, \(Number.grouped(turnover.went)) went")
@@ -75,8 +75,8 @@ public enum HeapDiffText {
     for (place, site) in growth.sites.prefix(siteLimit).enumerated() {
       let margin = site.margin.map { "\u{B1} \(Number.grouped($0.count)) " } ?? ""
       let isTold = growth.sites.count > 1 || site.margin != nil
-      let count = isTold ? "\(signed(site.after.count - site.before.count)) \(margin)" : ""
-      add(place == 0 ? "allocated" : "", count + Self.site(site.allocation, options))
+      let count = isTold ? "\(signed(site.after.count.minus(site.before.count))) \(margin)" : ""
+      add(place == 0 ? "allocated" : "", "\(count)\(Self.site(site.allocation, options))")
     }
     if growth.sites.count > siteLimit {
       add("", "and at \(Quantity.of(growth.sites.count - siteLimit, "more place"))")
@@ -87,48 +87,49 @@ public enum HeapDiffText {
         return "\(count)\(Number.readable(type.type)) (\(Quantity.bytes(type.bytes)))"
       }
       if growth.with.count > withLimit { texts.append(Quantity.of(growth.with.count - withLimit, "more type")) }
-      add("with", texts.joined(separator: ", "))
+      add("with", "\(texts.joined(separator: ", "))")
     }
     return lines
   }
 
   /// "`.sessions` of `App.Cache`: +12,000 App.Session, +96.0 MB (100 -> 12,100)".
-  private static func title(_ growth: HeapDiff.Growth, _ options: TextOptions) -> String {
+  private static func title(_ growth: HeapDiff.Growth, _ options: TextOptions) -> TextLine {
     let place = Self.place(type: growth.containerType, field: growth.field, options)
-    let bytes = TextStyle.alarm.apply("+\(Quantity.bytes(growth.bytes))", options)
-    let type = TextStyle.type.apply(Number.readable(growth.type), options)
+    let bytes = TextStyle.alarm.apply("+\(Quantity.bytes(growth.bytes))")
+    let type = TextStyle.type.apply(Number.readable(growth.type))
     let library = growth.module.map { " (\($0))" } ?? ""
     if let elements = growth.elements {
-      return
-        "\(place): \(bytes), \(type) of \(Number.grouped(elements.before)) -> \(Number.grouped(elements.after)) elements"
+      let change = "\(Number.grouped(elements.before)) -> \(Number.grouped(elements.after)) elements"
+      return "\(place): \(bytes), \(type) of \(change)"
     }
     guard growth.count > 0 else {
       return "\(place): \(bytes), \(type)\(library) (\(Number.grouped(growth.after.count)) as before)"
     }
-    return "\(place): \(bytes), +\(Number.grouped(growth.count)) \(type)\(library) "
-      + "(\(Number.grouped(growth.before.count)) -> \(Number.grouped(growth.after.count)))"
+    let change = "\(Number.grouped(growth.before.count)) -> \(Number.grouped(growth.after.count))"
+    return "\(place): \(bytes), +\(Number.grouped(growth.count)) \(type)\(library) (\(change))"
   }
 
-  static func place(type: String, field: String, _ options: TextOptions) -> String {
+  static func place(type: String, field: String, _ options: TextOptions) -> TextLine {
     let name = Number.readable(type)
-    guard !field.isEmpty else { return TextStyle.field.apply(name, options) }
-    let dotted = field.hasPrefix("[") ? field : ".\(field)"
-    return "\(TextStyle.field.apply(dotted, options)) of \(TextStyle.type.apply(name, options))"
+    guard !field.isEmpty else { return TextStyle.field.apply(name) }
+    let dotted: TextLine = field.hasPrefix("[") ? "\(field)" : ".\(field)"
+    return "\(TextStyle.field.apply(dotted)) of \(TextStyle.type.apply(name))"
   }
 
   /// "global App.cache -> App.Cache .sessions[value] -> App.Session".
-  static func path(_ steps: [PathStep], _ options: TextOptions) -> String {
-    var words: [String] = []
+  static func path(_ steps: [PathStep], _ options: TextOptions) -> TextLine {
+    var words: [TextLine] = []
     if let root = steps.first?.root {
       let isNamed = !root.name.isEmpty && root.name != root.kind
-      words.append(isNamed ? "\(root.kind == "global" ? "global " : "")\(root.name)" : root.kind)
+      words.append(isNamed ? "\(root.kind == "global" ? "global " : "")\(root.name)" : "\(root.kind)")
     }
     for step in steps {
-      var text = TextStyle.type.apply(Number.readable(step.type), options)
+      var text = TextStyle.type.apply(Number.readable(step.type))
       if let closure = step.closure {
         text += " .\(step.field) {\(StackText.function(closure))}"
       } else if !step.field.isEmpty {
-        text += " " + TextStyle.field.apply(step.field.hasPrefix("[") ? step.field : ".\(step.field)", options)
+        let name: TextLine = step.field.hasPrefix("[") ? "\(step.field)" : ".\(step.field)"
+        text += " \(TextStyle.field.apply(name))"
       }
       words.append(text)
     }
@@ -137,37 +138,36 @@ public enum HeapDiffText {
     return words.joined(separator: " -> ")
   }
 
-  static func site(_ allocation: Backtrace, _ options: TextOptions) -> String {
+  static func site(_ allocation: Backtrace, _ options: TextOptions) -> TextLine {
     guard let frame = allocation.firstOwnFrame ?? allocation.frames.last else { return "in unknown code" }
     return "in \(SymbolText.short(StackText.function(frame)))\(StackText.place(frame, options))"
   }
 
   /// Types of which there is less.
-  private static func less(_ diff: HeapDiff, _ options: TextOptions) -> [String] {
+  private static func less(_ diff: HeapDiff, _ options: TextOptions) -> [TextLine] {
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
-    let less = diff.types.filter { $0.before.bytes - $0.after.bytes > least }.reversed()
+    let less = diff.types.filter { $0.before.bytes.minus($0.after.bytes) > least }.reversed()
     guard !less.isEmpty else { return [] }
-    var lines = [""]
+    var lines: [TextLine] = [""]
     for type in less.prefix(lessLimit) {
       let library = type.module.map { " (\($0))" } ?? ""
       lines.append(
-        TextStyle.good.apply("LESS", options) + "   \(Number.readable(type.type))\(library): "
-          + "\(Number.grouped(type.before.count)) -> \(Number.grouped(type.after.count)), "
-          + "-\(Quantity.bytes(type.before.bytes - type.after.bytes))")
+        "\(TextStyle.good.apply("LESS"))   \(Number.readable(type.type))\(library): \(Number.grouped(type.before.count)) -> "
+          + "\(Number.grouped(type.after.count)), -\(Quantity.bytes(type.before.bytes.minus(type.after.bytes)))")
     }
     if less.count > lessLimit {
-      let rest = less.dropFirst(lessLimit).reduce(0) { $0 + $1.before.bytes - $1.after.bytes }
+      let rest = less.dropFirst(lessLimit).total { $0.before.bytes.minus($0.after.bytes) }
       lines.append("       and \(Quantity.of(less.count - lessLimit, "more type")), -\(Quantity.bytes(rest))")
     }
     return lines
   }
 
   private static func signed(_ number: Int) -> String {
-    (number < 0 ? "-" : "+") + Number.grouped(abs(number))
+    (number < 0 ? "-" : "+") + Number.grouped(number.absolute)
   }
 
   private static func duration(_ seconds: Double) -> String {
-    guard seconds < 1e9 else { return "a long time" }
+    guard seconds >= 0, seconds < 1e9 else { return "a long time" }
     if seconds < 120 { return "\(Int((seconds * 10).rounded()) / 10).\(Int((seconds * 10).rounded()) % 10) s" }
     return seconds < 7200 ? "\(Int(seconds) / 60) min" : "\(Int(seconds) / 3600) h"
   }
@@ -177,7 +177,7 @@ public enum HeapDiffText {
 package enum Number {
   /// "12,000".
   package static func grouped(_ number: Int) -> String {
-    let digits = Array(String(abs(number)))
+    let digits = Array(String(number.magnitude))
     var text = number < 0 ? "-" : ""
     for (position, digit) in digits.enumerated() {
       if position > 0, (digits.count - position) % 3 == 0 { text += "," }

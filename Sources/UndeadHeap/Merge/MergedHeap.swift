@@ -98,7 +98,7 @@ public struct MergedHeap: Codable, Sendable, Equatable {
     func sums(_ number: (HeapReport.Summary) -> Int) -> HostValues {
       var sums: [String: Int] = [:]
       for input in inputs.inputs {
-        sums[input.host, default: 0].addSaturated(number(input.value.summary))
+        sums[input.host, default: 0].addSaturating(UInt64(clamping: number(input.value.summary)))
       }
       return values(Array(sums.values), hosts)
     }
@@ -110,7 +110,7 @@ public struct MergedHeap: Codable, Sendable, Equatable {
     // A sum of some of a host's processes would be too small.
     let resident = Dictionary(grouping: inputs.inputs, by: \.host).values.compactMap { inputs -> Int? in
       let known = inputs.map(\.value.summary.residentBytes)
-      return known.allSatisfy { $0 > 0 } ? known.reduce(into: 0) { $0.addSaturated($1) } : nil
+      return known.allSatisfy { $0 > 0 } ? known.reduce(into: 0) { $0.addSaturating(UInt64(clamping: $1)) } : nil
     }
     return Summary(
       objects: sums(\.objects), objectBytes: sums(\.objectBytes), rawBytes: sums(\.rawBytes),
@@ -124,16 +124,8 @@ public struct MergedHeap: Codable, Sendable, Equatable {
 
 extension HeapReport.TypeRow {
   fileprivate mutating func add(_ other: Self) {
-    count.addSaturated(other.count)
-    bytes.addSaturated(other.bytes)
-    retainedBytes.addSaturated(other.retainedBytes)
-  }
-}
-
-extension Int {
-  /// Numbers of files may be anything.
-  fileprivate mutating func addSaturated(_ other: Int) {
-    let (sum, overflow) = addingReportingOverflow(Swift.max(other, 0))
-    self = overflow ? .max : sum
+    count.addSaturating(UInt64(clamping: other.count))
+    bytes.addSaturating(UInt64(clamping: other.bytes))
+    retainedBytes.addSaturating(UInt64(clamping: other.retainedBytes))
   }
 }

@@ -14,8 +14,10 @@ public enum MergedHeapText {
     var heading = "\(Quantity.of(hosts, "host"))"
     if files != hosts { heading += ", \(Quantity.of(files, "file"))" }
     heading += ": \(Number.grouped(merged.summary.objects.total)) objects" + resident(merged.summary, hosts: hosts)
-    var text = TextStyle.heading.apply(heading, options) + "\n\n"
-    text += "    retained       count   hosts        min     median        max  type\n"
+    var lines: [TextLine] = [
+      TextStyle.heading.apply(heading), "",
+      "    retained       count   hosts        min     median        max  type",
+    ]
     for row in merged.types.prefix(rows) {
       let numbers = [
         padded(bytes(row.retainedBytes.total), 12), padded(Number.grouped(row.count.total), 12),
@@ -23,12 +25,12 @@ public enum MergedHeapText {
         padded(Number.grouped(row.count.median), 11), padded(Number.grouped(row.count.max), 11),
       ]
       let module = row.module.map { " (\($0))" } ?? ""
-      text += "\(numbers.joined())  \(TextStyle.type.apply(Number.readable(row.type), options))\(module)\n"
+      lines.append("\(numbers.joined())  \(TextStyle.type.apply(Number.readable(row.type)))\(module)")
     }
-    if merged.types.count > rows { text += "  ... \(merged.types.count - rows) more (--top)\n" }
-    if !merged.summary.notes.isEmpty { text += "\n" }
-    for note in merged.summary.notes { text += "note: \(note)\n" }
-    return text
+    if merged.types.count > rows { lines.append("  ... \(merged.types.count - rows) more (--top)") }
+    if !merged.summary.notes.isEmpty { lines.append("") }
+    for note in merged.summary.notes { lines.append("note: \(note)") }
+    return lines.text(options)
   }
 
   /// Nothing where no host tells it.

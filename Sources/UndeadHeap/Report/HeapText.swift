@@ -9,7 +9,7 @@ public enum HeapView: String, Sendable, CaseIterable {
 public struct HeapText {
   private let report: HeapReport
   private let options: TextOptions
-  private var lines: [String] = []
+  private var lines: [TextLine] = []
 
   private init(_ report: HeapReport, _ options: TextOptions) {
     self.report = report
@@ -37,7 +37,7 @@ public struct HeapText {
       text.addNotes()
       text.lines.append(text.summary)
     }
-    return text.lines.joined(separator: "\n") + "\n"
+    return text.lines.text(options)
   }
 
   // MARK: Table
@@ -49,8 +49,8 @@ public struct HeapText {
     let blocks = HeapNumber.count(summary.objects + summary.rawBlocks)
     let bytes = HeapNumber.bytes(summary.objectBytes + summary.rawBytes)
     lines.append(
-      PathText.heading("\(name.isEmpty ? "process" : name) (pid \(process.pid))", options)
-        + " after \(HeapNumber.seconds(process.durationSeconds)): \(blocks) live blocks, \(bytes)")
+      "\(PathText.heading("\(name.isEmpty ? "process" : name) (pid \(process.pid))")) "
+        + "after \(HeapNumber.seconds(process.durationSeconds)): \(blocks) live blocks, \(bytes)")
     lines.append("")
   }
 
@@ -58,17 +58,17 @@ public struct HeapText {
     var retained: Int
     var bytes: Int?
     var count: Int
-    var name: String
+    var name: TextLine
   }
 
   /// "12,400 ± 800".
   private static func text(_ number: String, margin: String) -> String { "\(number) \u{B1} \(margin)" }
 
   private mutating func addSampledSites(_ sampleBytes: Int, _ limit: Int) {
-    func line(_ bytes: String, _ count: String, _ name: String) -> String {
-      "  " + HeapNumber.right(bytes, 20) + HeapNumber.right(count, 22) + "  " + name
+    func line(_ bytes: String, _ count: String, _ name: TextLine) -> TextLine {
+      "  \(HeapNumber.right(bytes, 20))\(HeapNumber.right(count, 22))  \(name)"
     }
-    lines.append(PathText.faint(line("own bytes, about", "count, about", "allocated"), options))
+    lines.append(PathText.faint(line("own bytes, about", "count, about", "allocated")))
     for row in report.sites.prefix(limit) {
       guard let estimate = row.estimate else { continue }
       let bytes = Self.text(HeapNumber.bytes(estimate.bytes), margin: HeapNumber.bytes(estimate.bytesMargin))
@@ -76,7 +76,7 @@ public struct HeapText {
       lines.append(line(bytes, count, "\(type(row.type)) \(place(row))"))
     }
     let hidden = report.sites.count - limit
-    if hidden > 0 { lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)", options)) }
+    if hidden > 0 { lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)")) }
     lines.append("")
     lines.append(
       "Estimates, in 19 of 20 cases within \u{B1}: one allocation was sampled for \(HeapNumber.bytes(sampleBytes)) on "
@@ -92,11 +92,10 @@ public struct HeapText {
     let rows = tableRows(view, limit)
     let title = view == .root ? "root" : view == .site ? "allocated" : view.rawValue
     let hasBytes = view != .root
-    func line(_ retained: String, _ bytes: String, _ count: String, _ name: String) -> String {
-      "  " + HeapNumber.right(retained, 10) + (hasBytes ? HeapNumber.right(bytes, 12) : "")
-        + HeapNumber.right(count, 12) + "  " + name
+    func line(_ retained: String, _ bytes: String, _ count: String, _ name: TextLine) -> TextLine {
+      "  \(HeapNumber.right(retained, 10))\(hasBytes ? HeapNumber.right(bytes, 12) : "")\(HeapNumber.right(count, 12))  \(name)"
     }
-    lines.append(PathText.faint(line("retained", "own bytes", view == .root ? "blocks" : "count", title), options))
+    lines.append(PathText.faint(line("retained", "own bytes", view == .root ? "blocks" : "count", TextLine(title))))
     for row in rows.prefix(limit) {
       lines.append(
         line(
@@ -105,7 +104,7 @@ public struct HeapText {
     }
     let hidden = total(view) - min(rows.count, limit)
     if hidden > 0 {
-      lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)", options))
+      lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)"))
     }
     lines.append("")
   }
@@ -125,11 +124,11 @@ public struct HeapText {
     case .type:
       return report.types.prefix(limit).map {
         let module = $0.module.map { " (\($0))" } ?? ""
-        return Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: type($0.type) + module)
+        return Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: "\(type($0.type))\(module)")
       }
     case .module:
       return report.modules.prefix(limit).map {
-        Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: $0.module)
+        Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: TextLine($0.module))
       }
     case .site:
       return report.sites.prefix(limit).map {
@@ -139,25 +138,25 @@ public struct HeapText {
       return report.roots.prefix(limit).map { Row(retained: $0.retainedBytes, count: $0.count, name: root($0)) }
     case .generation:
       return report.generations.prefix(limit).map {
-        let name = $0.number == 0 ? $0.name : "\($0.number) \($0.name)"
+        let name: TextLine = $0.number == 0 ? "\($0.name)" : "\($0.number) \($0.name)"
         return Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: name)
       }
     }
   }
 
-  private func root(_ row: HeapReport.RootRow) -> String {
+  private func root(_ row: HeapReport.RootRow) -> TextLine {
     switch row.kind {
-    case "shared", "other", "beforeRecording": row.name
+    case "shared", "other", "beforeRecording": TextLine(row.name)
     case "unreachable": "unreachable: leaked, or memory of C code that nothing names"
     default: "[\(row.kind == "threadLocal" ? "thread-local" : row.kind)] \(row.name)"
     }
   }
 
-  private func type(_ name: String) -> String { PathText.type(name, options) }
+  private func type(_ name: String) -> TextLine { PathText.type(TextLine(name)) }
 
-  private func place(_ row: HeapReport.SiteRow) -> String {
+  private func place(_ row: HeapReport.SiteRow) -> TextLine {
     guard let frame = ReportText.site(row.allocation) else { return "(no backtrace)" }
-    return "in " + PathText.place(frame, options)
+    return "in \(PathText.place(frame, options))"
   }
 
   // MARK: Memory
@@ -187,7 +186,7 @@ public struct HeapText {
     if !report.summary.notes.isEmpty { lines.append("") }
   }
 
-  private var summary: String {
+  private var summary: TextLine {
     let summary = report.summary
     var parts = [
       "\(HeapNumber.count(summary.objects)) object\(summary.objects == 1 ? "" : "s") of "
@@ -198,7 +197,7 @@ public struct HeapText {
       parts.append(
         "\(HeapNumber.count(summary.unreachableBlocks)) unreachable (\(HeapNumber.bytes(summary.unreachableBytes)))")
     }
-    return "undead: " + parts.joined(separator: ", ")
+    return "undead: \(parts.joined(separator: ", "))"
   }
 
   // MARK: Detail
@@ -207,7 +206,7 @@ public struct HeapText {
     let size =
       "\(HeapNumber.bytes(detail.bytes)) own, \(HeapNumber.bytes(detail.retainedBytes)) retained"
     lines.append(
-      "\(HeapNumber.count(detail.count)) \u{D7} " + PathText.heading(detail.type, options) + "  (\(size))")
+      "\(HeapNumber.count(detail.count)) \u{D7} \(PathText.heading("\(detail.type)"))  (\(size))")
     lines.append("")
     addTypes(detail.types ?? [])
     addPaths(detail)
@@ -223,7 +222,7 @@ public struct HeapText {
 
   private mutating func addTypes(_ types: [HeapReport.TypeRow]) {
     guard !types.isEmpty else { return }
-    lines.append(PathText.heading("types", options))
+    lines.append(PathText.heading("types"))
     for row in types.prefix(Self.detailRows) {
       lines.append(
         "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(type(row.type)) (\(HeapNumber.bytes(row.bytes)))")
@@ -238,15 +237,15 @@ public struct HeapText {
 
   private mutating func addPaths(_ detail: HeapReport.Detail) {
     if detail.count == 1, let path = detail.instances.first?.retainPath {
-      lines.append(PathText.heading("held by", options))
+      lines.append(PathText.heading("held by"))
       lines += path.first?.root == nil ? ["    nothing: no root leads to it"] : []
       lines += PathText.lines(path, options)
       lines.append("")
     }
     for path in detail.paths {
       lines.append(
-        PathText.heading("held by", options) + "  (\(HeapNumber.count(path.count)) of "
-          + "\(HeapNumber.count(detail.count)), the shortest path of its shape)")
+        "\(PathText.heading("held by"))  (\(HeapNumber.count(path.count)) of \(HeapNumber.count(detail.count)), the shortest "
+          + "path of its shape)")
       lines += path.retainPath.first?.root == nil ? ["    nothing: no root leads to them"] : []
       lines += PathText.lines(path.retainPath, options)
       lines.append("")
@@ -255,25 +254,25 @@ public struct HeapText {
 
   private mutating func addReferrers(_ detail: HeapReport.Detail) {
     guard !detail.referrers.isEmpty else { return }
-    lines.append(PathText.heading("referred to by", options))
+    lines.append(PathText.heading("referred to by"))
     for row in detail.referrers.prefix(Self.detailRows) {
-      let field = row.field.isEmpty ? "" : " " + PathText.field(Self.fieldText(row.field), options)
+      let field: TextLine = row.field.isEmpty ? "" : " \(PathText.field(Self.fieldText(row.field)))"
       let strength = row.strength.map { " (\($0))" } ?? ""
       lines.append("  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(type(row.type))\(field)\(strength)")
     }
     addHidden(detail.referrers.count)
   }
 
-  private static func fieldText(_ field: String) -> String {
-    field.contains(" ") || "+[".contains(field.prefix(1)) ? field : ".\(field)"
+  private static func fieldText(_ field: String) -> TextLine {
+    field.contains(" ") || "+[".contains(field.prefix(1)) ? "\(field)" : ".\(field)"
   }
 
   private mutating func addReferences(_ detail: HeapReport.Detail) {
     guard !detail.references.isEmpty else { return }
-    lines.append(PathText.heading("refers to", options))
+    lines.append(PathText.heading("refers to"))
     for row in detail.references.prefix(Self.detailRows) {
       let size = row.strength.map { "(\($0))" } ?? "(\(HeapNumber.bytes(row.bytes)))"
-      let field = PathText.field(Self.fieldText(row.field), options)
+      let field = PathText.field(Self.fieldText(row.field))
       lines.append(
         "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(field) \u{2192} \(type(row.type)) \(size)")
     }
@@ -283,13 +282,13 @@ public struct HeapText {
   private mutating func addSites(_ detail: HeapReport.Detail) {
     let sites = detail.sites.filter { !$0.allocation.frames.isEmpty }
     guard !sites.isEmpty else { return }
-    lines.append(PathText.heading("allocated", options))
+    lines.append(PathText.heading("allocated"))
     for row in sites {
       let margin = row.estimate.map { " \u{B1} \(HeapNumber.count($0.countMargin))" } ?? ""
       lines.append("  \(HeapNumber.right(HeapNumber.count(row.count) + margin, 10))  \(place(row))")
       if options.stacks {
         let stack = PathText.stack(row.allocation, options)
-        if stack.count > 1 { lines += stack.map { "        " + $0 } }
+        if stack.count > 1 { lines += stack.map { "        \($0)" } }
       }
     }
     lines.append("")
@@ -297,7 +296,7 @@ public struct HeapText {
 
   private mutating func addInstances(_ detail: HeapReport.Detail) {
     guard !detail.instances.isEmpty else { return }
-    if detail.count > 1 { lines.append(PathText.heading("those that retain most", options)) }
+    if detail.count > 1 { lines.append(PathText.heading("those that retain most")) }
     for instance in detail.instances {
       var text =
         "  \(HeapNumber.right(HeapNumber.bytes(instance.retainedBytes), 10))  \(instance.address)  "
@@ -306,7 +305,7 @@ public struct HeapText {
         text += ", \(HeapNumber.count(used)) of \(HeapNumber.count(capacity)) in use"
       }
       if let count = instance.references { text += ", " + Self.text(count) }
-      lines.append(text)
+      lines.append(TextLine(text))
       guard detail.count == 1 else { continue }
       addDominators(instance.dominators)
     }
@@ -324,11 +323,11 @@ public struct HeapText {
   private mutating func addDominators(_ dominators: [HeapReport.Dominator]) {
     guard !dominators.isEmpty else { return }
     lines.append("")
-    lines.append(PathText.heading("would go with", options))
+    lines.append(PathText.heading("would go with"))
     for row in dominators {
       lines.append(
-        "  \(HeapNumber.right(HeapNumber.bytes(row.retainedBytes), 10))  \(type(row.type))"
-          + (row.address.map { " \($0)" } ?? ""))
+        "  \(HeapNumber.right(HeapNumber.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")"
+      )
     }
   }
 }

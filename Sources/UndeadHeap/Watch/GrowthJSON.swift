@@ -68,8 +68,8 @@ public enum GrowthJSON {
 
     init(_ growth: TypeGrowth, _ origin: GrowthOrigins.Origin?) {
       type = growth.name
-      count = Int(growth.now.count)
-      bytes = Int(growth.now.bytes)
+      count = Int(clamping: growth.now.count)
+      bytes = Int(clamping: growth.now.bytes)
       countPerHour = Rate(growth.count, growth.countGrows)
       bytesPerHour = Rate(growth.bytes, growth.bytesGrow)
       containers = origin?.containers.map { Place(name: $0.text, count: $0.count) }

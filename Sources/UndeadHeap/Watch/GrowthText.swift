@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// What a watch found, as text.
@@ -9,7 +10,7 @@ public enum GrowthText {
   ///   - origins: who holds what grew, and where it was allocated.
   ///   - notes: sentences on what is not in it.
   public static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
-    var lines = [heading(findings), ""]
+    var lines: [TextLine] = [TextLine(heading(findings)), ""]
     for type in findings.types {
       lines += row(type)
       let origin = origins.origins[type.name] ?? GrowthOrigins.Origin()
@@ -17,12 +18,12 @@ public enum GrowthText {
       lines += origin.sites.map { "    allocated at \($0.text): \(grouped($0.count))" }
       lines.append("")
     }
-    if let all = findings.all { lines += [summary(of: all), ""] }
+    if let all = findings.all { lines += [TextLine(summary(of: all)), ""] }
     lines += findings.broken.map { "rule '\($0.text)' is broken: \($0.types.joined(separator: ", "))" }
     lines += notes.map { "note: \($0)" }
     if !findings.broken.isEmpty || !notes.isEmpty { lines.append("") }
-    lines.append(verdict(findings))
-    return lines.joined(separator: "\n") + "\n"
+    lines.append(TextLine(verdict(findings)))
+    return lines.text(TextOptions())
   }
 
   private static func heading(_ findings: GrowthFindings) -> String {
@@ -36,8 +37,8 @@ public enum GrowthText {
 
   private static func milliseconds(_ seconds: Double) -> String { "\(trimmed(seconds * 1000, digits: 1)) ms" }
 
-  private static func row(_ type: TypeGrowth) -> [String] {
-    var lines = ["  \(type.name): now \(now(type))"]
+  private static func row(_ type: TypeGrowth) -> [TextLine] {
+    var lines: [TextLine] = ["  \(type.name): now \(now(type))"]
     if type.countGrows { lines.append("    \(Rate.objects.text(type.count)) objects") }
     if type.bytesGrow { lines.append("    \(Rate.bytes.text(type.bytes))") }
     return lines
@@ -50,7 +51,7 @@ public enum GrowthText {
   }
 
   private static func now(_ type: TypeGrowth) -> String {
-    "\(grouped(Int(type.now.count))), \(size(type.now.bytes))"
+    "\(grouped(Int(clamping: type.now.count))), \(size(type.now.bytes))"
   }
 
   private static func verdict(_ findings: GrowthFindings) -> String {
@@ -68,6 +69,7 @@ public enum GrowthText {
   /// "1 min 30 s".
   public static func duration(_ seconds: Double) -> String {
     guard seconds >= 60 else { return "\(trimmed(seconds, digits: 1)) s" }
+    guard seconds < 1e15 else { return "\(seconds) s" }
     let whole = Int(seconds.rounded())
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
     return [(hours, "h"), (minutes, "min"), (rest, "s")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -77,7 +79,7 @@ public enum GrowthText {
   /// 1234567 as "1,234,567".
   public static func grouped(_ number: Int) -> String {
     var text = ""
-    var digits = String(abs(number))[...]
+    var digits = String(number.magnitude)[...]
     while digits.count > 3 {
       text = ",\(digits.suffix(3))\(text)"
       digits = digits.dropLast(3)
@@ -89,6 +91,7 @@ public enum GrowthText {
   static func trimmed(_ number: Double, digits: Int) -> String {
     let scale = pow(10, Double(digits))
     let rounded = (number * scale).rounded() / scale
+    guard abs(rounded) < 1e15 else { return "\(number)" }
     guard rounded != rounded.rounded() else { return grouped(Int(rounded)) }
     // Foundation's formatting would bring its tables of all languages into the process.
     let (whole, part) = Int((abs(rounded) * scale).rounded()).quotientAndRemainder(dividingBy: Int(scale))
@@ -98,6 +101,7 @@ public enum GrowthText {
 
   /// "9.4 KB"; 1 KB is 1024 bytes.
   public static func size(_ bytes: Double) -> String {
+    guard bytes.isFinite else { return "\(bytes) B" }
     guard abs(bytes) >= 1024 else { return "\(Int(bytes.rounded())) B" }
     var amount = bytes / 1024
     for unit in ["KB", "MB"] {

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Writes a graph in the language of Graphviz.
 struct Dot {
   private var lines: [String]
@@ -11,13 +13,13 @@ struct Dot {
   }
 
   mutating func node(_ id: String, _ label: [String], _ attributes: [(String, String)] = [], indent: Int = 2) {
-    add("\(Self.quoted(id))\(Self.list([("label", label.joined(separator: "\n"))] + attributes))", indent)
+    add("\(Self.quoted(id))\(Self.list([("label", label)] + attributes.map { ($0.0, [$0.1]) }))", indent)
   }
 
   mutating func edge(
     _ from: String, _ to: String, _ label: String = "", _ attributes: [(String, String)] = [], indent: Int = 2
   ) {
-    let all = (label.isEmpty ? [] : [("label", label)]) + attributes
+    let all = ((label.isEmpty ? [] : [("label", label)]) + attributes).map { ($0.0, [$0.1]) }
     add("\(Self.quoted(from)) -> \(Self.quoted(to))\(Self.list(all))", indent)
   }
 
@@ -30,8 +32,7 @@ struct Dot {
   }
 
   mutating func comment(_ text: String) {
-    let line = String(text.unicodeScalars.map { HTML.isHidden($0) || $0 == "\n" ? " " : Character($0) })
-    lines.append("  // \(line)")
+    lines.append("  // \(VisibleText.line(text))")
   }
 
   /// The whole graph.
@@ -41,23 +42,24 @@ struct Dot {
     lines.append(String(repeating: " ", count: indent) + statement + ";")
   }
 
-  private static func list(_ attributes: [(String, String)]) -> String {
+  private static func list(_ attributes: [(String, [String])]) -> String {
     guard !attributes.isEmpty else { return "" }
     return " [" + attributes.map { "\($0.0)=\(quoted($0.1))" }.joined(separator: ", ") + "]"
   }
 
   /// A text in quotes: nothing in it is markup, escape or the end of the text.
-  static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case _ where HTML.isHidden(scalar): result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
+  static func quoted(_ text: String) -> String { quoted([text]) }
+
+  /// Lines in quotes.
+  private static func quoted(_ lines: [String]) -> String {
+    let escaped = lines.map { line in
+      var result = ""
+      for scalar in VisibleText.line(line).unicodeScalars {
+        if scalar == "\"" || scalar == "\\" { result += "\\" }
+        result.unicodeScalars.append(scalar)
       }
+      return result
     }
-    return result + "\""
+    return "\"" + escaped.joined(separator: "\\n") + "\""
   }
 }

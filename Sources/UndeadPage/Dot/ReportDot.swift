@@ -40,7 +40,8 @@ public enum ReportDot {
         let after = "\(id)/\(links.count - shown / 2)"
         dot.edge(first, "\(id)/more", indent: 4)
         dot.node(
-          "\(id)/more", ["\(links.count - shown + chain.omitted) more references"], [("style", "dashed")], indent: 4)
+          "\(id)/more", ["\(chain.omitted.plus(links.count - shown)) more references"], [("style", "dashed")], indent: 4
+        )
         dot.node(after, [links[links.count - shown / 2].from], indent: 4)
         dot.edge("\(id)/more", after, indent: 4)
         first = after

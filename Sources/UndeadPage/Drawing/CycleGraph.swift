@@ -33,7 +33,7 @@ struct CycleGraph: Equatable {
     let links = cycle.links
     for (number, link) in links.enumerated() {
       if links.count > Self.limit, number >= shown, number < links.count - shown {
-        if number == shown { fold(links.count - 2 * shown + cycle.omitted) }
+        if number == shown { fold(cycle.omitted.plus(links.count - 2 * shown)) }
         continue
       }
       add(link, options)

@@ -26,8 +26,8 @@ public enum GrowthPage {
   }
 
   static func summary(_ diff: HeapDiff) -> String {
-    let bytes = diff.after.blocks.bytes - diff.before.blocks.bytes
-    return bytes == 0 ? "as large as before" : "\(bytes > 0 ? "grew" : "shrank") by \(ReportText.bytes(abs(bytes)))"
+    let bytes = diff.after.blocks.bytes.minus(diff.before.blocks.bytes)
+    return bytes == 0 ? "as large as before" : "\(bytes > 0 ? "grew" : "shrank") by \(ReportText.bytes(bytes.absolute))"
   }
 
   /// New leaks and suspects in full; what is known of the others is in the text form.
@@ -48,7 +48,7 @@ enum Change {
   static func signed(_ value: Int) -> String { value > 0 ? "+\(Words.number(value))" : Words.number(value) }
 
   static func bytes(_ value: Int) -> String {
-    (value > 0 ? "+" : value < 0 ? "-" : "") + ReportText.bytes(abs(value))
+    (value > 0 ? "+" : value < 0 ? "-" : "") + ReportText.bytes(value.absolute)
   }
 
   /// "`.sessions` of `App.Cache`", or the root.
@@ -67,7 +67,7 @@ struct GrowthOverview {
 
   func write(to html: inout HTML) {
     let program = ReportText.fileName(diff.process.path)
-    let change = diff.after.blocks.bytes - diff.before.blocks.bytes
+    let change = diff.after.blocks.bytes.minus(diff.before.blocks.bytes)
     html.element("section", ["class": "overview"]) { html in
       html.element("h1") { html in
         html.text("The heap" + (program.isEmpty ? "" : " of \(program)") + " ")
@@ -88,16 +88,16 @@ struct GrowthOverview {
     var tiles = [
       Tile(
         label: "in memory", value: ReportText.bytes(new.blocks.bytes),
-        note: "\(Change.bytes(new.blocks.bytes - old.blocks.bytes)), before \(ReportText.bytes(old.blocks.bytes))"),
+        note: "\(Change.bytes(new.blocks.bytes.minus(old.blocks.bytes))), before \(ReportText.bytes(old.blocks.bytes))"),
       Tile(
         label: "blocks", value: Words.number(new.blocks.count),
-        note: "\(Change.signed(new.blocks.count - old.blocks.count)), before \(Words.number(old.blocks.count))"),
+        note: "\(Change.signed(new.blocks.count.minus(old.blocks.count))), before \(Words.number(old.blocks.count))"),
     ]
     if new.residentBytes > 0, old.residentBytes > 0 {
       tiles.append(
         Tile(
           label: "resident", value: ReportText.bytes(new.residentBytes),
-          note: Change.bytes(new.residentBytes - old.residentBytes)))
+          note: Change.bytes(new.residentBytes.minus(old.residentBytes))))
     }
     if let leaks = diff.leaks?.new, !leaks.isEmpty {
       tiles.append(Tile(label: "new leaks", value: Words.number(leaks.count), link: "#leaks", style: "bad"))
@@ -214,7 +214,7 @@ struct GrowthContainers {
     let frames = site.allocation.frames
     html.element("details", ["class": "stack"]) { html in
       html.element("summary") { html in
-        let change = site.after.count - site.before.count
+        let change = site.after.count.minus(site.before.count)
         if change != 0 { html.text("\(Change.signed(change)) ") }
         if let frame = ReportText.site(site.allocation) {
           StackView.site(frame, options, &html)
@@ -280,10 +280,10 @@ struct GrowthTypes {
       let (old, new) = (type.before, type.after)
       number(old.count, Words.number(old.count), &html)
       number(new.count, Words.number(new.count), &html)
-      number(new.count - old.count, Change.signed(new.count - old.count), change: true, &html)
+      number(new.count.minus(old.count), Change.signed(new.count.minus(old.count)), change: true, &html)
       number(old.bytes, ReportText.bytes(old.bytes), &html)
       number(new.bytes, ReportText.bytes(new.bytes), &html)
-      number(new.bytes - old.bytes, Change.bytes(new.bytes - old.bytes), change: true, &html)
+      number(new.bytes.minus(old.bytes), Change.bytes(new.bytes.minus(old.bytes)), change: true, &html)
     }
     html.line()
   }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// A document that is written from its start to its end, in which nothing is markup that was not meant to be.
 struct HTML {
   typealias Attributes = KeyValuePairs<StaticString, String?>
@@ -46,8 +48,14 @@ struct HTML {
     markup += text
   }
 
+  /// Lines as they are, in an element that keeps line breaks.
+  mutating func element(_ name: StaticString, lines: [String]) {
+    element(name) { $0.trusted(lines.map(Self.escaped).joined(separator: "\n")) }
+  }
+
   /// Text as it can stand in an element or in an attribute with double quotes.
   static func escaped(_ text: String) -> String {
+    let text = VisibleText.line(text)
     guard text.unicodeScalars.contains(where: needsEscape) else { return text }
     var result = ""
     result.reserveCapacity(text.utf8.count + 16)
@@ -58,7 +66,6 @@ struct HTML {
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
-      case _ where isHidden(scalar): result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)
       }
     }
@@ -68,15 +75,6 @@ struct HTML {
   private static func needsEscape(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "&", "<", ">", "\"", "'": true
-    default: isHidden(scalar)
-    }
-  }
-
-  /// Control characters, which HTML forbids, and those that turn the direction of text, with which a name can lie.
-  static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x09, 0x0A: false
-    case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069, 0xFFFE, 0xFFFF: true
     default: false
     }
   }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Writes compact JSON that can stand inside of a `script` element.
 struct JSON {
   private(set) var text = ""
@@ -39,17 +41,14 @@ struct JSON {
     needsComma = false
   }
 
-  /// `<` and `&` would be read as markup by some, line separators end a line in old scripts.
+  /// `<` and `&` would be read as markup by some.
   private mutating func quote(_ value: String) {
     text += "\""
-    for scalar in value.unicodeScalars {
+    for scalar in VisibleText.line(value).unicodeScalars {
       switch scalar {
       case "\"": text += "\\\""
       case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\t": text += "\\t"
-      case _ where HTML.isHidden(scalar): text += "\\ufffd"
-      case "<", ">", "&", "\u{2028}", "\u{2029}":
+      case "<", ">", "&":
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)

@@ -60,7 +60,7 @@ struct Verdict {
     if !summary.complete { parts.append("check incomplete") }
     text = parts.joined(separator: ", ")
     level =
-      summary.leaks + summary.zombies > 0
+      summary.leaks > 0 || summary.zombies > 0
       ? .bad : summary.suspects > 0 || !summary.complete ? .doubtful : .good
   }
 }

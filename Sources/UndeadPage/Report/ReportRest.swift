@@ -65,7 +65,7 @@ struct ReportRest {
     guard !lines.isEmpty else { return }
     html.element("section", ["id": "run-loops"]) { html in
       html.element("h2", text: "Run loops")
-      html.element("pre", text: lines.joined(separator: "\n"))
+      html.element("pre", lines: lines)
     }
     html.line()
   }

@@ -167,11 +167,3 @@ struct LeakGrouping {
     return contents
   }
 }
-
-extension Int {
-  /// Adds a size from a file, which may be anything, without overflow.
-  mutating func addSaturating(_ size: UInt64) {
-    let (sum, overflow) = addingReportingOverflow(Int(clamping: size))
-    self = overflow ? .max : sum
-  }
-}

@@ -86,7 +86,7 @@ extension Finding {
       if seen.insert(place).inserted { callers.append(frame) }
     }
     let shown = Array(callers.prefix(callerLimit))
-    return (shown, shown.isEmpty ? 0 : max(0, (leak.allocationPaths ?? 0) - 1 - shown.count))
+    return (shown, shown.isEmpty ? 0 : max(0, max(0, leak.allocationPaths ?? 0) - 1 - shown.count))
   }
 }
 

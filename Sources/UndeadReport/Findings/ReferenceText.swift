@@ -16,9 +16,9 @@ extension Finding {
     var parts = references.holders.prefix(3).map { holder in
       "`\(holder.field)` of \(holder.type)" + (holder.count == 1 ? "" : " (\(holder.count))")
     }
-    let told = references.holders.prefix(3).reduce(0) { $0 + $1.count }
-    if told < references.found { parts.append("\(references.found - told) more that were found") }
-    let missing = references.total - references.found
+    let told = references.holders.prefix(3).total(\.count)
+    if told < references.found { parts.append("\(references.found.minus(told)) more that were found") }
+    let missing = references.total.minus(references.found)
     if missing > 0 { parts.append("\(missing) " + missingText(references.candidates ?? [], missing == 1)) }
     let object = references.type.map { " to \($0)" } ?? ""
     return "\(references.total)\(object), \(references.found) found: " + parts.joined(separator: ", ")
@@ -27,13 +27,13 @@ extension Finding {
   /// A field may have a name and no type that the scan knows, as in a `Mutex`. Its reference is drawn and was not counted: it
   /// is the one that only such memory has.
   private func addDrawn(to references: inout ReferenceCount) {
-    guard references.candidates == ["memory"], references.total == references.found + 1,
+    guard references.candidates == ["memory"], references.total == references.found.plus(1),
       let link = chains.first(where: { $0.role == .path })?.links.last, link.from != "Task", !link.field.hasPrefix("+")
     else { return }
     let field = NodeNames.withoutIndices(link.field)
     guard !references.holders.contains(where: { $0.type == link.from && NodeNames.withoutIndices($0.field) == field })
     else { return }
-    references.found += 1
+    references.found = references.found.plus(1)
     references.holders.append(.init(type: link.from, field: link.field, count: 1))
     references.candidates = nil
   }

@@ -2,14 +2,14 @@
 public enum MergedReportText {
   /// The text ends with a newline; the same text for the same report and options.
   public static func render(_ merged: MergedReport, options: TextOptions = TextOptions()) -> String {
-    var text = TextStyle.heading.apply(heading(merged), options) + "\n\n"
+    var lines: [TextLine] = [TextStyle.heading.apply(heading(merged)), ""]
     let rows = merged.groups.filter { $0.list != .knownLeaks }
-    if !rows.isEmpty { text += table(rows.prefix(options.top), merged, options) }
+    if !rows.isEmpty { lines += table(rows.prefix(options.top), merged, options) }
     if rows.count > options.top {
-      text += "... and \(Quantity.of(rows.count - options.top, "more group"))\(options.hint)\n"
+      lines.append("... and \(Quantity.of(rows.count - options.top, "more group"))\(options.hint)")
     }
-    if !rows.isEmpty { text += "\n" }
-    return text + TextRenderer.render(merged.report, options: options)
+    if !rows.isEmpty { lines.append("") }
+    return lines.text(options) + TextRenderer.render(merged.report, options: options)
   }
 
   static func heading(_ merged: MergedReport) -> String {
@@ -20,17 +20,17 @@ public enum MergedReportText {
 
   private static func table(
     _ rows: some Sequence<MergedReport.Group>, _ merged: MergedReport, _ options: TextOptions
-  ) -> String {
-    var text = "     total   hosts      min   median      max  group\n"
+  ) -> [TextLine] {
+    var lines: [TextLine] = ["     total   hosts      min   median      max  group"]
     for row in rows {
       let numbers = [
         padded("\(row.count.total)", 10), padded("\(row.hosts)/\(merged.hosts.count)", 8),
         padded("\(row.count.min)", 9),
         padded("\(row.count.median)", 9), padded("\(row.count.max)", 9),
       ]
-      text += "\(numbers.joined())  \(name(row, merged.report, options))\(place(row, merged))\n"
+      lines.append("\(numbers.joined())  \(name(row, merged.report, options))\(place(row, merged))")
     }
-    return text
+    return lines
   }
 
   private static func place(_ row: MergedReport.Group, _ merged: MergedReport) -> String {
@@ -38,14 +38,14 @@ public enum MergedReportText {
     return "  (\(row.hostNames.joined(separator: ", ")))"
   }
 
-  private static func name(_ row: MergedReport.Group, _ report: LeakReport, _ options: TextOptions) -> String {
+  private static func name(_ row: MergedReport.Group, _ report: LeakReport, _ options: TextOptions) -> TextLine {
     let (what, type) =
       switch row.list {
       case .leaks, .knownLeaks: ("leak", report.leaks.first { $0.signature == row.signature }?.objects.first?.type)
       case .suspects: ("suspect", report.suspects.first { $0.signature == row.signature }?.objects.first?.type)
       case .zombies: ("zombie", report.zombies.first { $0.signature == row.signature }?.type)
       }
-    return "\(what) of \(TextStyle.type.apply(type ?? "object", options))  [\(row.signature)]"
+    return "\(what) of \(TextStyle.type.apply(type ?? "object"))  [\(row.signature)]"
   }
 
   private static func padded(_ text: String, _ width: Int) -> String {

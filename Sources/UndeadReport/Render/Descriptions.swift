@@ -27,7 +27,7 @@ extension LeakReport.Zombie: CustomStringConvertible {
 extension LeakReport.Frame: CustomStringConvertible {
   /// The function, with file and line if they are known.
   public var description: String {
-    symbol + (file.map { " at \($0)" + (line.map { ":\($0)" } ?? "") } ?? "")
+    TextLine(symbol + (file.map { " at \($0)" + (line.map { ":\($0)" } ?? "") } ?? "")).plain
   }
 }
 
@@ -35,6 +35,8 @@ extension Finding {
   /// "retain cycle of App.Owner (3 objects, 96 bytes), allocated in App.run() at Main.swift:7".
   fileprivate var line: String {
     let place = (site(.used) ?? site(.allocated))?.frame.map { "\(kind == .zombie ? "used" : "allocated") in \($0)" }
-    return ([heading + (size.map { " (\($0))" } ?? "")] + [place].compactMap(\.self)).joined(separator: ", ")
+    return TextLine(
+      ([heading + (size.map { " (\($0))" } ?? "")] + [place].compactMap(\.self)).joined(separator: ", ")
+    ).plain
   }
 }

@@ -3,8 +3,8 @@ enum DiagnosticText {
   /// Of one kind; more of the same tell nothing new, and the JSON report has them all.
   private static let limit = 5
 
-  static func lines(_ diagnostics: [Diagnostic], _ options: TextOptions) -> [String] {
-    var lines: [String] = []
+  static func lines(_ diagnostics: [Diagnostic], _ options: TextOptions) -> [TextLine] {
+    var lines: [TextLine] = []
     for kind in kinds(diagnostics) {
       let same = diagnostics.filter { $0.kind == kind }
       for diagnostic in same.prefix(limit) { lines += block(diagnostic, options) }
@@ -21,18 +21,20 @@ enum DiagnosticText {
     return diagnostics.map(\.kind).filter { seen.insert($0).inserted }
   }
 
-  private static func block(_ diagnostic: Diagnostic, _ options: TextOptions) -> [String] {
-    var lines = [TextStyle.warning.apply("DIAGNOSTIC", options) + "  \(diagnostic.message)  (\(diagnostic.kind))"]
+  private static func block(_ diagnostic: Diagnostic, _ options: TextOptions) -> [TextLine] {
+    var lines: [TextLine] = [
+      TextStyle.warning.apply("DIAGNOSTIC") + "  \(diagnostic.message)  (\(diagnostic.kind))"
+    ]
     let details = diagnostic.details.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-    lines += StackText.wrapped(details.joined(separator: ", "), width: 110).map { "  " + $0 }
+    lines += StackText.wrapped(details.joined(separator: ", "), width: 110).map { "  \($0)" }
     if let backtrace = diagnostic.backtrace { lines += stack(backtrace, "at", options) }
     for trace in diagnostic.backtraces ?? [] { lines += stack(Backtrace(frames: trace.frames), trace.role, options) }
     return lines + [""]
   }
 
-  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [String] {
+  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [TextLine] {
     guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
-    let site = "  \(role)  " + StackText.function(frame) + StackText.place(frame, options)
+    let site: TextLine = "  \(role)  \(StackText.function(frame))\(StackText.place(frame, options))"
     let stack = options.stacks ? StackText.lines(backtrace, options) : []
     // A stack of one frame was told already.
     return [site] + (stack.count > 1 ? stack : [])

@@ -13,7 +13,7 @@ public enum DiffRenderer {
   ///   - options: how the text looks.
   ///   - start: what the summary says before the leaks.
   public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions(), start: String = "") -> String {
-    var lines: [String] = []
+    var lines: [TextLine] = []
     let new = Findings.groups(leaks: diff.new, byCulprit: options.groupsByCulprit)
     lines += TextRenderer.lines(new, .init(one: "NEW", many: "NEW", noun: "leak"), options)
     lines += TextRenderer.lines(zombies: diff.zombies.new.map { Finding($0) }, title: "NEW zombie:", options)
@@ -25,14 +25,14 @@ public enum DiffRenderer {
     lines += changes(diff.zombies, options, line: { "zombie: \($0.message)" }, count: \.count)
     lines += changes(diff.suspects, options, line: line, count: \.count)
     for leak in diff.knownLeaks.new {
-      lines.append(TextStyle.warning.apply("NEW", options) + "    known \(line(leak)): 0 -> \(leak.count)")
+      lines.append(TextStyle.warning.apply("NEW") + "    known \(line(leak)): 0 -> \(leak.count)")
     }
     lines += changes(diff.knownLeaks, options, line: { "known \(line($0))" }, count: \.count)
     if !lines.isEmpty, lines.last != "" { lines.append("") }
-    lines += diff.notes.map { "note: \($0)" }
+    lines += diff.notes.map { "note: \($0)" as TextLine }
     if !diff.notes.isEmpty { lines.append("") }
     lines.append(summary(diff, start, options))
-    return Wrapping.wrapped(lines, width: options.width).joined(separator: "\n") + "\n"
+    return Wrapping.wrapped(lines, width: options.width).text(options)
   }
 
   /// The difference as pretty-printed JSON with sorted keys and a newline at the end.
@@ -42,29 +42,29 @@ public enum DiffRenderer {
 
   // MARK: Lines
 
-  private static func grown(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> String {
-    "\(TextStyle.alarm.apply("GROWN", options))  \(line): \(old) -> \(new)"
+  private static func grown(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> TextLine {
+    "\(TextStyle.alarm.apply("GROWN"))  \(line): \(old) -> \(new)"
   }
 
-  private static func shrunk(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> String {
-    "\(TextStyle.good.apply("LESS", options))   \(line): \(old) -> \(new)"
+  private static func shrunk(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> TextLine {
+    "\(TextStyle.good.apply("LESS"))   \(line): \(old) -> \(new)"
   }
 
-  private static func gone(_ line: String, _ old: Int, _ options: TextOptions) -> String {
-    "\(TextStyle.good.apply("GONE", options))   \(line): \(old) -> 0"
+  private static func gone(_ line: String, _ old: Int, _ options: TextOptions) -> TextLine {
+    "\(TextStyle.good.apply("GONE"))   \(line): \(old) -> 0"
   }
 
   /// What is not new, in a line each.
   private static func changes<Finding>(
     _ findings: ReportDiff.Findings<Finding>, _ options: TextOptions, line: (Finding) -> String,
     count: (Finding) -> Int
-  ) -> [String] {
+  ) -> [TextLine] {
     findings.grown.map { grown(line($0.finding), $0.oldCount, $0.newCount, options) }
       + findings.shrunk.map { shrunk(line($0.finding), $0.oldCount, $0.newCount, options) }
       + findings.gone.map { gone(line($0), count($0), options) }
   }
 
-  private static func summary(_ diff: ReportDiff, _ start: String, _ options: TextOptions) -> String {
+  private static func summary(_ diff: ReportDiff, _ start: String, _ options: TextOptions) -> TextLine {
     var parts = [
       "\(diff.new.count) new", "\(diff.grown.count) grown", "\(diff.shrunk.count) less", "\(diff.gone.count) gone",
       "\(diff.unchanged) unchanged",
@@ -74,7 +74,7 @@ public enum DiffRenderer {
     if !diff.complete { parts.append("check incomplete") }
     let isWorse = !diff.new.isEmpty || !diff.grown.isEmpty || diff.zombies.isWorse
     let style: TextStyle = isWorse ? .alarm : diff.complete && !diff.suspects.isWorse ? .good : .warning
-    return style.apply("undead: " + start + parts.joined(separator: ", "), options)
+    return style.apply("undead: \(start)\(parts.joined(separator: ", "))")
   }
 
   /// What changed, in a few words; nil if nothing did.

@@ -18,9 +18,9 @@ package enum FailureText {
     text(Finding(zombie), "zombie:", directory)
   }
 
-  private static func text(_ finding: Finding, _ title: String, _ directory: String) -> String {
+  private static func text(_ finding: Finding, _ title: TextLine, _ directory: String) -> String {
     var options = TextOptions(stacks: false)
     options.directory = directory
-    return FindingText.lines(finding, title: title, options).filter { !$0.isEmpty }.joined(separator: "\n")
+    return FindingText.lines(finding, title: title, options).filter { !$0.isEmpty }.text(options, ending: false)
   }
 }

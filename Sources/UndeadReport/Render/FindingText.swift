@@ -1,21 +1,21 @@
 /// The block of one finding in a text: what happened, drawn references, places, advice, stacks.
 struct FindingText {
   private let options: TextOptions
-  private var lines: [String] = []
+  private var lines: [TextLine] = []
 
   private init(_ options: TextOptions) {
     self.options = options
   }
 
   /// - Parameter title: what stands before the heading, "LEAK 1 of 3" or "zombie:".
-  static func lines(_ finding: Finding, title: String, _ options: TextOptions) -> [String] {
+  static func lines(_ finding: Finding, title: TextLine, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     if finding.kind == .zombie { text.addZombie(finding, title: title) } else { text.add(finding, title: title) }
     return text.lines
   }
 
   /// The lines of references alone.
-  static func lines(_ chain: Chain, _ options: TextOptions) -> [String] {
+  static func lines(_ chain: Chain, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.add(chain)
     return text.lines
@@ -24,7 +24,7 @@ struct FindingText {
   /// The block of all that one thing is to blame for: the worst of it in full.
   ///
   /// - Parameter title: what stands before the heading: "LEAKS 1-3 of 7".
-  static func lines(_ group: Findings.Group, title: String, _ options: TextOptions) -> [String] {
+  static func lines(_ group: Findings.Group, title: TextLine, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.add(group.worst, of: group, title: title)
     return text.lines
@@ -33,7 +33,7 @@ struct FindingText {
   /// One of many findings of a culprit, of which another one is told in full.
   ///
   /// - Parameter first: where that is.
-  static func lines(_ finding: Finding, like first: String, title: String, _ options: TextOptions) -> [String] {
+  static func lines(_ finding: Finding, like first: String, title: TextLine, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.addHeading(title, finding.kind == .leak ? .alarm : .warning, finding.heading, finding.size)
     for site in finding.sites where site.role != .scope { text.addSite(site, withCallers: false) }
@@ -42,7 +42,7 @@ struct FindingText {
   }
 
   /// - Parameter group: what it is the worst of; nil if only the finding itself is to be told.
-  private mutating func add(_ finding: Finding, of group: Findings.Group? = nil, title: String) {
+  private mutating func add(_ finding: Finding, of group: Findings.Group? = nil, title: TextLine) {
     let style: TextStyle = finding.kind == .leak ? .alarm : .warning
     if let group, group.findings.count > 1 {
       addHeading(title, style, group.heading, group.size)
@@ -59,7 +59,7 @@ struct FindingText {
     }
     if !finding.chains.isEmpty { lines.append("") }
     for site in finding.sites { addSite(site) }
-    if let text = finding.referenceText { addRow("references", text) }
+    if let text = finding.referenceText { addRow("references", TextLine(text)) }
     addAlsoLeaked(finding.alsoLeaked)
     if let group { addRest(of: group) }
     addAdvice(finding.advice)
@@ -67,9 +67,11 @@ struct FindingText {
     lines.append("")
   }
 
-  private mutating func addZombie(_ zombie: Finding, title: String) {
+  private mutating func addZombie(_ zombie: Finding, title: TextLine) {
     addHeading(title, .alarm, zombie.heading, nil)
-    if let details = zombie.details { lines += StackText.wrapped(details, width: sentenceWidth).map { "  \($0)" } }
+    if let details = zombie.details {
+      lines += StackText.wrapped(details, width: sentenceWidth).map { "  \($0)" as TextLine }
+    }
     for site in zombie.sites {
       lines.append("")
       addSite(site)
@@ -80,9 +82,10 @@ struct FindingText {
     lines.append("")
   }
 
-  private mutating func addHeading(_ title: String, _ style: TextStyle, _ heading: String, _ size: String?) {
-    let start = style.apply(title, options) + (title.hasSuffix(":") ? " " : "  ")
-    lines.append(start + TextStyle.heading.apply(heading, options) + (size.map { "  (\($0))" } ?? ""))
+  private mutating func addHeading(_ title: TextLine, _ style: TextStyle, _ heading: String, _ size: String?) {
+    let gap = title.plain.hasSuffix(":") ? " " : "  "
+    let end = size.map { "  (\($0))" } ?? ""
+    lines.append("\(style.apply(title))\(gap)\(TextStyle.heading.apply(heading))\(end)")
   }
 
   // MARK: References
@@ -92,16 +95,16 @@ struct FindingText {
   /// Draws references: the first type, then for each field the type that it leads to.
   private mutating func add(_ chain: Chain) {
     if let introduction = chain.introduction {
-      lines.append((chain.role == .innerCycle ? "  " : "    ") + introduction)
+      lines.append("\(chain.role == .innerCycle ? "  " : "    ")\(introduction)")
     }
     if let root = chain.root { add(root) }
-    if let start = chain.start { lines.append("    " + TextStyle.type.apply(start, options)) }
+    if let start = chain.start { lines.append("    \(TextStyle.type.apply(start))") }
     let links = chain.links
     let shown = Self.chainLimit / 2
     for (number, link) in links.enumerated() {
       if links.count > Self.chainLimit, number >= shown, number < links.count - shown {
         if number == shown {
-          lines.append("      ... \(links.count - 2 * shown + chain.omitted) more references ...")
+          lines.append("      ... \(chain.omitted.plus(links.count - 2 * shown)) more references ...")
         }
         continue
       }
@@ -110,42 +113,45 @@ struct FindingText {
   }
 
   private mutating func add(_ root: Chain.Root) {
-    guard root.kind != "runLoop" else { return lines.append("    " + root.text) }
-    let kind = TextStyle.faint.apply("[\(root.kindText)]", options)
-    lines.append("    " + kind + (root.text.isEmpty ? "" : " \(root.text)") + root.owners)
+    guard root.kind != "runLoop" else { return lines.append("    \(root.text)") }
+    let kind = TextStyle.faint.apply("[\(root.kindText)]")
+    lines.append("    \(kind)\(root.text.isEmpty ? "" : " ")\(root.text)\(root.owners)")
   }
 
   private mutating func add(_ link: Chain.Link, closing: Bool) {
-    let field = TextStyle.field.apply(link.fieldText, options)
-    let target = TextStyle.type.apply(link.to + (closing ? "  \u{21BA}" : ""), options)
+    let field = TextStyle.field.apply(link.fieldText)
+    let target = TextStyle.type.apply(link.to + (closing ? "  \u{21BA}" : ""))
     let end = link.holdsClosure ? StackText.closure(link.closure, options) : target
     lines.append("      \(field) \u{2192} \(end)")
     if link.isCulprit { addMark(below: link.fieldText) }
     guard link.holdsClosure else { return }
-    let captures = link.captures.map { " " + TextStyle.field.apply($0, options) } ?? ""
+    let captures: TextLine = link.captures.map { " \(TextStyle.field.apply($0))" } ?? ""
     lines.append("          captures\(captures) \u{2192} \(target)")
   }
 
   /// Underlines the reference to change, as compilers do: it shows in files, too.
   private mutating func addMark(below field: String) {
-    let mark = String(repeating: "^", count: Wrapping.width(of: field))
-    lines.append("      " + TextStyle.culprit.apply(mark, options))
+    let mark = TextStyle.culprit.apply(String(repeating: "^", count: TextLine(field).width))
+    lines.append(("      \(mark)" as TextLine).marking())
   }
 
   // MARK: Places
 
   private mutating func addSite(_ site: Site, withCallers: Bool = true) {
     var words =
-      site.text.map { [site.frame == nil && site.role != .scope ? TextStyle.faint.apply($0, options) : $0] } ?? []
+      site.text.map { text in
+        [site.frame == nil && site.role != .scope ? TextStyle.faint.apply(text) : TextLine(text)]
+      } ?? []
     if let frame = site.frame {
       let preposition = site.role == .suspended ? "" : "in "
-      words.append(preposition + StackText.function(frame) + StackText.place(frame, options))
+      words.append("\(preposition)\(StackText.function(frame))\(StackText.place(frame, options))")
     }
-    addRow(site.role.label, words.joined(separator: " ") + (site.thread.map { ", thread \($0)" } ?? ""))
-    if let called = site.called { addRow("", "by " + StackText.called(called)) }
+    let thread = site.thread.map { ", thread \($0)" } ?? ""
+    addRow(TextLine(site.role.label), "\(words.joined(separator: " "))\(thread)")
+    if let called = site.called { addRow("", "by \(StackText.called(called))") }
     guard withCallers else { return }
     for caller in site.otherCallers {
-      addRow("", "also from " + StackText.function(caller) + StackText.place(caller, options))
+      addRow("", "also from \(StackText.function(caller))\(StackText.place(caller, options))")
     }
     if site.hiddenCallers > 0 { addRow("", "and on \(Quantity.of(site.hiddenCallers, "other way"))") }
   }
@@ -158,7 +164,7 @@ struct FindingText {
       "\(type.count) \u{D7} \(type.type) (\(Quantity.bytes(type.bytes)))"
     }
     if types.count > Self.typeLimit { texts.append("\(Quantity.of(types.count - Self.typeLimit, "more type"))") }
-    addRow("with it", texts.joined(separator: ", "))
+    addRow("with it", "\(texts.joined(separator: ", "))")
   }
 
   // MARK: What has the same culprit
@@ -167,25 +173,23 @@ struct FindingText {
 
   private mutating func addRest(of group: Findings.Group) {
     if group.findings.count > 1 {
-      addRow("culprit", group.culprit.title)
+      addRow("culprit", TextLine(group.culprit.title))
       var seen: Set = [group.worst.title]
       addList("likewise", group.findings.map(\.title).filter { seen.insert($0).inserted })
     }
     guard let tests = group.culprit.tests else { return }
     if tests.count == 1, let test = group.worst.test {
-      var place = ""
-      if let file = test.file {
-        place = " at " + StackText.location(file, test.line, options)
-      }
-      addRow("test", test.fullName + place)
+      var place: TextLine = ""
+      if let file = test.file { place = " at \(StackText.location(file, test.line, options))" }
+      addRow("test", "\(test.fullName)\(place)")
     } else {
       addList("tests", tests.map { ($0.test ?? "no test") + ($0.count == 1 ? "" : ", \($0.count) times") })
     }
   }
 
   /// A row for each of the first texts.
-  private mutating func addList(_ label: String, _ texts: [String]) {
-    for (number, text) in texts.prefix(Self.listLimit).enumerated() { addRow(number == 0 ? label : "", text) }
+  private mutating func addList(_ label: TextLine, _ texts: [String]) {
+    for (number, text) in texts.prefix(Self.listLimit).enumerated() { addRow(number == 0 ? label : "", TextLine(text)) }
     if texts.count > Self.listLimit { addRow("", "and \(texts.count - Self.listLimit) more") }
   }
 
@@ -195,22 +199,21 @@ struct FindingText {
   private mutating func addAdvice(_ advice: String?) {
     guard let advice else { return }
     let rows = StackText.wrapped(advice, width: sentenceWidth)
-    addRow("advice", rows.first ?? "", .good)
-    for row in rows.dropFirst() { addRow("", row) }
+    addRow("advice", TextLine(rows.first ?? ""), .good)
+    for row in rows.dropFirst() { addRow("", TextLine(row)) }
   }
 
-  private mutating func addRow(_ label: String, _ text: String, _ style: TextStyle? = nil) {
-    let padding = String(repeating: " ", count: 11 - label.count)
-    lines.append("  " + (style?.apply(label, options) ?? label) + padding + text)
+  private mutating func addRow(_ label: TextLine, _ text: TextLine, _ style: TextStyle? = nil) {
+    lines.append("  \((style?.apply(label) ?? label).padded(11))\(text)")
   }
 
   /// - Parameter title: what sets the stack off from what is above it; nil where the row above says what it is of.
-  private mutating func addStack(_ backtrace: Backtrace, title: String? = nil) {
+  private mutating func addStack(_ backtrace: Backtrace, title: TextLine? = nil) {
     guard options.stacks else { return }
     let stack = StackText.lines(backtrace, options)
     // A stack of one frame was told already.
     guard stack.count > 1 else { return }
-    if let title { lines += ["", "  " + TextStyle.faint.apply(title, options)] }
+    if let title { lines += ["", "  \(TextStyle.faint.apply(title))"] }
     lines += stack
   }
 }

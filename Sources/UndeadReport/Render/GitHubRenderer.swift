@@ -19,11 +19,12 @@ public enum GitHubRenderer {
     var lines = shown.map(command)
     if let rest = RankedFinding.rest(findings.dropFirst(shown.count)) {
       let hint = ": a report in another form has them all (--report FORMAT=FILE)"
-      lines.append(command("notice", title: "Not all findings are shown", nil, ["... and \(rest)\(hint)"]))
+      lines.append(command("notice", title: "Not all findings are shown", nil, [Markup("... and \(rest)\(hint)")]))
     }
     if !report.summary.complete {
       lines.append(
-        command("warning", title: "Leak check incomplete", nil, NoteFolding.folded(report.summary.notes)))
+        command(
+          "warning", title: "Leak check incomplete", nil, NoteFolding.folded(report.summary.notes).map { Markup($0) }))
     }
     lines.append(TextRenderer.summary(report))
     return lines.joined(separator: "\n") + "\n"
@@ -36,41 +37,36 @@ public enum GitHubRenderer {
   }
 
   private static func command(_ finding: RankedFinding) -> String {
-    let name = finding.kind == "suspect" ? "warning" : "error"
+    let name: StaticString = finding.kind == "suspect" ? "warning" : "error"
     let title = finding.kind.prefix(1).uppercased() + finding.kind.dropFirst()
     return command(
-      name, title: title + (finding.tests.map { " in \($0)" } ?? ""), finding.place, finding.lines)
+      name, title: title + (finding.tests.map { " in \($0)" } ?? ""), finding.place, finding.lines.map { "\($0)" })
   }
 
-  private static func command(_ name: String, title: String, _ place: RepositoryPlace?, _ text: [String]) -> String {
-    var properties: [String] = []
+  private static func command(
+    _ name: StaticString, title: String, _ place: RepositoryPlace?, _ text: [Markup<CommandData>]
+  ) -> String {
+    var properties: [Markup<CommandProperty>] = []
     if let place {
-      properties.append("file=\(property(place.file))")
+      properties.append("file=\(place.file)")
       if let line = place.line { properties.append("line=\(line)") }
     }
-    properties.append("title=\(property(title))")
-    let message = text.reversed().drop(while: \.isEmpty).reversed().joined(separator: "\n")
-    return "::\(name) \(properties.joined(separator: ","))::\(data(message))"
+    properties.append("title=\(title)")
+    let message = text.reversed().drop { $0.source.isEmpty }.reversed().joined(separator: "%0A")
+    return "::\(name) \(properties.joined(separator: ",").source)::\(message.source)"
   }
+}
 
-  /// The escapes of GitHub's toolkit, `@actions/core`. Scalar by scalar: a line break of two is one character.
-  private static func data(_ text: String) -> String {
-    escaped(text, ["%": "%25", "\r": "%0D", "\n": "%0A"])
+/// The message of a workflow command, with the escapes of GitHub's toolkit, `@actions/core`.
+private enum CommandData: MarkupLanguage {
+  static func escaped(_ text: String) -> String {
+    ScalarEscapes.applied(to: text) { $0 == "%" ? "%25" : nil }
   }
+}
 
-  private static func property(_ text: String) -> String {
-    escaped(text, ["%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"])
-  }
-
-  private static func escaped(_ text: String, _ escapes: [Unicode.Scalar: String]) -> String {
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if let escape = escapes[scalar] {
-        result.append(contentsOf: escape.unicodeScalars)
-      } else {
-        result.append(scalar)
-      }
-    }
-    return String(result)
+/// The value of a property of a workflow command.
+private enum CommandProperty: MarkupLanguage {
+  static func escaped(_ text: String) -> String {
+    ScalarEscapes.applied(to: text) { ["%": "%25", ":": "%3A", ",": "%2C"][$0] }
   }
 }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -41,7 +43,7 @@ public enum GitLabRenderer {
         description: description(finding), checkName: finding.kind == "zombie" ? "zombie" : finding.cause,
         fingerprint: finding.signature, severity: severity(finding),
         location: Location(
-          path: finding.place?.file ?? (program.isEmpty ? "unknown" : program),
+          path: VisibleText.line(finding.place?.file ?? (program.isEmpty ? "unknown" : program)),
           lines: Lines(begin: finding.place?.line ?? 1)))
     }
     return try JSONRenderer.encode(issues)
@@ -49,7 +51,7 @@ public enum GitLabRenderer {
 
   private static func description(_ finding: RankedFinding) -> String {
     let size = finding.size.isEmpty ? "" : " (\(finding.size))"
-    return finding.heading + size + (finding.advice.map { ". \($0)" } ?? "")
+    return VisibleText.line(finding.heading + size + (finding.advice.map { ". \($0)" } ?? ""))
   }
 
   private static func severity(_ finding: RankedFinding) -> String {

@@ -14,9 +14,7 @@ public enum JSONRenderer {
   package static func encode(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(value)
-    data.append(UInt8(ascii: "\n"))
-    return data
+    return JSONText.visible(try encoder.encode(value)) + [UInt8(ascii: "\n")]
   }
 
   /// Reads a report.

@@ -18,7 +18,7 @@ public struct JUnitRenderer {
     var leaks: [Told] = []
     var suspects: [Told] = []
     var zombies: [Finding] = []
-    var notes: [String] = []
+    var notes: [TextLine] = []
     /// Why it could not be checked.
     var error: String?
 
@@ -38,10 +38,10 @@ public struct JUnitRenderer {
     let cases = self.cases(report)
     let failures = cases.count(where: \.isFailure)
     let errors = cases.count { !$0.isFailure && $0.error != nil }
-    let counts = "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
+    let counts: Markup<XMLText> = "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
     let start = report.process.startedAt.prefix { $0 != "." && $0 != "Z" }
-    let timestamp = start.isEmpty ? "" : " timestamp=\"\(XMLText.attribute(String(start)))\""
-    var lines = [
+    let timestamp: Markup<XMLText> = start.isEmpty ? "" : " timestamp=\"\(String(start))\""
+    var lines: [Markup<XMLText>] = [
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
       "<testsuites name=\"undead\" \(counts)>",
       "  <testsuite name=\"undead\" \(counts) skipped=\"0\"\(timestamp)>",
@@ -58,7 +58,7 @@ public struct JUnitRenderer {
     lines.append("    </properties>")
     for testCase in cases { lines += element(testCase) }
     lines += ["  </testsuite>", "</testsuites>"]
-    return lines.joined(separator: "\n") + "\n"
+    return lines.map(\.source).joined(separator: "\n") + "\n"
   }
 
   // MARK: Test cases
@@ -101,22 +101,22 @@ public struct JUnitRenderer {
     return cases + [rest]
   }
 
-  private func element(_ testCase: Case) -> [String] {
-    let file = testCase.test?.file.map { " file=\"\(XMLText.attribute(StackText.shortened($0, options)))\"" } ?? ""
-    let line = testCase.test?.line.map { " line=\"\($0)\"" } ?? ""
-    let start =
-      "    <testcase classname=\"\(XMLText.attribute(testCase.suite))\" name=\"\(XMLText.attribute(testCase.name))\""
-      + "\(file)\(line) time=\"0\""
+  private func element(_ testCase: Case) -> [Markup<XMLText>] {
+    let file: Markup<XMLText> =
+      testCase.test?.file.map { " file=\"\(StackText.shortened($0, options))\"" } ?? ""
+    let line: Markup<XMLText> = testCase.test?.line.map { " line=\"\($0)\"" } ?? ""
+    let start: Markup<XMLText> =
+      "    <testcase classname=\"\(testCase.suite)\" name=\"\(testCase.name)\"\(file)\(line) time=\"0\""
     let children = [failure(testCase), output(testCase)].compactMap(\.self)
-    return children.isEmpty ? [start + "/>"] : [start + ">"] + children + ["    </testcase>"]
+    return children.isEmpty ? ["\(start)/>"] : ["\(start)>"] + children + ["    </testcase>"]
   }
 
   /// One element for everything that failed: the schema of several readers allows no more.
-  private func failure(_ testCase: Case) -> String? {
+  private func failure(_ testCase: Case) -> Markup<XMLText>? {
     guard testCase.isFailure else {
       return testCase.error.map { error in
-        let text = XMLText.content(testCase.notes.joined(separator: "\n"))
-        return "      <error message=\"\(XMLText.attribute(error))\" type=\"incomplete\">\(text)</error>"
+        let text = XMLText.lines(testCase.notes)
+        return "      <error message=\"\(error)\" type=\"incomplete\">\(text)</error>"
       }
     }
     let headings = (testCase.leaks.map(\.finding) + testCase.zombies).map(\.heading)
@@ -124,53 +124,34 @@ public struct JUnitRenderer {
     let blocks =
       testCase.leaks.flatMap { told($0, title: "LEAK") }
       + testCase.zombies.flatMap { FindingText.lines($0, title: "zombie:", options) }
-    return "      <failure message=\"\(XMLText.attribute(headings.joined(separator: "; ")))\" "
-      + "type=\"\(XMLText.attribute(kind))\">\(XMLText.content(blocks.joined(separator: "\n")))</failure>"
+    let heading = headings.joined(separator: "; ")
+    return "      <failure message=\"\(heading)\" type=\"\(kind)\">\(XMLText.lines(blocks))</failure>"
   }
 
   /// Of one culprit only the first finding in full: a suite may have hundreds.
-  private func told(_ told: Told, title: String) -> [String] {
+  private func told(_ told: Told, title: TextLine) -> [TextLine] {
     guard let first = told.like else { return FindingText.lines(told.finding, title: title, options) }
     return FindingText.lines(told.finding, like: first, title: title, options)
   }
 
-  private func output(_ testCase: Case) -> String? {
+  private func output(_ testCase: Case) -> Markup<XMLText>? {
     let suspects = testCase.suspects.flatMap { told($0, title: "SUSPECT") }
     let lines = suspects + (testCase.error != nil && !testCase.isFailure ? [] : testCase.notes)
     guard !lines.isEmpty else { return nil }
-    return "      <system-out>\(XMLText.content(lines.joined(separator: "\n")))</system-out>"
+    return "      <system-out>\(XMLText.lines(lines))</system-out>"
   }
 }
 
-/// Text inside of XML.
-enum XMLText {
-  /// The content of an element.
-  static func content(_ text: String) -> String {
-    escaped(text, isAttribute: false)
+/// Text inside of XML: the content of an element, or the value of an attribute in double quotes.
+///
+/// XML 1.0 has no way to write most control characters. As visible escapes they are text like any other.
+enum XMLText: MarkupLanguage {
+  static func escaped(_ text: String) -> String {
+    ScalarEscapes.applied(to: text) { ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"][$0] }
   }
 
-  /// The value of an attribute in double quotes; line breaks are kept.
-  static func attribute(_ text: String) -> String {
-    escaped(text, isAttribute: true)
-  }
-
-  private static func escaped(_ text: String, isAttribute: Bool) -> String {
-    var result = ""
-    result.reserveCapacity(text.utf8.count)
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"" where isAttribute: result += "&quot;"
-      case "\n" where isAttribute, "\t" where isAttribute: result += "&#\(scalar.value);"
-      case "\n", "\t": result.unicodeScalars.append(scalar)
-      // XML 1.0 has no way to write other control characters, nor these two.
-      case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value): break
-      case "\u{FFFE}", "\u{FFFF}": break
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+  /// Lines, each escaped, with line breaks between them.
+  static func lines(_ lines: [TextLine]) -> Markup<XMLText> {
+    lines.map { "\($0)" as Markup<XMLText> }.joined(separator: "\n")
   }
 }

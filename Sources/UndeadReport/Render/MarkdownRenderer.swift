@@ -14,7 +14,7 @@ public enum MarkdownRenderer {
     options.color = false
     options.stacks = false
     let findings = RankedFinding.all(of: report, options)
-    var lines = ["## " + MarkdownText.escaped(heading(report))]
+    var lines: [Markup<MarkdownText>] = ["## \(heading(report))"]
     if !report.summary.complete {
       lines += ["", "**The check is incomplete:** what is not listed may have leaked, too."]
     }
@@ -23,16 +23,16 @@ public enum MarkdownRenderer {
       lines += ["", "| | what | where | size |", "|---|---|---|---|"]
       for finding in shown {
         let cells = [finding.kind, finding.heading, place(finding), finding.size]
-        lines.append("| " + cells.map(MarkdownText.cell).joined(separator: " | ") + " |")
+        lines.append("| \(cells.map(MarkdownText.cell).joined(separator: " | ")) |")
       }
     }
     if let rest = RankedFinding.rest(findings.dropFirst(shown.count)) {
-      lines += ["", MarkdownText.escaped("... and \(rest)\(options.hint)")]
+      lines += ["", "... and \(rest)\(options.hint)"]
     }
     for finding in shown.prefix(fullLimit) { lines += [""] + details(finding) }
     let notes = NoteFolding.folded(report.summary.notes)
-    if !notes.isEmpty { lines += [""] + notes.map { "- " + MarkdownText.escaped($0) } }
-    return lines.joined(separator: "\n") + "\n"
+    if !notes.isEmpty { lines += [""] + notes.map { "- \($0)" } }
+    return lines.map(\.source).joined(separator: "\n") + "\n"
   }
 
   /// "Undead: Demo: 1 leak (3 objects, 96 bytes), 1 suspect".
@@ -47,9 +47,11 @@ public enum MarkdownRenderer {
     return place.file + (place.line.map { ":\($0)" } ?? "")
   }
 
-  private static func details(_ finding: RankedFinding) -> [String] {
-    [
-      "<details><summary>\(MarkdownText.cell("\(finding.kind): \(finding.heading)"))</summary>", "",
+  private static func details(_ finding: RankedFinding) -> [Markup<MarkdownText>] {
+    // Inside of a tag nothing is Markdown.
+    let heading = Markup<XMLText>(MarkdownText.cut(finding.heading)).source
+    return [
+      Markup(verbatim: "<details><summary>\(finding.kind): <code>\(heading)</code></summary>"), "",
       MarkdownText.block(finding.lines.reversed().drop(while: \.isEmpty).reversed()), "", "</details>",
     ]
   }

@@ -1,24 +1,22 @@
 /// Retain paths as reports draw them, for renderers in other modules.
 package enum PathText {
   /// The lines of a path: the root, the first type, then each field with the type that it leads to.
-  package static func lines(_ path: [PathStep], _ options: TextOptions) -> [String] {
+  package static func lines(_ path: [PathStep], _ options: TextOptions) -> [TextLine] {
     path.isEmpty ? [] : FindingText.lines(Chain(path: path), options)
   }
 
   /// The lines of a stack, without what every allocation goes through.
-  package static func stack(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
+  package static func stack(_ backtrace: Backtrace, _ options: TextOptions) -> [TextLine] {
     StackText.lines(backtrace, options)
   }
 
   /// The function and place of a frame.
-  package static func place(_ frame: Frame, _ options: TextOptions) -> String {
-    StackText.function(frame) + StackText.place(frame, options)
+  package static func place(_ frame: Frame, _ options: TextOptions) -> TextLine {
+    "\(StackText.function(frame))\(StackText.place(frame, options))"
   }
 
-  package static func faint(_ text: String, _ options: TextOptions) -> String { TextStyle.faint.apply(text, options) }
-  package static func heading(_ text: String, _ options: TextOptions) -> String {
-    TextStyle.heading.apply(text, options)
-  }
-  package static func type(_ text: String, _ options: TextOptions) -> String { TextStyle.type.apply(text, options) }
-  package static func field(_ text: String, _ options: TextOptions) -> String { TextStyle.field.apply(text, options) }
+  package static func faint(_ text: TextLine) -> TextLine { TextStyle.faint.apply(text) }
+  package static func heading(_ text: TextLine) -> TextLine { TextStyle.heading.apply(text) }
+  package static func type(_ text: TextLine) -> TextLine { TextStyle.type.apply(text) }
+  package static func field(_ text: TextLine) -> TextLine { TextStyle.field.apply(text) }
 }

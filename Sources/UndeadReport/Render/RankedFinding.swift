@@ -20,7 +20,7 @@ struct RankedFinding {
   /// What to do.
   var advice: String?
   /// The finding as text.
-  var lines: [String]
+  var lines: [TextLine]
   /// All that it stands for; nil for the use of a dead object.
   private var group: Findings.Group?
 
@@ -60,7 +60,7 @@ struct RankedFinding {
       }
     place = RepositoryPlace(group.worst, options)
     function = group.worst.sites.compactMap(\.frame).first.map(StackText.function)
-    lines = FindingText.lines(group, title: kind.uppercased(), options)
+    lines = FindingText.lines(group, title: TextLine(kind.uppercased()), options)
     self.group = group
   }
 

@@ -4,7 +4,9 @@ package enum ReportText {
   package static func function(_ frame: Frame) -> String { StackText.function(frame) }
 
   /// The function of a closure and its place; "closure" where none is known.
-  package static func closure(_ frame: Frame?, _ options: TextOptions) -> String { StackText.closure(frame, options) }
+  package static func closure(_ frame: Frame?, _ options: TextOptions) -> String {
+    StackText.closure(frame, options).plain
+  }
 
   /// The file as it is shown: relative to the directory of the options, if it lies in it.
   package static func shortened(_ file: String, _ options: TextOptions) -> String {
@@ -22,7 +24,7 @@ package enum ReportText {
 
   /// The state of the run loops, a line each.
   package static func runLoops(_ inspection: JSONValue) -> [String] {
-    Array(RunLoopText.lines(inspection, TextOptions()).dropFirst().filter { !$0.isEmpty })
+    RunLoopText.lines(inspection, TextOptions()).dropFirst().filter { !$0.isEmpty }.map(\.plain)
   }
 
   /// The part of a path after the last slash.

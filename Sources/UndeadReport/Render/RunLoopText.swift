@@ -4,18 +4,18 @@ enum RunLoopText {
   private static let timerLimit = 6
 
   /// Nothing for loops that never had anything to do.
-  static func lines(_ inspection: JSONValue, _ options: TextOptions) -> [String] {
+  static func lines(_ inspection: JSONValue, _ options: TextOptions) -> [TextLine] {
     let loops = (inspection["loops"]?.elements ?? []).filter { loop in
       !(loop["timers"]?.elements ?? []).isEmpty || number(loop, "fires") > 0
     }
     guard !loops.isEmpty else { return [] }
-    var lines = [TextStyle.heading.apply("RUN LOOPS", options)]
+    var lines = [TextStyle.heading.apply("RUN LOOPS")]
     for loop in loops.prefix(loopLimit) { lines += self.loop(loop) }
     if loops.count > loopLimit { lines.append("  ... \(Quantity.of(loops.count - loopLimit, "more run loop"))") }
     return lines + [""]
   }
 
-  private static func loop(_ loop: JSONValue) -> [String] {
+  private static func loop(_ loop: JSONValue) -> [TextLine] {
     let timers = loop["timers"]?.elements ?? []
     // Of many timers the inspection lists some, and tells their number by mode.
     let count = (loop["modes"]?.elements ?? []).map { number($0, "timers") }.reduce(timers.count, max)
@@ -24,7 +24,7 @@ enum RunLoopText {
     head += Quantity.of(number(loop, "fires"), "fire")
     if number(loop, "missed") > 0 { head += ", \(number(loop, "missed")) missed" }
     if let owner = loop["owner"]?.text, loop["ownerAlive"]?.truth == false { head += ", its owner \(owner) is gone" }
-    var lines = [head] + timers.prefix(timerLimit).map(timer)
+    var lines = [TextLine(head)] + timers.prefix(timerLimit).map { TextLine(timer($0)) }
     let shown = min(timers.count, timerLimit)
     if count > shown, shown > 0 { lines.append("    ... \(Quantity.of(count - shown, "more timer"))") }
     return lines

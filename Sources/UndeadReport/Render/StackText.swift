@@ -6,26 +6,25 @@ package enum StackText {
   }
 
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
-  static func closure(_ frame: Frame?, _ options: TextOptions) -> String {
+  static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
     guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
-    return function(frame) + place(frame, options)
+    return "\(function(frame))\(place(frame, options))"
   }
 
   /// " at file:line", or " (module)" where no line is known.
-  package static func place(_ frame: Frame, _ options: TextOptions) -> String {
+  package static func place(_ frame: Frame, _ options: TextOptions) -> TextLine {
     // A library without line numbers tells a file that says nothing.
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
     }
-    return " at " + location(file, frame.line, options)
+    return " at \(location(file, frame.line, options))"
   }
 
   /// "file:line", which leads there on a terminal that knows links.
-  static func location(_ file: String, _ line: Int?, _ options: TextOptions) -> String {
+  static func location(_ file: String, _ line: Int?, _ options: TextOptions) -> TextLine {
     let path = shortened(file, options)
-    let text = TextStyle.place.apply(line.map { "\(path):\($0)" } ?? path, options)
-    guard let target = options.link?(file, line) else { return text }
-    return "\u{1B}]8;;\(target)\u{1B}\\\(text)\u{1B}]8;;\u{1B}\\"
+    let text: TextLine = line.map { "\(path):\($0)" } ?? "\(path)"
+    return TextStyle.place.apply(text).linked(to: options.link?(file, line))
   }
 
   /// The file as it is shown: relative to the directory of the options, if it lies in it.
@@ -41,21 +40,22 @@ package enum StackText {
   }
 
   /// The lines of a stack, no more frames than asked for.
-  package static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [String] {
+  package static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [TextLine] {
     var number = 0
-    let rows = backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row in
+    let rows = backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row -> TextLine in
       switch row {
       case .frame(let frame):
-        let text = "#\(number)".padded(to: 3) + " " + function(frame) + (frame.inlined ? " [inlined]" : "")
+        let start = ("#\(number)" as TextLine).padded(3)
+        let text: TextLine = "\(start) \(function(frame))\(frame.inlined ? " [inlined]" : "")"
         let style: TextStyle? = frame.system || frame.package != nil ? .faint : nil
         number += 1
-        return "    " + (style?.apply(text, options) ?? text) + place(frame, options)
+        return "    \(style?.apply(text) ?? text)\(place(frame, options))"
       case .folded(let frames, let owner):
-        return "    " + TextStyle.faint.apply("... \(Quantity.of(frames.count, "frame")) of \(owner)", options)
+        return "    \(TextStyle.faint.apply("... \(Quantity.of(frames.count, "frame")) of \(owner)"))"
       case .more(let count): return "    ... \(Quantity.of(count, "more frame"))"
       }
     }
-    return backtrace.isPartial ? rows + ["    " + TextStyle.faint.apply(partial, options)] : rows
+    return backtrace.isPartial ? rows + ["    \(TextStyle.faint.apply(partial))"] : rows
   }
 
   /// Behind the last frame of a partial backtrace.
@@ -85,11 +85,5 @@ package enum StackText {
       if !part.filter({ $0 == "`" }).count.isMultiple(of: 2) { isQuoted.toggle() }
     }
     return words
-  }
-}
-
-extension String {
-  fileprivate func padded(to width: Int) -> String {
-    count >= width ? self : self + String(repeating: " ", count: width - count)
   }
 }

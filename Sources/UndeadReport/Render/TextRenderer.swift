@@ -1,7 +1,7 @@
 /// Writes a report for people: one block a group, the worst first, the summary in the last line.
 public struct TextRenderer {
   private let options: TextOptions
-  private var lines: [String] = []
+  private var lines: [TextLine] = []
 
   private init(_ options: TextOptions) {
     self.options = options
@@ -13,15 +13,15 @@ public struct TextRenderer {
     let findings = Findings(report, byCulprit: options.groupsByCulprit)
     renderer.add(findings, of: report)
     renderer.addNotes(findings.notes)
-    if let next = NextStep.text(findings, tool: options.command) { renderer.lines.append("next: " + next) }
+    if let next = NextStep.text(findings, tool: options.command) { renderer.lines.append("next: \(next)") }
     if let live = renderer.live(report.summary) { renderer.lines.append(live) }
     renderer.lines.append(renderer.summary(report))
-    return Wrapping.wrapped(renderer.lines, width: options.width).joined(separator: "\n") + "\n"
+    return Wrapping.wrapped(renderer.lines, width: options.width).text(options)
   }
 
   /// The last line, which says how many of each finding there are.
   static func summary(_ report: LeakReport) -> String {
-    TextRenderer(TextOptions()).summary(report)
+    TextRenderer(TextOptions()).summary(report).plain
   }
 
   private mutating func add(_ findings: Findings, of report: LeakReport) {
@@ -44,14 +44,14 @@ public struct TextRenderer {
   }
 
   /// The blocks of the worst groups, and a line for the rest.
-  static func lines(_ groups: [Findings.Group], _ name: Name, _ options: TextOptions) -> [String] {
+  static func lines(_ groups: [Findings.Group], _ name: Name, _ options: TextOptions) -> [TextLine] {
     let total = groups.reduce(0) { $0 + $1.findings.count }
-    var lines: [String] = []
+    var lines: [TextLine] = []
     var number = 1
     for group in groups.prefix(max(0, options.top)) {
       let last = number + group.findings.count - 1
       let numbers = last == number ? "\(name.one) \(number)" : "\(name.many) \(number)-\(last)"
-      let title = "\(numbers) of \(total)"
+      let title: TextLine = "\(numbers) of \(total)"
       lines += FindingText.lines(group, title: title, options)
       number = last + 1
     }
@@ -62,7 +62,7 @@ public struct TextRenderer {
   }
 
   /// The blocks of the first uses of dead objects, and a line for the rest.
-  static func lines(zombies: [Finding], title: String, _ options: TextOptions) -> [String] {
+  static func lines(zombies: [Finding], title: TextLine, _ options: TextOptions) -> [TextLine] {
     let shown = zombies.prefix(max(0, options.top))
     let lines = shown.flatMap { FindingText.lines($0, title: title, options) }
     guard shown.count < zombies.count else { return lines }
@@ -74,7 +74,7 @@ public struct TextRenderer {
   /// A line for each reason.
   private mutating func addKnown(_ leaks: [Finding]) {
     guard !leaks.isEmpty else { return }
-    lines.append(TextStyle.heading.apply("KNOWN LEAKS of the toolchain, which the program cannot help", options))
+    lines.append(TextStyle.heading.apply("KNOWN LEAKS of the toolchain, which the program cannot help"))
     var reasons: [String] = []
     for leak in leaks where !reasons.contains(leak.reason ?? "") { reasons.append(leak.reason ?? "") }
     for reason in reasons {
@@ -91,17 +91,17 @@ public struct TextRenderer {
 
   private mutating func addNotes(_ notes: [String]) {
     let areFirst = lines.isEmpty
-    lines += notes.map { "note: \($0)" }
+    lines += notes.map { "note: \($0)" as TextLine }
     if !notes.isEmpty, !areFirst { lines.append("") }
   }
 
   /// How much there was to look at; nil if that is not known.
-  private func live(_ summary: LeakReport.Summary) -> String? {
+  private func live(_ summary: LeakReport.Summary) -> TextLine? {
     guard summary.liveBlocks > 0 else { return nil }
     return "live: \(Quantity.grouped(summary.liveBlocks, "block")), \(Quantity.bytes(summary.liveBytes))"
   }
 
-  private func summary(_ report: LeakReport) -> String {
+  private func summary(_ report: LeakReport) -> TextLine {
     let summary = report.summary
     var parts: [String] = []
     if summary.leaks == 0 {
@@ -117,7 +117,7 @@ public struct TextRenderer {
     if summary.diagnostics > 0 { parts.append(Quantity.of(summary.diagnostics, "diagnostic")) }
     if summary.leaks > 0, !summary.complete { parts.append("check incomplete") }
     let isClean = summary.leaks == 0 && summary.zombies == 0 && summary.complete
-    let style: TextStyle = isClean ? .good : summary.leaks + summary.zombies > 0 ? .alarm : .warning
-    return style.apply("undead: " + parts.joined(separator: ", "), options)
+    let style: TextStyle = isClean ? .good : summary.leaks > 0 || summary.zombies > 0 ? .alarm : .warning
+    return style.apply("undead: \(parts.joined(separator: ", "))")
   }
 }

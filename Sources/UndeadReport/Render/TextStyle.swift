@@ -44,9 +44,9 @@ package enum TextStyle: String {
   case culprit = "31"
   case faint = "2"
 
-  package func apply(_ text: String, _ options: TextOptions) -> String {
-    options.color && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
-  }
+  package func apply(_ text: TextLine) -> TextLine { text.styled(self) }
+
+  @_disfavoredOverload package func apply(_ text: String) -> TextLine { TextLine(text).styled(self) }
 }
 
 /// Words for numbers.

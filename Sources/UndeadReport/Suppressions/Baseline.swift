@@ -45,7 +45,7 @@ public struct Baseline: Sendable, Equatable {
   /// The text of the file.
   public var text: String {
     "# What 'undead --baseline' accepts: signatures of leaks, suspects and zombies. Written by --update-baseline.\n"
-      + entries.map { "\($0.signature)  \($0.title)\n" }.joined()
+      + entries.map { "\(TextLine("\($0.signature)  \($0.title)").plain)\n" }.joined()
   }
 
   /// How many groups it has.

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Lines of a suppression file that take out what a report has.
 public enum SuppressionProposal {
   /// A rule for each leak, suspect and zombie, in the order of the report; one that several need is there once.
@@ -9,7 +11,16 @@ public enum SuppressionProposal {
     var seen: Set<String> = []
     return rules.compactMap { rule, reason in
       guard let rule, seen.insert(rule).inserted else { return nil }
-      return "\(rule)  # \(reason)"
+      return "\(patterned(rule))  # \(VisibleText.line(reason))"
+    }
+  }
+
+  /// A rule is one line of visible text: anything may stand where the name has something else.
+  private static func patterned(_ rule: String) -> String {
+    var previous: Unicode.Scalar = " "
+    return ScalarEscapes.applied(to: rule) { scalar in
+      defer { previous = scalar }
+      return VisibleText.isHidden(scalar) || scalar == "#" && previous == "#" ? "*" : nil
     }
   }
 

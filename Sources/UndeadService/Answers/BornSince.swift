@@ -90,18 +90,19 @@ struct BornSince {
 extension BornSince.Answer {
   /// For people: a line for each type, and where most of it was allocated.
   var text: String {
-    var text = "Born after mark \(mark.number) '\(PlainText.line(mark.name))' and still in memory: "
-    text += "\(Quantity.of(count, "block")), \(ReportText.bytes(bytes))\n\n"
+    let amount = "\(Quantity.of(count, "block")), \(ReportText.bytes(bytes))"
+    var lines: [TextLine] = ["Born after mark \(mark.number) '\(mark.name)' and still in memory: \(amount)", ""]
     for row in types {
-      text += "\(Self.padded(ReportText.bytes(row.bytes), 12)) \(Self.padded(String(row.count), 10))  \(row.type)\n"
+      lines.append(
+        "\(Self.padded(ReportText.bytes(row.bytes), 12)) \(Self.padded(String(row.count), 10))  \(row.type)")
       if let site = row.sites.first.flatMap({ ReportText.site($0.allocation) }) {
         let place = site.file.map { " at \($0):\(site.line ?? 0)" } ?? ""
-        text += "\(String(repeating: " ", count: 25))in \(ReportText.function(site))\(place)\n"
+        lines.append("\(TextLine.blanks(25))in \(ReportText.function(site))\(place)")
       }
     }
-    if omittedTypes > 0 { text += "\n\(omittedTypes) more types: ?top=N, or ?format=json\n" }
-    for note in notes { text += "note: \(note)\n" }
-    return text
+    if omittedTypes > 0 { lines += ["", "\(omittedTypes) more types: ?top=N, or ?format=json"] }
+    for note in notes { lines.append("note: \(note)") }
+    return lines.text(TextOptions())
   }
 
   private static func padded(_ text: String, _ width: Int) -> String {

@@ -42,7 +42,7 @@ extension UndeadDebugService {
       throw Missing(
         status: 404,
         description:
-          "there is no mark '\(mark.prefix(64))'; make one with /debug/undead/mark?name=NAME, or give its number")
+          "there is no mark '\(mark.prefix(64))'; make one with POST /debug/undead/mark?name=NAME, or give its number")
     }
     let names = try await named(sites).1
     switch format {

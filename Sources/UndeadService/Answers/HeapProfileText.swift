@@ -1,5 +1,6 @@
 import UndeadProfile
 import UndeadReport
+import UndeadSystem
 
 /// The text form of a heap profile, which Go's `?debug=1` has and pprof reads.
 enum HeapProfileText {
@@ -29,8 +30,8 @@ enum HeapProfileText {
       text += "\(numbers(sum)) @\(stack.map { " 0x\(String($0, radix: 16))" }.joined())\n"
       for address in stack where address > 0 {
         for frame in symbols[address - 1] ?? [] {
-          let place = frame.file.map { "\t\($0):\(frame.line ?? 0)" } ?? "\t\(frame.module)"
-          text += "#\t0x\(String(address - 1, radix: 16))\t\(frame.symbol)\(place)\n"
+          let place = VisibleText.line(frame.file.map { "\($0):\(frame.line ?? 0)" } ?? frame.module)
+          text += "#\t0x\(String(address - 1, radix: 16))\t\(VisibleText.line(frame.symbol))\t\(place)\n"
         }
       }
       text += "\n"
@@ -38,7 +39,7 @@ enum HeapProfileText {
     text += "MAPPED_LIBRARIES:\n"
     for module in sites.modules {
       let range = "\(String(module.low, radix: 16))-\(String(module.high, radix: 16))"
-      text += "\(range) r-xp \(String(module.low &- module.bias, radix: 16)) 00:00 0 \(module.path)\n"
+      text += "\(range) r-xp \(String(module.low &- module.bias, radix: 16)) 00:00 0 \(VisibleText.line(module.path))\n"
     }
     return text
   }

@@ -15,7 +15,7 @@ enum Index {
         + "json or html, ?file=1 the heap file itself"
     ),
     ("growth", "what grew; ?seconds=30 between two looks, ?since=NAME what was born after a mark"),
-    ("mark", "begin a new generation: ?name=NAME"),
+    ("mark", "POST only: begin a new generation; ?name=NAME"),
   ]
 
   static func response(pprof: Bool) -> UndeadDebugService.Response {
@@ -26,7 +26,8 @@ enum Index {
       <table>\n
       """
     for (name, text) in pprof ? profiles : answers {
-      html += "<tr><td><a href=\"\(name)\">\(name)</a></td><td>\(text)</td></tr>\n"
+      let entry = name == "mark" ? name : "<a href=\"\(name)\">\(name)</a>"
+      html += "<tr><td>\(entry)</td><td>\(text)</td></tr>\n"
     }
     let other = pprof ? "/debug/undead/" : "/debug/pprof/"
     html += "</table>\n<p>See also <a href=\"../\(pprof ? "undead" : "pprof")/\">\(other)</a>.</p>\n</body></html>\n"

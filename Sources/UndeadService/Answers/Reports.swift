@@ -39,7 +39,7 @@ extension UndeadDebugService {
     }
   }
 
-  /// `/debug/undead/mark`: begins a generation.
+  /// `POST /debug/undead/mark`: begins a generation.
   func mark(_ request: Request) async throws -> Response {
     guard let name = request.value("name") else { throw BadQuery("give the mark a name: ?name=before-deploy") }
     try requireRecording()

@@ -1,4 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+import UndeadSystem
+
 /// The head of a request: of HTTP/1.x what a client of the socket needs, and no more.
 package enum HTTPHead {
   package enum Result: Equatable {
@@ -43,11 +45,15 @@ package enum HTTPHead {
       let value = parts[1].drop { $0 == " " || $0 == "\t" }
       headers.append(.init(name: parts[0].lowercased(), value: String(value)))
     }
-    let hasBody = headers.contains {
-      $0.name == "transfer-encoding" || $0.name == "content-length" && $0.value != "0"
+    // Two lengths, or a length and an encoding, are how a request is smuggled in another one. None has a body here.
+    let lengths = headers.filter { $0.name == "content-length" }
+    guard lengths.count <= 1 else { return .bad(status: 400, "the header has more than one length") }
+    if lengths.contains(where: { $0.value != "0" }) || headers.contains(where: { $0.name == "transfer-encoding" }) {
+      return .bad(status: 413, "a request has no body here")
     }
-    // Other methods are refused for what they are.
-    if hasBody, method == "GET" || method == "HEAD" { return .bad(status: 413, "a request has no body here") }
+    guard headers.count(where: { $0.name == "host" }) <= 1 else {
+      return .bad(status: 400, "the header has more than one host")
+    }
     guard let request = UndeadDebugService.Request(method: method, target: target, headers: headers) else {
       return .bad(status: 400, "the path of the request is not valid")
     }
@@ -84,7 +90,7 @@ package enum HTTPHead {
   /// The head of an answer, up to and with the blank line. The connection is closed after each.
   static func render(_ response: UndeadDebugService.Response) -> [UInt8] {
     var text = "HTTP/1.1 \(response.status) \(reason(response.status))\r\nContent-Type: \(response.contentType)\r\n"
-    for header in response.headers { text += "\(header.name): \(PlainText.line(header.value))\r\n" }
+    for header in response.headers { text += "\(header.name): \(VisibleText.line(header.value))\r\n" }
     if let length = response.contentLength { text += "Content-Length: \(length)\r\n" }
     return Array((text + "Connection: close\r\n\r\n").utf8)
   }
@@ -94,6 +100,7 @@ package enum HTTPHead {
     case 200: "OK"
     case 301: "Moved Permanently"
     case 400: "Bad Request"
+    case 403: "Forbidden"
     case 404: "Not Found"
     case 405: "Method Not Allowed"
     case 408: "Request Timeout"

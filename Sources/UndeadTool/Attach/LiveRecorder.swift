@@ -1,5 +1,6 @@
 import Glibc
 import UndeadAttach
+import UndeadReport
 
 /// Recording that is put into a program which was not started under the tool, and taken out of use again.
 struct LiveRecorder {
@@ -9,13 +10,12 @@ struct LiveRecorder {
   /// Begins to record, and says what can be done then.
   func begin() throws(ToolError) {
     let places = try put()
-    print(
-      """
-      undead: process \(pid) is recorded from now on (\(places) pointers to functions of malloc were changed; no thread, \
-      file or signal handler was added)
-      undead: look at it with 'undead attach \(pid)', 'undead heap \(pid)' or 'undead attach \(pid) --for TIME'; end it with \
-      'undead attach \(pid) --detach'
-      """)
+    Message.answer(
+      "undead: process \(pid) is recorded from now on (\(places) pointers to functions of malloc were changed; no thread, "
+        + "file or signal handler was added)")
+    Message.answer(
+      "undead: look at it with 'undead attach \(pid)', 'undead heap \(pid)' or 'undead attach \(pid) --for TIME'; end it with "
+        + "'undead attach \(pid) --detach'")
   }
 
   /// Begins to record; the end must come whatever happens to the tool but SIGKILL.
@@ -28,12 +28,11 @@ struct LiveRecorder {
   func end() throws(ToolError) {
     do throws(AttachError) {
       let ending = try LiveRecording.end(pid)
-      var text = "undead: process \(pid) is not recorded any more; the library stays in it without use"
+      Message.answer("undead: process \(pid) is not recorded any more; the library stays in it without use")
       if !ending.gaveMemoryBack {
-        text +=
-          "\nundead: the memory of its tables stays, too: \(Self.threads(ending.threadsInHooks)) never left the recorder"
+        let threads = Self.threads(ending.threadsInHooks)
+        Message.answer("undead: the memory of its tables stays, too: \(threads) never left the recorder")
       }
-      print(text)
     } catch {
       throw ToolError(error)
     }

@@ -57,7 +57,7 @@ struct DiffCommand: ParsableCommand {
     if !failOnGrowth.isEmpty {
       throw ToolError.misuse("--fail-on-growth needs two heap files; '\(before.isHeap ? new : old)' holds no heap")
     }
-    if let note = SavedState.note(old, before, new, after) { Message.say(note) }
+    if let note = SavedState.note(old, before, new, after) { Message.say(TextLine(note)) }
     throw ExitCode(
       try pipeline.emitDifference(from: before.report, to: after.report, sink: sink, progress: Progress()))
   }

@@ -59,11 +59,11 @@ struct DoctorCommand: ParsableCommand {
   /// A line for each finding, and below it what to do.
   static func text(_ findings: [Diagnosis]) -> String {
     let width = findings.map(\.check.count).max() ?? 0
-    return findings.map { finding in
-      let state = finding.state.rawValue + String(repeating: " ", count: 4 - finding.state.rawValue.count)
-      let check = finding.check + String(repeating: " ", count: width - finding.check.count)
-      let margin = String(repeating: " ", count: width + 8)
-      return "\(state)  \(check)  \(finding.text)\n" + (finding.advice.map { "\(margin)-> \($0)\n" } ?? "")
-    }.joined()
+    let lines = findings.flatMap { finding -> [TextLine] in
+      let (state, check) = (TextLine(finding.state.rawValue).padded(4), TextLine(finding.check).padded(width))
+      let advice: TextLine? = finding.advice.map { "\(TextLine.blanks(width + 8))-> \($0)" }
+      return ["\(state)  \(check)  \(finding.text)"] + [advice].compactMap(\.self)
+    }
+    return lines.isEmpty ? "" : lines.text(TextOptions())
   }
 }

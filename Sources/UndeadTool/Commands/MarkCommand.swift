@@ -24,6 +24,6 @@ struct MarkCommand: ParsableCommand {
 
   func run() throws {
     let number = try SnapshotRequest(of: program.pid, kind: .mark, argument: name).mark(timeout: program.timeout)
-    print(name.isEmpty ? "generation \(number)" : "generation \(number): \(name)")
+    Message.answer(name.isEmpty ? "generation \(number)" : "generation \(number): \(name)")
   }
 }

@@ -133,7 +133,7 @@ final class ProgramRun {
         try SavedHeap.keep(file, of: snapshot, at: "\(heap).\(requestedSnapshots)")
       }
     } catch {
-      Message.say(error.message)
+      Message.say(TextLine(error.message))
     }
   }
 
@@ -146,7 +146,7 @@ final class ProgramRun {
     if state == nil || state?.stage == .loaded { return System.now() + MemoryWatch.hurry }
     switch memory?.look(now: System.now()) {
     case .take(let reason): keepMarkedHeap(reason)
-    case .refuse(let reason): Message.say(reason)
+    case .refuse(let reason): Message.say(TextLine(reason))
     case .nothing, nil: break
     }
     return memory?.nextLook ?? .max

@@ -98,7 +98,7 @@ final class SupervisedRun {
       return status != 0 ? status : verdict
     } catch {
       // The command's own status goes first, but nobody may take silence for "no leaks".
-      Message.say(error.message)
+      Message.say(TextLine(error.message))
       return status != 0 ? status : error.status
     }
   }

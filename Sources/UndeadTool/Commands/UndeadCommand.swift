@@ -42,11 +42,16 @@ struct UndeadCommand: ParsableCommand {
           _ = try verb.parse(options + rest)
           return nil
         } catch {
-          return verb.message(for: error)
+          return verb.message(for: error).split(separator: "\n").joined(separator: " ")
         }
       }
       throw problem ?? error
     }
+  }
+
+  /// What messages about the command line may quote.
+  static var quotable: [String] {
+    CommandLine.arguments + ["UNDEAD_OPTIONS"].compactMap(System.environment).flatMap(StandingOptions.split)
   }
 
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
@@ -80,10 +85,14 @@ enum Main {
     } catch let code as ExitCode {
       exit(code.rawValue)
     } catch let error as ToolError {
-      Message.say(error.message)
+      Message.say(TextLine(error.message))
       exit(error.status)
     } catch {
-      UndeadCommand.exit(withError: error)
+      // Help and completions are the tool's own text.
+      guard UndeadCommand.exitCode(for: error) != .success else { UndeadCommand.exit(withError: error) }
+      let text = Message.problem(UndeadCommand.fullMessage(for: error), quoting: UndeadCommand.quotable)
+      if !text.isEmpty { _ = System.write(Array("\(text)\n".utf8), to: STDERR_FILENO) }
+      exit(UndeadCommand.exitCode(for: error).rawValue)
     }
   }
 }

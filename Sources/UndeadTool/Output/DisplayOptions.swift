@@ -109,7 +109,7 @@ struct DisplayOptions: ParsableArguments {
     color.isUsed(terminal: terminal)
   }
 
-  func note(_ text: @autoclosure () -> String) {
+  func note(_ text: @autoclosure () -> TextLine) {
     if verbose { Message.say(text()) }
   }
 

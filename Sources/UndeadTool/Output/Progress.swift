@@ -1,4 +1,5 @@
 import Glibc
+import UndeadReport
 
 /// Says on a terminal what a long step is doing; silent everywhere else.
 final class Progress {
@@ -20,7 +21,8 @@ final class Progress {
   }
 
   /// Shows a step of the tool itself.
-  func show(_ text: String) {
+  func show(_ line: TextLine) {
+    let text = line.plain
     let now = System.now()
     let start = self.start ?? now
     self.start = start

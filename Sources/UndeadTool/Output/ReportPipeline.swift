@@ -163,13 +163,13 @@ struct ReportPipeline {
     report.summary.notes = [note]
     report.summary.complete = isComplete
     if display.format == .text {
-      if !display.quiet || !isComplete { try sink.write("undead: \(note)\n".utf8) }
+      if !display.quiet || !isComplete { try sink.write("undead: \(TextLine(note).plain)\n".utf8) }
     } else {
       try write(report, as: display.format, to: sink)
     }
     try writeFurtherReports(report)
     StepSummary.append(report, options: repositoryOptions, besides: files)
-    if display.output != nil, !display.quiet || !isComplete { Message.say(note) }
+    if display.output != nil, !display.quiet || !isComplete { Message.say(TextLine(note)) }
   }
 
   // MARK: Saved reports

@@ -69,7 +69,8 @@ struct WatchLoop {
   private func status(_ series: CountSeries, seconds: Double) -> String {
     let all = series.newest?.amounts[TypeCounts.all] ?? TypeCounts.Amount()
     let limit = duration.map { " of \(GrowthText.duration($0))" } ?? ""
-    return "watching for \(GrowthText.duration(seconds.rounded()))\(limit): \(GrowthText.grouped(Int(all.count))) "
+    return
+      "watching for \(GrowthText.duration(seconds.rounded()))\(limit): \(GrowthText.grouped(Int(clamping: all.count))) "
       + "blocks, \(GrowthText.size(all.bytes))"
   }
 }

@@ -69,7 +69,7 @@ final class RunningProgram: WatchedWorld {
 
   func census() throws(ToolError) -> TypeCounts { try counter.census() }
 
-  func show(_ text: String) { progress.show(text) }
+  func show(_ text: String) { progress.show(TextLine(text)) }
 
   func clear() { progress.clear() }
 }
@@ -115,7 +115,7 @@ final class StartedProgram: WatchedWorld {
   /// A heap file, whose name is the caller's to take away.
   func heap() throws(ToolError) -> SessionFile { try counter.heap() }
 
-  func show(_ text: String) { run.progress.show(text) }
+  func show(_ text: String) { run.progress.show(TextLine(text)) }
 
   private var counter: ProcessCounter { ProcessCounter(process: counted, session: run.session.folder, signal: signal) }
 

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The parts of a SARIF 2.1.0 log that the tool writes. Names are those of the standard.
 package enum SARIF {
   package struct Log: Encodable {
@@ -67,13 +69,18 @@ package enum SARIF {
     package var markdown: String?
 
     /// Braces would be placeholders, and brackets before a parenthesis a link.
-    package init(_ text: String, markdown: String? = nil) {
-      self.text = Self.withoutPlaceholders(text).replacing("](", with: "] (")
-      self.markdown = markdown.map(Self.withoutPlaceholders)
+    init(_ text: String, markdown: Markup<MarkdownText>? = nil) {
+      var previous: Unicode.Scalar = " "
+      self.text = Self.withoutPlaceholders(
+        ScalarEscapes.applied(to: VisibleText.lines(text)) { scalar in
+          defer { previous = scalar }
+          return scalar == "(" && previous == "]" ? " (" : nil
+        })
+      self.markdown = (markdown?.source).map(Self.withoutPlaceholders)
     }
 
     private static func withoutPlaceholders(_ text: String) -> String {
-      text.replacing("{", with: "{{").replacing("}", with: "}}")
+      ScalarEscapes.applied(to: text) { $0 == "{" ? "{{" : $0 == "}" ? "}}" : nil }
     }
   }
 

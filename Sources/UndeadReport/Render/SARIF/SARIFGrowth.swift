@@ -8,7 +8,7 @@ extension SARIFRenderer {
   /// What grew in one container, as the renderer of heaps tells it.
   package struct Growth {
     /// The first one says what happened.
-    var lines: [String]
+    var lines: [TextLine]
     var container: String
     var field: String
     var type: String
@@ -22,7 +22,7 @@ extension SARIFRenderer {
     ///   - container: type of the object that has the field, or the root.
     ///   - type: type of the objects.
     package init(
-      lines: [String], type container: String, field: String, of type: String, count: Int, bytes: Int,
+      lines: [TextLine], type container: String, field: String, of type: String, count: Int, bytes: Int,
       retainPath: [PathStep], allocations: [Backtrace]
     ) {
       self.lines = lines

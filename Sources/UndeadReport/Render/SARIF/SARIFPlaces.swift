@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Places of a report as a SARIF log writes them: files below the root of the repository relative to it, names of types,
 /// fields and functions in a table of the run.
 package struct SARIFPlaces {
@@ -78,6 +80,7 @@ package struct SARIFPlaces {
   private mutating func logical(
     _ qualified: String, _ name: String, _ kind: String, parent: Int?
   ) -> SARIF.LogicalLocation {
+    let (qualified, name) = (VisibleText.line(qualified), VisibleText.line(name))
     let key = "\(kind) \(qualified)"
     let index = positions[key] ?? logicalLocations.count
     if positions[key] == nil {

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -118,7 +120,7 @@ struct SARIFBuilder {
   mutating func add(_ growth: SARIFRenderer.Growth) {
     // What it kept is told in full, where it is kept and not where it leaked.
     var finding = Finding(
-      kind: .suspect, cause: SARIFRules.growth, signature: "", title: growth.lines.first ?? growth.type)
+      kind: .suspect, cause: SARIFRules.growth, signature: "", title: growth.lines.first?.plain ?? growth.type)
     finding.sites = growth.allocations.map { Site(allocated: $0) }
     finding.chains = growth.retainPath.isEmpty ? [] : [Chain(path: growth.retainPath)]
     var result = start(SARIFRules.growth, .warning, finding, title: finding.title, growth.lines)
@@ -134,18 +136,19 @@ struct SARIFBuilder {
   }
 
   private mutating func start(
-    _ rule: String, _ level: SARIF.Level, _ finding: Finding, title: String, _ lines: [String]
+    _ rule: String, _ level: SARIF.Level, _ finding: Finding, title: String, _ lines: [TextLine]
   ) -> SARIF.Result {
     let place = RepositoryPlace(finding, options)
     let physical =
       place.map { places.file($0.file, line: $0.line) } ?? fallback(finding.sites.compactMap(\.frame))
-    let heading = String((lines.first ?? title).drop { $0 == " " }).replacing("  (", with: " (")
-    let rest = lines.dropFirst().reversed().drop(while: \.isEmpty).reversed()
+    let first = lines.first?.plain ?? VisibleText.line(title)
+    let heading = String(first.drop { $0 == " " }).replacing("  (", with: " (")
+    let rest = Array(lines.dropFirst().reversed().drop(while: \.isEmpty).reversed())
     return SARIF.Result(
       ruleId: rule, ruleIndex: rules.index(of: rule, title: title, level: level), level: level,
       message: SARIF.Message(
-        ([heading] + rest).joined(separator: "\n"),
-        markdown: MarkdownText.escaped(heading) + "\n\n" + MarkdownText.block(Array(rest.drop(while: \.isEmpty)))),
+        ([heading] + rest.map(\.plain)).joined(separator: "\n"),
+        markdown: "\(heading)\n\n\(MarkdownText.block(Array(rest.drop(while: \.isEmpty))))"),
       locations: [SARIF.Location(physicalLocation: physical)],
       stacks: stacks(finding.sites.map { ($0.role.label, $0.backtrace) }))
   }
@@ -255,6 +258,7 @@ struct SARIFBuilder {
     let start = "\(link.from) \(link.fieldText) \u{2192} "
     guard link.holdsClosure else { return start + link.to }
     let captured = link.captures.map { " \($0)" } ?? ""
-    return start + "\(StackText.closure(link.closure, options)), which captures\(captured) \u{2192} \(link.to)"
+    return start
+      + "\(StackText.closure(link.closure, options).plain), which captures\(captured) \u{2192} \(link.to)"
   }
 }

@@ -69,7 +69,7 @@ package struct SARIFRules {
   ) -> SARIF.Rule {
     SARIF.Rule(
       id: id, name: id.prefix(1).uppercased() + id.dropFirst(), shortDescription: SARIF.Message(title),
-      fullDescription: SARIF.Message(description), help: SARIF.Message(help, markdown: help),
+      fullDescription: SARIF.Message(description), help: SARIF.Message(help, markdown: Markup(verbatim: help)),
       defaultConfiguration: SARIF.Configuration(level: level),
       properties: [
         "tags": .array([.string("memory"), .string("reliability")]),

@@ -1,21 +1,22 @@
 import UndeadReport
 
 /// A report with a finding of each kind.
-enum SampleReport {
-  static func frame(_ symbol: String, _ line: Int? = nil, system: Bool = false, inlined: Bool = false) -> Frame {
+package enum SampleReport {
+  package static func frame(_ symbol: String, _ line: Int? = nil, system: Bool = false, inlined: Bool = false) -> Frame
+  {
     Frame(
       symbol: symbol, file: line.map { _ in "/app/Sources/App/main.swift" }, line: line,
       module: system ? "libswiftCore.so" : "App", offset: 4096, inlined: inlined, system: system)
   }
 
-  static func stack(_ function: String, _ line: Int) -> Backtrace {
+  package static func stack(_ function: String, _ line: Int) -> Backtrace {
     Backtrace(frames: [
       frame("swift_allocObject", system: true), frame(function, line), frame("main", 90),
       frame("__libc_start_main", system: true),
     ])
   }
 
-  static let pair = Leak(
+  package static let pair = Leak(
     signature: "00000000000000a1", kind: .retainCycle, count: 2, objectCount: 6, totalBytes: 288,
     objects: [
       LeakedObject(type: "App.Owner", address: "0x1000", size: 48),
@@ -29,7 +30,7 @@ enum SampleReport {
     allocation: stack("App.makePair()", 12), otherAllocations: [stack("App.again()", 14)], allocationPaths: 4,
     advice: "`owner` of App.Child refers back to what holds it: declare it `weak`")
 
-  static let closure = Leak(
+  package static let closure = Leak(
     signature: "00000000000000a2", kind: .retainCycle, totalBytes: 64,
     objects: [LeakedObject(type: "App.Player", address: "0x3000", size: 64)],
     cycle: [
@@ -42,7 +43,7 @@ enum SampleReport {
     test: TestIdentity(
       name: "testPlays", suite: "AppTests.PlayerTests", library: "XCTest", file: "/app/Tests/Player.swift"))
 
-  static let abandoned = Leak(
+  package static let abandoned = Leak(
     signature: "00000000000000a3", kind: .abandoned, totalBytes: 96,
     objects: [LeakedObject(type: "App.Session", address: "0x4000", size: 96)],
     retainPath: [
@@ -53,7 +54,7 @@ enum SampleReport {
     ],
     scope: .init(name: "Detail screen", backtrace: stack("App.closeScreen()", 33)), allocation: stack("App.open()", 30))
 
-  static let suspect = Suspect(
+  package static let suspect = Suspect(
     kind: .timer, signature: "00000000000000b1", count: 3, totalBytes: 120,
     objects: [LeakedObject(type: "App.Clock", address: "0x5000", size: 40)],
     retainPath: [
@@ -66,17 +67,17 @@ enum SampleReport {
     holdsBack: [Reference(type: "App.Clock", field: "timer", fieldType: "Swift.Optional<Foundation.Timer>")],
     allocation: stack("App.run()", 40), advice: "capture `self` weakly in its block")
 
-  static let zombie = Zombie(
+  package static let zombie = Zombie(
     kind: "method", type: "App.Poller", message: "App.Poller.tick() was called on a dead App.Poller", address: "0x6000",
     thread: "main", count: 2, signature: "00000000000000c1", member: "App.Poller.tick()", deallocationThread: "worker",
     ageMilliseconds: 12.5, details: "its class had no `unowned` reference", advice: "keep a strong reference",
     allocation: stack("App.poll()", 50), deallocation: stack("App.stop()", 51), access: stack("App.fire()", 52))
 
-  static let diagnostic = Diagnostic(
+  package static let diagnostic = Diagnostic(
     kind: "lateFire", message: "the timer fired 1.5 s late", details: ["timer": "refresh", "seconds": "1.5"],
     backtrace: stack("App.refresh()", 60), backtraces: [.init(role: "creation", frames: [frame("App.arm()", 61)])])
 
-  static var full: LeakReport {
+  package static var full: LeakReport {
     var known = pair
     known.reason = "XCTest keeps its test cases"
     known.objects = [LeakedObject(type: "XCTest.XCTestCaseRun", address: "0x7000", size: 80)]
@@ -97,7 +98,7 @@ enum SampleReport {
   }
 
   /// Every text is an attack on the page.
-  static func hostile(_ text: String) -> LeakReport {
+  package static func hostile(_ text: String) -> LeakReport {
     var report = full
     let frame = Frame(symbol: text, file: text, line: 1, module: text)
     let trace = Backtrace(frames: [frame, frame])

@@ -1,21 +1,21 @@
 /// Reads a page as a strict browser would: every element is closed where it must be.
-struct Markup {
-  struct Element {
-    var name: String
-    var attributes: [String: String]
+package struct StrictHTML {
+  package struct Element {
+    package var name: String
+    package var attributes: [String: String]
   }
 
-  struct Problem: Error, CustomStringConvertible {
-    var description: String
+  package struct Problem: Error, CustomStringConvertible {
+    package var description: String
   }
 
-  private(set) var elements: [Element] = []
+  package private(set) var elements: [Element] = []
   /// The texts between the tags, as they stand there.
-  private(set) var texts: [String] = []
+  package private(set) var texts: [String] = []
 
   private static let empty: Set<String> = ["meta", "link", "br", "hr", "img", "input", "col"]
 
-  init(_ page: String) throws {
+  package init(_ page: String) throws {
     var rest = page[...]
     var open: [String] = []
     while let start = rest.firstIndex(of: "<") {

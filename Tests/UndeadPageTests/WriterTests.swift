@@ -1,0 +1,74 @@
+import Testing
+import UndeadHostileSamples
+import UndeadSystem
+
+/// All that writes reports, given names that would do harm where they are shown.
+@Suite struct WriterTests {
+  /// Every hidden scalar that is of a kind of its own, with what comes before and behind it.
+  private static let hidden: [Unicode.Scalar] = {
+    let ranges: [ClosedRange<UInt32>] = [
+      0...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x34F...0x34F, 0x61C...0x61C, 0x115F...0x1160, 0x180B...0x180F,
+      0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164...0x3164, 0xE000...0xE000, 0xFE00...0xFE0F,
+      0xFEFF...0xFEFF, 0xFFF9...0xFFFB, 0xFFFE...0xFFFF, 0x1D173...0x1D17A, 0xE0001...0xE0001, 0xE0020...0xE007F,
+      0xE0100...0xE0101, 0xF0000...0xF0000, 0x10FFFF...0x10FFFF,
+    ]
+    return ranges.flatMap { $0 }.compactMap { Unicode.Scalar($0) }
+  }()
+
+  @Test func hiddenScalarsAreKnown() {
+    for scalar in Self.hidden {
+      #expect(VisibleText.isHidden(scalar), "\(VisibleText.escape(scalar))")
+      let shown = VisibleText.line("a\(Character(scalar))b")
+      #expect(shown == "a\(VisibleText.escape(scalar))b")
+    }
+    for text in [
+      "App.Größe", "App.名前", "Ελλάς Ж", "a\u{301}", "\u{1F468}\u{200D}\u{1F469}", "\u{2764}\u{FE0F}", "# ##", "a::b",
+    ] {
+      #expect(VisibleText.line(text) == text)
+    }
+    #expect(
+      VisibleText.line("##[error]x ##vso[a] ###[b] ## [c]") == #"#\u{23}[error]x #\u{23}vso[a] ##\u{23}[b] ## [c]"#)
+    #expect(
+      VisibleText.line("a\u{200D}b \u{1F468}\u{200D}b")
+        == #"a\u{200D}b \u{1F468}\u{200D}b"#.replacing(#"\u{1F468}"#, with: "\u{1F468}"))
+    #expect(VisibleText.lines("a\nb\r\nc\u{9B}") == #"a"# + "\n" + #"b\u{D}"# + "\n" + #"c\u{9B}"#)
+  }
+
+  @Test(arguments: Writer.allCases) func namesOfHiddenScalars(writer: Writer) {
+    // All of them in one name, and each at the start, in the middle and at the end of one.
+    let all = String(String.UnicodeScalarView(Self.hidden.flatMap { ["x", $0] }))
+    #expect(writer.problem(HostileFindings(text: all, heaps: writer.isOfHeaps)) == nil)
+    for scalar in ["\n", "\r", "\u{1B}", "\u{7F}", "\u{85}", "\u{9B}", "\u{2028}", "\u{202E}", "\u{FFFE}"]
+      as [Unicode.Scalar]
+    {
+      let text = "\(scalar)FORGED\(scalar)FORGED: no leaks\(scalar)"
+      #expect(
+        writer.problem(HostileFindings(text: text, heaps: writer.isOfHeaps)) == nil, "\(VisibleText.escape(scalar))")
+    }
+  }
+
+  @Test(arguments: Writer.allCases) func namesThatAreMarkup(writer: Writer) {
+    // Heaps take longer: several pieces in one name.
+    let size = writer.isOfHeaps ? 12 : 1
+    for start in stride(from: 0, to: HostileInput.pieces.count, by: size) {
+      let text = HostileInput.pieces[start...].prefix(size).joined()
+      let findings = HostileFindings(text: text, heaps: writer.isOfHeaps)
+      #expect(writer.problem(findings) == nil, "\(VisibleText.line(text))")
+    }
+  }
+
+  /// A few of the findings that a fuzzer would make: `scripts/fuzz` makes more.
+  @Test(arguments: Writer.allCases) func findingsOfAnyValues(writer: Writer) {
+    var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+    for _ in 0..<4 {
+      let bytes = (0..<3000).map { _ in
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return UInt8(truncatingIfNeeded: state >> 32)
+      }
+      let findings = writer.isOfHeaps ? HostileFindings(heaps: bytes) : HostileFindings(reports: bytes)
+      #expect(writer.problem(findings) == nil)
+    }
+  }
+}
