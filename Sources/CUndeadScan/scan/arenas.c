@@ -11,6 +11,7 @@
 #include "platform/processor.h"
 #include <gnu/libc-version.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   MOST_ARENAS = 65536,
@@ -235,6 +236,17 @@ static bool find_cache(uintptr_t tp) {
   bool found = taken && find_lists(tp, probes);
   for (int i = 0; i < 2; i++) __libc_free((void *)probes[i].before);
   return found;
+}
+
+bool undead_arenas_are_known(void) {
+  uintptr_t bins = find_main_bins(), top = bins ? word_at(bins - BINS_TO_TOP) : 0;
+  // Before anything was allocated of it, an arena's top is the arena.
+  return bins && find_head(bins) && (top == bins - BINS_TO_TOP || (top % 16 == 0 && undead_is_readable(top, CHUNK_SMALLEST)));
+}
+
+bool undead_caches_are_known(void) {
+  const char *tunables = getenv("GLIBC_TUNABLES");
+  return layout.place || (tunables && strstr(tunables, "tcache_count=0"));
 }
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.

@@ -67,6 +67,9 @@ enum {
   ABI_OBJECT_REFCOUNT = 8,
   ABI_OBJECT_HEADER = 16,
 
+  // RefCount.h: HeapObjectSideTableEntry: the object, padding, its counts.
+  ABI_SIDE_TABLE_COUNTS = 16,
+
   // ValueWitness.def.
   ABI_WITNESS_STORE_TAG = 56,      // storeEnumTagSinglePayload
   ABI_WITNESS_SIZE = 64,
@@ -95,7 +98,7 @@ enum {
   ABI_CLASS_DESCRIPTOR_MEMBERS = 32,           // NumImmediateMembers
   ABI_CLASS_DESCRIPTOR_FIELD_COUNT = 36,
   ABI_CLASS_DESCRIPTOR_FIELD_VECTOR = 40,      // FieldOffsetVectorOffset, words
-  ABI_CLASS_DESCRIPTOR_BYTES = 44,
+  ABI_CLASS_DESCRIPTOR_BYTES = ABI_CLASS_DESCRIPTOR_FIELD_VECTOR + 4,
   ABI_STRUCT_DESCRIPTOR_FIELD_COUNT = 20,
   ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR = 24,     // FieldOffsetVectorOffset, words, of u32
   ABI_VALUE_DESCRIPTOR_PARAMETERS = 36,        // u16; of generic structs and enums, as the next one (GenericContextDescriptorHeader)
@@ -106,7 +109,7 @@ enum {
 
   // RemoteInspection/Records.h: FieldDescriptor, FieldRecord.
   ABI_FIELDS_COUNT = 12,
-  ABI_FIELDS_RECORDS = 16,
+  ABI_FIELDS_RECORDS = ABI_FIELDS_COUNT + 4,
   ABI_FIELD_RECORD_BYTES = 12,
   ABI_FIELD_RECORD_FLAGS = 0,
   ABI_FIELD_RECORD_TYPE = 4,
@@ -116,7 +119,7 @@ enum {
   // ContiguousArrayBuffer.swift: __ContiguousArrayStorageBase. Elements follow, aligned for their type.
   ABI_ARRAY_COUNT = 16,
   ABI_ARRAY_CAPACITY = 24,         // _capacityAndFlags: the flag is the lowest bit
-  ABI_ARRAY_ELEMENTS = 32,
+  ABI_ARRAY_ELEMENTS = ABI_ARRAY_CAPACITY + 8,
 
   // CheckedContinuation.swift: CheckedContinuationCanary, behind the header.
   ABI_CANARY_CONTINUATION = 16,
@@ -124,7 +127,7 @@ enum {
   // StringStorage.swift: __StringStorage. Code units follow; behind them, if the flag says so, the breadcrumbs.
   ABI_STRING_CAPACITY = 16,        // CapacityAndFlags
   ABI_STRING_COUNT = 24,           // CountAndFlags, in bytes
-  ABI_STRING_CODE_UNITS = 32,
+  ABI_STRING_CODE_UNITS = ABI_STRING_COUNT + 8,
 
   // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
   ABI_HASH_COUNT = 16,
@@ -133,13 +136,13 @@ enum {
   ABI_HASH_SCALE_MOST = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
   ABI_DICTIONARY_VALUES = 56,
-  ABI_DICTIONARY_HEADER = 64,
+  ABI_DICTIONARY_HEADER = ABI_DICTIONARY_VALUES + 8,
   ABI_SET_ELEMENTS = 48,
-  ABI_SET_HEADER = 56,
+  ABI_SET_HEADER = ABI_SET_ELEMENTS + 8,
 
   // FoundationEssentials, Representations/DataStorage.swift: __DataStorage, in bytes.
   ABI_DATA_LENGTH = 24,
-  ABI_DATA_CAPACITY = 32,
+  ABI_DATA_CAPACITY = ABI_DATA_LENGTH + 8,
   // Data._Representation (Representations/Data+Representation.swift): the case in the top bits of the second word, of which
   // these two refer to the storage.
   ABI_DATA_TAG_SHIFT = 62,
@@ -171,10 +174,10 @@ enum {
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
-  ABI_TSD_BYTES = 96,
   ABI_TSD_TID = 0,                 // u32
   ABI_TSD_QUEUE = 8,
   ABI_TSD_CACHE = 0x18,            // recycled continuations
+  ABI_TSD_BYTES = ABI_TSD_CACHE + 8,
 
   // libdispatch, queue_internal.h: dispatch_continuation_s.
   ABI_CONTINUATION_COUNT = 8,      // dc_cache_cnt, int: of a recycled one and those behind it
@@ -182,7 +185,7 @@ enum {
   ABI_CONTINUATION_FUNCTION = 0x20,
   ABI_CONTINUATION_DATA = 0x30,
   ABI_CONTINUATION_OTHER = 0x38,
-  ABI_CONTINUATION_BYTES = 64,
+  ABI_CONTINUATION_BYTES = ABI_CONTINUATION_OTHER + 8,
   // Of its flags, its first word unless that is a class.
   ABI_CONTINUATION_FLAG_BITS = 0xFFF,
   ABI_CONTINUATION_ALLOCATED = 0x100,
