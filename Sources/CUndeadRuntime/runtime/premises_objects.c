@@ -91,7 +91,7 @@ static void check_box(undead_premises *premises, uintptr_t type) {
   if (!undead_premise_found(premises, alloc && dealloc && type, "the functions that make boxes")) return;
   undead_pair box = ((SWIFT_CALL undead_pair(*)(uintptr_t))alloc)(type);
   uintptr_t isa = word_at(box.first);
-  LEAKS(word_at(isa) == ABI_KIND_HEAP_GENERIC_LOCAL_VARIABLE, "the kind of boxes");
+  LEAKS(ABI_KIND_READ(word_at(isa)) == ABI_KIND_HEAP_GENERIC_LOCAL_VARIABLE, "the kind of boxes");
   LEAKS(u32_at(isa + ABI_BOX_VALUE_OFFSET) == box.second - box.first, "the value of a box");
   LEAKS(word_at(isa + ABI_BOX_TYPE) == type, "the type of a box's value");
   LEAKS(box.second - box.first == ABI_OBJECT_HEADER, "the header of an object");
@@ -103,7 +103,7 @@ static void check_error(undead_premises *premises, uintptr_t type) {
   uintptr_t conformance = undead_premise_symbol("$ss5NeverOs5ErrorsWP");
   if (!undead_premise_found(premises, alloc && dealloc && conformance && type, "the functions that make errors")) return;
   undead_pair error = ((SWIFT_CALL undead_pair(*)(uintptr_t, uintptr_t, void *, bool))alloc)(type, conformance, NULL, false);
-  LEAKS(word_at(word_at(error.first)) == ABI_KIND_ERROR_OBJECT, "the kind of errors");
+  LEAKS(ABI_KIND_READ(word_at(word_at(error.first))) == ABI_KIND_ERROR_OBJECT, "the kind of errors");
   LEAKS(word_at(error.first + ABI_ERROR_TYPE) == type, "the type of an error");
   LEAKS(error.second - error.first == ABI_ERROR_VALUE, "the value of an error");
   ((void (*)(uintptr_t, uintptr_t))dealloc)(error.first, type);

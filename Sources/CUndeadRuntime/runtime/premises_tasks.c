@@ -60,7 +60,7 @@ static ASYNC_CALL void entry(__attribute__((swift_async_context)) void *context)
 
 static void check_task(undead_premises *premises, undead_pair made) {
   uintptr_t task = made.first, isa = word_at(task);
-  LEAKS(word_at(isa) == ABI_KIND_TASK, "the kind of tasks");
+  LEAKS(ABI_KIND_READ(word_at(isa)) == ABI_KIND_TASK, "the kind of tasks");
   LEAKS(undead_is_executable(word_at(task + ABI_TASK_RESUME_FUNCTION)), "where a task goes on");
   LEAKS(word_at(task + ABI_TASK_RESUME_CONTEXT) == made.second, "the frame with which a task goes on");
 }

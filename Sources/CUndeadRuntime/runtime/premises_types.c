@@ -14,7 +14,7 @@ static bool is_symbol(uintptr_t address, const char *name) { return address && a
 
 // The storage of empty arrays is of a class with three superclasses, the first of which has one field.
 void undead_premises_of_classes(undead_premises *premises, uintptr_t isa) {
-  LEAKS(word_at(isa) == ABI_KIND_CLASS, "the kind of class metadata");
+  LEAKS(ABI_KIND_READ(word_at(isa)) == ABI_KIND_CLASS, "the kind of class metadata");
   LEAKS(is_symbol(word_at(isa + ABI_METADATA_DESTROY), "$ss19__EmptyArrayStorageCfD"), "the deallocating function of a class");
   LEAKS(is_symbol(word_at(isa + ABI_METADATA_VALUE_WITNESSES), "$sBoWV"), "the value witnesses of a class");
   LEAKS(is_symbol(word_at(isa + ABI_CLASS_SUPER), "$ss28__ContiguousArrayStorageBaseCN"), "the superclass of a class");

@@ -111,7 +111,7 @@ static bool is_arena(uintptr_t at, uintptr_t head) {
 // Arenas form a ring, in which the main one is one. What stands before the bins of one is so long as makes it a ring; 0 if
 // nothing does.
 static uintptr_t find_head(uintptr_t bins) {
-  static const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST, ARENA_HEAD_2_26};
+  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST, ARENA_HEAD_2_26};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
     uintptr_t head = heads[i], main = bins - head, at = word_at(bins + BINS_TO_NEXT);
     for (uint32_t count = 0; at != main && count < MOST_ARENAS && is_arena(at, head); count++)

@@ -10,7 +10,8 @@
 #include <assert.h>
 
 // Sizes that malloc gives for a side table.
-enum { SIDE_TABLE_LEAST = ABI_SIDE_TABLE_COUNTS + 16, SIDE_TABLE_MOST = 64 };
+#define SIDE_TABLE_LEAST (ABI_SIDE_TABLE_COUNTS + 16u)
+#define SIDE_TABLE_MOST 64
 
 // A living object holds one unowned reference to itself. Bit 0 is set in all.
 #define REFCOUNT_UNOWNED_MASK (ABI_REFCOUNT_UNOWNED_MASK << ABI_REFCOUNT_UNOWNED_SHIFT)
