@@ -65,7 +65,7 @@ static void check_side_table(undead_premises *premises, const count_functions *f
   uintptr_t object = make(functions, isa), word = object + ABI_OBJECT_REFCOUNT, weak = 0;
   ((void *(*)(uintptr_t *, uintptr_t))functions->weak_init)(&weak, object);
   bool marked = word_at(word) >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP;
-  uintptr_t table = (word_at(word) & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3;
+  uintptr_t table = word_at(word) << ABI_REFCOUNT_SIDE_TABLE_SCALE;
   LEAKS(marked, "the mark of an object with a side table");
   LEAKS(table == weak, "the address of a side table");
   if (marked && table == weak) {

@@ -32,8 +32,6 @@ void undead_premises_of_classes(undead_premises *premises, uintptr_t isa) {
   LEAKS(u32_at(isa + ABI_CLASS_CLASS_ADDRESS_POINT) == negative && negative == 24, "the address point of a class");
   LEAKS(u32_at(isa + ABI_CLASS_SIZE) == negative + positive, "the size of class metadata");
   LEAKS(positive - u32_at(descriptor + ABI_CLASS_DESCRIPTOR_MEMBERS) * 8 == above, "the members of a class");
-  const undead_fields *fields = undead_fields_of(super);
-  LEAKS(fields->count == 1 && fields->field[0].offset == ABI_OBJECT_HEADER && fields->field[0].size == 16, "the fields of a class");
   LEAKS(u32_at(word_at(super + ABI_CLASS_DESCRIPTOR) + ABI_CLASS_DESCRIPTOR_FIELD_COUNT) == 1, "the number of fields of a class");
   uintptr_t root = super;
   for (int depth = 0; depth < 8 && word_at(root + ABI_CLASS_SUPER); depth++) root = word_at(root + ABI_CLASS_SUPER);
@@ -161,14 +159,23 @@ void undead_premises_of_types(undead_premises *premises) {
   LEAKS(undead_type_kind(optional) == ABI_KIND_OPTIONAL, "the kind of optionals");
   LEAKS(is_symbol(word_at(number + ABI_VALUE_DESCRIPTOR), "$sSiMn"), "the descriptor of a value type");
   LEAKS(word_at(optional + ABI_VALUE_GENERIC_ARGUMENTS) == number, "the arguments of a generic value type");
-  uintptr_t cases = word_at(optional + ABI_VALUE_DESCRIPTOR);
+  const undead_fields *fields =
+    undead_fields_of(word_at(word_at(undead_premise_symbol("_swiftEmptyArrayStorage")) + ABI_CLASS_SUPER));
+  LEAKS(fields->count == 1 && fields->field[0].offset == ABI_OBJECT_HEADER && fields->field[0].size == 16, "the fields of a class");
+  fields = undead_fields_of(optional);
+  LEAKS(fields->count == 2 && !strcmp(fields->field[0].name, "some") && fields->field[0].type == number
+          && !strcmp(fields->field[1].name, "none"), "the cases of an enum");
+  uintptr_t cases = word_at(optional + ABI_VALUE_DESCRIPTOR), result = undead_premise_symbol("$ss6ResultOMn");
   LEAKS((read_u32(cases + ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES) & ABI_ENUM_PAYLOAD_CASES_MASK) == 1
-          && read_u32(cases + ABI_ENUM_DESCRIPTOR_EMPTY_CASES) == 1, "the numbers of an enum's cases");
+          && read_u32(cases + ABI_ENUM_DESCRIPTOR_EMPTY_CASES) == 1
+          && (!result || (read_u32(result + ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES) & ABI_ENUM_PAYLOAD_CASES_MASK) == 2),
+        "the numbers of an enum's cases");
   uintptr_t structure = word_at(number + ABI_VALUE_DESCRIPTOR);
   LEAKS(read_u32(structure + ABI_STRUCT_DESCRIPTOR_FIELD_COUNT) == 1
           && read_u32(structure + ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR) * 8 == ABI_VALUE_GENERIC_ARGUMENTS, "the fields of a struct");
-  NAMES(read_u32(cases + ABI_VALUE_DESCRIPTOR_PARAMETERS) >> 0 & 1 && (read_u32(cases + ABI_VALUE_DESCRIPTOR_KEY_ARGUMENTS) & 0xFF) == 1,
-        "the parameters of a generic type");
+  uintptr_t dictionary = undead_premise_symbol("$sSDMn");   // two parameters, one of which conforms to a protocol
+  NAMES(!dictionary || ((read_u32(dictionary + ABI_VALUE_DESCRIPTOR_PARAMETERS) & 0xFFFF) == 2
+          && (read_u32(dictionary + ABI_VALUE_DESCRIPTOR_KEY_ARGUMENTS) & 0xFFFF) == 3), "the parameters of a generic type");
   check_tuple(premises, undead_premise_type("Si1a_SS1bt"), number);
   check_functions(premises, undead_premise_type("yyc"), undead_premise_type("yyXC"), undead_premise_type("yyXE"));
   check_existentials(premises);

@@ -20,7 +20,7 @@
 static uintptr_t side_table_of(uint64_t refcount) {
   // Two top bits set: the rest is the address of the side table; all ones is an immortal object.
   if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP || refcount == UINT64_MAX || (uint32_t)refcount == UINT32_MAX) return 0;
-  return (refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3;
+  return refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE;
 }
 
 // What has this as its side table, 0 if nothing has.

@@ -7,6 +7,7 @@
 #include "record/registry.h"
 #include "record/sparse.h"
 #include "runtime/layout.h"
+#include "runtime/premises.h"
 #include "scan/words.h"
 
 // A hash table is touched all over, so it begins small: most programs have some thousand types.
@@ -58,19 +59,30 @@ static bool looks_like_object(uintptr_t word, uintptr_t block) {
     && undead_module_of(*(const uintptr_t *)(word - 8)) && *(const uint32_t *)(block + 8) == 3;
 }
 
+// Metadata of closures and boxes has no witnesses, but a kind that only objects have (MetadataKind.def: up to 0x7FF), again
+// literally.
+static bool looks_like_context(uintptr_t word, uintptr_t block) {
+  uintptr_t kind = *(const uintptr_t *)word;
+  return kind >= 0x400 && kind <= 0x7FF && !*(const uintptr_t *)(word - 8) && *(const uint32_t *)(block + 8) == 3
+    && undead_is_executable(*(const uintptr_t *)(word - 16));
+}
+
 static void note_unknown(undead_isas *isas, uintptr_t word, uintptr_t block) {
-  if (!undead_is_readable(word - 8, 16)) return;
-  if (isas->witnesses && *(const uintptr_t *)(word - 8) == isas->witnesses) isas->strangers++;
+  if (!undead_is_readable(word - 16, 24)) return;
+  bool known = isas->witnesses && *(const uintptr_t *)(word - 8) == isas->witnesses;
+  if (known || looks_like_context(word, block)) isas->strangers++;
   if (looks_like_object(word, block)) isas->alike++;
 }
 
 static void add(undead_isas *isas, uintptr_t word, uintptr_t block) {
   if (*slot_of(isas->table, isas->table_size, word)) return;
   if (isas->count == UNDEAD_MAX_ISAS) return;
-  if (undead_classify(word, UINT64_MAX) == UNDEAD_KIND_OTHER) {
+  undead_kind kind = undead_classify(word, UINT64_MAX);
+  if (kind == UNDEAD_KIND_OTHER) {
     note_unknown(isas, word, block);
     return;
   }
+  if (kind == UNDEAD_KIND_CONTEXT && !undead_premise_of_context(word)) isas->odd++;
   if (isas->count == isas->table_size / 2 && !grow(isas)) return;
   *slot_of(isas->table, isas->table_size, word) = word;
   isas->list[isas->count++] = word;
@@ -119,7 +131,7 @@ static void look_at_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
 
 void undead_isas_collect(undead_isas *isas) {
   isas->low = isas->high = 0;
-  isas->strangers = isas->alike = 0;
+  isas->strangers = isas->alike = isas->odd = 0;
   if (undead_maps_refresh()) undead_registry_each_leaf(look_at_leaf, isas);
 }
 #endif

@@ -239,6 +239,7 @@ static void learn_layouts(void) {
   }
   undead_layouts_add(isas.list, isas.count);
   if (isas.strangers) undead_premises_refute("the metadata of some objects of this program");
+  else if (isas.odd) undead_premises_refute("the metadata of closures of this program");
   else if (!isas.count && isas.alike) undead_premises_refute("the metadata of all objects of this program");
   undead_isas_close(&isas);
 }

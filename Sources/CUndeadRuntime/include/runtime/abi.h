@@ -76,9 +76,9 @@ enum {
   ABI_WITNESS_STRIDE = 72,
   ABI_WITNESS_FLAGS = 80,          // u32
   ABI_WITNESS_EXTRA_INHABITANTS = 84,   // u32
+  ABI_WITNESS_BYTES = ABI_WITNESS_EXTRA_INHABITANTS + 4,   // of all types; those of enums have more
   ABI_WITNESS_GET_ENUM_TAG = 88,
   ABI_WITNESS_PROJECT_ENUM = 96,
-  ABI_WITNESS_BYTES = 88,
 
   // MetadataValues.h: ContextDescriptorFlags; Metadata.h: TargetContextDescriptor and its heirs.
   ABI_CONTEXT_KIND_MASK = 0x1F,
@@ -133,7 +133,6 @@ enum {
   ABI_HASH_COUNT = 16,
   ABI_HASH_CAPACITY = 24,
   ABI_HASH_SCALE = 32,             // i8: 1 << scale buckets
-  ABI_HASH_SCALE_MOST = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
   ABI_DICTIONARY_VALUES = 56,
   ABI_DICTIONARY_HEADER = ABI_DICTIONARY_VALUES + 8,
@@ -274,7 +273,7 @@ enum {
 #define ABI_REFCOUNT_EXTRA_MASK 0x3FFFFFFFull
 #define ABI_REFCOUNT_DEINITING (1ull << 32)
 #define ABI_REFCOUNT_DEAD (ABI_REFCOUNT_NEW | ABI_REFCOUNT_DEINITING)
-#define ABI_REFCOUNT_SIDE_TABLE_MASK 0x3FFFFFFFFFFFFFFFull
+#define ABI_REFCOUNT_SIDE_TABLE_SCALE 3   // the address is the word without its two marks, times 8
 #define ABI_REFCOUNT_SIDE_TABLE_SHIFT 62
 #define ABI_REFCOUNT_SIDE_TABLE_TOP 3u   // UseSlowRC and SideTableMark
 

@@ -29,5 +29,8 @@ static inline void undead_premise(undead_premises *premises, undead_premise_use 
 // Those of the Swift runtime. On the check's thread, with the program running and the memory map read: asks the runtime, whose
 // functions allocate. The runtime has been found (undead_runtime_find).
 void undead_premises_of_runtime(undead_premises *premises);
+// Whether what is read of a closure's metadata, which was recognised as such, can be true: no class of the runtime has any, but
+// those of the program's closures do. Takes no lock.
+bool undead_premise_of_context(uintptr_t isa);
 // The version of the runtime as it says it, times 0x100 ("6.3.1" is 0x060301); 0 if it does not.
 uint32_t undead_runtime_version(void);
