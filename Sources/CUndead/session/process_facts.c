@@ -12,6 +12,8 @@
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include "scan/premises.h"
+#include "undead_sniffer.h"
+#include "zombies/premises.h"
 #include "session/replica.h"
 #include "session/session.h"
 #include "session/text.h"
@@ -100,6 +102,13 @@ static void add_premises(undead_process_facts *facts) {
   const undead_premises *premises = undead_premises_result();
   if (!premises) return;
   char text[UNDEAD_PREMISE_TEXT];
+  static bool knows_zombies;
+  if (!knows_zombies && undead_zombies_are_active()) {
+    undead_premises zombies = {0};
+    undead_premises_of_zombies(&zombies);
+    undead_premises_include(&zombies);
+    knows_zombies = true;
+  }
   add_number(facts, "premises", premises->checked);
   if (premises->absent) add_number(facts, "premisesUnchecked", premises->absent);
   for (int use = 0; use < UNDEAD_PREMISE_USES; use++) {

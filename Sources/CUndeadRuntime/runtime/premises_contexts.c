@@ -4,7 +4,7 @@
 // program's own are looked at. What a wrong number would read there are no types.
 #include "runtime/premises_internal.h"
 
-enum { MOST_FIRST = 4096, MOST_CAPTURES = 4096 };
+enum { MOST_FIRST = 4096, MOST_CAPTURES = 4096, MOST_BINDINGS = 64 };
 
 // A mangled name is elsewhere in the image, not in the record that refers to it, nor in one of those around it.
 static bool is_name(uintptr_t name, uintptr_t captures, uintptr_t end) {
@@ -20,7 +20,7 @@ bool undead_premise_of_context(uintptr_t isa) {
   if (captures & 3 || !undead_module_of(captures)) return false;
   uint32_t types = u32_at(captures + ABI_CAPTURES_TYPE_COUNT), sources = u32_at(captures + ABI_CAPTURES_SOURCE_COUNT);
   uint32_t bindings = u32_at(captures + ABI_CAPTURES_BINDING_COUNT);
-  if (types > MOST_CAPTURES || sources > MOST_CAPTURES || bindings > MOST_CAPTURES || !(types | bindings)) return false;
+  if (types > MOST_CAPTURES || sources > MOST_BINDINGS || bindings > MOST_BINDINGS || !(types | bindings)) return false;
   uintptr_t end = captures + ABI_CAPTURES_TYPES + types * 4ul + sources * 8ul;
   if (!undead_is_readable(captures, end - captures)) return false;
   for (uint32_t i = 0; i < types; i++)

@@ -36,6 +36,15 @@ const undead_premises *undead_premises_result(void) { return checked ? &result :
 
 void undead_premises_refute(const char *what) { undead_premise(&result, UNDEAD_PREMISE_LEAKS, false, what); }
 
+void undead_premises_include(const undead_premises *more) {
+  result.checked += more->checked;
+  result.absent += more->absent;
+  for (int use = 0; use < UNDEAD_PREMISE_USES; use++) {
+    result.failed[use] += more->failed[use];
+    if (!result.first[use]) result.first[use] = more->first[use];
+  }
+}
+
 bool undead_premises_describe(undead_premise_use use, char *text, size_t size) {
   static const char *const rests[UNDEAD_PREMISE_USES] = {"no answer about leaks", "names of types and fields may be wrong",
                                                          "uses of dead objects may be missed"};

@@ -2,6 +2,8 @@
 // runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeFactsTests,
 // NumberFactsTests, RuntimeNamingTests and EvidenceTests.
 #pragma once
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
   // MetadataKind.def, MetadataValues.h: MetadataKind.
@@ -157,11 +159,6 @@ enum {
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
 
-  // Block_private.h (libdispatch): Block_layout.
-  ABI_BLOCK_FLAGS = 8,                 // u32
-  ABI_BLOCK_COUNT_MASK = 0xFFFE,       // BLOCK_REFCOUNT_MASK: each reference is 2
-  ABI_BLOCK_HEADER = 32,
-
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
   ABI_UNOTE_LINKAGE_BYTES = 24,
   // dispatch_unote_class_s: du_owner_wref, the complement of the address of the source.
@@ -233,6 +230,16 @@ enum {
   ABI_METHOD_IS_DATA = 0x40,       // the slot leads to a record: async, or a coroutine whose caller makes the frame
 };
 #define ABI_CONTEXT_HAS_VTABLE 0x80000000u   // TypeContextDescriptorFlags::Class_HasVTable
+
+// Block_private.h (libdispatch): Block_layout. Compiled into all code that has blocks (Block-ABI-Apple), so none of it can move.
+typedef struct {
+  const void *isa;
+  uint32_t flags, reserved;
+  void *invoke, *descriptor;
+} undead_c_block;
+#define ABI_BLOCK_FLAGS offsetof(undead_c_block, flags)
+#define ABI_BLOCK_HEADER sizeof(undead_c_block)
+#define ABI_BLOCK_COUNT_MASK 0xFFFE   // BLOCK_REFCOUNT_MASK: each reference is 2
 
 // MetadataValues.h: TargetValueWitnessFlags.
 #define ABI_WITNESS_NON_INLINE 0x00020000u

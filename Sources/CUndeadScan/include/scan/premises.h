@@ -10,6 +10,8 @@
 bool undead_premises_hold(char *text, size_t size);
 // Says of a scan that saw objects which it cannot read that a premise failed, for this process and for good.
 void undead_premises_refute(const char *what);
+// Adds what a layer beside this one checked.
+void undead_premises_include(const undead_premises *more);
 // What was found, NULL as long as nothing was checked.
 const undead_premises *undead_premises_result(void);
 // A sentence about premises of one use that failed; false if none did.
