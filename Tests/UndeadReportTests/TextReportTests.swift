@@ -172,7 +172,7 @@ import Testing
         note: the counts are too low: 5 more leaked blocks did not fit into the snapshot
         note: no backtrace for 1 allocation: the store was full
         note: not listed: 3 unreachable blocks of C code (300 bytes), of which only C tools can tell whether they are leaks
-        undead: no leaks found, but the check is incomplete
+        undead: not known whether anything leaked: the check is incomplete
 
         """)
   }

@@ -8,6 +8,7 @@
 #include "platform/thread_state.h"
 #include "platform/time_limit.h"
 #include "runtime/layout.h"
+#include "scan/premises.h"
 #include "session/calls.h"
 #include "session/census_file.h"
 #include "session/final_signal.h"
@@ -253,7 +254,9 @@ static void *run(void *argument) {
 static void prove(void *context) {
   undead_check *check = context;
   undead_modules_refresh();
-  if (undead_runtime_find()) undead_proof_search(check->proof);
+  char text[UNDEAD_PREMISE_TEXT];
+  // Where the look that follows would be refused, nothing is proved.
+  if (undead_runtime_find() && undead_premises_hold(text, sizeof text)) undead_proof_search(check->proof);
   check->succeeded = true;
 }
 

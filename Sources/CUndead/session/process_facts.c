@@ -11,6 +11,9 @@
 #include "record/sample.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
+#include "scan/premises.h"
+#include "undead_sniffer.h"
+#include "zombies/premises.h"
 #include "session/replica.h"
 #include "session/session.h"
 #include "session/text.h"
@@ -92,6 +95,27 @@ static void add_runtime(undead_process_facts *facts) {
   const undead_module *module =
     undead_runtime_find() ? undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name) : NULL;
   if (module) add_meta(facts, "swiftRuntime", module->path);
+}
+
+// What the answer rests on, and whether it holds here.
+static void add_premises(undead_process_facts *facts) {
+  const undead_premises *premises = undead_premises_result();
+  if (!premises) return;
+  char text[UNDEAD_PREMISE_TEXT];
+  static bool knows_zombies;
+  if (!knows_zombies && undead_zombies_are_active()) {
+    undead_premises zombies = {0};
+    undead_premises_of_zombies(&zombies);
+    undead_premises_include(&zombies);
+    knows_zombies = true;
+  }
+  add_number(facts, "premises", premises->checked);
+  if (premises->absent) add_number(facts, "premisesUnchecked", premises->absent);
+  for (int use = 0; use < UNDEAD_PREMISE_USES; use++) {
+    if (!undead_premises_describe((undead_premise_use)use, text, sizeof text)) continue;
+    add_meta(facts, "premiseFailed", text);
+    if (use != UNDEAD_PREMISE_LEAKS) add_note(facts, text);   // that one is the message of the scan
+  }
 }
 
 static void add_times(undead_process_facts *facts) {
@@ -220,6 +244,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   add_meta(facts, "stopMethod", result->stop_method == 2 ? "signals" : "ptrace");
   add_meta(facts, "toolVersion", UNDEAD_VERSION);
   add_runtime(facts);
+  add_premises(facts);
   collect_counters(facts, result);
   add_samples(facts);
   if (result->error != 0) add_note(facts, result->message);

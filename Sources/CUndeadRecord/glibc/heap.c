@@ -60,7 +60,7 @@ static bool are_arenas(uintptr_t bins, uintptr_t head) {
 
 // The main arena lies in libc's data; arenas form a ring, in which it is one.
 static uintptr_t find_main(const undead_glibc_heap *heap, uintptr_t *head) {
-  static const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST};
+  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST};
   uintptr_t low = (heap->data.low + 7) & ~(uintptr_t)7;
   for (uintptr_t bins = low + ARENA_HEAD; bins + BINS_TO_END <= heap->data.high; bins += 8) {
     if (!undead_glibc_are_bins(bins)) continue;

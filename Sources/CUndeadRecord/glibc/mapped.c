@@ -168,12 +168,10 @@ static uintptr_t find_settings(const undead_glibc_heap *heap) {
 }
 
 // Its place has changed: of which version it is, is seen by what agrees.
-static const int count_places[] = {PAR_MAPPED_COUNT, PAR_MAPPED_COUNT_2_34};
-
-enum { COUNT_PLACES = sizeof count_places / sizeof *count_places };
+enum { COUNT_PLACES = 2 };
 
 static int32_t count_at(uintptr_t settings, int i) {
-  return *(const int32_t *)(settings + (uintptr_t)(intptr_t)count_places[i]);
+  return *(const int32_t *)(settings + (uintptr_t)(intptr_t)(i ? PAR_MAPPED_COUNT_2_34 : PAR_MAPPED_COUNT));
 }
 
 static bool agrees(const search *self, uintptr_t settings) {

@@ -31,7 +31,7 @@ static bool is_class(uintptr_t isa, uint32_t *instance_size) {
   for (int depth = 0; isa; depth++, isa = word_at(isa + ABI_CLASS_SUPER)) {
     if (depth == MAX_CLASS_DEPTH || (isa & 7)) return false;
     if (!undead_is_readable(isa - 24, 24 + ABI_CLASS_HEADER_BYTES)) return false;
-    if (word_at(isa) != ABI_KIND_CLASS || !has_destroy_function(isa)) return false;
+    if (ABI_KIND_READ(word_at(isa)) != ABI_KIND_CLASS || !has_destroy_function(isa)) return false;
     uintptr_t witnesses = word_at(isa + ABI_METADATA_VALUE_WITNESSES);
     if (!witnesses || (witnesses & 7) || !undead_is_readable(witnesses, ABI_WITNESS_BYTES)) return false;
     uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
@@ -66,7 +66,7 @@ static bool is_generic_box(uintptr_t isa) {
 static verdict judge(uintptr_t isa) {
   verdict result = {isa, ABI_OBJECT_HEADER, UNDEAD_KIND_OTHER};
   if (!undead_is_readable(isa + ABI_METADATA_DESTROY, 40)) return result;
-  switch (word_at(isa)) {
+  switch (ABI_KIND_READ(word_at(isa))) {
   case ABI_KIND_CLASS:
     if (is_class(isa, &result.min_size)) result.kind = UNDEAD_KIND_CLASS;
     break;

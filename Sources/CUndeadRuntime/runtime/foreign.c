@@ -19,9 +19,8 @@ static const struct {
   {"CFRunLoopTimer", 144, "context.info"},   // CFRunLoop.c: __CFRunLoopTimer
   {"dispatch source refs", 40, "event handler"},   // ds_handler
   {"dispatch source refs", 48, "cancel handler"},
-  {"dispatch source refs", ABI_UNOTE_LINKAGE_BYTES + 40, "event handler"},
-  {"dispatch source refs", ABI_UNOTE_LINKAGE_BYTES + 48, "cancel handler"},
-  {"dispatch source", 88, "refs"},           // source_internal.h: ds_refs
+  {"linked refs", 40, "event handler"},      // behind the link
+  {"linked refs", 48, "cancel handler"},
   {"dispatch source", 72, "finalizer context"},
 };
 
@@ -98,8 +97,14 @@ bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint3
   char name[64];
   undead_text text = text_in(name, sizeof name);
   if (!undead_add_foreign_name(&text, node)) return false;
+  if (!strcmp(name, "dispatch source") && offset == ABI_SOURCE_REFS) {
+    text_add(label, "refs");
+    return true;
+  }
+  bool linked = is_linked_unote(node);
+  if (linked) offset -= ABI_UNOTE_LINKAGE_BYTES;
   for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
-    if (strcmp(known_words[i].type, name) || known_words[i].offset != offset) continue;
+    if (strcmp(known_words[i].type, linked ? "linked refs" : name) || known_words[i].offset != offset) continue;
     text_add(label, known_words[i].label);
     return true;
   }

@@ -13,7 +13,7 @@ typedef struct {
 #define NUMBER(name) {#name, ABI_##name}
 
 uint32_t undead_test_number(const char *name) {
-  static const number numbers[] = {
+  const number numbers[] = {
       NUMBER(FIXED_ARRAY_COUNT),
       NUMBER(FIXED_ARRAY_ELEMENT),
       NUMBER(CANARY_CONTINUATION),

@@ -15,7 +15,7 @@ static const undead_fields no_fields;
 
 uint32_t undead_type_kind(uintptr_t type) {
   if (!type || (type & 7) || !undead_is_readable(type - 8, 24)) return UINT32_MAX;
-  uintptr_t kind = read_word(type);
+  uintptr_t kind = ABI_KIND_READ(read_word(type));
   return kind <= ABI_KIND_JOB ? (uint32_t)kind : UINT32_MAX;
 }
 

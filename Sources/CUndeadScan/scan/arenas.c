@@ -11,6 +11,7 @@
 #include "platform/processor.h"
 #include <gnu/libc-version.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   MOST_ARENAS = 65536,
@@ -110,7 +111,7 @@ static bool is_arena(uintptr_t at, uintptr_t head) {
 // Arenas form a ring, in which the main one is one. What stands before the bins of one is so long as makes it a ring; 0 if
 // nothing does.
 static uintptr_t find_head(uintptr_t bins) {
-  static const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST, ARENA_HEAD_2_26};
+  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST, ARENA_HEAD_2_26};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
     uintptr_t head = heads[i], main = bins - head, at = word_at(bins + BINS_TO_NEXT);
     for (uint32_t count = 0; at != main && count < MOST_ARENAS && is_arena(at, head); count++)
@@ -235,6 +236,17 @@ static bool find_cache(uintptr_t tp) {
   bool found = taken && find_lists(tp, probes);
   for (int i = 0; i < 2; i++) __libc_free((void *)probes[i].before);
   return found;
+}
+
+bool undead_arenas_are_known(void) {
+  uintptr_t bins = find_main_bins(), top = bins ? word_at(bins - BINS_TO_TOP) : 0;
+  // Before anything was allocated of it, an arena's top is the arena.
+  return bins && find_head(bins) && (top == bins - BINS_TO_TOP || (top % 16 == 0 && undead_is_readable(top, CHUNK_SMALLEST)));
+}
+
+bool undead_caches_are_known(void) {
+  const char *tunables = getenv("GLIBC_TUNABLES");
+  return layout.place || (tunables && strstr(tunables, "tcache_count=0"));
 }
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.

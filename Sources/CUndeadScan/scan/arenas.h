@@ -19,6 +19,10 @@ typedef struct {
 // Learns where threads keep their caches of free chunks; on the scanning thread, with the world running.
 void undead_arenas_learn(void);
 
+// True if the arenas, or where threads keep their caches, were found.
+bool undead_arenas_are_known(void);
+bool undead_caches_are_known(void);
+
 // With the world stopped: lists the free chunks. What malloc keeps its lists in goes to `excluded`. Where the lists do
 // not look as expected nothing is listed, so that all of it counts as somebody's. False without memory.
 bool undead_free_chunks_open(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,

@@ -9,16 +9,18 @@
 #include "world/images.h"
 #include <assert.h>
 
-// Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
-enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
+// Sizes that malloc gives for a side table.
+#define SIDE_TABLE_LEAST (ABI_SIDE_TABLE_COUNTS + 16u)
+#define SIDE_TABLE_MOST 64
 
-#define REFCOUNT_TWO_UNOWNED 4u   // in these bits
-#define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one. Bit 0 is set in all
+// A living object holds one unowned reference to itself. Bit 0 is set in all.
+#define REFCOUNT_UNOWNED_MASK (ABI_REFCOUNT_UNOWNED_MASK << ABI_REFCOUNT_UNOWNED_SHIFT)
+#define REFCOUNT_TWO_UNOWNED (2u << ABI_REFCOUNT_UNOWNED_SHIFT)
 
 static uintptr_t side_table_of(uint64_t refcount) {
   // Two top bits set: the rest is the address of the side table; all ones is an immortal object.
-  if (refcount >> 62 != 3 || refcount == UINT64_MAX || (uint32_t)refcount == UINT32_MAX) return 0;
-  return (refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3;
+  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP || refcount == UINT64_MAX || (uint32_t)refcount == UINT32_MAX) return 0;
+  return refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE;
 }
 
 // What has this as its side table, 0 if nothing has.
@@ -58,14 +60,14 @@ uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
 bool undead_is_deiniting(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
-  if (table) return undead_heap_starts(heap, table) && (word_at(table + SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING);
+  if (table) return undead_heap_starts(heap, table) && (word_at(table + ABI_SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING);
   return (refcount & ABI_REFCOUNT_DEINITING) != 0;
 }
 
 uint64_t undead_strong_count(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
-  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + SIDE_TABLE_COUNTS);
+  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + ABI_SIDE_TABLE_COUNTS);
   else if (refcount >> 63) return 0;
   if ((uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return 0;
   return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;

@@ -5,6 +5,8 @@
 #include "runtime/abi.h"
 #include <assert.h>
 
+enum { MOST_SCALE = 40 };   // more buckets than there is memory for
+
 static void add_elements(undead_elements *elements, uint64_t from, uint64_t to, size_t stride) {
   elements->ranges[elements->range_count++] =
     (undead_element_range){elements->tail + from * stride, elements->tail + to * stride, stride};
@@ -43,7 +45,7 @@ static void elements_of_table(undead_elements *elements, const undead_layout *la
   bool dictionary = layout->storage == UNDEAD_STORAGE_DICTIONARY;
   uintptr_t bitmap = block + (dictionary ? ABI_DICTIONARY_HEADER : ABI_SET_HEADER), end = block + size;
   uint32_t scale = *(const uint8_t *)(block + ABI_HASH_SCALE);
-  if (scale > ABI_HASH_SCALE_MOST) return;
+  if (scale > MOST_SCALE) return;
   uint64_t buckets = 1ull << scale;
   uintptr_t first = word_at(block + (dictionary ? ABI_DICTIONARY_KEYS : ABI_SET_ELEMENTS));
   if (first < bitmap + (buckets + 63) / 64 * 8) return;

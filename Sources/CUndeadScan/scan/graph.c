@@ -133,7 +133,7 @@ static void visit(void *context, const undead_reference *reference) {
 static void add_side_table(walk *self) {
   uint64_t refcount = word_at(self->block + ABI_OBJECT_REFCOUNT);
   if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP || refcount == UINT64_MAX) return;
-  uintptr_t table = (refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3;
+  uintptr_t table = refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE;
   if (!undead_heap_starts(self->writer.heap, table)) return;
   undead_graph_place place = {.type = self->type, .target_type = UINT32_MAX, .offset = ABI_OBJECT_REFCOUNT,
                               .sample_offset = ABI_OBJECT_REFCOUNT, .strength = UNDEAD_STRENGTH_COUNTED,

@@ -7,6 +7,7 @@
 #include "record/registry.h"
 #include "record/sparse.h"
 #include "runtime/layout.h"
+#include "runtime/premises.h"
 #include "scan/words.h"
 
 // A hash table is touched all over, so it begins small: most programs have some thousand types.
@@ -51,9 +52,37 @@ static bool grow(undead_isas *isas) {
   return true;
 }
 
-static void add(undead_isas *isas, uintptr_t word) {
+// Literally, so that no number of the instrument's has a part in it: a function of the program before the first word of metadata,
+// something of the program beside it; a new object's counts, or those of one that is retained.
+static bool looks_like_object(uintptr_t word, uintptr_t block) {
+  return undead_is_readable(word - 16, 24) && undead_is_executable(*(const uintptr_t *)(word - 16))
+    && undead_module_of(*(const uintptr_t *)(word - 8)) && *(const uint32_t *)(block + 8) == 3;
+}
+
+// Metadata of closures and boxes has no witnesses, but a kind that only objects have (MetadataKind.def: up to 0x7FF), again
+// literally.
+static bool looks_like_context(uintptr_t word, uintptr_t block) {
+  uintptr_t kind = *(const uintptr_t *)word;
+  return kind >= 0x400 && kind <= 0x7FF && !*(const uintptr_t *)(word - 8) && *(const uint32_t *)(block + 8) == 3
+    && undead_is_executable(*(const uintptr_t *)(word - 16));
+}
+
+static void note_unknown(undead_isas *isas, uintptr_t word, uintptr_t block) {
+  if (!undead_is_readable(word - 16, 24)) return;
+  bool known = isas->witnesses && *(const uintptr_t *)(word - 8) == isas->witnesses;
+  if (known || looks_like_context(word, block)) isas->strangers++;
+  if (looks_like_object(word, block)) isas->alike++;
+}
+
+static void add(undead_isas *isas, uintptr_t word, uintptr_t block) {
   if (*slot_of(isas->table, isas->table_size, word)) return;
-  if (isas->count == UNDEAD_MAX_ISAS || undead_classify(word, UINT64_MAX) == UNDEAD_KIND_OTHER) return;
+  if (isas->count == UNDEAD_MAX_ISAS) return;
+  undead_kind kind = undead_classify(word, UINT64_MAX);
+  if (kind == UNDEAD_KIND_OTHER) {
+    note_unknown(isas, word, block);
+    return;
+  }
+  if (kind == UNDEAD_KIND_CONTEXT && !undead_premise_of_context(word)) isas->odd++;
   if (isas->count == isas->table_size / 2 && !grow(isas)) return;
   *slot_of(isas->table, isas->table_size, word) = word;
   isas->list[isas->count++] = word;
@@ -77,7 +106,7 @@ static inline void look_at(undead_isas *isas, uintptr_t block) {
   if (*recent == word || word & 7 || word < 4096 || word >> UNDEAD_ADDRESS_BITS) return;
   *recent = word;
   // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
-  if (!undead_registry_knows(word)) add(isas, word);
+  if (!undead_registry_knows(word)) add(isas, word, block);
 }
 
 static bool visit(void *isas, uintptr_t block, uint32_t *registered) {
@@ -102,6 +131,7 @@ static void look_at_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
 
 void undead_isas_collect(undead_isas *isas) {
   isas->low = isas->high = 0;
+  isas->strangers = isas->alike = isas->odd = 0;
   if (undead_maps_refresh()) undead_registry_each_leaf(look_at_leaf, isas);
 }
 #endif

@@ -13,6 +13,10 @@ typedef struct {
   uint32_t table_size;
   uintptr_t *recent;     // words that were looked at lately, whatever they are
   uintptr_t last;        // the last of them
+  uintptr_t witnesses;   // what stands beside the isas of most objects, 0 if it is not known (scan/premises.h)
+  uint32_t strangers;    // first words beside which it stands, but which are not recognised
+  uint32_t odd;          // closures whose metadata cannot be true
+  uint32_t alike;        // blocks of objects, as far as that shows without any number of the runtime
   uintptr_t low, high;   // of readable memory, as it was when the map was read
 } undead_isas;
 

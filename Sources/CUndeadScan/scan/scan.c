@@ -12,6 +12,7 @@
 #include "scan/analysis.h"
 #include "scan/graph.h"
 #include "scan/isas.h"
+#include "scan/premises.h"
 #include "scan/view.h"
 #include "world/clock.h"
 #include "world/crew.h"
@@ -231,12 +232,24 @@ static int isa_work(void *context) {
 static void learn_layouts(void) {
   undead_isas isas;
   if (!undead_isas_open(&isas)) return;
+  isas.witnesses = undead_premises_native_witnesses();
   for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     undead_helper_report report = undead_helper_run(isa_work, &isas, undead_scan_limit_seconds());
     if (report.end != UNDEAD_HELPER_CRASHED || !is_hole(&report)) break;
   }
   undead_layouts_add(isas.list, isas.count);
+  if (isas.strangers) undead_premises_refute("the metadata of some objects of this program");
+  else if (isas.odd) undead_premises_refute("the metadata of closures of this program");
+  else if (!isas.count && isas.alike) undead_premises_refute("the metadata of all objects of this program");
   undead_isas_close(&isas);
+}
+
+// An answer that rests on what is not as expected is none.
+static bool knows_process(scan_job *job) {
+  char text[UNDEAD_PREMISE_TEXT];
+  if (undead_premises_hold(text, sizeof text)) return true;
+  fail(job, UNDEAD_SCAN_UNKNOWN, text);
+  return false;
 }
 
 static void run(scan_job *job) {
@@ -250,7 +263,9 @@ static void run(scan_job *job) {
     fail(job, UNDEAD_SCAN_NO_MEMORY, "there is not enough memory for the scan");
     return;
   }
+  if (!knows_process(job)) return;
   if (!counts) learn_layouts();
+  if (!knows_process(job)) return;
   uint64_t end = undead_now() + undead_scan_limit_seconds() * 1000000000ull;
   for (int attempt = 0; !attempt || (job->again && attempt < MOST_ATTEMPTS && undead_now() < end); attempt++) {
     job->again = false;

@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) uint32_t unregister(uint32_t *slot)
 // The side table goes with its object. Weak references may still lead to it, and it leads nowhere.
 static void unregister_side_table(uint64_t refcount) {
   if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return;
-  unregister(undead_registry_slot((refcount & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3));
+  unregister(undead_registry_slot(refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE));
 }
 
 static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame,

@@ -161,8 +161,8 @@ static bool make_class(undead_zombie_class *class) {
 static bool make_context(undead_zombie_class *class) {
   class->is_context = true;
   class->name = "closure";
-  enum { PREFIX = -ABI_METADATA_DESTROY };
-  class->zombie = copy_metadata(class->original, PREFIX, PREFIX + ABI_CONTEXT_CAPTURES + 8, class);
+  const size_t prefix = -ABI_METADATA_DESTROY;
+  class->zombie = copy_metadata(class->original, prefix, prefix + ABI_CONTEXT_CAPTURES + 8, class);
   if (!class->zombie) return false;
   *(uintptr_t *)(class->zombie + ABI_METADATA_DESTROY) = (uintptr_t)undead_destroy_stub;
   return true;

@@ -126,6 +126,7 @@ extension LeakReport {
       summary.pauseMilliseconds += Self.milliseconds(snapshot.counter("pauseNanoseconds"))
       summary.scanMilliseconds += Self.milliseconds(snapshot.counter("scanNanoseconds"))
       summary.complete = summary.complete && snapshot.isComplete
+      summary.add(snapshot.premises)
       let prefix = snapshots.count > 1 ? "process \(snapshot.metadata("pid") ?? "?"): " : ""
       summary.notes += Self.notes(on: snapshot).map { prefix + $0 }
     }

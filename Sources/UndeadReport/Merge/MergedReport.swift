@@ -71,6 +71,7 @@ public struct MergedReport: Codable, Sendable, Equatable {
       merged.summary.pauseMilliseconds = max(merged.summary.pauseMilliseconds, report.summary.pauseMilliseconds)
       merged.summary.scanMilliseconds = max(merged.summary.scanMilliseconds, report.summary.scanMilliseconds)
       merged.summary.complete = merged.summary.complete && report.summary.complete
+      merged.summary.add(report.summary.premises)
     }
     (merged.leaks, merged.knownLeaks, merged.suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
     (merged.zombies, merged.diagnostics) = (merger.zombies, merger.diagnostics)

@@ -120,18 +120,40 @@ public struct LeakReport: Codable, Sendable, Equatable {
     public var scanMilliseconds = 0.0
     /// False if no check was made, or it could not look at everything; `notes` says why.
     public var complete = true
+    /// What the answer rests on, and whether it was seen to hold; nil if no process said so.
+    public var premises: Premises?
     /// What was dropped, not listed or suppressed, one sentence each.
     public var notes: [String] = []
 
     /// Makes a summary of nothing.
     public init() {}
   }
+
+  /// Facts about the Swift runtime and the C library that were checked in the process itself before its first check for leaks.
+  public struct Premises: Codable, Sendable, Equatable {
+    /// How many were compared with known objects; of several processes the least.
+    public var checked: Int
+    /// Those that did not hold, one sentence each, with what is not answered for that reason.
+    public var failed: [String]
+
+    /// Makes a result.
+    public init(checked: Int, failed: [String] = []) {
+      self.checked = checked
+      self.failed = failed
+    }
+
+    /// Adds what another process found.
+    mutating func formUnion(_ other: Premises) {
+      checked = min(checked, other.checked)
+      failed += other.failed.filter { !failed.contains($0) }
+    }
+  }
 }
 
 extension LeakReport.Summary {
   private enum CodingKeys: String, CodingKey {
     case leaks, leakedObjects, leakedBytes, suspects, zombies, diagnostics, suppressed, liveBlocks, liveBytes
-    case pauseMilliseconds, scanMilliseconds, complete, notes, foldedNotes
+    case pauseMilliseconds, scanMilliseconds, complete, premises, notes, foldedNotes
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -145,6 +167,7 @@ extension LeakReport.Summary {
     try values.encode(pauseMilliseconds, forKey: .pauseMilliseconds)
     try values.encode(scanMilliseconds, forKey: .scanMilliseconds)
     try values.encode(complete, forKey: .complete)
+    try values.encodeIfPresent(premises, forKey: .premises)
     try values.encode(notes, forKey: .notes)
     let folded = NoteFolding.folded(notes)
     if folded.count < notes.count { try values.encode(folded, forKey: .foldedNotes) }
@@ -165,6 +188,7 @@ extension LeakReport.Summary {
     pauseMilliseconds = try values.decodeIfPresent(Double.self, forKey: .pauseMilliseconds) ?? 0
     scanMilliseconds = try values.decodeIfPresent(Double.self, forKey: .scanMilliseconds) ?? 0
     complete = try values.decode(Bool.self, forKey: .complete)
+    premises = try values.decodeIfPresent(LeakReport.Premises.self, forKey: .premises)
     notes = try values.decodeIfPresent([String].self, forKey: .notes) ?? []
   }
 }

@@ -105,7 +105,7 @@ public struct TextRenderer {
     let summary = report.summary
     var parts: [String] = []
     if summary.leaks == 0 {
-      parts.append(summary.complete ? "no leaks" : "no leaks found, but the check is incomplete")
+      parts.append(summary.complete ? "no leaks" : "not known whether anything leaked: the check is incomplete")
     } else {
       let size = Quantity.size(objects: summary.leakedObjects, bytes: summary.leakedBytes) ?? ""
       parts.append("\(Quantity.of(summary.leaks, "leak")) (\(size))")

@@ -66,10 +66,17 @@ enum ToolChecks {
     // The tool's own: linked into it, or a shared library.
     let runtime =
       result.snapshot.modules.map(\.path).first { $0.hasSuffix("/libswiftCore.so") } ?? result.snapshot.executablePath
-    if result.isRight {
+    let premises = result.snapshot.premises
+    if let failed = premises?.failed.first {
+      findings.append(
+        .fail(
+          "check", failed,
+          "this version does not know the runtime '\(runtime)' or this C library: get a newer one, or report it"))
+    } else if result.isRight {
       findings.append(
         .ok("check", "a leak in a program of the tool's own was found, with types and fields, in \(time)"))
-      findings.append(.ok("runtime", "the layouts of '\(runtime)' are known"))
+      let known = premises.map { ": \($0.checked) facts hold" } ?? ""
+      findings.append(.ok("runtime", "the layouts of '\(runtime)' are known\(known)"))
     } else {
       findings.append(
         .fail(

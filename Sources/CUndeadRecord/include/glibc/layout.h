@@ -12,7 +12,7 @@ enum {
   CHUNK_PREVIOUS_IN_USE = 1,
   CHUNK_MAPPED = 2,
   CHUNK_OF_OTHER_ARENA = 4,
-  CHUNK_FLAGS = 7,
+  CHUNK_FLAGS = CHUNK_PREVIOUS_IN_USE | CHUNK_MAPPED | CHUNK_OF_OTHER_ARENA,
   CHUNK_OFFSET_MARK = 1,        // MMAP_HP, since 2.43
   FENCE_BYTES = 16,             // a chunk that only ends an area (sysmalloc)
   FENCE_MOST_BYTES = 32,        // in a heap

@@ -2,6 +2,8 @@
 // runtime's headers (include/swift/ABI); all of it was seen on Swift 6.3.1 x86-64 Linux and is checked by RuntimeFactsTests,
 // NumberFactsTests, RuntimeNamingTests and EvidenceTests.
 #pragma once
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
   // MetadataKind.def, MetadataValues.h: MetadataKind.
@@ -67,15 +69,18 @@ enum {
   ABI_OBJECT_REFCOUNT = 8,
   ABI_OBJECT_HEADER = 16,
 
+  // RefCount.h: HeapObjectSideTableEntry: the object, padding, its counts.
+  ABI_SIDE_TABLE_COUNTS = 16,
+
   // ValueWitness.def.
   ABI_WITNESS_STORE_TAG = 56,      // storeEnumTagSinglePayload
   ABI_WITNESS_SIZE = 64,
   ABI_WITNESS_STRIDE = 72,
   ABI_WITNESS_FLAGS = 80,          // u32
   ABI_WITNESS_EXTRA_INHABITANTS = 84,   // u32
+  ABI_WITNESS_BYTES = ABI_WITNESS_EXTRA_INHABITANTS + 4,   // of all types; those of enums have more
   ABI_WITNESS_GET_ENUM_TAG = 88,
   ABI_WITNESS_PROJECT_ENUM = 96,
-  ABI_WITNESS_BYTES = 88,
 
   // MetadataValues.h: ContextDescriptorFlags; Metadata.h: TargetContextDescriptor and its heirs.
   ABI_CONTEXT_KIND_MASK = 0x1F,
@@ -95,7 +100,7 @@ enum {
   ABI_CLASS_DESCRIPTOR_MEMBERS = 32,           // NumImmediateMembers
   ABI_CLASS_DESCRIPTOR_FIELD_COUNT = 36,
   ABI_CLASS_DESCRIPTOR_FIELD_VECTOR = 40,      // FieldOffsetVectorOffset, words
-  ABI_CLASS_DESCRIPTOR_BYTES = 44,
+  ABI_CLASS_DESCRIPTOR_BYTES = ABI_CLASS_DESCRIPTOR_FIELD_VECTOR + 4,
   ABI_STRUCT_DESCRIPTOR_FIELD_COUNT = 20,
   ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR = 24,     // FieldOffsetVectorOffset, words, of u32
   ABI_VALUE_DESCRIPTOR_PARAMETERS = 36,        // u16; of generic structs and enums, as the next one (GenericContextDescriptorHeader)
@@ -106,7 +111,7 @@ enum {
 
   // RemoteInspection/Records.h: FieldDescriptor, FieldRecord.
   ABI_FIELDS_COUNT = 12,
-  ABI_FIELDS_RECORDS = 16,
+  ABI_FIELDS_RECORDS = ABI_FIELDS_COUNT + 4,
   ABI_FIELD_RECORD_BYTES = 12,
   ABI_FIELD_RECORD_FLAGS = 0,
   ABI_FIELD_RECORD_TYPE = 4,
@@ -116,7 +121,7 @@ enum {
   // ContiguousArrayBuffer.swift: __ContiguousArrayStorageBase. Elements follow, aligned for their type.
   ABI_ARRAY_COUNT = 16,
   ABI_ARRAY_CAPACITY = 24,         // _capacityAndFlags: the flag is the lowest bit
-  ABI_ARRAY_ELEMENTS = 32,
+  ABI_ARRAY_ELEMENTS = ABI_ARRAY_CAPACITY + 8,
 
   // CheckedContinuation.swift: CheckedContinuationCanary, behind the header.
   ABI_CANARY_CONTINUATION = 16,
@@ -124,22 +129,21 @@ enum {
   // StringStorage.swift: __StringStorage. Code units follow; behind them, if the flag says so, the breadcrumbs.
   ABI_STRING_CAPACITY = 16,        // CapacityAndFlags
   ABI_STRING_COUNT = 24,           // CountAndFlags, in bytes
-  ABI_STRING_CODE_UNITS = 32,
+  ABI_STRING_CODE_UNITS = ABI_STRING_COUNT + 8,
 
   // DictionaryStorage.swift, SetStorage.swift: __RawDictionaryStorage, __RawSetStorage.
   ABI_HASH_COUNT = 16,
   ABI_HASH_CAPACITY = 24,
   ABI_HASH_SCALE = 32,             // i8: 1 << scale buckets
-  ABI_HASH_SCALE_MOST = 40,
   ABI_DICTIONARY_KEYS = 48,        // address of the first key
   ABI_DICTIONARY_VALUES = 56,
-  ABI_DICTIONARY_HEADER = 64,
+  ABI_DICTIONARY_HEADER = ABI_DICTIONARY_VALUES + 8,
   ABI_SET_ELEMENTS = 48,
-  ABI_SET_HEADER = 56,
+  ABI_SET_HEADER = ABI_SET_ELEMENTS + 8,
 
   // FoundationEssentials, Representations/DataStorage.swift: __DataStorage, in bytes.
   ABI_DATA_LENGTH = 24,
-  ABI_DATA_CAPACITY = 32,
+  ABI_DATA_CAPACITY = ABI_DATA_LENGTH + 8,
   // Data._Representation (Representations/Data+Representation.swift): the case in the top bits of the second word, of which
   // these two refer to the storage.
   ABI_DATA_TAG_SHIFT = 62,
@@ -155,11 +159,6 @@ enum {
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
 
-  // Block_private.h (libdispatch): Block_layout.
-  ABI_BLOCK_FLAGS = 8,                 // u32
-  ABI_BLOCK_COUNT_MASK = 0xFFFE,       // BLOCK_REFCOUNT_MASK: each reference is 2
-  ABI_BLOCK_HEADER = 32,
-
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
   ABI_UNOTE_LINKAGE_BYTES = 24,
   // dispatch_unote_class_s: du_owner_wref, the complement of the address of the source.
@@ -171,10 +170,10 @@ enum {
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
-  ABI_TSD_BYTES = 96,
   ABI_TSD_TID = 0,                 // u32
   ABI_TSD_QUEUE = 8,
   ABI_TSD_CACHE = 0x18,            // recycled continuations
+  ABI_TSD_BYTES = ABI_TSD_CACHE + 8,
 
   // libdispatch, queue_internal.h: dispatch_continuation_s.
   ABI_CONTINUATION_COUNT = 8,      // dc_cache_cnt, int: of a recycled one and those behind it
@@ -182,7 +181,7 @@ enum {
   ABI_CONTINUATION_FUNCTION = 0x20,
   ABI_CONTINUATION_DATA = 0x30,
   ABI_CONTINUATION_OTHER = 0x38,
-  ABI_CONTINUATION_BYTES = 64,
+  ABI_CONTINUATION_BYTES = ABI_CONTINUATION_OTHER + 8,
   // Of its flags, its first word unless that is a class.
   ABI_CONTINUATION_FLAG_BITS = 0xFFF,
   ABI_CONTINUATION_ALLOCATED = 0x100,
@@ -232,6 +231,16 @@ enum {
 };
 #define ABI_CONTEXT_HAS_VTABLE 0x80000000u   // TypeContextDescriptorFlags::Class_HasVTable
 
+// Block_private.h (libdispatch): Block_layout. Compiled into all code that has blocks (Block-ABI-Apple), so none of it can move.
+typedef struct {
+  const void *isa;
+  uint32_t flags, reserved;
+  void *invoke, *descriptor;
+} undead_c_block;
+#define ABI_BLOCK_FLAGS offsetof(undead_c_block, flags)
+#define ABI_BLOCK_HEADER sizeof(undead_c_block)
+#define ABI_BLOCK_COUNT_MASK 0xFFFE   // BLOCK_REFCOUNT_MASK: each reference is 2
+
 // MetadataValues.h: TargetValueWitnessFlags.
 #define ABI_WITNESS_NON_INLINE 0x00020000u
 #define ABI_WITNESS_HAS_ENUM 0x00200000u
@@ -271,7 +280,7 @@ enum {
 #define ABI_REFCOUNT_EXTRA_MASK 0x3FFFFFFFull
 #define ABI_REFCOUNT_DEINITING (1ull << 32)
 #define ABI_REFCOUNT_DEAD (ABI_REFCOUNT_NEW | ABI_REFCOUNT_DEINITING)
-#define ABI_REFCOUNT_SIDE_TABLE_MASK 0x3FFFFFFFFFFFFFFFull
+#define ABI_REFCOUNT_SIDE_TABLE_SCALE 3   // the address is the word without its two marks, times 8
 #define ABI_REFCOUNT_SIDE_TABLE_SHIFT 62
 #define ABI_REFCOUNT_SIDE_TABLE_TOP 3u   // UseSlowRC and SideTableMark
 
@@ -286,3 +295,8 @@ enum {
 #define ABI_MUTEX_LOCK_BYTES 4   // Synchronization.Mutex on Linux: the word of a futex, then the value (Mutex.swift)
 #define ABI_SYMBOLIC_EXISTENTIAL_SHAPE 0x0A         // of any P<X>; the other one is not unique
 #define ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE 0x0B
+
+// Of a kind that was read. A build for tests moves one of them here (scripts/drift), since they are also labels of cases.
+#ifndef ABI_KIND_READ
+#define ABI_KIND_READ(word) (word)
+#endif

@@ -102,6 +102,7 @@ typedef enum {
   UNDEAD_SCAN_CRASHED = 4,       // the heap is damaged, or the helper was killed
   UNDEAD_SCAN_TIMEOUT = 5,
   UNDEAD_SCAN_INCOMPLETE = 6,    // blocks are missing in the registry
+  UNDEAD_SCAN_UNKNOWN = 7,       // runtime or C library are not as expected: a premise of the answer does not hold
 } undead_scan_error;
 
 typedef struct {

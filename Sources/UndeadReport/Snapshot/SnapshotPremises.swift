@@ -1,0 +1,17 @@
+extension Snapshot {
+  /// What the answer rests on, as the process found it; nil if it did not say so.
+  package var premises: LeakReport.Premises? {
+    guard let checked = metadata("premises").flatMap({ Int($0) }) else { return nil }
+    return LeakReport.Premises(
+      checked: checked, failed: metadata.filter { $0.key == "premiseFailed" }.map(\.value))
+  }
+}
+
+extension LeakReport.Summary {
+  /// Adds what a process found, or another report says.
+  mutating func add(_ found: LeakReport.Premises?) {
+    guard let found else { return }
+    premises?.formUnion(found)
+    premises = premises ?? found
+  }
+}
