@@ -9,29 +9,32 @@ enum AsyncBufferStorage: LeakCase {
   final class Storage: @unchecked Sendable {
     private enum State {
       case initial
+      case running(Task<Void, Never>)
       case suspended(Task<Void, Never>, UnsafeContinuation<Bool, Never>)
       case finished
     }
     private let lock = DispatchQueue(label: "storage")
     private var state = State.initial
-    private var task: Task<Void, Never>?
     private var buffer: [Int] = []
 
     func start() {
-      task = Task {
-        var value = 0
-        while await self.waitForSpace() {
-          self.lock.sync { self.buffer.append(value) }
-          value += 1
-        }
+      lock.sync {
+        state = .running(
+          Task {
+            var value = 0
+            while await self.waitForSpace() {
+              self.lock.sync { self.buffer.append(value) }
+              value += 1
+            }
+          })
       }
     }
 
     private func waitForSpace() async -> Bool {
       await withUnsafeContinuation { continuation in
         let isFull = lock.sync {
-          if buffer.count < 2 { return false }
-          state = .suspended(task!, continuation)
+          guard buffer.count >= 2, case .running(let task) = state else { return false }
+          state = .suspended(task, continuation)
           return true
         }
         if !isFull { continuation.resume(returning: true) }
@@ -44,7 +47,6 @@ enum AsyncBufferStorage: LeakCase {
       let continuation: UnsafeContinuation<Bool, Never>? = lock.sync {
         guard case .suspended(_, let continuation) = state else { return nil }
         state = .finished
-        task = nil
         return continuation
       }
       continuation?.resume(returning: false)

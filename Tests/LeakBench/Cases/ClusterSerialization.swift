@@ -16,7 +16,7 @@ enum ClusterSerialization: LeakCase {
   final class Serialization {
     let allocator: Allocator
     var settings: Settings
-    init(_ settings: Settings, system: System) {
+    @inline(never) init(_ settings: Settings, system: System) {
       self.settings = settings
       allocator = Allocator(system: system)
     }
