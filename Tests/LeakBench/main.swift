@@ -71,6 +71,8 @@ guard arguments.count >= 2 else { fail("usage: leak-bench CASE [ROUNDS] | --list
 if arguments[1] == "--list" {
   for leakCase in cases { print(leakCase) }
 } else {
-  guard let leakCase = cases.first(where: { String(describing: $0) == arguments[1] }) else { fail("no case \(arguments[1])") }
+  guard let leakCase = cases.first(where: { String(describing: $0) == arguments[1] }) else {
+    fail("no case \(arguments[1])")
+  }
   leakCase.run(rounds: arguments.count > 2 ? Int(arguments[2]) ?? 1 : 10)
 }

@@ -54,6 +54,7 @@ struct GrowthEntries {
     let old = Self.pairs(before, grows)
     let new = Self.pairs(after, grows)
     var explained = [Int](repeating: 0, count: grows.count)
+    var explaining: [Pair] = []
     for (pair, amount) in new {
       let (inner, outer) = (Int(pair.inner), Int(pair.outer))
       let isByCount = tally.count(inner) > 0
@@ -63,15 +64,50 @@ struct GrowthEntries {
       // Storage that became larger explains what lies in it no more than the other way round.
       guard owners.after > owners.before else { continue }
       let expected = Self.expected(past, owners, isByCount: isByCount, now: now)
-      explained[inner] += max(0, min(now - past, expected - past))
+      let part = max(0, min(now - past, expected - past))
+      explained[inner] += part
+      if part > 0 { explaining.append(pair) }
     }
-    let isEntry = grows.indices.map { key in
+    var isEntry = grows.indices.map { key in
       guard grows[key] else { return false }
       let growth = tally.count(key) > 0 ? tally.count(key) : tally.bytes(key)
       return explained[key] * 2 <= growth
     }
+    for key in Self.tops(grows, isEntry, explaining, names, before, after) { isEntry[key] = true }
     self.isEntry = isEntry
     comesAlong = grows.indices.map { grows[$0] && !isEntry[$0] }
+  }
+
+  /// Types that hang off each other in a circle, as in a tree, explain each other's growth, and no entry explains it. Of
+  /// these, what grew on top: below no object of any of them.
+  private static func tops(
+    _ grows: [Bool], _ isEntry: [Bool], _ explaining: [Pair], _ names: GrowthNames, _ before: GrowthSide,
+    _ after: GrowthSide
+  ) -> [Int] {
+    var isFounded = isEntry
+    var isDone = false
+    while !isDone {
+      isDone = true
+      for pair in explaining where isFounded[Int(pair.outer)] && !isFounded[Int(pair.inner)] {
+        isFounded[Int(pair.inner)] = true
+        isDone = false
+      }
+    }
+    let isCircular = grows.indices.map { key in
+      grows[key] && !isFounded[key] && names.storage[Int(names.keys[key].type)] == nil
+    }
+    guard isCircular.contains(true) else { return [] }
+    var growth = [Int](repeating: 0, count: grows.count)
+    for (side, sign) in [(before, -1), (after, 1)] {
+      let isBelow = UnsafeMutableBufferPointer<Bool>.filled(side.heap.graph.count, with: false)
+      defer { isBelow.deallocate() }
+      side.visit { block in
+        if let above = side.dominator(block) { isBelow[block] = isBelow[above] || isCircular[Int(side.keys[above])] }
+        let key = Int(side.keys[block])
+        if isCircular[key], !isBelow[block], side.isCounted[block] { growth[key] += sign }
+      }
+    }
+    return growth.indices.filter { growth[$0] > 0 }
   }
 
   private static func expected(_ past: Int, _ owners: (before: Int, after: Int), isByCount: Bool, now: Int) -> Int {

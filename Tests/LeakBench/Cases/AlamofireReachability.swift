@@ -24,7 +24,8 @@ enum AlamofireReachability: LeakCase {
       #else
         let info = Unmanaged.passRetained(self).toOpaque()
       #endif
-      registration.set({ flags, info in Unmanaged<Manager>.fromOpaque(info!).takeUnretainedValue().flags = flags }, info)
+      registration.set(
+        { flags, info in Unmanaged<Manager>.fromOpaque(info!).takeUnretainedValue().flags = flags }, info)
     }
 
     func stopListening() { registration.set(nil, nil) }

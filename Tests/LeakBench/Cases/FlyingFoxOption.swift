@@ -19,7 +19,9 @@ enum FlyingFoxOption: LeakCase {
     let name = SO_RCVTIMEO
   }
 
-  @inline(never) static func getValue<Option: FlyingFoxOptionProtocol>(_ option: Option, of socket: Int32) -> Option.Value? {
+  @inline(never) static func getValue<Option: FlyingFoxOptionProtocol>(_ option: Option, of socket: Int32) -> Option
+    .Value?
+  {
     let pointer = UnsafeMutablePointer<Option.Value>.allocate(capacity: 1)
     #if FIXED
       defer { pointer.deallocate() }

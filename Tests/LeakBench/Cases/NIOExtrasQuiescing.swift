@@ -12,7 +12,9 @@ enum NIOExtrasQuiescing: LeakCase {
     private let lock = DispatchQueue(label: "promise")
     private var callbacks: [(Result<Int, any Error>) -> Void] = []
 
-    func whenComplete(_ callback: @escaping (Result<Int, any Error>) -> Void) { lock.sync { callbacks.append(callback) } }
+    func whenComplete(_ callback: @escaping (Result<Int, any Error>) -> Void) {
+      lock.sync { callbacks.append(callback) }
+    }
     var isAwaited: Bool { lock.sync { !callbacks.isEmpty } }
     func fail(_ error: any Error) {
       let ready = lock.sync {
