@@ -44,6 +44,8 @@ struct GrowthEntries {
   private static let none = UInt32.max
   /// So many objects of a type may come with each one of the type that keeps them, where there were none before.
   private static let mostPerOwner = 16
+  /// So far below a root a circle is looked for.
+  private static let circleDepth = 16
 
   init(_ names: GrowthNames, _ tally: GrowthTally, before: GrowthSide, after: GrowthSide) {
     let grows = names.keys.indices.map { key in
@@ -79,7 +81,7 @@ struct GrowthEntries {
   }
 
   /// Types that hang off each other in a circle, as in a tree, explain each other's growth, and no entry explains it. Of
-  /// these, what grew on top: below no object of any of them.
+  /// these, what grew on top: below the fewest objects of any of them.
   private static func tops(
     _ grows: [Bool], _ isEntry: [Bool], _ explaining: [Pair], _ names: GrowthNames, _ before: GrowthSide,
     _ after: GrowthSide
@@ -97,17 +99,22 @@ struct GrowthEntries {
       grows[key] && !isFounded[key] && names.storage[Int(names.keys[key].type)] == nil
     }
     guard isCircular.contains(true) else { return [] }
-    var growth = [Int](repeating: 0, count: grows.count)
+    var growth = Array(repeating: [Int](repeating: 0, count: grows.count), count: circleDepth)
     for (side, sign) in [(before, -1), (after, 1)] {
-      let isBelow = UnsafeMutableBufferPointer<Bool>.filled(side.heap.graph.count, with: false)
-      defer { isBelow.deallocate() }
+      let depth = UnsafeMutableBufferPointer<Int32>.filled(side.heap.graph.count, with: 0)
+      defer { depth.deallocate() }
       side.visit { block in
-        if let above = side.dominator(block) { isBelow[block] = isBelow[above] || isCircular[Int(side.keys[above])] }
+        if let above = side.dominator(block) {
+          depth[block] = depth[above] + (isCircular[Int(side.keys[above])] ? 1 : 0)
+        }
         let key = Int(side.keys[block])
-        if isCircular[key], !isBelow[block], side.isCounted[block] { growth[key] += sign }
+        guard isCircular[key], side.isCounted[block], depth[block] < circleDepth else { return }
+        growth[Int(depth[block])][key] += sign
       }
     }
-    return growth.indices.filter { growth[$0] > 0 }
+    // The root itself is there only once, before and after.
+    let top = growth.first { $0.contains { $0 > 0 } } ?? []
+    return top.indices.filter { top[$0] > 0 }
   }
 
   private static func expected(_ past: Int, _ owners: (before: Int, after: Int), isByCount: Bool, now: Int) -> Int {

@@ -1,6 +1,6 @@
 // source: ReactiveCocoa/ReactiveSwift 2d467033 (#808)
-// A producer observed a transformed signal and threw the disposable away, so that the observer stays with a signal that
-// lives on. The fix adds the disposable to the lifetime of the producer.
+// A producer observed a transformed signal and threw the disposable away, so that the observer stays with the signal, and
+// the signal with the one that it was made from, which lives on. The fix adds the disposable to the lifetime of the producer.
 // expect: growth Observer via Signal.observers
 
 enum ReactiveSwiftLift: LeakCase {
@@ -11,13 +11,23 @@ enum ReactiveSwiftLift: LeakCase {
 
   final class Signal {
     private var observers: [ObjectIdentifier: Observer] = [:]
+    private var onLastGone: (() -> Void)?
 
     func observe(_ observer: Observer) -> () -> Void {
       observers[ObjectIdentifier(observer)] = observer
       return { [weak self, weak observer] in
-        if let observer { self?.observers[ObjectIdentifier(observer)] = nil }
+        guard let self, let observer else { return }
+        observers[ObjectIdentifier(observer)] = nil
+        if observers.isEmpty { onLastGone?() }
       }
     }
+
+    func map(_ transform: @escaping (Int) -> Int) -> Signal {
+      let mapped = Signal()
+      mapped.onLastGone = observe(Observer { mapped.send(transform($0)) })
+      return mapped
+    }
+
     func send(_ value: Int) { for observer in observers.values { observer.action(value) } }
   }
 
@@ -31,7 +41,7 @@ enum ReactiveSwiftLift: LeakCase {
 
   @inline(never) static func oneRound() {
     let lifetime = Lifetime()
-    let dispose = trigger.observe(Observer { _ in })
+    let dispose = trigger.map { $0 + 1 }.observe(Observer { _ in })
     #if FIXED
       lifetime.add(dispose)
     #else
