@@ -279,6 +279,32 @@ import UndeadReport
       ])
   }
 
+  /// In a tree each type grows because the other one does. What grew on top is told all the same.
+  @Test func treesGrowWhereTheyBegin() throws {
+    func heap(_ observers: Int) throws -> LoadedHeap {
+      var heap = HeapBuilder()
+      func core(_ observers: Int) -> HeapBuilder.Block {
+        let core = heap.object("App.Core", size: 40)
+        let storage = heap.object(
+          "Swift._ContiguousArrayStorage<App.Observer>", size: 32 + UInt64(observers) * 8,
+          use: (UInt64(observers), UInt64(observers)))
+        heap.link(core, "observers", storage)
+        for _ in 0..<observers {
+          let observer = heap.object("App.Observer", size: 32)
+          heap.link(storage, "[]", observer)
+          if observers > 1 { heap.link(observer, "inner", core(1)) }
+        }
+        return core
+      }
+      heap.global("App.root", holds: core(observers))
+      return try LoadedHeap(heap.file())
+    }
+    let found = try HeapDiff(from: heap(20), to: heap(520), using: nil)
+    #expect(found.growth.map(\.type) == ["App.Observer"])
+    #expect(found.growth.map(\.containerType) == ["App.Core"])
+    #expect(found.growth.map(\.field) == ["observers"])
+  }
+
   @Test func rules() throws {
     func broken(_ rule: String, _ old: Server, _ new: Server, seconds: Double? = 60) throws -> Bool {
       var found = try diff(old, new)

@@ -44,6 +44,8 @@ struct GrowthEntries {
   private static let none = UInt32.max
   /// So many objects of a type may come with each one of the type that keeps them, where there were none before.
   private static let mostPerOwner = 16
+  /// So far below a root a circle is looked for.
+  private static let circleDepth = 16
 
   init(_ names: GrowthNames, _ tally: GrowthTally, before: GrowthSide, after: GrowthSide) {
     let grows = names.keys.indices.map { key in
@@ -54,6 +56,7 @@ struct GrowthEntries {
     let old = Self.pairs(before, grows)
     let new = Self.pairs(after, grows)
     var explained = [Int](repeating: 0, count: grows.count)
+    var explaining: [Pair] = []
     for (pair, amount) in new {
       let (inner, outer) = (Int(pair.inner), Int(pair.outer))
       let isByCount = tally.count(inner) > 0
@@ -63,15 +66,55 @@ struct GrowthEntries {
       // Storage that became larger explains what lies in it no more than the other way round.
       guard owners.after > owners.before else { continue }
       let expected = Self.expected(past, owners, isByCount: isByCount, now: now)
-      explained[inner] += max(0, min(now - past, expected - past))
+      let part = max(0, min(now - past, expected - past))
+      explained[inner] += part
+      if part > 0 { explaining.append(pair) }
     }
-    let isEntry = grows.indices.map { key in
+    var isEntry = grows.indices.map { key in
       guard grows[key] else { return false }
       let growth = tally.count(key) > 0 ? tally.count(key) : tally.bytes(key)
       return explained[key] * 2 <= growth
     }
+    for key in Self.tops(grows, isEntry, explaining, names, before, after) { isEntry[key] = true }
     self.isEntry = isEntry
     comesAlong = grows.indices.map { grows[$0] && !isEntry[$0] }
+  }
+
+  /// Types that hang off each other in a circle, as in a tree, explain each other's growth, and no entry explains it. Of
+  /// these, what grew on top: below the fewest objects of any of them.
+  private static func tops(
+    _ grows: [Bool], _ isEntry: [Bool], _ explaining: [Pair], _ names: GrowthNames, _ before: GrowthSide,
+    _ after: GrowthSide
+  ) -> [Int] {
+    var isFounded = isEntry
+    var isDone = false
+    while !isDone {
+      isDone = true
+      for pair in explaining where isFounded[Int(pair.outer)] && !isFounded[Int(pair.inner)] {
+        isFounded[Int(pair.inner)] = true
+        isDone = false
+      }
+    }
+    let isCircular = grows.indices.map { key in
+      grows[key] && !isFounded[key] && names.storage[Int(names.keys[key].type)] == nil
+    }
+    guard isCircular.contains(true) else { return [] }
+    var growth = Array(repeating: [Int](repeating: 0, count: grows.count), count: circleDepth)
+    for (side, sign) in [(before, -1), (after, 1)] {
+      let depth = UnsafeMutableBufferPointer<Int32>.filled(side.heap.graph.count, with: 0)
+      defer { depth.deallocate() }
+      side.visit { block in
+        if let above = side.dominator(block) {
+          depth[block] = depth[above] + (isCircular[Int(side.keys[above])] ? 1 : 0)
+        }
+        let key = Int(side.keys[block])
+        guard isCircular[key], side.isCounted[block], depth[block] < circleDepth else { return }
+        growth[Int(depth[block])][key] += sign
+      }
+    }
+    // The root itself is there only once, before and after.
+    let top = growth.first { $0.contains { $0 > 0 } } ?? []
+    return top.indices.filter { top[$0] > 0 }
   }
 
   private static func expected(_ past: Int, _ owners: (before: Int, after: Int), isByCount: Bool, now: Int) -> Int {
