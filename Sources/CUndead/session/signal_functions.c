@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "session/signal_functions.h"
 #include "platform/own_data.h"
+#include "session/guard.h"
 #include "session/interpose.h"
 #include "session/signals.h"
 #include "zombies/fault.h"
@@ -42,6 +43,7 @@ __attribute__((visibility("default"))) int sigaction(
   bool to_default = action && action->sa_handler == SIG_DFL;
   int result = undead_signal_set_action(number, action, old);
   if (result != 0) return result;
+  if (old) undead_guard_hide(number, old);
   if (old && undead_signal_handler_is_ours((const void *)old->sa_sigaction)) {
     memset(old, 0, sizeof(*old));
     old->sa_handler = SIG_DFL;
@@ -56,6 +58,9 @@ static handler set_handler(signal_function next, int number, handler wanted, int
   if (wanted != SIG_ERR && undead_fault_keep(number, &action, &before, &kept)) return before.sa_handler;
   handler old = next(number, wanted);
   if (old == SIG_ERR) return old;
+  struct sigaction known = {.sa_handler = old};
+  undead_guard_hide(number, &known);
+  old = known.sa_handler;
   if (undead_signal_handler_is_ours((const void *)old)) old = SIG_DFL;
   if (wanted == SIG_DFL && undead_signal_is_managed(number)) undead_signal_manage(number);
   return old;

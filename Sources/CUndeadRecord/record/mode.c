@@ -60,15 +60,10 @@ bool undead_record_samples(void) {
   return undead_sample_wanted();
 }
 
-static void choose_partial(void) {
-  undead_backtrace_hybrid = may_be_partial();
-  undead_backtrace_all_partial = undead_backtrace_hybrid && undead_setting("UNDEAD_TEST_ALL_PARTIAL");
-}
-
 static undead_mode mode_with_backtraces(void) {
   if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
-  choose_partial();
+  undead_backtrace_hybrid = may_be_partial();
   const char *compare = undead_setting("UNDEAD_COMPARE");
   return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
 }
