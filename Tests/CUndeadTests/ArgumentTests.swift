@@ -29,7 +29,9 @@ import UndeadTestSupport
   @Test func argumentsHaveTheEffectThatTheyHaveInTheCLibrary() throws {
     let plain = try outcome([], preload: [])
     #expect(plain.split(separator: "\n").count > 4000)
-    for mode in Self.modes {
+    // A session of the tool has handlers of its own, and looks at what is started.
+    let session = try TemporaryDirectory()
+    for mode in Self.modes + [["UNDEAD": "1", "UNDEAD_SESSION": session.url.path]] {
       try compare(plain, outcome([], preload: [BuildProducts.preloadLibrary()], mode), "\(mode)")
     }
   }

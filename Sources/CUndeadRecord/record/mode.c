@@ -92,7 +92,7 @@ int32_t undead_record_decide(void) {
 
 void undead_record_start(undead_mode mode) {
   undead_record_decide();
-  if (mode == UNDEAD_RECORD_BACKTRACES) choose_partial();
+  if (mode == UNDEAD_RECORD_BACKTRACES) undead_backtrace_hybrid = may_be_partial();
   // Libraries may have come and gone unseen while recording was off.
   undead_backtrace_forget_images();
   if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;

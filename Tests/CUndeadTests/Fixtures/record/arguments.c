@@ -66,8 +66,9 @@ static void show_block(unsigned char *block, size_t size, size_t alignment, int 
   puts("");
 }
 
-static size_t power_of_two_in(size_t alignment) {
-  return alignment && (alignment & (alignment - 1)) == 0 ? alignment : 0;
+// Of a block of no bytes nothing is promised: jemalloc does not align it.
+static size_t promised(size_t alignment, size_t size) {
+  return size && alignment && (alignment & (alignment - 1)) == 0 ? alignment : 0;
 }
 
 static void allocate(bool other) {
@@ -102,7 +103,7 @@ static void allocate(bool other) {
 static void align(void) {
   for (size_t i = 0; i < COUNT(alignments); i++) {
     for (size_t k = 0; k < COUNT(sizes); k++) {
-      size_t alignment = alignments[i], size = sizes[k], checked = power_of_two_in(alignment);
+      size_t alignment = alignments[i], size = sizes[k], checked = promised(alignment, size);
       errno = UNTOUCHED;
       void *block = the_memalign(alignment, size);
       printf("memalign %zx %zx", alignment, size), show_block(block, size, checked, errno, true);
@@ -253,17 +254,45 @@ static void ask_system(void) {
   }
 }
 
+#define TRY(call)                                                 \
+  do {                                                            \
+    errno = UNTOUCHED;                                            \
+    long result = call;                                           \
+    printf("%s %s: %ld errno %d\n", #call, shown, result, errno); \
+  } while (0)
+
 static char *const none[] = {"none", NULL};
+
+// Pointers that nothing is at: the kernel says so, and nobody else reads there before.
+static void give_bad_pointers(void) {
+  void *const bad[] = {(void *)8, (void *)-4096l, (void *)((uintptr_t)1 << 62)};
+  for (size_t i = 0; i < COUNT(bad); i++) {
+    const char *shown = "bad";
+    TRY(execve("/bin/true", bad[i], environ));
+    TRY(execve("/bin/true", none, bad[i]));
+    TRY(execve(bad[i], none, environ));
+    TRY(execv("/bin/true", bad[i]));
+    TRY(fexecve(0, bad[i], environ));
+    TRY(setrlimit(RLIMIT_NOFILE, bad[i]));
+    TRY(getrlimit(RLIMIT_NOFILE, bad[i]));
+    TRY(prlimit(0, RLIMIT_NOFILE, bad[i], NULL));
+    TRY(prlimit(0, RLIMIT_NOFILE, NULL, bad[i]));
+    TRY(sigaltstack(bad[i], NULL));
+    TRY(sigaltstack(NULL, bad[i]));
+    TRY(syscall(SYS_execve, "/bin/true", bad[i], environ));
+    TRY(syscall(SYS_execve, bad[i], none, bad[i]));
+    TRY(syscall(SYS_execveat, -1, bad[i], bad[i], bad[i], 0));
+    TRY(syscall(SYS_rt_sigaction, SIGUSR1, bad[i], NULL, 8));
+    TRY(syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, bad[i], NULL));
+    TRY(syscall(SYS_seccomp, 1, 0, bad[i]));
+    TRY(prctl(PR_SET_SECCOMP, 2, bad[i], 0, 0));
+  }
+}
+
 static void start_programs(void) {
   static const char *const paths[] = {"", "/", "/does/not/exist", "does-not-exist", "/etc/passwd", "/etc/passwd/none", NULL};
   for (size_t i = 0; i < COUNT(paths); i++) {
     const char *path = paths[i], *shown = path ? path : "NULL";
-#define TRY(call)                                                        \
-  do {                                                                   \
-    errno = UNTOUCHED;                                                   \
-    long result = call;                                                  \
-    printf("%s %s: %ld errno %d\n", #call, shown, result, errno);        \
-  } while (0)
     TRY(execve(path, none, environ));
     TRY(execv(path, none));
     TRY(execl(path, "none", NULL));
@@ -297,5 +326,6 @@ int main(int count, char **arguments) {
   set_stacks();
   ask_system();
   start_programs();
+  give_bad_pointers();
   return 0;
 }
