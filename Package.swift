@@ -58,9 +58,17 @@ let package = Package(
         "CUndeadInterface", "CUndeadPlatform", "CUndeadRecord", "CUndeadWorld", "CUndeadRuntime", "CUndeadScan",
         "CUndeadZombies",
       ]),
+    // What tests ask of the layers below. It is compiled in debug builds only, and is no part of any library but the one that is
+    // preloaded.
+    .target(
+      name: "CUndeadTestEntry", dependencies: ["CUndead"], path: "Tests/CUndeadTestEntry",
+      cSettings: ["CUndead", "CUndeadScan", "CUndeadRuntime"].map { .headerSearchPath("../../Sources/\($0)") } + [
+        .define("UNDEAD_TEST_ENTRY", .when(configuration: .debug)),
+        .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ]),
     .target(
       name: "UndeadPreload",
-      dependencies: ["CUndead"],
+      dependencies: ["CUndead", "CUndeadTestEntry"],
       // A preloaded library must not drag the Swift runtime into bash or into a static program.
       // Its functions must not be replaced by those of a copy that is linked into the program. Their own calls are bound
       // at once: the loader would need more of a small stack than they do.
@@ -125,7 +133,8 @@ let package = Package(
       path: "Plugins/UndeadCommandPlugin"),
     .target(name: "UndeadTestSupport", path: "Tests/UndeadTestSupport"),
     .testTarget(
-      name: "CUndeadTests", dependencies: ["CUndead", "CUnwind", "UndeadReport", "UndeadTestSupport"],
+      name: "CUndeadTests",
+      dependencies: ["CUndead", "CUndeadTestEntry", "CUnwind", "UndeadReport", "UndeadTestSupport"],
       exclude: ["Fixtures", "Programs"]),
     .target(
       name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport"],
@@ -201,8 +210,8 @@ if isWithoutInstrument {
 if !hasTool {
   // What is left is what others depend on, and a program that says that it is not the tool.
   let ofTool: Set = [
-    "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPreload",
-    "UndeadTestSupport", "UndeadTool", "undead-fuzz",
+    "CUndeadTestEntry", "CUndeadTrace", "CUnwind", "UndeadAttach", "UndeadHeapSamples", "UndeadHostileSamples",
+    "UndeadPreload", "UndeadTestSupport", "UndeadTool", "undead-fuzz",
   ]
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))

@@ -6,24 +6,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// A test has the tool killed before its request of that number, to see that the program goes on.
-static void die_if_asked(void) {
-  static long left = -1;
-  if (left < 0) {
-    const char *setting = getenv("UNDEAD_TEST_KILL_AT");
-    left = setting ? atol(setting) : 0;
-  }
-  if (left > 0 && --left == 0) kill(getpid(), SIGKILL);
-}
-
 int64_t undead_trace_request(int request, pid_t tid, uint64_t address, uint64_t data) {
-  die_if_asked();
   long result = syscall(SYS_ptrace, (long)request, (long)tid, address, data);
   return result < 0 ? -errno : result;
 }

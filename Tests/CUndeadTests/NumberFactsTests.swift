@@ -1,4 +1,5 @@
 import CUndead
+import CUndeadTestEntry
 import Dispatch
 import Foundation
 import Testing
@@ -8,7 +9,7 @@ import Testing
 
 private func number(_ name: String) -> Int {
   let value = undead_test_number(name)
-  precondition(value != .max, "runtime/abi.h has no \(name) in runtime/numbers.c")
+  precondition(value != .max, "runtime/abi.h has no \(name) in Tests/CUndeadTestEntry/numbers.c")
   return Int(value)
 }
 

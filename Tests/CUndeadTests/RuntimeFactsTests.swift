@@ -1,4 +1,5 @@
 import CUndead
+import CUndeadTestEntry
 import Dispatch
 import Testing
 

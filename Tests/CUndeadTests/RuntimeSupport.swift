@@ -1,4 +1,5 @@
 import CUndead
+import CUndeadTestEntry
 
 /// What the runtime layer says about one object, as if a scan had found it leaked.
 struct ObjectDescription: Equatable {

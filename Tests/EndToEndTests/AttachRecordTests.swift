@@ -114,10 +114,11 @@ import UndeadTestSupport
     let (outcome, _) = try await run(
       .optimised,
       """
+      \(AttachedProgram.killed)
       start ./app
       for verb in --record --detach; do
         number=1
-        while UNDEAD_TEST_KILL_AT=$number $tool attach $program $verb > /dev/null 2>&1; [ $? -gt 128 ]; do
+        while KILL_AT=$number LD_PRELOAD=$PWD/killed.so $tool attach $program $verb > /dev/null 2>&1; [ $? -gt 128 ]; do
           ask check | cut -d' ' -f1 >> answers
           number=$((number + \(Self.stride)))
         done

@@ -121,9 +121,10 @@ import UndeadTestSupport
     let (outcome, _) = try await run(
       .optimised,
       """
+      \(AttachedProgram.killed)
       start ./app busy
       number=1
-      while UNDEAD_TEST_KILL_AT=$number $tool attach $program > /dev/null 2>&1; [ $? -gt 128 ]; do
+      while KILL_AT=$number LD_PRELOAD=$PWD/killed.so $tool attach $program > /dev/null 2>&1; [ $? -gt 128 ]; do
         turn=0
         while grep -h '^State' /proc/$program/task/*/status 2> /dev/null | grep -q '[tT] ('; do
           turn=$((turn + 1)); [ $turn -lt 100 ] || { echo stopped $number; break; }

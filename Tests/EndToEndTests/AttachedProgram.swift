@@ -1,3 +1,6 @@
+import Foundation
+import UndeadTestSupport
+
 /// A program that scripts start, ask and attach to.
 enum AttachedProgram {
   /// What the scripts have in common. The program's standard input is descriptor 7.
@@ -14,4 +17,10 @@ enum AttachedProgram {
       tail -1 out
     }
     """
+
+  /// Makes `killed.so`, which kills the tool that has it preloaded.
+  static let killed: String = {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs/Support")
+    return "clang -O1 -shared -fPIC \(quoted(sources.path))/killed.c -o killed.so"
+  }()
 }

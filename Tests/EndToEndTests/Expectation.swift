@@ -84,6 +84,8 @@ struct Expectation: Equatable {
   /// The source of a library and further flags to compile it.
   var library: [String] = []
   var header: String?
+  /// Whether the program calls the entries for tests of the library that it runs under.
+  var usesTestEntry = false
 
   struct Mistake: Error, CustomStringConvertible {
     var line: String
@@ -94,6 +96,7 @@ struct Expectation: Equatable {
   /// - Parameter configuration: `debug` or `release`; nil takes the directives of both.
   /// - Throws: `Mistake` for a directive that is not in the grammar, or if nothing is expected.
   init(source: String, configuration: String? = nil) throws {
+    usesTestEntry = source.contains("undead_test_")
     var expectsSomething = false
     for line in source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
       guard line.hasPrefix("//") else { break }

@@ -46,7 +46,7 @@ import UndeadTestSupport
       let heap = directory.path("shop.undead")
       let outcome = try await runShell(
         """
-        \(quoted(Tool.releasePath)) run --exit-code 0 --output /dev/null --snapshot-at 80% --snapshot-every 300ms \
+        \(quoted(Tool.path)) run --exit-code 0 --output /dev/null --snapshot-at 80% --snapshot-every 300ms \
           --snapshot-keep 2 --heap \(quoted(heap)) -- \(quoted(built.executable.path)) \(quoted(directory.url.path)) &
         tool=$!
         while ! [ -s \(quoted(heap)).4 ] && kill -0 $tool; do sleep 0.01; done

@@ -40,7 +40,9 @@ extension BuiltProgram {
     let directory = try TemporaryDirectory()
     let file = directory.path("report.json")
     let words = ["--format", "json", "--output", file] + options + expectation.options
-    let tool = configuration == .release ? Tool.releasePath : Tool.path
+    // Entries for tests are only in debug builds of the tool's library.
+    let entries = expectation.usesTestEntry || environment.keys.contains { $0.hasPrefix("UNDEAD_TEST_") }
+    let tool = configuration == .release && !entries ? Tool.releasePath : Tool.path
     let run = "\(quoted(tool)) run \(words.map(quoted).joined(separator: " ")) -- \(commandLine)"
     let outcome = try await runShell(
       expectation.shell.replacingOccurrences(of: "$RUN", with: run), environment: environment)

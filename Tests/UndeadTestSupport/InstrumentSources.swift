@@ -28,9 +28,12 @@ package enum InstrumentSources {
   /// The folder of the headers that Swift code and programs may use; they include others, of the layers.
   package static var interface: String { Layer.session.folder.appending(path: "include").path }
 
-  /// Options that let a program find them.
+  /// Options that let a program find them, and the entries for tests (`CUndeadTestEntry`).
   package static var interfaceOptions: [String] {
-    Layer.allCases.flatMap { ["-I", $0.folder.appending(path: "include").path] }
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    return (Layer.allCases.map(\.folder) + [tests.appending(path: "CUndeadTestEntry")]).flatMap {
+      ["-I", $0.appending(path: "include").path]
+    }
   }
 
   /// Options that let a C file of any layer, or a test of one, find its headers.

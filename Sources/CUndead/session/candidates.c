@@ -106,7 +106,9 @@ static bool may_be_metadata(uintptr_t word) {
 // Such as an XCTestExpectation that the program asked for, other than what the library needs for it.
 static bool is_class_of_test_library(uintptr_t metadata) {
   const undead_module *module = undead_module_of(metadata);
-  return module && is_library(module, TEST_LIBRARY) && *(const uintptr_t *)metadata == ABI_KIND_CLASS;
+  uintptr_t kind;
+  // Between the segments of an image there may be pages that cannot be read.
+  return module && is_library(module, TEST_LIBRARY) && undead_copy_memory(metadata, &kind, sizeof kind) && kind == ABI_KIND_CLASS;
 }
 
 // Exported by the concurrency library: what each piece of a task's memory begins with (stdlib/public/Concurrency/Debug.h).

@@ -40,6 +40,7 @@ enum { IDLE, CLAIMED, RUNNING, ENDING, DONE };
 #define MORE_SECONDS 60
 
 #define FORK_PATIENCE_SECONDS 2
+#define PATIENCE_WITH_SOURCES 10000   // milliseconds; undead_facts_source tells them so
 
 static undead_check the_check;
 static uint32_t forks_under_way;
@@ -140,6 +141,7 @@ static void wait_for_handlers(void) {
 void undead_check_after_fork_in_child(void) {
   forks_under_way = 0;
   handlers_under_way = 0;
+  undead_guards_after_fork_in_child();
   __atomic_store_n(&phase, IDLE, __ATOMIC_RELEASE);
 }
 
@@ -154,7 +156,7 @@ static void leave_descriptors_alone(void) {
 // Before anything of the check is in the way: the program's layers may allocate and open what they need.
 static void ask_for_facts(undead_check *check) {
   undead_state_set_step("asking the program");
-  check->facts = undead_facts_gather();
+  check->facts = undead_facts_gather(PATIENCE_WITH_SOURCES);
   if (!check->facts) return;
   check->options.watched = (const undead_watched_target *)check->facts->targets.bytes;
   check->options.watched_count = (uint32_t)(check->facts->targets.size / sizeof(undead_watched_target));

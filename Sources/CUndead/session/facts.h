@@ -32,8 +32,8 @@ void undead_facts_free(undead_facts *facts);
 
 // Asks all sources on a thread of its own, which has ended when this returns: what they leave behind belongs to the
 // program, like whatever its own threads do. Returns NULL if there are none; to be given back with
-// undead_facts_release. One call at a time.
-undead_facts *undead_facts_gather(void);
+// undead_facts_release. One call at a time. A thread that does not answer within so many milliseconds is left to itself.
+undead_facts *undead_facts_gather(int64_t patience);
 void undead_facts_release(undead_facts *facts);
 
 #pragma GCC visibility pop

@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_SECONDS 10
-
 enum { ASKING, ANSWERED, GIVEN_UP };
 
 typedef struct {
@@ -64,15 +62,21 @@ static bool create_thread(pthread_t *thread, collection *collected) {
   return false;
 }
 
+static int64_t milliseconds(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
 // False if the thread goes on without us.
-static bool wait_for_answer(pthread_t thread, collection *collected) {
-  struct timespec now, end, slice = {.tv_sec = 1};
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_sec += PATIENCE_SECONDS;
+static bool wait_for_answer(pthread_t thread, collection *collected, int64_t patience) {
+  int64_t end = milliseconds() + patience, left;
   while (__atomic_load_n(&collected->state, __ATOMIC_ACQUIRE) == ASKING) {
-    syscall(SYS_futex, &collected->state, FUTEX_WAIT_PRIVATE, ASKING, &slice, NULL, 0);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec < end.tv_sec) continue;
+    if ((left = end - milliseconds()) > 0) {
+      const struct timespec slice = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+      syscall(SYS_futex, &collected->state, FUTEX_WAIT_PRIVATE, ASKING, &slice, NULL, 0);
+      continue;
+    }
     uint32_t expected = ASKING;
     __atomic_add_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
     if (__atomic_compare_exchange_n(&collected->state, &expected, GIVEN_UP, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -108,7 +112,7 @@ static undead_facts *no_answer(const char *reason) {
   return &collected->facts;
 }
 
-undead_facts *undead_facts_gather(void) {
+undead_facts *undead_facts_gather(int64_t patience) {
   if (!undead_facts_have_sources()) return NULL;
   static const char silence[] =
       "what owner scopes and run loops know is missing: they did not answer, as if a thread held one of their locks";
@@ -120,7 +124,7 @@ undead_facts *undead_facts_gather(void) {
     discard(collected);
     return no_answer("what owner scopes and run loops know is missing: there was no thread to ask them");
   }
-  if (!wait_for_answer(thread, collected)) return no_answer(silence);
+  if (!wait_for_answer(thread, collected, patience)) return no_answer(silence);
   note_gaps(collected);
   return &collected->facts;
 }

@@ -3,11 +3,11 @@
 #define _GNU_SOURCE
 #include "session/signal_functions.h"
 #include "platform/own_data.h"
+#include "session/guard.h"
 #include "session/interpose.h"
 #include "session/signals.h"
 #include "zombies/fault.h"
 #include <stddef.h>
-#include <string.h>
 
 typedef void (*handler)(int);
 typedef int (*sigaction_function)(int, const struct sigaction *, struct sigaction *);
@@ -15,6 +15,16 @@ typedef handler (*signal_function)(int, handler);
 
 static sigaction_function next_sigaction;
 static signal_function next_signal, next_sysv_signal, next___sysv_signal, next_sigset;
+
+// The default actions that the program set where a handler of ours stands: with their flags and masks.
+static struct sigaction defaults[_NSIG];
+
+// The program has set the default action: ours takes its place again.
+static void manage_again(int number) {
+  if (!undead_signal_is_managed(number)) return;
+  undead_signal_set_action(number, NULL, &defaults[number]);
+  undead_signal_manage(number);
+}
 
 void undead_signal_find_next(void) {
   (void)UNDEAD_NEXT(next_sigaction, "sigaction");
@@ -42,11 +52,9 @@ __attribute__((visibility("default"))) int sigaction(
   bool to_default = action && action->sa_handler == SIG_DFL;
   int result = undead_signal_set_action(number, action, old);
   if (result != 0) return result;
-  if (old && undead_signal_handler_is_ours((const void *)old->sa_sigaction)) {
-    memset(old, 0, sizeof(*old));
-    old->sa_handler = SIG_DFL;
-  }
-  if (to_default && undead_signal_is_managed(number)) undead_signal_manage(number);
+  if (old) undead_guard_hide(number, old);
+  if (old && undead_signal_handler_is_ours((const void *)old->sa_sigaction)) *old = defaults[number];
+  if (to_default) manage_again(number);
   return result;
 }
 
@@ -56,8 +64,11 @@ static handler set_handler(signal_function next, int number, handler wanted, int
   if (wanted != SIG_ERR && undead_fault_keep(number, &action, &before, &kept)) return before.sa_handler;
   handler old = next(number, wanted);
   if (old == SIG_ERR) return old;
+  struct sigaction known = {.sa_handler = old};
+  undead_guard_hide(number, &known);
+  old = known.sa_handler;
   if (undead_signal_handler_is_ours((const void *)old)) old = SIG_DFL;
-  if (wanted == SIG_DFL && undead_signal_is_managed(number)) undead_signal_manage(number);
+  if (wanted == SIG_DFL) manage_again(number);
   return old;
 }
 

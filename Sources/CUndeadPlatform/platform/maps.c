@@ -6,6 +6,7 @@
 #include "platform/maps_internal.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/readable.h"
 #include "platform/sort.h"
 #include <assert.h>
 #include <errno.h>
@@ -145,6 +146,7 @@ void undead_maps_hide_taken(void) {
 }
 
 bool undead_is_readable(uintptr_t address, size_t size) {
+  if (undead_reads_ask_kernel()) return undead_kernel_lets_read(address, size);
   const undead_mapping *mapping = undead_mapping_of(address);
   uintptr_t end = address + size;
   if (!mapping || end < address) return false;
@@ -154,6 +156,14 @@ bool undead_is_readable(uintptr_t address, size_t size) {
     mapping = next;
   }
   return mapping->readable;
+}
+
+size_t undead_readable_bytes(uintptr_t address, size_t most) {
+  if (undead_reads_ask_kernel()) return undead_kernel_readable_bytes(address, most);
+  const undead_mapping *mapping = undead_mapping_of(address);
+  if (!mapping || !mapping->readable) return 0;
+  size_t available = mapping->high - address;
+  return available < most ? available : most;
 }
 
 bool undead_is_executable(uintptr_t address) {

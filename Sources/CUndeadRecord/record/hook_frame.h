@@ -32,6 +32,7 @@ void *undead_detour_calloc(size_t count, size_t size, const hook_frame *frame);
 void *undead_detour_realloc(void *old, size_t size, const hook_frame *frame);
 void *undead_detour_aligned(size_t alignment, size_t size, const hook_frame *frame);
 int undead_detour_posix_memalign(void **result, size_t alignment, size_t size, const hook_frame *frame);
+void *undead_detour_pvalloc(size_t size, const hook_frame *frame);
 void *undead_detour_aligned_alloc(size_t alignment, size_t size, const hook_frame *frame);
 
 #pragma GCC visibility pop

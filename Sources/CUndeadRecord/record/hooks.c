@@ -15,6 +15,7 @@
 #include "record/sparse.h"
 #include "record/allocator.h"
 #include "record/hook_frame.h"
+#include "record/libc_version.h"
 #include "record/new_block.h"
 #include "record/note_block.h"
 #include "record/short_way.h"
@@ -25,6 +26,7 @@
 #include "record/compare.h"
 #include "unwind/store.h"
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <stddef.h>
 
 #if defined(__has_feature)
@@ -343,6 +345,11 @@ UNDEAD_HOOK void *memalign(size_t alignment, size_t size) {
 
 UNDEAD_HOOK void *aligned_alloc(size_t alignment, size_t size) {
   if (makes_detour()) return undead_detour_aligned_alloc(alignment, size, HOOK_FRAME);
+  bool is_power = alignment && (alignment & (alignment - 1)) == 0;
+  if (UNLIKELY(!is_power) && undead_libc_refuses_alignments(gnu_get_libc_version())) {
+    errno = EINVAL;
+    return NULL;
+  }
   return allocate_aligned(alignment, size, HOOK_FRAME);
 }
 
@@ -365,7 +372,7 @@ UNDEAD_HOOK void *valloc(size_t size) {
 }
 
 UNDEAD_HOOK void *pvalloc(size_t size) {
-  if (makes_detour()) return undead_detour_aligned(PAGE_BYTES, (size + PAGE_BYTES - 1) & -PAGE_BYTES, HOOK_FRAME);
+  if (makes_detour()) return undead_detour_pvalloc(size, HOOK_FRAME);
   undead_hook_enter();
   void *block = __libc_pvalloc(size);
   if (LIKELY(block)) record_whole(block, usable_size(block), HOOK_FRAME);

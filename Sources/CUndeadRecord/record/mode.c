@@ -60,15 +60,10 @@ bool undead_record_samples(void) {
   return undead_sample_wanted();
 }
 
-static void choose_partial(void) {
-  undead_backtrace_hybrid = may_be_partial();
-  undead_backtrace_all_partial = undead_backtrace_hybrid && undead_setting("UNDEAD_TEST_ALL_PARTIAL");
-}
-
 static undead_mode mode_with_backtraces(void) {
   if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
-  choose_partial();
+  undead_backtrace_hybrid = may_be_partial();
   const char *compare = undead_setting("UNDEAD_COMPARE");
   return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
 }
@@ -97,7 +92,7 @@ int32_t undead_record_decide(void) {
 
 void undead_record_start(undead_mode mode) {
   undead_record_decide();
-  if (mode == UNDEAD_RECORD_BACKTRACES) choose_partial();
+  if (mode == UNDEAD_RECORD_BACKTRACES) undead_backtrace_hybrid = may_be_partial();
   // Libraries may have come and gone unseen while recording was off.
   undead_backtrace_forget_images();
   if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;

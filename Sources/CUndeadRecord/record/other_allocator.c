@@ -318,6 +318,16 @@ __attribute__((noinline)) void *undead_detour_aligned(size_t alignment, size_t s
   return block;
 }
 
+// In terms of memalign: glibc's own blocks are nothing that the other allocator could free.
+void *undead_detour_pvalloc(size_t size, const hook_frame *frame) {
+  const size_t page = 4096;
+  size_t whole;
+  bool fits = !__builtin_add_overflow(size, page - 1, &whole);
+  void *block = fits ? undead_detour_aligned(page, whole & -page, frame) : NULL;
+  if (!block) errno = ENOMEM;   // which not every memalign says
+  return block;
+}
+
 __attribute__((noinline)) void *undead_detour_aligned_alloc(size_t alignment, size_t size, const hook_frame *frame) {
   undead_hook_enter();
   void *block = undead_next.aligned_alloc(alignment, undead_other_size(size));

@@ -1,10 +1,15 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
+// The one reader of what closures capture: the list of captures in the context's metadata, and where each lies in the context.
+// The scan and the names ask for fields, with types from the runtime; a thread of the program (weak_captures.c) asks for the list and
+// decides by the forms of the names alone. Nothing is read that was not proved to be readable (memory_reader.h), and no offset is
+// guessed.
 #define _GNU_SOURCE
 #include "runtime/captures.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
 #include "runtime/abi.h"
+#include "runtime/capture_form.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"
 #include <stdlib.h>
@@ -13,63 +18,32 @@ enum { MAX_CAPTURES = 1024, MAX_PARAMETERS = 32, MAX_LEVELS = 8, MAX_BINDINGS = 
 
 static const undead_fields no_captures;
 
-typedef struct {
-  uintptr_t address;   // of the capture descriptor
-  uint32_t types, sources, bindings;
-  uint32_t first;      // offset of the bindings, then the captures
-} capture_descriptor;
-
-static capture_descriptor descriptor_of(uintptr_t isa) {
-  capture_descriptor captures = {.address = read_word(isa + ABI_CONTEXT_CAPTURES)};
-  if (!captures.address) return captures;
+bool undead_capture_list_of(uintptr_t isa, undead_capture_list *list) {
+  undead_capture_list captures = {.address = read_word(isa + ABI_CONTEXT_CAPTURES)};
+  *list = (undead_capture_list){0};
+  if (!captures.address) return false;
   captures.types = read_u32(captures.address + ABI_CAPTURES_TYPE_COUNT);
   captures.sources = read_u32(captures.address + ABI_CAPTURES_SOURCE_COUNT);
   captures.bindings = read_u32(captures.address + ABI_CAPTURES_BINDING_COUNT);
   captures.first = read_u32(isa + ABI_CONTEXT_FIRST_CAPTURE);
+  // The compiler writes 0 if it does not know how the first one is aligned: it then follows the header (GenHeap.cpp).
+  if (captures.first == 0) captures.first = ABI_OBJECT_HEADER;
   bool sane = captures.types <= MAX_CAPTURES && captures.sources <= MAX_CAPTURES && captures.bindings <= MAX_CAPTURES
     && captures.first >= ABI_OBJECT_HEADER && captures.first <= MAX_FIRST_OFFSET
     && undead_is_readable(captures.address + ABI_CAPTURES_TYPES, captures.types * 4ul + captures.sources * 8ul);
-  return sane ? captures : (capture_descriptor){0};
+  if (sane) *list = captures;
+  return sane;
 }
 
-// A captured variable is a pointer to its box.
-static bool is_box(const undead_mangled *name) {
-  return name->operators[0] == 'X' && name->operators[1] && strchr("bxX", name->operators[1]);
-}
-
-static bool is_optional(const undead_mangled *name) {
-  return !name->ends_in_reference && name->operators[0] == 'S' && name->operators[1] == 'g';
-}
-
-// Attributes of a lowered function type ("Ieg_": I, attributes, _) or of an optional of one ("Ieg_Sg"), NULL if the name is not
-// of one.
-static const char *lowered_function(const undead_mangled *name) {
-  if (name->ends_in_reference || name->length < 3) return NULL;
-  const char *start = (const char *)name->address, *text = start + name->length - (is_optional(name) ? 3 : 1);
-  if (*text != '_') return NULL;
-  while (text > start && ((text[-1] >= 'a' && text[-1] <= 'z') || (text[-1] >= 'A' && text[-1] <= 'Z')) && *text != 'I')
-    text--;
-  return *text == 'I' ? text + 1 : NULL;
-}
-
-// Bytes of a captured value whose type the runtime cannot or need not build; 0 if they are not known.
-static size_t fixed_size(const undead_mangled *name) {
-  const char *attributes = lowered_function(name);
-  // Callee convention, then the representation: blocks and C functions are one word, Swift functions have a context.
-  if (attributes) return attributes[strcspn(attributes, "gxyt_")] == 't'
-    || strchr("BC", attributes[strcspn(attributes, "gxyt_") + 1]) ? 8 : 16;
-  if (is_box(name) || undead_mangled_ownership(name) != UNDEAD_STRONG) return 8;
-  if (!name->ends_in_reference && name->operators[1] == 'C') return 8;
-  return undead_mangled_is_one_object(name) ? 8 : 0;
+undead_mangled undead_capture_name(const undead_capture_list *captures, uint32_t index) {
+  return undead_mangled_at(read_relative(captures->address + ABI_CAPTURES_TYPES + index * 4ul));
 }
 
 // A function that lives as long as its context, code and context; or an optional of one.
-static undead_simple simple_of_lowered(const undead_mangled *name, uint32_t *size) {
-  const char *attributes = lowered_function(name);
-  if (!attributes || !memchr(attributes, 'e', strcspn(attributes, "_"))) return UNDEAD_SIMPLE_NOT;
-  if (fixed_size(name) != 16) return UNDEAD_SIMPLE_NOT;
-  *size = 16;
-  return is_optional(name) ? UNDEAD_SIMPLE_FUNCTION_OR_NIL : UNDEAD_SIMPLE_FUNCTION;
+static undead_simple simple_of_form(const undead_capture_form *form, uint32_t *size) {
+  if (form->kind != UNDEAD_FORM_FUNCTION || !form->sized || !form->escapes) return UNDEAD_SIMPLE_NOT;
+  *size = form->size;
+  return form->optional ? UNDEAD_SIMPLE_FUNCTION_OR_NIL : UNDEAD_SIMPLE_FUNCTION;
 }
 
 // TargetGenericEnvironment (GenericContext.h) for parameters that all have a metadata argument.
@@ -83,33 +57,38 @@ typedef struct {
   const void *arguments[MAX_PARAMETERS];
 } substitution;
 
-// Depth and index of a generic parameter: "x" (0, 0), "q_" (0, 1), "q0_" (0, 2), "qd__" (1, 0), "qd0_1_" (2, 3).
-static bool parse_parameter(const char *text, uint32_t *depth, uint32_t *index) {
+// Depth and index of a generic parameter: "x" (0, 0), "q_" (0, 1), "q0_" (0, 2), "qd__" (1, 0), "qd0_1_" (2, 3). What follows it,
+// NULL if there is none.
+static const char *parse_parameter(const char *text, uint32_t *depth, uint32_t *index) {
   char *end;
   *depth = *index = 0;
-  if (*text == 'x') return true;
-  if (*text++ != 'q') return false;
+  if (*text == 'x') return text + 1;
+  if (*text++ != 'q') return NULL;
   bool nested = *text == 'd';
   if (nested) {
     text++;
     *depth = *text == '_' ? 1 : (uint32_t)strtoul(text, &end, 10) + 2;
     text = strchr(text, '_');
-    if (!text++) return false;
+    if (!text++) return NULL;
   }
-  if (*text != '_' && (*text < '0' || *text > '9')) return false;
+  if (*text != '_' && (*text < '0' || *text > '9')) return NULL;
   *index = (*text == '_' ? 0 : (uint32_t)strtoul(text, &end, 10) + 1) + !nested;
-  return *depth < MAX_LEVELS && *index < MAX_PARAMETERS;
+  text = strchr(text, '_');
+  return text && *depth < MAX_LEVELS && *index < MAX_PARAMETERS ? text + 1 : NULL;
 }
 
 // Fills in the generic arguments from the bindings at the head of a context. False if it has none that are needed.
-static bool read_substitution(substitution *result, const capture_descriptor *captures, const uintptr_t *bindings) {
+static bool read_substitution(substitution *result, const undead_capture_list *captures, const uintptr_t *bindings) {
   const void *argument[MAX_LEVELS][MAX_PARAMETERS] = {{0}};
   uint32_t counts[MAX_LEVELS] = {0}, levels = 0, total = 0;
   for (uint32_t i = 0; i < captures->sources; i++) {
     uintptr_t pair = captures->address + ABI_CAPTURES_TYPES + captures->types * 4ul + i * 8ul;
     const char *parameter = read_text(read_relative(pair), 32), *source = read_text(read_relative(pair + 4), 32);
     uint32_t depth, index;
-    if (!parameter || !source || source[0] != 'B' || !parse_parameter(parameter, &depth, &index)) continue;
+    if (!parameter || !source || source[0] != 'B') continue;
+    // Packs and their shapes are no types.
+    const char *end = parse_parameter(parameter, &depth, &index);
+    if (!end || *end) continue;
     unsigned long binding = strtoul(source + 1, NULL, 10);
     if (binding >= captures->bindings || undead_type_kind(bindings[binding]) == UINT32_MAX) continue;
     argument[depth][index] = (const void *)bindings[binding];
@@ -139,59 +118,79 @@ static bool is_known_parameter(const char *text, const substitution *generic) {
 // The runtime aborts, or makes types of nothing, if it is asked for a name with parameters that it does not know, with
 // a member type or a pack of one ("Q"), with an accessor that expects arguments, or for any P<X> of a parameter. An
 // identifier that looks like one of these costs the name of a type, nothing else.
-static bool can_be_asked(const undead_mangled *name, const substitution *generic) {
-  if (lowered_function(name) || is_box(name)) return false;
+static bool can_be_asked(const undead_mangled *name, const substitution *generic, bool *has_parameter) {
   const char *text = (const char *)name->address;
-  bool has_shape = false, has_parameter = false;
+  bool has_shape = false;
+  *has_parameter = false;
   for (size_t i = 0; i < name->length;) {
     size_t reference = undead_reference_bytes((uint8_t)text[i]);
     if (text[i] == 'Q' || text[i] == ABI_SYMBOLIC_ACCESSOR) return false;
     if ((text[i] == 'x' || text[i] == 'q') && !is_known_parameter(text + i, generic)) return false;
-    has_parameter |= text[i] == 'x' || text[i] == 'q';
+    *has_parameter |= text[i] == 'x' || text[i] == 'q';
     has_shape |= text[i] == ABI_SYMBOLIC_EXISTENTIAL_SHAPE || text[i] == ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE;
     i += reference ? reference : 1;
   }
-  return !has_shape || !has_parameter;
+  return !has_shape || !*has_parameter;
 }
 
 static uintptr_t type_of_capture(const undead_mangled *name, const substitution *generic) {
-  if (!can_be_asked(name, generic)) return 0;
-  uintptr_t type = undead_type_of_name(name, 0, 0);
-  if (type || !generic || !undead_runtime.type_in_environment) return type;
-  type = (uintptr_t)undead_runtime.type_in_environment((const char *)name->address, name->length, &generic->environment,
-                                                       generic->arguments);
-  size_t size, stride;
-  uint32_t flags;
-  return undead_type_layout(type, &size, &stride, &flags) ? type : 0;
+  bool has_parameter;
+  if (!can_be_asked(name, generic, &has_parameter)) return 0;
+  if (!has_parameter) return undead_type_of_name(name, 0, 0);
+  if (!undead_runtime.type_in_environment) return 0;
+  uintptr_t type = (uintptr_t)undead_runtime.type_in_environment(
+    (const char *)name->address, name->length, &generic->environment, generic->arguments);
+  return undead_type_is_readable(type) ? type : 0;
 }
 
-// The compiler lays captures out in order, each aligned for its type (GenHeap.cpp, HeapLayout).
-static const undead_fields *read_captures(const capture_descriptor *captures, const substitution *generic, bool lazily) {
+// Size and alignment of a capture: by the form of its name, or by its type where the two cannot differ. False if they are not
+// known, or the two contradict each other.
+static bool measure(const undead_field *field, const undead_capture_form *form, size_t *size, size_t *align) {
+  size_t of_type, stride;
+  uint32_t flags = 0;
+  bool typed = !form->unlike_type && field->type && undead_type_layout(field->type, &of_type, &stride, &flags);
+  if (form->sized) {
+    *size = form->size;
+    *align = undead_form_align_mask(form);
+    return !typed || of_type == form->size;
+  }
+  *size = typed ? of_type : 0;
+  *align = flags & ABI_WITNESS_ALIGN_MASK;
+  return typed;
+}
+
+static void read_capture(undead_field *field, const undead_mangled *name, const substitution *generic, bool lazily,
+                         size_t *next, bool *certain) {
+  undead_capture_form form = undead_capture_form_of(name);
+  uint32_t simple_size = 0;
+  field->mangled = *name;
+  field->ownership = (uint8_t)undead_mangled_ownership(name);
+  field->indirect = form.kind == UNDEAD_FORM_BOX;
+  field->name = "";
+  if (lazily && !field->indirect) {
+    undead_simple simple = undead_mangled_simple(name, &simple_size);
+    field->simple = (uint8_t)(simple ? simple : simple_of_form(&form, &simple_size));
+  }
+  bool lowered = field->indirect || form.kind == UNDEAD_FORM_FUNCTION || form.kind == UNDEAD_FORM_CODE;
+  if (!field->simple && !lowered) field->type = type_of_capture(name, generic);
+  size_t size = simple_size, align = (simple_size < 8 ? simple_size : 8) - 1;
+  if (!field->simple && !measure(field, &form, &size, &align)) *certain = false;
+  if (*certain) *next = (*next + align) & ~align;
+  field->offset = *certain ? (uint32_t)*next : UINT32_MAX;
+  field->size = *certain ? (uint32_t)size : 0;
+  *next += size;
+}
+
+// The compiler lays captures out in order, each aligned for its type (GenHeap.cpp, HeapLayout). What lies behind one of unknown
+// size is unknown.
+static const undead_fields *read_captures(const undead_capture_list *captures, const substitution *generic, bool lazily) {
   if (!captures->types) return &no_captures;
   undead_fields *fields = undead_new_fields(captures->types);
   size_t next = captures->first + captures->bindings * 8ul;
   bool certain = true;
   for (uint32_t i = 0; fields && i < captures->types; i++) {
-    undead_field *field = &fields->field[i];
-    size_t size = 8, stride, align = 7;
-    uint32_t flags;
-    field->mangled = undead_mangled_at(read_relative(captures->address + ABI_CAPTURES_TYPES + i * 4ul));
-    field->ownership = (uint8_t)undead_mangled_ownership(&field->mangled);
-    field->indirect = is_box(&field->mangled);
-    field->name = "";
-    uint32_t simple_size = 0;
-    if (lazily && !field->indirect) {
-      undead_simple simple = undead_mangled_simple(&field->mangled, &simple_size);
-      field->simple = (uint8_t)(simple ? simple : simple_of_lowered(&field->mangled, &simple_size));
-    }
-    if (!field->simple) field->type = type_of_capture(&field->mangled, generic);
-    if (field->simple) align = ((size = simple_size) < 8 ? size : 8) - 1;
-    else if (field->type && undead_type_layout(field->type, &size, &stride, &flags)) align = flags & ABI_WITNESS_ALIGN_MASK;
-    else if (!(size = fixed_size(&field->mangled))) certain = false;
-    next = (next + align) & ~align;
-    field->offset = certain ? (uint32_t)next : UINT32_MAX;
-    field->size = (uint32_t)size;
-    next += size;
+    undead_mangled name = undead_capture_name(captures, i);
+    read_capture(&fields->field[i], &name, generic, lazily, &next, &certain);
   }
   return fields ? fields : &no_captures;
 }
@@ -199,7 +198,8 @@ static const undead_fields *read_captures(const capture_descriptor *captures, co
 static const undead_fields *find_captures(undead_word_map *known, uintptr_t isa, bool lazily) {
   uintptr_t found;
   if (undead_word_map_get(known, isa, &found)) return (const undead_fields *)found;
-  capture_descriptor captures = descriptor_of(isa);
+  undead_capture_list captures;
+  undead_capture_list_of(isa, &captures);
   const undead_fields *fields = read_captures(&captures, NULL, lazily);
   undead_word_map_set(known, isa, (uintptr_t)fields);
   return fields;
@@ -218,7 +218,8 @@ const undead_fields *undead_captures_lazily(uintptr_t isa) {
 const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
   static undead_word_map known;
   const undead_fields *fields = undead_captures_of(isa);
-  capture_descriptor captures = descriptor_of(isa);
+  undead_capture_list captures;
+  undead_capture_list_of(isa, &captures);
   uintptr_t bindings[MAX_BINDINGS], found;
   size_t bytes = captures.bindings * sizeof bindings[0];
   if (!captures.bindings || captures.bindings > MAX_BINDINGS) return fields;

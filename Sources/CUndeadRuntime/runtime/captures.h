@@ -2,6 +2,16 @@
 #pragma once
 #include "runtime/types.h"
 
+typedef struct {
+  uintptr_t address;   // of the capture descriptor, 0: there is none
+  uint32_t types, sources, bindings;
+  uint32_t first;      // offset of the bindings (a word each), then the captures
+} undead_capture_list;
+
+// What the metadata of a context says that it holds; false if it says nothing, or what cannot be. Asks nobody: for any thread.
+bool undead_capture_list_of(uintptr_t isa, undead_capture_list *list);
+undead_mangled undead_capture_name(const undead_capture_list *captures, uint32_t index);
+
 // Captures in order; those behind one whose size is unknown have the offset UINT32_MAX. Never NULL.
 const undead_fields *undead_captures_of(uintptr_t isa);
 // The same without the types of captures that are simple by their names, as undead_fields_lazily.

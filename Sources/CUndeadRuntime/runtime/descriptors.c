@@ -17,10 +17,7 @@ size_t undead_reference_bytes(uint8_t byte) {
 
 undead_mangled undead_mangled_at(uintptr_t address) {
   undead_mangled name = {.address = address};
-  const undead_mapping *mapping = undead_mapping_of(address);
-  if (!mapping || !mapping->readable) return name;
-  size_t available = mapping->high - address;
-  if (available > MAX_NAME) available = MAX_NAME;
+  size_t available = undead_readable_bytes(address, MAX_NAME);
   const uint8_t *bytes = (const uint8_t *)address;
   for (size_t i = 0; i < available;) {
     if (bytes[i] == 0) {
@@ -62,8 +59,12 @@ static bool ends_in_one_pointer(const undead_mangled *name) {
   return before == 'X' && strchr("BCEfKLAzxXlbp", last) != NULL;
 }
 
+uintptr_t undead_mangled_context(const undead_mangled *name) {
+  return name->length > 4 ? referenced_context(name->address) : 0;
+}
+
 uintptr_t undead_mangled_descriptor(const undead_mangled *name) {
-  uintptr_t descriptor = name->length > 4 ? referenced_context(name->address) : 0;
+  uintptr_t descriptor = undead_mangled_context(name);
   uint32_t kind = undead_descriptor_kind(descriptor);
   return kind >= ABI_CONTEXT_CLASS && kind <= ABI_CONTEXT_ENUM ? descriptor : 0;
 }

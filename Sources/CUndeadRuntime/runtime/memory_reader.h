@@ -1,7 +1,9 @@
-// Reads of metadata that may be corrupted: each address is checked against the memory map first.
+// Reads of memory that may be anything: what is read was proved to be readable (platform/readable.h), on the scan's thread by the
+// memory map, on a thread of the program by the kernel.
 #pragma once
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/readable.h"
 #include <string.h>
 
 static inline bool read_bytes(uintptr_t address, void *value, size_t size) {
@@ -37,8 +39,6 @@ static inline uintptr_t read_relative_indirectable(uintptr_t address) {
 
 // A zero-terminated text of at most `max` bytes, or NULL.
 static inline const char *read_text(uintptr_t address, size_t max) {
-  const undead_mapping *mapping = undead_mapping_of(address);
-  if (!mapping || !mapping->readable) return NULL;
-  size_t available = mapping->high - address;
-  return memchr((const void *)address, 0, available < max ? available : max) ? (const char *)address : NULL;
+  size_t available = undead_readable_bytes(address, max);
+  return available && memchr((const void *)address, 0, available) ? (const char *)address : NULL;
 }

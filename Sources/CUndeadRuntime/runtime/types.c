@@ -48,9 +48,11 @@ bool undead_type_is_opaque_existential(uintptr_t type) {
 }
 
 // The runtime may have made the type just now, in memory that it got after the map was read.
-static bool is_layout_readable(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags) {
-  if (undead_type_layout(type, size, stride, flags)) return true;
-  return type && undead_maps_refresh() && undead_type_layout(type, size, stride, flags);
+bool undead_type_is_readable(uintptr_t type) {
+  size_t size, stride;
+  uint32_t flags;
+  if (undead_type_layout(type, &size, &stride, &flags)) return true;
+  return type && undead_maps_refresh() && undead_type_layout(type, &size, &stride, &flags);
 }
 
 // A name that is one reference to a type without parameters: asked as the runtime would, without taking it apart.
@@ -67,9 +69,7 @@ uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, 
   if (!type)
     type = (uintptr_t)undead_runtime.type_by_mangled_name(
       (const char *)name->address, name->length, (const void *)descriptor, (const void *const *)arguments);
-  size_t size, stride;
-  uint32_t flags;
-  if (!is_layout_readable(type, &size, &stride, &flags)) return 0;
+  if (!undead_type_is_readable(type)) return 0;
   bool is_void = undead_type_kind(type) == ABI_KIND_TUPLE && read_word(type + ABI_TUPLE_COUNT) == 0;
   return is_void && *(const uint8_t *)name->address == ABI_SYMBOLIC_ACCESSOR ? 0 : type;
 }

@@ -1,14 +1,35 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
+// Metadata of classes, read by threads of the program while others run: at the first death of a class, and where a use of a dead
+// object is reported. The kernel is asked before each structure is read. What it describes is in use, or the image that it lay in
+// was unloaded: then it is not read.
 #include "zombies/metadata.h"
 #include "platform/memory.h"
 #include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
+#include <string.h>
 
-enum { MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, PAGE = 4096 };
+enum { MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, MAX_METHODS = 1 << 16, MAX_TEXT = 1 << 14,
+       PAGE = 4096 };
 
 static uint16_t u16_at(uintptr_t address) { return *(const uint16_t *)address; }
+
+static bool is_readable(uintptr_t address, size_t size) {
+  if (!address || address + size < address) return false;
+  for (uintptr_t page = address & ~(uintptr_t)(PAGE - 1); page < address + size; page += PAGE)
+    if (!undead_page_is_readable(page)) return false;
+  return true;
+}
+
+// A text that ends within readable memory; "" for anything else.
+static const char *text_at(uintptr_t address) {
+  for (uintptr_t page = address; address && page - address < MAX_TEXT; page = (page | (PAGE - 1)) + 1) {
+    if (!undead_page_is_readable(page)) return "";
+    if (memchr((const void *)page, 0, PAGE - page % PAGE)) return (const char *)address;
+  }
+  return "";
+}
 
 static uintptr_t relative_at(uintptr_t address) {
   int32_t distance = (int32_t)u32_at(address);
@@ -19,13 +40,8 @@ static uintptr_t relative_indirectable_at(uintptr_t address) {
   int32_t distance = (int32_t)u32_at(address);
   if (!distance) return 0;
   uintptr_t target = address + (uintptr_t)(intptr_t)(distance & ~1);
-  return distance & 1 ? word_at(target) : target;
-}
-
-static bool is_readable(uintptr_t address, size_t size) {
-  for (uintptr_t page = address & ~(uintptr_t)(PAGE - 1); page < address + size; page += PAGE)
-    if (!undead_page_is_readable(page)) return false;
-  return true;
+  if (!(distance & 1)) return target;
+  return is_readable(target, sizeof target) ? word_at(target) : 0;
 }
 
 static bool is_address(uintptr_t address) { return address >= PAGE && address >> UNDEAD_ADDRESS_BITS == 0; }
@@ -50,11 +66,14 @@ bool undead_metadata_is_context(uintptr_t isa) {
 
 // The end of the generic header that begins at `at`, 0 if it has parts that are not known.
 static uintptr_t skip_generic_header(uintptr_t at) {
+  if (!is_readable(at, ABI_GENERIC_HEADER_BYTES)) return 0;
   uint32_t parameters = u16_at(at + ABI_GENERIC_HEADER_PARAMETERS);
   uint32_t requirements = u16_at(at + ABI_GENERIC_HEADER_REQUIREMENTS), flags = u16_at(at + ABI_GENERIC_HEADER_FLAGS);
   if (flags & ABI_GENERIC_HAS_CONDITIONAL_INVERSES) return 0;
   at += ABI_GENERIC_HEADER_BYTES + ((parameters + 3) & ~3u) + requirements * ABI_GENERIC_REQUIREMENT_BYTES;
+  if (!is_readable(at, ABI_PACK_HEADER_BYTES)) return 0;
   if (flags & ABI_GENERIC_HAS_PACKS) at += ABI_PACK_HEADER_BYTES + (uintptr_t)u16_at(at) * ABI_PACK_BYTES;
+  if (!is_readable(at, ABI_VALUE_HEADER_BYTES)) return 0;
   if (flags & ABI_GENERIC_HAS_VALUES) at += ABI_VALUE_HEADER_BYTES + (uintptr_t)u32_at(at) * ABI_VALUE_BYTES;
   return at;
 }
@@ -62,35 +81,39 @@ static uintptr_t skip_generic_header(uintptr_t at) {
 // Bytes between the start of the metadata of a class and its own members, if the superclass is of another module.
 static uint32_t resilient_words(uintptr_t descriptor) {
   uintptr_t bounds = relative_at(descriptor + ABI_CLASS_DESCRIPTOR_BOUNDS);
-  return bounds ? (uint32_t)(word_at(bounds) / sizeof(uintptr_t)) : 0;
+  return is_readable(bounds, sizeof bounds) ? (uint32_t)(word_at(bounds) / sizeof(uintptr_t)) : 0;
 }
 
 undead_vtable undead_metadata_vtable(uintptr_t isa) {
   undead_vtable table = {0};
+  if (!undead_metadata_is_class(isa)) return table;
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
-  if (!is_address(descriptor)) return table;
   uint32_t flags = u32_at(descriptor), initialization = flags >> ABI_INITIALIZATION_SHIFT & ABI_INITIALIZATION_MASK;
-  if ((flags & ABI_CONTEXT_KIND_MASK) != ABI_CONTEXT_CLASS || !(flags & ABI_CONTEXT_HAS_VTABLE)) return table;
+  if (!(flags & ABI_CONTEXT_HAS_VTABLE)) return table;
   uintptr_t at = descriptor + ABI_CLASS_DESCRIPTOR_BYTES;
   if (flags & ABI_CONTEXT_GENERIC && !(at = skip_generic_header(at))) return table;
   if (flags & ABI_CONTEXT_RESILIENT_SUPERCLASS) at += ABI_RESILIENT_SUPERCLASS_BYTES;
   if (initialization == ABI_SINGLETON_INITIALIZATION) at += ABI_SINGLETON_INITIALIZATION_BYTES;
   if (initialization == ABI_FOREIGN_INITIALIZATION) at += ABI_FOREIGN_INITIALIZATION_BYTES;
+  if (!is_readable(at, ABI_VTABLE_HEADER_BYTES)) return table;
   table.first = u32_at(at + ABI_VTABLE_OFFSET);
   if (flags & ABI_CONTEXT_RESILIENT_SUPERCLASS) table.first += resilient_words(descriptor);
-  table.count = u32_at(at + ABI_VTABLE_COUNT);
+  uint32_t count = u32_at(at + ABI_VTABLE_COUNT);
+  if (count > MAX_METHODS || !is_readable(at + ABI_VTABLE_HEADER_BYTES, count * (size_t)ABI_METHOD_BYTES)) return table;
+  table.count = count;
   table.methods = (const uint8_t *)(at + ABI_VTABLE_HEADER_BYTES);
   return table;
 }
 
 static const char *field_of_class(uintptr_t isa, uint32_t offset, uint32_t *best) {
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
-  if (!is_address(descriptor) || (u32_at(descriptor) & ABI_CONTEXT_KIND_MASK) != ABI_CONTEXT_CLASS) return NULL;
   uintptr_t fields = relative_at(descriptor + ABI_DESCRIPTOR_FIELDS);
   uint32_t count = u32_at(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_COUNT);
   uint32_t vector = u32_at(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_VECTOR);
   if (u32_at(descriptor) & ABI_CONTEXT_RESILIENT_SUPERCLASS) vector += resilient_words(descriptor);
-  if (!fields || !vector || count > MAX_FIELDS || u32_at(fields + ABI_FIELDS_COUNT) != count) return NULL;
+  if (!vector || count > MAX_FIELDS) return NULL;
+  if (!is_readable(fields, ABI_FIELDS_RECORDS + count * (size_t)ABI_FIELD_RECORD_BYTES)) return NULL;
+  if (u32_at(fields + ABI_FIELDS_COUNT) != count) return NULL;
   if (((uint64_t)vector + count) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return NULL;
   const char *name = NULL;
   for (uint32_t i = 0; i < count; i++) {
@@ -98,17 +121,16 @@ static const char *field_of_class(uintptr_t isa, uint32_t offset, uint32_t *best
     // Fields of size 0 have the offset of the next one, which comes later.
     if (start < ABI_OBJECT_HEADER || start > offset || start < *best) continue;
     *best = start;
-    name = (const char *)relative_at(fields + ABI_FIELDS_RECORDS + (uintptr_t)i * ABI_FIELD_RECORD_BYTES +
-                                     ABI_FIELD_RECORD_NAME);
+    name = text_at(relative_at(fields + ABI_FIELDS_RECORDS + (uintptr_t)i * ABI_FIELD_RECORD_BYTES + ABI_FIELD_RECORD_NAME));
   }
   return name;
 }
 
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset) {
-  if (offset >= u32_at(isa + ABI_CLASS_INSTANCE_SIZE)) return "";
+  if (!undead_metadata_is_class(isa) || offset >= u32_at(isa + ABI_CLASS_INSTANCE_SIZE)) return "";
   const char *name = NULL;
   uint32_t best = 0;
-  for (int depth = 0; isa && depth < MAX_CLASS_DEPTH && word_at(isa) == ABI_KIND_CLASS; depth++) {
+  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
     const char *found = field_of_class(isa, offset, &best);
     if (found) name = found;
     isa = word_at(isa + ABI_CLASS_SUPER);
@@ -118,14 +140,12 @@ const char *undead_metadata_field(uintptr_t isa, uint32_t offset) {
 
 void undead_metadata_names(uintptr_t isa, const char **module, const char **name) {
   *module = *name = "";
+  if (!undead_metadata_is_class(isa)) return;
   uintptr_t context = word_at(isa + ABI_CLASS_DESCRIPTOR);
-  if (!is_address(context)) return;
-  uintptr_t text = relative_at(context + ABI_DESCRIPTOR_NAME);
-  if (text) *name = (const char *)text;
-  for (int depth = 0; context && depth < MAX_CLASS_DEPTH; depth++) {
+  *name = text_at(relative_at(context + ABI_DESCRIPTOR_NAME));
+  for (int depth = 0; depth < MAX_CLASS_DEPTH && is_readable(context, ABI_DESCRIPTOR_NAME + 4); depth++) {
     if ((u32_at(context) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_MODULE) {
-      uintptr_t module_name = relative_at(context + ABI_DESCRIPTOR_NAME);
-      if (module_name) *module = (const char *)module_name;
+      *module = text_at(relative_at(context + ABI_DESCRIPTOR_NAME));
       return;
     }
     context = relative_indirectable_at(context + ABI_DESCRIPTOR_PARENT);

@@ -80,7 +80,7 @@ static bool is_listed(undead_type_list list, const undead_zombie_class *class) {
   if (undead_type_list_is_empty(list)) return false;
   if (undead_type_list_has(list, class->name)) return true;
   uintptr_t isa = class->is_context ? 0 : word_at(class->original + ABI_CLASS_SUPER);
-  for (int depth = 0; isa && depth < MAX_CLASS_DEPTH && word_at(isa) == ABI_KIND_CLASS; depth++) {
+  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
     if (!find_type_name()) break;
     undead_type_name_pair name = type_name((const void *)isa, true);
     if (name.text && undead_type_list_has(list, name.text)) return true;
@@ -117,6 +117,7 @@ static void set_slot(undead_zombie_class *class, uint8_t *methods, uint32_t slot
   uintptr_t original = word_at(class->original + slot * 8ul), *place = (uintptr_t *)(class->zombie + slot * 8ul);
   if (!original) return;
   if (flags & ABI_METHOD_IS_DATA) {
+    if (!undead_page_is_readable(original)) return;
     uint32_t needed = ((const undead_method_record *)original)->context_size;
     if (undead_record_stubs[slot].context_size < needed) undead_record_stubs[slot].context_size = needed;
     *place = (uintptr_t)&undead_record_stubs[slot];
@@ -128,7 +129,7 @@ static void set_slot(undead_zombie_class *class, uint8_t *methods, uint32_t slot
 
 static void set_slots(undead_zombie_class *class, uint8_t *methods) {
   uintptr_t isa = class->original;
-  for (int depth = 0; isa && depth < MAX_CLASS_DEPTH && word_at(isa) == ABI_KIND_CLASS; depth++) {
+  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
     undead_vtable table = undead_metadata_vtable(isa);
     for (uint32_t i = 0; i < table.count; i++) {
       uint64_t slot = (uint64_t)table.first + i;

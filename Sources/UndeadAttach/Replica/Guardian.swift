@@ -49,7 +49,6 @@ public final class Guardian {
   public static func serve(_ arguments: [String]) {
     guard arguments.count == 3, arguments[0] == word, let pid = pid_t(arguments[1]), let start = UInt64(arguments[2])
     else { return }
-    unsetenv("UNDEAD_TEST_KILL_AT")
     var byte: UInt8 = 0
     var count = 0
     repeat { count = read(STDIN_FILENO, &byte, 1) } while count < 0 && errno == EINTR

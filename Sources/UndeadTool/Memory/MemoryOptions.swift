@@ -27,8 +27,11 @@ struct MemoryOptions: ParsableArguments {
   /// A watch over a process, if one is wanted.
   func watch(over pid: pid_t) -> MemoryWatch? {
     snapshotAt.map { mark in
-      // Tests bring a tree of their own.
-      let root = System.environment("UNDEAD_TEST_CGROUP_ROOT") ?? ""
+      var root = ""
+      #if DEBUG
+        // Tests bring a tree of their own.
+        root = System.environment("UNDEAD_TEST_CGROUP_ROOT") ?? ""
+      #endif
       return MemoryWatch(
         mark: mark, every: snapshotEvery * 1_000_000, gauge: MemoryGauge(pid: pid, root: root), now: System.now())
     }

@@ -37,7 +37,10 @@ void undead_maps_hide_taken(void);
 const undead_mapping *undead_mapping_of(uintptr_t address);
 size_t undead_mapping_count(void);
 const undead_mapping *undead_mapping_at(size_t index);   // in address order
+// By the map, or by the kernel where the thread has asked for that (readable.h).
 bool undead_is_readable(uintptr_t address, size_t size);
+// How many of the `most` bytes from `address` on can be read for certain, 0 if none.
+size_t undead_readable_bytes(uintptr_t address, size_t most);
 bool undead_is_executable(uintptr_t address);
 // Calls `visit` for each mapping as it is now, until it returns false; false if /proc cannot be read. Any thread.
 bool undead_maps_each(bool (*visit)(void *context, const undead_mapping *mapping), void *context);

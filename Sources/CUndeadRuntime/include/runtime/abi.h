@@ -264,6 +264,11 @@ typedef struct {
 #define ABI_SHAPE_KIND_MASK 0xFFu
 #define ABI_SHAPE_OPAQUE 0u
 #define ABI_SHAPE_CLASS 1u
+#define ABI_SHAPE_METATYPE 2u
+// Metadata.h: TargetExtendedExistentialTypeShape. The header of its requirement signature (GenericContextDescriptorHeader): u16
+// numbers of parameters, requirements, arguments (parameters and witness tables); TargetNonUniqueExtendedExistentialTypeShape.
+#define ABI_SHAPE_PARAMETERS 8u
+#define ABI_NONUNIQUE_SHAPE 4u   // a cache stands before the shape
 
 // Existentials: three words of buffer (a boxed value when it does not fit), the type, the witness tables.
 #define ABI_EXISTENTIAL_BUFFER_BYTES 24u

@@ -22,6 +22,9 @@ undead_ownership undead_mangled_ownership(const undead_mangled *name);
 // one such field.
 bool undead_mangled_is_one_object(const undead_mangled *name);
 
+// The context descriptor (nominal type, protocol) that the name starts with a reference to, 0 if it starts with something else.
+uintptr_t undead_mangled_context(const undead_mangled *name);
+
 // The nominal type that the name starts with, 0 if it starts with something else.
 uintptr_t undead_mangled_descriptor(const undead_mangled *name);
 

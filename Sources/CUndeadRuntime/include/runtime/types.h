@@ -22,6 +22,8 @@ uint32_t undead_type_kind(uintptr_t type);        // ABI_KIND_*, UINT32_MAX if i
 uintptr_t undead_type_descriptor(uintptr_t type); // of a class, struct or enum, else 0
 // Size and alignment mask of a value; false if the metadata is not complete.
 bool undead_type_layout(uintptr_t type, size_t *size, size_t *stride, uint32_t *flags);
+// True if the layout of a type that the runtime returned can be read. The world must be running: may read the memory map again.
+bool undead_type_is_readable(uintptr_t type);
 // True if values stand in a buffer of ABI_EXISTENTIAL_BUFFER_BYTES with their type behind it.
 bool undead_type_is_opaque_existential(uintptr_t type);
 typedef struct {

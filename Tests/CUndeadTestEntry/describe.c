@@ -1,5 +1,5 @@
 #include "undead_supported.h"
-#if UNDEAD_SUPPORTED
+#if UNDEAD_SUPPORTED && UNDEAD_TEST_ENTRY
 // For tests only: the runtime layer as seen from Swift.
 #define _GNU_SOURCE
 #include "undead_test_runtime.h"

@@ -1,5 +1,5 @@
 #include "undead_supported.h"
-#if UNDEAD_SUPPORTED
+#if UNDEAD_SUPPORTED && UNDEAD_TEST_ENTRY
 #include "undead_test_scan.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"

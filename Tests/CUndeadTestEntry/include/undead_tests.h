@@ -2,3 +2,4 @@
 #pragma once
 #include "undead_test_runtime.h"
 #include "undead_test_scan.h"
+#include "undead_test_session.h"

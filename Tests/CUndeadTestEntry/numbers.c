@@ -1,5 +1,5 @@
 #include "undead_supported.h"
-#if UNDEAD_SUPPORTED
+#if UNDEAD_SUPPORTED && UNDEAD_TEST_ENTRY
 // Numbers of runtime/abi.h by name, for tests that hold them against the runtime.
 #include "undead_test_runtime.h"
 #include "runtime/abi.h"
