@@ -6,6 +6,7 @@
 #include "scan/counts.h"
 #include "scan/graph_walk.h"
 #include "scan/held.h"
+#include "scan/switched.h"
 #include "world/crew.h"
 
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {
@@ -50,7 +51,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   }
   undead_avoid_look();
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
-  if (!undead_mark_roots(marker, &view->roots)) return false;
+  if (!undead_mark_roots(marker, &view->roots) || !undead_switched_doubt(marker, &view->roots)) return false;
   if (!decide(marker, &view->roots)) return false;
   if (options->suspects && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;
