@@ -78,22 +78,32 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   return refcount & 1 && (refcount & REFCOUNT_UNOWNED_MASK) != 0;
 }
 
+static bool has_unowned_references(const undead_heap *heap, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  uintptr_t table = side_table_of(refcount);
+  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + SIDE_TABLE_COUNTS);
+  return (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
+}
+
 // True if the word can be what a weak or unowned reference holds: nothing, a side table, or an object that counts it.
 static bool may_be_uncounted(const undead_heap *heap, uintptr_t block, uintptr_t word) {
   uintptr_t target = undead_heap_resolve(heap, word);
   // Where the keys and values of a dictionary begin lies in the dictionary itself.
   if (!target || target == block || !undead_classify(word_at(target), undead_block_size(target))) return true;
-  uint64_t refcount = word_at(target + ABI_OBJECT_REFCOUNT);
-  return side_table_of(refcount) || (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
+  return has_unowned_references(heap, target);
 }
 
-// Without backtraces: whether the fields hold what they would. Records of the program may begin like an object, too.
+// Whether the fields hold what they would. Records of the program may begin like an object, too.
 static bool fields_fit(undead_bodies *bodies, uintptr_t block) {
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
   size_t size = undead_block_size(block);
   for (uint32_t i = 0; layout && i < layout->skip_count && layout->skip[i] + 8 <= size; i++)
     if (!may_be_uncounted(bodies->heap, block, word_at(block + layout->skip[i]))) return false;
   return true;
+}
+
+static bool knows_maker_of(const undead_bodies *bodies, uintptr_t block) {
+  return undead_knows_maker(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE);
 }
 
 // Any program may write the address of a class to the start of its own memory, but not those of contexts and tasks.
@@ -103,11 +113,8 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
   if (undead_given() && undead_is_deiniting(bodies->heap, block)) return false;
   if (kind != UNDEAD_KIND_CLASS) return true;
   if (!undead_has_refcount(bodies->heap, block)) return false;
-  if (!undead_given() && !bodies->makers) return true;
-  uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
-  if (undead_given() && backtrace <= UNDEAD_BACKTRACE_NONE) return fields_fit(bodies, block);
-  if (!bodies->makers) return true;
-  if (!undead_is_made_raw(bodies->makers, backtrace)) return true;
+  if (!knows_maker_of(bodies, block)) return fields_fit(bodies, block);
+  if (!undead_is_made_raw(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE)) return true;
   return undead_owns_memory(block);   // an object on guarded pages
 }
 
@@ -255,6 +262,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->low = block + ABI_OBJECT_HEADER;
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
+  body->unsure = layout->kind == UNDEAD_KIND_CLASS && layout->skip_count && !knows_maker_of(bodies, block);
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
   if (layout->storage && held) body_of_changing(body, layout, size);

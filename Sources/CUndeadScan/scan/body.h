@@ -22,6 +22,7 @@ typedef struct {
   uintptr_t isa;            // of a Swift object of known type, else 0
   const undead_layout *layout;   // NULL if the type is not known
   bool side_table;
+  bool unsure;              // memory of the program may look the same: what `skip` lists counts as numbers
   uintptr_t frames;         // from here on what may be out of use, as in frames of a suspended task, or in an array that is being
                             // changed (UNDEAD_EVIDENCE_PERHAPS); `high` if there is nothing
   uintptr_t loose_low, loose_high;   // the same in front of it, of memory without a type; 0 if there is nothing
