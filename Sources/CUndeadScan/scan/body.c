@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/body.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
@@ -121,6 +122,15 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size) {
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
   return layout && is_object(bodies, block, layout->kind) ? layout : NULL;
+}
+
+static bool is_unsure_of(const undead_bodies *bodies, uintptr_t block, const undead_layout *layout) {
+  return layout->kind == UNDEAD_KIND_CLASS && layout->skip_count && !knows_maker_of(bodies, block);
+}
+
+bool undead_is_unsure(undead_bodies *bodies, uintptr_t block, size_t size) {
+  const undead_layout *layout = undead_block_layout(bodies, block, size);
+  return layout && is_unsure_of(bodies, block, layout);
 }
 
 static uint32_t cache_slot(uintptr_t first_word) {
@@ -262,7 +272,10 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->low = block + ABI_OBJECT_HEADER;
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
-  body->unsure = layout->kind == UNDEAD_KIND_CLASS && layout->skip_count && !knows_maker_of(bodies, block);
+  if (is_unsure_of(bodies, block, layout)) {
+    bodies->met_unsure = true;
+    body->unsure = bodies->doubts_unsure && undead_place_of_word(bodies->sure, bodies->sure_count, block) == bodies->sure_count;
+  }
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
   if (layout->storage && held) body_of_changing(body, layout, size);
