@@ -195,6 +195,10 @@ static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body 
   if (!undead_is_held(bodies, block) && slab < body->high) body->frames = slab;
 }
 
+static bool is_handler(const undead_bodies *bodies, uintptr_t block) {
+  return bodies->handler_count && undead_place_of_word(bodies->handlers, bodies->handler_count, block) < bodies->handler_count;
+}
+
 static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   uintptr_t isa = bodies->stale->slab_isa;
   if (undead_side_table_owner(bodies->heap, block, size)) {
@@ -205,7 +209,8 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
     if (!undead_is_held(bodies, block) && body->low + ABI_SLAB_HEADER < body->high) body->frames = body->low + ABI_SLAB_HEADER;
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
-  } else if (undead_stale_is_continuation(bodies->stale, bodies->heap, block, size)) {
+  } else if (undead_stale_looks_like_continuation(block, size)
+             && (is_handler(bodies, block) || undead_stale_is_continuation(bodies->stale, bodies->heap, block))) {
     undead_continuation_words words = undead_stale_continuation_words(block);
     body->high = words.end;
     // Queues of many link them, and a look at the counts for each would cost more than it finds.

@@ -54,6 +54,8 @@ typedef struct undead_bodies {
   uint32_t held_count;
   bool met_unsure;        // objects of which nothing says that they are some (scan/unsure.h)
   bool doubts_unsure;     // what such may be keeps alive what its weak and unowned words name, unless the counts say otherwise
+  uintptr_t *handlers;    // continuations that sources call, ascending (scan/suspect_handlers.h)
+  uint32_t handler_count;
   uintptr_t *sure;        // blocks of which that is not so, ascending
   uint32_t sure_count, sure_capacity;
   struct {

@@ -169,6 +169,9 @@ enum {
   ABI_SOURCE_FLAGS = 80,           // u32: dq_atomic_flags
   ABI_SOURCE_REFS = 88,            // ds_refs
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
+  // dispatch_source_refs_s: ds_handler, of events, of cancellation, of registration.
+  ABI_SOURCE_HANDLERS = 40,
+  ABI_SOURCE_HANDLER_COUNT = 3,
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
   ABI_TSD_BYTES = 96,
