@@ -10,8 +10,8 @@
 #include "world/images.h"
 #include <assert.h>
 
-// Sizes that malloc gives for a side table (HeapObjectSideTableEntry: object, padding, counts).
-enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64, SIDE_TABLE_COUNTS = 16 };
+// Sizes that malloc gives for a side table.
+enum { SIDE_TABLE_LEAST = 32, SIDE_TABLE_MOST = 64 };
 
 #define REFCOUNT_TWO_UNOWNED 4u   // in these bits
 #define REFCOUNT_UNOWNED_MASK 0xFFFFFFFEull   // RefCount.h: bits 1-31; a living object holds one. Bit 0 is set in all
@@ -59,14 +59,14 @@ uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
 bool undead_is_deiniting(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
-  if (table) return undead_heap_starts(heap, table) && (word_at(table + SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING);
+  if (table) return undead_heap_starts(heap, table) && (word_at(table + ABI_SIDE_TABLE_REFCOUNT) & ABI_REFCOUNT_DEINITING);
   return (refcount & ABI_REFCOUNT_DEINITING) != 0;
 }
 
 uint64_t undead_strong_count(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
-  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + SIDE_TABLE_COUNTS);
+  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + ABI_SIDE_TABLE_REFCOUNT);
   else if (refcount >> 63) return 0;
   if ((uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return 0;
   return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
@@ -82,7 +82,7 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
 static bool has_unowned_references(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
-  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + SIDE_TABLE_COUNTS);
+  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + ABI_SIDE_TABLE_REFCOUNT);
   return (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
 }
 

@@ -274,6 +274,9 @@ enum {
 #define ABI_REFCOUNT_EXTRA_MASK 0x3FFFFFFFull
 #define ABI_REFCOUNT_DEINITING (1ull << 32)
 #define ABI_REFCOUNT_DEAD (ABI_REFCOUNT_NEW | ABI_REFCOUNT_DEINITING)
+// RefCount.h, HeapObjectSideTableEntry: the object, then counts like the object's own, then the weak ones (u32; one is for the object).
+#define ABI_SIDE_TABLE_REFCOUNT 16u
+#define ABI_SIDE_TABLE_WEAK 24u
 #define ABI_REFCOUNT_SIDE_TABLE_MASK 0x3FFFFFFFFFFFFFFFull
 #define ABI_REFCOUNT_SIDE_TABLE_SHIFT 62
 #define ABI_REFCOUNT_SIDE_TABLE_TOP 3u   // UseSlowRC and SideTableMark
