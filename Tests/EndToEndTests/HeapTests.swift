@@ -120,4 +120,33 @@ import UndeadTestSupport
       #expect(hidden.paths.isEmpty && hidden.instances[0].retainPath.first?.root?.name == "App.hidden")
     }
   }
+
+  /// A closure has its own name, whatever else the field holds in other objects.
+  @Test(arguments: Program.selected(in: "HeapAnswers"))
+  func closuresThatShareAField(_ program: Program) async throws {
+    try await withHeap(program) { file in
+      let apple = try #require(try await answer(program, file, "--type", "App.Apple").detail)
+      var counts: [String: Int] = [:]
+      for path in apple.paths {
+        let closure = path.retainPath.first { $0.field == "action" }?.closure?.symbol ?? "none"
+        counts[closure, default: 0] += path.count
+      }
+      #expect(apple.count == 16)
+      #expect(
+        counts == [
+          "closure #1 in App.wireFirst(_:)": 4, "closure #1 in App.wireSecond(_:)": 8,
+          "closure #1 in App.wireThird(_:_:)": 4,
+        ], "\(apple.paths)")
+    }
+  }
+
+  @Test(arguments: Program.selected(in: "HeapAnswers"))
+  func nothingBehindTheLastFieldIsAReference(_ program: Program) async throws {
+    try await withHeap(program) { file in
+      let leaf = try #require(try await answer(program, file, "--type", "App.Leaf").detail)
+      #expect(leaf.count == 1 && !leaf.referrers.contains { $0.type == "App.Entry" }, "\(leaf.referrers)")
+      let entry = try #require(try await answer(program, file, "--type", "App.Entry").detail)
+      #expect(entry.count == 4 && entry.references.isEmpty, "\(entry.references)")
+    }
+  }
 }

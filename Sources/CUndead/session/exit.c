@@ -20,14 +20,19 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 extern int __cxa_atexit(void (*handler)(void *), void *argument, void *library);
 
-// Where this thread called exit(), if it did so itself.
-static __thread undead_call_site exit_call __attribute__((tls_model("initial-exec")));
+// Where threads called exit(). Not in thread-local storage, which is a root: the registers would keep alive what nothing else does.
+enum { EXIT_CALLS = 16 };
+static struct {
+  int32_t thread;   // 0: free
+  undead_call_site site;
+} exit_calls[EXIT_CALLS];
 
 undead_call_site undead_main_call;
 
@@ -41,6 +46,7 @@ static undead_check *check_under_way;     // its check
 int undead_exit_under_way(void) { return __atomic_load_n(&stage, __ATOMIC_ACQUIRE) != ALIVE; }
 
 void undead_exit_reset(void) {
+  memset(exit_calls, 0, sizeof exit_calls);
   __atomic_store_n(&calling_thread, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&ending_thread, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&stage, ALIVE, __ATOMIC_RELEASE);
@@ -51,6 +57,24 @@ static void set_stage(uint32_t value) {
   syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+static undead_call_site *exit_call_of(int32_t thread) {
+  for (int i = 0; i < EXIT_CALLS; i++)
+    if (__atomic_load_n(&exit_calls[i].thread, __ATOMIC_ACQUIRE) == thread) return &exit_calls[i].site;
+  return NULL;
+}
+
+// The first call counts: a handler that exit() calls may call it again. Of threads without a place nothing is known.
+static void note_exit_call(int32_t thread, const undead_call_site *site) {
+  if (exit_call_of(thread)) return;
+  for (int i = 0; i < EXIT_CALLS; i++) {
+    int32_t nobody = 0;
+    if (!__atomic_compare_exchange_n(&exit_calls[i].thread, &nobody, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    exit_calls[i].site = *site;
+    __atomic_store_n(&exit_calls[i].thread, thread, __ATOMIC_RELEASE);
+    return;
+  }
+}
+
 // Main has returned if the slot of its return address holds another one: that of the call of exit() that followed.
 static bool main_has_returned(void) {
   if (undead_main_call.sp == 0 || syscall(SYS_gettid) != getpid()) return false;
@@ -59,9 +83,11 @@ static bool main_has_returned(void) {
 
 // The thread that ends the program waits in our handler: what lies below its call of exit() is not the program's.
 static void describe_caller(undead_scan_options *options) {
-  const undead_call_site *site = exit_call.sp ? &exit_call : main_has_returned() ? &undead_main_call : NULL;
+  int32_t self = (int32_t)syscall(SYS_gettid);
+  const undead_call_site *site = exit_call_of(self);
+  if (!site && main_has_returned()) site = &undead_main_call;
   if (!site) return;
-  options->caller_tid = (int32_t)syscall(SYS_gettid);
+  options->caller_tid = self;
   options->caller_sp = site->sp;
   options->caller_pc = site->return_address;
   options->caller_frame = site->sp;
@@ -178,8 +204,10 @@ static exit_function next_exit, next__exit, next__Exit, next_quick_exit;
 // Called by the stub that interposes exit(); returns the function to go on with.
 __attribute__((visibility("hidden"))) exit_function undead_exit_called(const undead_call_site *site);
 exit_function undead_exit_called(const undead_call_site *site) {
-  if (exit_call.sp == 0) exit_call = *site;
-  if (undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN) hold_back();
+  // In a sandbox that has no session of ours every system call may be the last one.
+  if (!undead_session_in_charge()) return UNDEAD_NEXT(next_exit, "exit");
+  note_exit_call((int32_t)syscall(SYS_gettid), site);
+  if (undead_process_now() == UNDEAD_PROCESS_OWN) hold_back();
   return UNDEAD_NEXT(next_exit, "exit");
 }
 

@@ -17,6 +17,8 @@
 
 enum { SITE_RAW_OF_SWIFT = 1, SITE_SAMPLED = 2, ELEMENT_UNKNOWN = UINT32_MAX };
 
+enum { STRENGTH_NUMBER = 4 };   // no reference at all
+
 typedef struct {
   uint32_t type, flags;
   uint64_t size;
@@ -170,6 +172,12 @@ static uint32_t offset_of(const undead_graph_place *place) {
   return known ? place->offset >> 1 : place->offset;   // the lowest bit tells keys from values
 }
 
+// A word behind the last capture is left from before.
+static uint32_t strength_of(const heap_names *names, const undead_graph_place *place, const undead_edge_name *name) {
+  bool captured = place->type != UINT32_MAX && names->graph->types[place->type].kind == UNDEAD_KIND_CONTEXT;
+  return captured && name->flags & UNDEAD_EDGE_WEAK ? STRENGTH_NUMBER : place->strength;
+}
+
 static void write_places(heap_names *names) {
   undead_tables *tables = &names->writer->tables;
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_PLACES, sizeof(place_entry));
@@ -184,7 +192,7 @@ static void write_places(heap_names *names) {
                          .offset = offset_of(place),
                          .label = undead_string_add(&tables->strings, implied ? "weak references" : name.label),
                          .declared_type = undead_string_add(&tables->strings, name.type),
-                         .strength = place->strength,
+                         .strength = strength_of(names, place, &name),
                          .flags = place->flags,
                          .function = name.function};
     if (name.function) undead_table_module(tables, name.function);

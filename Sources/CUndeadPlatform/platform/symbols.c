@@ -294,11 +294,12 @@ static bool build_address_index(symbol_table *table) {
   return true;
 }
 
-const char *undead_symbol_name(uintptr_t address, uintptr_t *start) {
-  if (start) *start = 0;
+// The function or object that contains the address, NULL if it is not known.
+static const Elf64_Sym *symbol_at(uintptr_t address, const symbol_table **found) {
   const undead_module *module = undead_module_of(address);
   symbol_table *table = module ? table_of(module) : NULL;
-  if (!table || !table->symbol_count || (!table->by_address && !build_address_index(table))) return "";
+  if (!table || !table->symbol_count || (!table->by_address && !build_address_index(table))) return NULL;
+  *found = table;
   uint64_t offset = address - module->low;
   size_t low = 0, high = table->by_address_count;
   while (low < high) {
@@ -311,11 +312,22 @@ const char *undead_symbol_name(uintptr_t address, uintptr_t *start) {
     uint64_t key = table->by_address[--low];
     const Elf64_Sym *symbol = &table->symbols[key & UINT32_MAX];
     uint64_t distance = offset - (key >> 32);
-    if (distance >= symbol->st_size && (distance != 0 || symbol->st_size)) continue;
-    if (start) *start = module->bias + symbol->st_value;
-    return table->strings + symbol->st_name;
+    if (distance < symbol->st_size || (distance == 0 && !symbol->st_size)) return symbol;
   }
-  return "";
+  return NULL;
+}
+
+const char *undead_symbol_name(uintptr_t address, uintptr_t *start) {
+  const symbol_table *table = NULL;
+  const Elf64_Sym *symbol = symbol_at(address, &table);
+  if (start) *start = symbol ? table->module->bias + symbol->st_value : 0;
+  return symbol ? table->strings + symbol->st_name : "";
+}
+
+int undead_symbol_visibility(uintptr_t address) {
+  const symbol_table *table = NULL;
+  const Elf64_Sym *symbol = symbol_at(address, &table);
+  return symbol ? ELF64_ST_VISIBILITY(symbol->st_other) : STV_DEFAULT;
 }
 
 bool undead_symbols_each_variable(const undead_module *module, undead_variable_visitor visit, void *context) {

@@ -144,7 +144,8 @@ bool undead_scope_push(uint32_t scope, const void *uint32_type) {
 
 void undead_scope_pop(void) {
   if (!pushed.count || pushed.tasks[pushed.count - 1] != swift_task_getCurrent()) return;
-  pushed.count--;
+  // Thread-local storage is a root.
+  pushed.tasks[--pushed.count] = NULL;
   swift_task_localValuePop();
 }
 #endif

@@ -17,10 +17,10 @@ static const struct {
   const char *label;
 } known_words[] = {
   {"CFRunLoopTimer", 144, "context.info"},   // CFRunLoop.c: __CFRunLoopTimer
-  {"dispatch source refs", 40, "event handler"},   // ds_handler
-  {"dispatch source refs", 48, "cancel handler"},
-  {"linked refs", 40, "event handler"},      // behind the link
-  {"linked refs", 48, "cancel handler"},
+  {"dispatch source refs", ABI_SOURCE_HANDLERS, "event handler"},
+  {"dispatch source refs", ABI_SOURCE_HANDLERS + 8, "cancel handler"},
+  {"linked refs", ABI_SOURCE_HANDLERS, "event handler"},      // behind the link
+  {"linked refs", ABI_SOURCE_HANDLERS + 8, "cancel handler"},
   {"dispatch source", 72, "finalizer context"},
 };
 

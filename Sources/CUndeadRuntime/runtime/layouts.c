@@ -48,6 +48,15 @@ static bool is_image_toolchain(uintptr_t address) {
   return module && module->toolchain;
 }
 
+// Only classes of the standard library, and their heirs, have elements behind their fields. What Core Foundation makes is no class of
+// the program's.
+static uint32_t fixed_size_of_class(const undead_layout *layout) {
+  if (!layout->user_type || layout->storage) return 0;
+  for (uintptr_t isa = layout->isa; isa; isa = read_word(isa + ABI_CLASS_SUPER))
+    if (!strcmp(undead_descriptor_module(read_word(isa + ABI_CLASS_DESCRIPTOR)), "Swift")) return 0;
+  return read_u32(layout->isa + ABI_CLASS_INSTANCE_SIZE);
+}
+
 static void compute(undead_layout *layout, undead_evidence_map *map) {
   undead_evidence_clear(map);
   switch (layout->kind) {
@@ -59,6 +68,7 @@ static void compute(undead_layout *layout, undead_evidence_map *map) {
     undead_tail_layout_learn(layout, map);
     undead_evidence_clear(map);
     undead_evidence_of_class(map, layout->isa);
+    layout->fixed_size = fixed_size_of_class(layout);
     break;
   case UNDEAD_KIND_CONTEXT:
     layout->user_type = !is_image_toolchain(layout->isa);

@@ -6,6 +6,8 @@
 #include "scan/counts.h"
 #include "scan/graph_walk.h"
 #include "scan/held.h"
+#include "scan/switched.h"
+#include "scan/unsure.h"
 #include "world/crew.h"
 
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {
@@ -15,6 +17,7 @@ bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *
 void undead_analysis_close(undead_analysis *analysis, const undead_storage *storage) {
   undead_mark_close(&analysis->marker);
   undead_held_close(&analysis->bodies);
+  undead_unsure_close(&analysis->bodies);
   undead_paths_close(&analysis->paths, storage);
   undead_suspects_close(&analysis->suspects);
   undead_closed_close(&analysis->closed);
@@ -50,7 +53,8 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   }
   undead_avoid_look();
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
-  if (!undead_mark_roots(marker, &view->roots)) return false;
+  if (!undead_mark_roots(marker, &view->roots) || !undead_switched_doubt(marker, &view->roots)) return false;
+  if (!undead_unsure_doubt(marker)) return false;
   if (!decide(marker, &view->roots)) return false;
   if (options->suspects && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;

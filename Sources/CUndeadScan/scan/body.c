@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/body.h"
 #include "platform/memory.h"
+#include "platform/sort.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
@@ -80,22 +81,32 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   return refcount & 1 && (refcount & REFCOUNT_UNOWNED_MASK) != 0;
 }
 
+static bool has_unowned_references(const undead_heap *heap, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  uintptr_t table = side_table_of(refcount);
+  if (table && undead_heap_starts(heap, table)) refcount = word_at(table + ABI_SIDE_TABLE_COUNTS);
+  return (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
+}
+
 // True if the word can be what a weak or unowned reference holds: nothing, a side table, or an object that counts it.
 static bool may_be_uncounted(const undead_heap *heap, uintptr_t block, uintptr_t word) {
   uintptr_t target = undead_heap_resolve(heap, word);
   // Where the keys and values of a dictionary begin lies in the dictionary itself.
   if (!target || target == block || !undead_classify(word_at(target), undead_block_size(target))) return true;
-  uint64_t refcount = word_at(target + ABI_OBJECT_REFCOUNT);
-  return side_table_of(refcount) || (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
+  return has_unowned_references(heap, target);
 }
 
-// Without backtraces: whether the fields hold what they would. Records of the program may begin like an object, too.
+// Whether the fields hold what they would. Records of the program may begin like an object, too.
 static bool fields_fit(undead_bodies *bodies, uintptr_t block) {
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
   size_t size = undead_block_size(block);
   for (uint32_t i = 0; layout && i < layout->skip_count && layout->skip[i] + 8 <= size; i++)
     if (!may_be_uncounted(bodies->heap, block, word_at(block + layout->skip[i]))) return false;
   return true;
+}
+
+static bool knows_maker_of(const undead_bodies *bodies, uintptr_t block) {
+  return undead_knows_maker(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE);
 }
 
 // Any program may write the address of a class to the start of its own memory, but not those of contexts and tasks.
@@ -105,17 +116,23 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
   if (undead_given() && undead_is_deiniting(bodies->heap, block)) return false;
   if (kind != UNDEAD_KIND_CLASS) return true;
   if (!undead_has_refcount(bodies->heap, block)) return false;
-  if (!undead_given() && !bodies->makers) return true;
-  uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
-  if (undead_given() && backtrace <= UNDEAD_BACKTRACE_NONE) return fields_fit(bodies, block);
-  if (!bodies->makers) return true;
-  if (!undead_is_made_raw(bodies->makers, backtrace)) return true;
+  if (!knows_maker_of(bodies, block)) return fields_fit(bodies, block);
+  if (!undead_is_made_raw(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE)) return true;
   return undead_owns_memory(block);   // an object on guarded pages
 }
 
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size) {
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
   return layout && is_object(bodies, block, layout->kind) ? layout : NULL;
+}
+
+static bool is_unsure_of(const undead_bodies *bodies, uintptr_t block, const undead_layout *layout) {
+  return layout->kind == UNDEAD_KIND_CLASS && layout->skip_count && !knows_maker_of(bodies, block);
+}
+
+bool undead_is_unsure(undead_bodies *bodies, uintptr_t block, size_t size) {
+  const undead_layout *layout = undead_block_layout(bodies, block, size);
+  return layout && is_unsure_of(bodies, block, layout);
 }
 
 static uint32_t cache_slot(uintptr_t first_word) {
@@ -180,6 +197,10 @@ static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body 
   if (!undead_is_held(bodies, block) && slab < body->high) body->frames = slab;
 }
 
+static bool is_handler(const undead_bodies *bodies, uintptr_t block) {
+  return bodies->handler_count && undead_place_of_word(bodies->handlers, bodies->handler_count, block) < bodies->handler_count;
+}
+
 static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
   uintptr_t isa = bodies->stale->slab_isa;
   if (undead_side_table_owner(bodies->heap, block, size)) {
@@ -190,7 +211,8 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
     if (!undead_is_held(bodies, block) && body->low + ABI_SLAB_HEADER < body->high) body->frames = body->low + ABI_SLAB_HEADER;
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
-  } else if (undead_stale_is_continuation(bodies->stale, bodies->heap, block, size)) {
+  } else if (undead_stale_looks_like_continuation(block, size)
+             && (is_handler(bodies, block) || undead_stale_is_continuation(bodies->stale, bodies->heap, block))) {
     undead_continuation_words words = undead_stale_continuation_words(block);
     body->high = words.end;
     // Queues of many link them, and a look at the counts for each would cost more than it finds.
@@ -257,6 +279,10 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->low = block + ABI_OBJECT_HEADER;
   body->skip = layout->skip;
   body->skip_count = layout->skip_count;
+  if (is_unsure_of(bodies, block, layout)) {
+    bodies->met_unsure = true;
+    body->unsure = bodies->doubts_unsure && undead_place_of_word(bodies->sure, bodies->sure_count, block) == bodies->sure_count;
+  }
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
   if (layout->storage && held) body_of_changing(body, layout, size);

@@ -22,6 +22,7 @@ typedef struct {
   uintptr_t isa;            // of a Swift object of known type, else 0
   const undead_layout *layout;   // NULL if the type is not known
   bool side_table;
+  bool unsure;              // memory of the program may look the same: what `skip` lists counts as numbers
   uintptr_t frames;         // from here on what may be out of use, as in frames of a suspended task, or in an array that is being
                             // changed (UNDEAD_EVIDENCE_PERHAPS); `high` if there is nothing
   uintptr_t loose_low, loose_high;   // the same in front of it, of memory without a type; 0 if there is nothing
@@ -51,6 +52,12 @@ typedef struct undead_bodies {
   uintptr_t *held;        // storage that a thread may be changing, and memory of tasks that may be running, ascending (scan/held.h);
                           // NULL: all of it
   uint32_t held_count;
+  bool met_unsure;        // objects of which nothing says that they are some (scan/unsure.h)
+  bool doubts_unsure;     // what such may be keeps alive what its weak and unowned words name, unless the counts say otherwise
+  uintptr_t *handlers;    // continuations that sources call, ascending (scan/suspect_handlers.h)
+  uint32_t handler_count;
+  uintptr_t *sure;        // blocks of which that is not so, ascending
+  uint32_t sure_count, sure_capacity;
   struct {
     uintptr_t isa;
     const undead_layout *layout;
@@ -81,6 +88,8 @@ bool undead_body_learn(undead_bodies *bodies, uintptr_t first_word);
 // Whether `address`, in `block`, lies in a task's memory, and no task begins there (one of `async let` may, in that of
 // another). Nobody owns a task by such an address: what it holds lives as long as the task does.
 bool undead_is_inside_task(undead_bodies *bodies, uintptr_t block, uintptr_t address);
+// Whether the block is an object, by its looks, and has weak or unowned words, and nothing says who made it.
+bool undead_is_unsure(undead_bodies *bodies, uintptr_t block, size_t size);
 // That of the object at `block`; NULL if its type is not known, or other memory begins like one.
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size);
 

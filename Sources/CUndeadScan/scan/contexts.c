@@ -37,6 +37,16 @@ bool undead_has_started_context(undead_interval where) {
   return false;
 }
 
+bool undead_is_return_address(uintptr_t address) {
+  enum { LONGEST = 7, DIRECT = 0xe8, DIRECT_BYTES = 5, INDIRECT = 0xff, DIGIT = 0x38, CALL = 0x10 };
+  if (!undead_is_executable(address) || !undead_is_readable(address - LONGEST, LONGEST)) return false;
+  const uint8_t *end = (const uint8_t *)address;
+  if (end[-DIRECT_BYTES] == DIRECT) return true;
+  for (int length = 2; length <= LONGEST; length++)
+    if (end[-length] == INDIRECT && (end[1 - length] & DIGIT) == CALL) return true;
+  return false;
+}
+
 // From the ucontext on, which the handler's return leaves the stack pointer at.
 enum {
   CONTEXT_R12 = 72,            // to r15

@@ -9,6 +9,9 @@ uintptr_t undead_lowest_interrupted(undead_interval where, undead_interval stack
 // True if a function that makecontext prepared was called from `where` on: then frames that wait for it may lie anywhere.
 bool undead_has_started_context(undead_interval where);
 
+// Whether an instruction that calls a function ends at `address`.
+bool undead_is_return_address(uintptr_t address);
+
 // What lies on the stack for a signal that came while its thread was in a system call of libc, or about to be in one.
 typedef struct {
   undead_interval saved[2];   // registers that functions leave as they are

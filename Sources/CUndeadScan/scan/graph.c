@@ -16,6 +16,8 @@
 #define NEIGHBOURS 7            // words: three before the reference, it, three behind it
 #define MOST_FIXED_OFFSET 4096u // further words of objects without known fields share a place
 
+#define LEAST_CODE 4096u        // no code lies below
+
 // The references of a block while they are listed: their number comes first in the stream.
 typedef struct {
   uint32_t place, target;
@@ -99,17 +101,35 @@ static undead_strength strength_of(const walk *self, const undead_reference *ref
   return counted ? UNDEAD_STRENGTH_COUNTED : UNDEAD_STRENGTH_RAW;
 }
 
+// A closure is its code and, in the word behind, what it captured: the code names the reference, and not the field.
+static uintptr_t function_before(const walk *self, const undead_reference *reference) {
+  if (reference->at % 8 || reference->at - 8 < self->body->low) return 0;
+  uintptr_t word = word_at(reference->at - 8);
+  if (word < LEAST_CODE || word >> UNDEAD_ADDRESS_BITS || undead_heap_may_hold(self->writer.heap, word)) return 0;
+  return undead_is_executable(word) ? word : 0;
+}
+
+// What lies behind the last field belongs to nobody: malloc's blocks are a bit larger than what was asked for. A larger rest is
+// something else: memory of the program may begin like an object.
+static bool is_behind_fields(const walk *self, uintptr_t at) {
+  enum { MOST_ROUNDING = 48 };
+  const undead_layout *layout = self->body->layout;
+  if (!layout || !layout->fixed_size || self->size > layout->fixed_size + MOST_ROUNDING) return false;
+  return at + sizeof(uintptr_t) > self->block + layout->fixed_size;
+}
+
 static void visit(void *context, const undead_reference *reference) {
   walk *self = context;
   undead_graph_writer *writer = &self->writer;
   uintptr_t block = undead_heap_block(writer->heap, reference->address);
-  if (!block || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
+  if (!block || reference->evidence == UNDEAD_EVIDENCE_NUMBER || is_behind_fields(self, reference->at)) return;
   undead_strength strength = strength_of(self, reference, block);
   // Tasks and contexts point into themselves; only what is counted is a reference.
   if (block == self->block && strength != UNDEAD_STRENGTH_COUNTED) return;
   if (strength == UNDEAD_STRENGTH_RAW && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_NUMBER)
     return;
-  undead_graph_place place = {.type = self->type, .strength = strength, .value = reference->value};
+  undead_graph_place place = {.type = self->type, .strength = strength, .value = reference->value,
+                              .function = function_before(self, reference)};
   if (strength == UNDEAD_STRENGTH_WEAK) {
     uintptr_t owner = undead_side_table_owner(writer->heap, block, undead_block_size(block));
     if (owner) block = owner;

@@ -151,7 +151,9 @@ uint32_t undead_graph_shape_of(undead_graph_tables *tables, undead_graph_shape s
 }
 
 static uint64_t first_key(const undead_graph_place *place) { return (uint64_t)place->type << 32 | place->offset; }
-static uint64_t second_key(const undead_graph_place *place) { return (uint64_t)place->strength << 8 | place->flags; }
+static uint64_t second_key(const undead_graph_place *place) {
+  return place->function << 16 | (uint64_t)place->strength << 8 | place->flags;
+}
 
 uint32_t undead_graph_place_known(const undead_graph_tables *tables, const undead_graph_place *place) {
   return undead_index_find(&tables->places, first_key(place), second_key(place));

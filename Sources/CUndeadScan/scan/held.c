@@ -16,8 +16,6 @@
 #define NEAR_BYTES 4096u
 // Of a block that such a frame refers to: collections are stored properties.
 #define FIELDS_BYTES 512u
-// Memory that the program mapped may be a fiber's stack if it is no larger.
-#define MOST_STACK_BYTES (8u << 20)
 
 // Elements that are being removed from an array are behind its count while their deinits run any code, and so are those
 // that a sequence adds to a deque while it runs; those of hash tables are covered by the bitmap but for a few instructions.
@@ -27,8 +25,8 @@ static bool may_be_changing(const undead_layout *layout, bool running) {
   return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING;
 }
 
-static void hold(undead_bodies *bodies, uintptr_t block) {
-  if (bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
+void undead_hold(undead_bodies *bodies, uintptr_t block) {
+  if (bodies->held && bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }
 
@@ -36,22 +34,29 @@ static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (layout && may_be_changing(layout, running)) hold(bodies, block);
+  if (layout && may_be_changing(layout, running)) undead_hold(bodies, block);
 }
 
-// A task that a thread refers to may be running: its frames are between two instructions, too.
+static bool begins_task(undead_bodies *bodies, uintptr_t address, uintptr_t end) {
+  if (address % 8 || address + ABI_TASK_FIRST_SLAB + 8 > end) return false;
+  const undead_layout *layout = undead_body_layout(bodies, word_at(address));
+  return layout && layout->kind == UNDEAD_KIND_TASK;
+}
+
+// A task that a thread refers to may be running: its frames are between two instructions, too. One of `async let` lies in a slab
+// of another.
 static void add_task(undead_bodies *bodies, uintptr_t word) {
   enum { MOST_SLABS = 64 };
-  uintptr_t task = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
-  if (!task || undead_block_size(task) < ABI_TASK_FIRST_SLAB + 8) return;
-  const undead_layout *layout = undead_body_layout(bodies, word_at(task));
-  if (!layout || layout->kind != UNDEAD_KIND_TASK) return;
-  hold(bodies, task);
+  uintptr_t address = word & UNDEAD_POINTER_MASK, memory = undead_heap_resolve(bodies->heap, address);
+  if (!memory) return;
+  uintptr_t end = memory + undead_block_size(memory), task = begins_task(bodies, address, end) ? address : memory;
+  if (task == memory && !begins_task(bodies, memory, end)) return;
+  undead_hold(bodies, memory);
   uintptr_t slab = word_at(task + ABI_TASK_FIRST_SLAB);
   for (int i = 0; i < MOST_SLABS && slab; i++, slab = word_at(slab + ABI_SLAB_NEXT)) {
     uintptr_t block = undead_heap_resolve(bodies->heap, slab);
     if (!block || slab % 8 || slab + ABI_SLAB_HEADER > block + undead_block_size(block)) return;
-    if (block != task) hold(bodies, block);
+    if (block != memory) undead_hold(bodies, block);
   }
 }
 
@@ -74,12 +79,6 @@ static void add_reachable(undead_bodies *bodies, uintptr_t word) {
   if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_storage(bodies, word_at(address), true);
 }
 
-// A stack of the program's own, on which a fiber may have been left in the middle of a change.
-static void add_possible_stack(undead_bodies *bodies, const undead_root *root) {
-  if (root->high - root->low > MOST_STACK_BYTES || undead_module_of(root->low)) return;
-  for (uintptr_t at = root->low; at < root->high; at += 8) add_storage(bodies, word_at(at), false);
-}
-
 // A thread at a system call, or in the check that it asked for, is not between two instructions of the library.
 static bool was_running(const undead_world *world, int32_t caller, int32_t tid) {
   if (tid == caller) return false;
@@ -97,6 +96,10 @@ static void add_root(undead_bodies *bodies, const undead_world *world, int32_t c
   }
 }
 
+void undead_held_sort(undead_bodies *bodies) {
+  if (bodies->held && bodies->held_count <= UNDEAD_MOST_HELD) undead_sort_words(bodies->held, bodies->held_count);
+}
+
 void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world, int32_t caller) {
   bodies->held_count = 0;
   bodies->held = undead_map(UNDEAD_MOST_HELD * sizeof *bodies->held);
@@ -104,12 +107,11 @@ void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const un
   for (uint32_t i = 0; i < roots->count; i++) {
     const undead_root *root = &roots->roots[i];
     if (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) add_root(bodies, world, caller, root);
-    if (root->kind == UNDEAD_ROOT_GLOBAL) add_possible_stack(bodies, root);
     // The task that a thread runs is in its thread-local storage.
     if (root->kind == UNDEAD_ROOT_THREAD_LOCAL)
       for (uintptr_t at = root->low; at < root->high; at += 8) add_task(bodies, word_at(at));
   }
-  if (bodies->held_count <= UNDEAD_MOST_HELD) undead_sort_words(bodies->held, bodies->held_count);
+  undead_held_sort(bodies);
 }
 
 void undead_held_close(undead_bodies *bodies) {

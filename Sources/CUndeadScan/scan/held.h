@@ -13,5 +13,9 @@
 void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world, int32_t caller);
 void undead_held_close(undead_bodies *bodies);
 
+// Adds a block; to be sorted again before it is asked for.
+void undead_hold(undead_bodies *bodies, uintptr_t block);
+void undead_held_sort(undead_bodies *bodies);
+
 // True if a thread may be changing the storage at `block`.
 bool undead_is_held(const undead_bodies *bodies, uintptr_t block);

@@ -26,6 +26,11 @@ void undead_makers_open(undead_makers *makers);
 
 bool undead_find_maker(undead_makers *makers, uint32_t backtrace);   // what undead_is_made_raw says of one that is not in the cache
 
+// Whether the next function has an answer for blocks with this backtrace. `makers` may be NULL.
+static inline bool undead_knows_maker(const undead_makers *makers, uint32_t backtrace) {
+  return makers && makers->raw[0].low && makers->objects[0].low && backtrace > UNDEAD_BACKTRACE_NONE;
+}
+
 static inline uint32_t undead_maker_slot(uint32_t backtrace) { return (backtrace * 0x9E3779B1u) >> 22; }
 
 // True if something else than the Swift runtime made the block with this backtrace, so that it is no object. False also

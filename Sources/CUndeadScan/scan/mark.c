@@ -104,11 +104,17 @@ static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t orig
   if (undead_heap_starts(marker->heap, end + 8)) mark_block(marker, end + 8, origin);
 }
 
+// A task owns its slabs by their first bytes. A task of `async let` lies in the frames of another, where each word is in doubt.
+static inline bool may_own_slab(uintptr_t block, uintptr_t address, uintptr_t origin) {
+  return address == block && !(origin & OF_ROOT) && doubt_of(origin) == UNDEAD_EVIDENCE_PERHAPS;
+}
+
 // What does not name the start of a block, or is doubtful.
 static __attribute__((noinline)) void mark_other(undead_marker *marker, uintptr_t address, uintptr_t origin) {
   uintptr_t block = undead_heap_block(marker->heap, address);
   bool doubtful = doubt_of(origin) != UNDEAD_EVIDENCE_RAW;
-  if (block && doubtful && undead_is_inside_task(marker->bodies, block, address)) return;
+  if (block && doubtful && !may_own_slab(block, address, origin)
+      && undead_is_inside_task(marker->bodies, block, address)) return;
   if (block) mark_block(marker, block, origin);
   else mark_beside(marker, address, origin);
 }
@@ -252,6 +258,11 @@ bool undead_mark_roots(undead_marker *marker, const undead_roots *roots) {
   if (!marker->doubtful_blocks) marker->bit = early_bit;
   marker->only_threads = false;
   return !marker->waiting.no_memory;
+}
+
+void undead_mark_again(undead_marker *marker, uintptr_t block) {
+  scan_other(marker, block, undead_heap_block_size(marker->heap, block));
+  drain_all(marker);
 }
 
 static bool doubt_unmarked(void *context, uintptr_t block, uint32_t *word) {

@@ -67,6 +67,8 @@ struct undead_marker {
 
 // `marker` must be zeroed but for what says how to mark. False without memory, then the marks are incomplete.
 bool undead_mark_roots(undead_marker *marker, const undead_roots *roots);
+// Looks at a marked block again, of which more may be in use than was thought.
+void undead_mark_again(undead_marker *marker, uintptr_t block);
 // Lists every block that is not marked as if a number named it.
 void undead_mark_doubt_all(undead_marker *marker);
 // Marks a block and all that it reaches, unless these are more than `limit` blocks: then some of them, and false.

@@ -26,7 +26,9 @@ static void work(void *context, uint32_t index) {
 static void prepare(member *member, const undead_marker *first) {
   const undead_bodies *bodies = first->bodies;
   member->bodies = (undead_bodies){.heap = bodies->heap, .stale = bodies->stale, .closure_of_c = bodies->closure_of_c,
-                                   .exact = bodies->exact, .held = bodies->held, .held_count = bodies->held_count};
+                                   .exact = bodies->exact, .held = bodies->held, .held_count = bodies->held_count,
+                                   .doubts_unsure = bodies->doubts_unsure, .sure = bodies->sure,
+                                   .sure_count = bodies->sure_count};
   if (bodies->makers) {
     member->makers = *bodies->makers;
     member->bodies.makers = &member->makers;
@@ -40,6 +42,7 @@ static void prepare(member *member, const undead_marker *first) {
 static void add(undead_marker *first, undead_marker *other) {
   first->blocks += other->blocks;
   first->bytes += other->bytes;
+  first->bodies->met_unsure |= other->bodies->met_unsure;
   for (uintptr_t listed; (listed = undead_worklist_pop(&other->doubted));) undead_worklist_push(&first->doubted, listed);
   first->waiting.no_memory |= other->waiting.no_memory | other->doubted.no_memory | other->for_first.no_memory;
   undead_mark_close(other);

@@ -13,6 +13,11 @@ static inline bool undead_plan_holds(undead_bodies *bodies, uintptr_t block) {
   uint32_t backtrace = *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE;
   return !bodies->makers || !undead_is_made_raw(bodies->makers, backtrace);
 }
+// Whether a block like that may be memory of the program, with words that the type would have looked past.
+static inline bool undead_plan_is_unsure(const undead_plan *plan, const undead_bodies *bodies, uintptr_t block) {
+  if (!plan->counted || !plan->has_weak) return false;
+  return !undead_knows_maker(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE);
+}
 
 // The plan for the object at `block`; NULL if it is no object, or not plain, or if that takes a closer look.
 static inline const undead_plan *undead_plain_plan(undead_bodies *bodies, uintptr_t block, size_t size) {
@@ -25,6 +30,7 @@ static inline const undead_plan *undead_plain_plan(undead_bodies *bodies, uintpt
   // Not a side table's address, and a living object's unowned count.
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   if (refcount >> 62 == 3 || !(refcount & 1) || !(refcount & 0xFFFFFFFEu)) return NULL;
+  if (undead_plan_is_unsure(plan, bodies, block)) return NULL;
   return undead_plan_holds(bodies, block) ? plan : NULL;
 }
 

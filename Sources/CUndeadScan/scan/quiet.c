@@ -4,8 +4,10 @@
 #include "scan/contexts.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "runtime/runtime.h"
 #include "unwind/walk_x86_64.h"
 #include "world/images.h"
+#include <elf.h>
 #include <string.h>
 
 enum { MOST_FRAMES = 512 };
@@ -28,15 +30,27 @@ typedef struct {
 
 static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
 
-// With -static-stdlib the runtime lies in the program.
 static bool is_name_of_runtime(const char *name) {
-  return has_prefix(name, "swift_") || has_prefix(name, "_swift_") || has_prefix(name, "_ZN5swift")
-    || has_prefix(name, "$ss") || has_prefix(name, "undead_");
+  return has_prefix(name, "swift_") || has_prefix(name, "_swift_") || has_prefix(name, "_ZN5swift");
 }
 
-static bool is_name_of_main(const char *name) {
-  size_t length = strlen(name);
-  return !strcmp(name, "main") || (length > 5 && !strcmp(name + length - 5, "_main"));
+// With -static-stdlib the runtime lies in the program, with functions that are hidden. A function of the program may be named
+// like one: with any other visibility it may be either.
+static code_kind kind_in_module_of_runtime(const char *name, uintptr_t pc) {
+  if (!is_name_of_runtime(name)) return CODE_C;
+  return undead_symbol_visibility(pc) == STV_HIDDEN ? CODE_RUNTIME : CODE_UNKNOWN;
+}
+
+// Functions without a mangled name that the compiler makes for top-level code, @main, and their asynchronous forms. C code may
+// have the same names. But the compiler makes `main` protected (lib/IRGen/GenDecl.cpp; SwiftPM gives it another name, too), and
+// to `async_Main` belongs a record that says how to call it.
+static bool is_main_of_swift(const undead_module *module, const char *name, uintptr_t pc, uintptr_t start) {
+  if (has_prefix(name, "async_Main")) {
+    char next = name[sizeof "async_Main" - 1];
+    return (!next || next == 'T') && undead_symbol_address(module, "async_MainTu", NULL);
+  }
+  return undead_symbol_visibility(pc) == STV_PROTECTED && undead_symbol_address(module, "main", NULL) == start
+    && undead_symbol_address(module, "__swift_reflection_version", NULL);
 }
 
 static code_kind kind_of(uintptr_t pc) {
@@ -46,13 +60,16 @@ static code_kind kind_of(uintptr_t pc) {
   if (undead_in(undead_image_facts.dispatch, pc)) return CODE_SERVICE;
   // Of the toolchain's Swift libraries only Foundation is like a library of anybody's.
   if (module->toolchain) return strstr(module->path, "Foundation") ? CODE_SERVICE : CODE_RUNTIME;
-  const char *name = undead_symbol_name(pc, NULL);
-  if (!name[0]) return CODE_UNKNOWN;
-  if (is_name_of_runtime(name)) return CODE_RUNTIME;
-  if (!strcmp(name, "_start")) return CODE_LIBC;   // of crt1.o
+  uintptr_t start;
+  const char *name = undead_symbol_name(pc, &start);
+  // Functions of ours and what they call: nothing is said of them.
+  if (!name[0] || has_prefix(name, "undead_")) return CODE_UNKNOWN;
+  if (has_prefix(name, "$ss")) return CODE_RUNTIME;
   if (has_prefix(name, "$s")) return CODE_SWIFT;
-  bool swift_module = undead_symbol_address(module, "__swift_reflection_version", NULL) != 0;
-  return is_name_of_main(name) && swift_module ? CODE_SWIFT : CODE_C;
+  if (!strcmp(name, "_start")) return CODE_LIBC;   // of crt1.o
+  if (is_main_of_swift(module, name, pc, start)) return CODE_SWIFT;
+  bool with_runtime = module == undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name);
+  return with_runtime ? kind_in_module_of_runtime(name, pc) : CODE_C;
 }
 
 static void add_weak(weak_parts *parts, uintptr_t low, uintptr_t high) {
@@ -220,6 +237,8 @@ void undead_quiet_prepare(void) {
     if (module->toolchain) continue;
     undead_symbol_name(module->low, NULL);
     undead_symbol_address(module, "__swift_reflection_version", NULL);
+    undead_symbol_address(module, "async_MainTu", NULL);
+    undead_symbol_address(module, "main", NULL);
   }
 }
 

@@ -13,6 +13,8 @@
 // | field, element, payload of another type  | at every byte            | above bit 46, low 3 | RAW                 |
 // | buffer of an existential                 | at every byte            | above bit 46, low 3 | by the value's type |
 // | weak, unowned, unused (undead_body)      | none                     |                     | NONE                |
+// | the same, if memory of the program may   | at every byte            | above bit 46, low 3 | NUMBER              |
+// | look like the object                     |                          |                     |                     |
 // | block of no Swift type, root             | at every byte            | above bit 46, low 3 | RAW                 |
 // | aligned words without a type, moreover   | shifted by 16, and hidden by setjmp           | as the word         |
 //
@@ -192,7 +194,8 @@ UNDEAD_WALK undead_walk_fields(const undead_heap *heap, uintptr_t block, const u
     if (at < low) continue;
     uintptr_t end = at < high ? at : high;
     undead_walk_described(heap, block, low, end, layout->words, layout->word_count, false, false, visit, context);
-    if (weak && at < high) undead_walk_word(heap, at, UNDEAD_EVIDENCE_NONE, visit, context);
+    if (at < high && weak) undead_walk_word(heap, at, UNDEAD_EVIDENCE_NONE, visit, context);
+    else if (at < high && body->unsure) undead_walk_word(heap, at, UNDEAD_EVIDENCE_NUMBER, visit, context);
     low = at + 8;
   }
   undead_walk_described(heap, block, low, high, layout->words, layout->word_count, false, false, visit, context);

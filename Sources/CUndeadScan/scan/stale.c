@@ -92,21 +92,20 @@ bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
 // libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an
 // earlier use of the block left there. Others begin with a class, or have the flag of a channel.
 // A program's own tables look the same: only the function of libdispatch that makes them tells whose a block is, and
-// without backtraces nothing does.
-static bool is_made_as_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block) {
+// without backtraces only who refers to it.
+bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block) {
   uintptr_t maker = 0;
   uint32_t backtrace = *undead_heap_word(heap, block) & UNDEAD_WORD_BACKTRACE;
   return stale->allocator_low && undead_backtrace_frames(backtrace, &maker, 1) == 1 && maker > stale->allocator_low
     && maker < stale->allocator_high;
 }
 
-bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size) {
+bool undead_stale_looks_like_continuation(uintptr_t block, size_t size) {
   if (size < ABI_CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return false;
   uint64_t flags = word_at(block);
   if (flags & ~(uint64_t)ABI_CONTINUATION_FLAG_BITS) return false;
   if (!(flags & ABI_CONTINUATION_ALLOCATED) || flags & ABI_CONTINUATION_OF_CHANNEL) return false;
-  if (!undead_module_of(word_at(block + ABI_CONTINUATION_FUNCTION))) return false;
-  return is_made_as_continuation(stale, heap, block);
+  return undead_module_of(word_at(block + ABI_CONTINUATION_FUNCTION)) != NULL;
 }
 
 undead_continuation_words undead_stale_continuation_words(uintptr_t block) {

@@ -34,8 +34,10 @@ bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block);
 
-// Whether `block` is certainly a continuation of libdispatch for a plain function or block.
-bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block, size_t size);
+// Whether `block` has the words of a continuation of libdispatch for a plain function or block.
+bool undead_stale_looks_like_continuation(uintptr_t block, size_t size);
+// Whether a block that looks so certainly is one.
+bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block);
 
 // Where a continuation has words that only some uses of it set: the link and the voucher (`link` up to `function`), and
 // the data (`data` up to `end`). In the others they hold what an earlier use left. Behind `end` nothing is in use.

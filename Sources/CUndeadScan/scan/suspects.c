@@ -7,6 +7,7 @@
 #include "runtime/abi.h"
 #include "scan/references.h"
 #include "scan/suspect_graph.h"
+#include "scan/suspect_handlers.h"
 #include "scan/suspect_owners.h"
 #include "world/images.h"
 #include <stdio.h>
@@ -67,6 +68,7 @@ void undead_suspects_close(undead_suspects *suspects) {
   if (suspects->links) undead_unmap(suspects->links, MAX_LINKS * sizeof *suspects->links);
   undead_mark_close(&suspects->again);
   undead_worklist_close(&suspects->members);
+  undead_suspect_handlers_close(suspects);
   *suspects = (undead_suspects){0};
 }
 
@@ -84,11 +86,17 @@ static uintptr_t source_of(const undead_suspects *suspects, uintptr_t refs) {
 }
 
 // The `refs` of sources on descriptors and signals follow their link in the list of all that wait for the same.
+uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block) {
+  if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return 0;
+  if (source_of(suspects, block)) return block;
+  return source_of(suspects, block + ABI_UNOTE_LINKAGE_BYTES) ? block + ABI_UNOTE_LINKAGE_BYTES : 0;
+}
+
 static uintptr_t source_of_memory(const undead_suspects *suspects, uintptr_t block) {
   if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return 0;
   if (word_at(block) == suspects->source_vtable) return block;
-  uintptr_t source = source_of(suspects, block);
-  return source ? source : source_of(suspects, block + ABI_UNOTE_LINKAGE_BYTES);
+  uintptr_t refs = undead_source_refs_in(suspects, block);
+  return refs ? source_of(suspects, refs) : 0;
 }
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
@@ -247,7 +255,7 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,
                                     .bit = UNDEAD_WORD_MARK_AGAIN, .within = UNDEAD_WORD_MARK,
                                     .weak = UNDEAD_WEAK_IS_LISTED, .cut = cut, .context = suspects};
-  if (!find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
+  if (!undead_suspect_handlers_find(suspects) || !find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
   undead_suspect_owners owners;
   bool ok = undead_suspect_owners_open(&owners, suspects)
     && undead_suspect_graph_search(suspects, &owners, MAX_FOUND, MAX_LINKS);

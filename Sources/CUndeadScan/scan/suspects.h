@@ -18,6 +18,7 @@ typedef struct {
   bool no_memory;
   uintptr_t *tables;                           // NotificationCenter's tables of closures
   uint32_t table_count;
+  size_t handler_bytes;                        // of the list of continuations that sources call
   undead_marker again;
   undead_worklist members;                     // blocks of the cycles that were found
   undead_found_suspect *found;

@@ -12,7 +12,7 @@ package final class HeapPathShapes {
   private var step: [UInt32] = []
   private var known: [UInt64: UInt32] = [:]
   private var stepOfPlace: [UInt32] = []
-  /// By step: type and field.
+  /// By step: type and field; closures in one field are steps of their own.
   private var steps: [(group: UInt32, field: String)] = []
   /// By shape without steps: node of a root.
   private var nodeOfRoot: [UInt32: Int] = [:]
@@ -50,7 +50,7 @@ package final class HeapPathShapes {
     for place in heap.file.places {
       let group = heap.types.holder(of: place)
       let field = heap.field(of: place)
-      let key = "\(group) \(field)"
+      let key = "\(group) \(field) \(place.function)"
       if let number = known[key] {
         stepOfPlace.append(number)
       } else {

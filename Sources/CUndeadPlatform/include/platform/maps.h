@@ -87,6 +87,8 @@ uintptr_t undead_symbol_address(const undead_module *module, const char *name, s
 uintptr_t undead_symbol_beside(const undead_module *module, uintptr_t place, const char *name, size_t *size);
 // The function or object that contains `address` ("" if unknown); the text is valid until undead_modules_refresh.
 const char *undead_symbol_name(uintptr_t address, uintptr_t *start);
+// Of the same symbol: STV_DEFAULT and its like (elf.h); STV_DEFAULT if it is unknown.
+int undead_symbol_visibility(uintptr_t address);
 // Calls `visit` for each variable of an image that is not thread-local, until it returns false, which is the result.
 typedef bool (*undead_variable_visitor)(void *context, const char *name, uintptr_t address, size_t size);
 bool undead_symbols_each_variable(const undead_module *module, undead_variable_visitor visit, void *context);

@@ -71,6 +71,7 @@ enum {
 
   // RefCount.h: HeapObjectSideTableEntry: the object, padding, its counts.
   ABI_SIDE_TABLE_COUNTS = 16,
+  ABI_SIDE_TABLE_WEAK = 24,        // weak references, u32; one is for the object
 
   // ValueWitness.def.
   ABI_WITNESS_STORE_TAG = 56,      // storeEnumTagSinglePayload
@@ -168,6 +169,9 @@ enum {
   ABI_SOURCE_FLAGS = 80,           // u32: dq_atomic_flags
   ABI_SOURCE_REFS = 88,            // ds_refs
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
+  // dispatch_source_refs_s: ds_handler, of events, of cancellation, of registration.
+  ABI_SOURCE_HANDLERS = 40,
+  ABI_SOURCE_HANDLER_COUNT = 3,
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
   ABI_TSD_TID = 0,                 // u32

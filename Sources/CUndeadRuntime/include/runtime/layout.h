@@ -49,6 +49,7 @@ typedef struct {
   uintptr_t isa;
   uint8_t kind;              // undead_kind
   uint8_t category;          // undead_category
+  uint32_t fixed_size;       // bytes of an instance that has no tail; 0 if that is not known
   bool user_type;            // declared outside of the toolchain's libraries and of this package's
   uint16_t skip_count;       // words that hold weak or unowned references: not to be followed
   const uint32_t *skip;      // their offsets, ascending

@@ -37,6 +37,7 @@ typedef struct {
   uint32_t sample_offset;       // in the block
   uint32_t strength, flags;     // undead_strength, UNDEAD_PLACE_*
   uintptr_t value, companion;
+  uintptr_t function;           // of the closure whose context the word is, 0 if it is none: each has a place of its own
 } undead_graph_place;
 #define UNDEAD_PLACE_ELEMENT 1u
 #define UNDEAD_PLACE_NEIGHBOURS 2u

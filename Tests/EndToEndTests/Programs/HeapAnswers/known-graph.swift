@@ -34,8 +34,29 @@ final class Cache {
   var callbacks: [() -> Void] = []
 }
 
+final class Apple {
+  var bites = 0
+}
+
+final class Button {
+  var action: (() -> Void)?
+  var later: (() async -> Void)?
+}
+
+/// Of 48 bytes, in blocks of 56.
+final class Entry {
+  var numbers = (1, 2, 3, 4)
+}
+
+final class Leaf {
+  var number = 1
+}
+
 struct Registry {
   var cache = Cache()
+  var buttons: [Button] = []
+  var entries: [Entry] = []
+  var leaf = Leaf()
   var byNumber: [Int: Product] = [:]
 }
 
@@ -61,5 +82,33 @@ nonisolated(unsafe) var hidden: Unmanaged<Hidden>?
   hidden = Unmanaged.passRetained(Hidden())
 }
 
+@inline(never) func wireFirst(_ button: Button) {
+  let apple = Apple()
+  button.action = { apple.bites += 1 }
+}
+@inline(never) func wireSecond(_ button: Button) {
+  let (apple, other) = (Apple(), Apple())
+  button.action = { apple.bites += other.bites }
+}
+@inline(never) func wireThird(_ button: Button, _ number: Int) {
+  let apple = Apple()
+  button.action = { apple.bites += number }
+}
+
+/// Closures of three functions in one field; and what malloc leaves behind an object names another.
+@inline(never) func wire() {
+  for number in 0..<4 {
+    let buttons = [Button(), Button(), Button()]
+    wireFirst(buttons[0])
+    wireSecond(buttons[1])
+    wireThird(buttons[2], number)
+    registry.buttons += buttons
+    registry.entries.append(Entry())
+    let behind = Unmanaged.passUnretained(registry.entries[number]).toOpaque() + 48
+    behind.storeBytes(of: Unmanaged.passUnretained(registry.leaf).toOpaque(), as: UnsafeMutableRawPointer.self)
+  }
+}
+
 fill()
+wire()
 print(registry.cache.sessions.count, hidden != nil)
