@@ -201,7 +201,7 @@ static void find_revivable(memory_of_check *self) {
 }
 
 static undead_claim claim_of(const undead_node *node, bool revivable) {
-  return (undead_claim){.block = node->address, .size = node->size, .isa = node->isa, .allocation = node->backtrace,
+  return (undead_claim){.block = node->address, .address = node->address, .size = node->size, .isa = node->isa, .allocation = node->backtrace,
                         .check = undead_claims_checks(), .strong = node->strong, .counted = node->counted,
                         .why = node->flags & UNDEAD_NODE_CERTAINTY, .kind = node->kind, .state = node->state,
                         .revivable = revivable};
@@ -220,12 +220,13 @@ static uint32_t fill_claims(void *context, undead_claim *claims, uint32_t room) 
       continue;
     }
     undead_claim claim = claim_of(node, self->revivable[i]), *known = undead_claim_of(node->address);
+    if (!known && undead_claim_was_taken(node->address)) continue;   // freed since the scan, and counted
     if (known) {
       claim.check = known->check;
       claim.refuted = known->refuted;
     }
     added += !known;
-    // Freed since the scan, or another one by now.
+    // Freed since the scan, before anybody looked: another block may be there by now.
     if (is_same_block(&claim, claim.block)) claims[count++] = claim;
     else undead_claim_refute(&claim, UNDEAD_REFUTED_GONE, 0, NULL);
   }

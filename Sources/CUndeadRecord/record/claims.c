@@ -51,6 +51,14 @@ undead_claim *undead_claim_of(uintptr_t block) {
   return table && block ? claim_in(table, block) : NULL;
 }
 
+bool undead_claim_was_taken(uintptr_t block) {
+  claim_table *table = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+  if (!table) return false;
+  for (uint32_t slot = slot_of(block), index; (index = table->slots[slot]); slot = (slot + 1) & (SLOTS - 1))
+    if (table->claims[index - 1].address == block) return !__atomic_load_n(&table->claims[index - 1].block, __ATOMIC_ACQUIRE);
+  return false;
+}
+
 undead_claim *undead_claims_list(uint32_t *count) {
   claim_table *table = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
   *count = table ? table->count : 0;

@@ -11,7 +11,8 @@
 
 // A block that a check called a leak.
 typedef struct {
-  uintptr_t block;        // 0 once it was freed
+  uintptr_t block;        // 0 once it was taken away
+  uintptr_t address;      // stays
   uint64_t size;
   uintptr_t isa;
   uint32_t allocation;    // id of the backtrace
@@ -58,6 +59,8 @@ bool undead_claims_set(undead_claim_filler fill, void *context);
 undead_claim *undead_claims_list(uint32_t *count);
 // The claim about this block, NULL if there is none.
 undead_claim *undead_claim_of(uintptr_t block);
+// True if there was one since the last undead_claims_set, which was taken away.
+bool undead_claim_was_taken(uintptr_t block);
 // Takes a claim about this block away, for good; false if another thread did. From then on its block may be another one.
 bool undead_claim_take(undead_claim *claim, uintptr_t block);
 // The block died where no free() is called. `end`: id of the backtrace.

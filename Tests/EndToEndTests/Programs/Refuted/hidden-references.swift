@@ -1,0 +1,45 @@
+// References that no scan can see, kept in other bits than those of an address: what they hold looks leaked until the program frees it,
+// uses it, or stores it in the open. Each step waits until the checks have seen the one before.
+import Foundation
+
+final class Hidden {
+  var value = 1
+}
+final class Mutual {
+  var other: Mutual?
+}
+let key: UInt = 0x5A5A_5A5A_5A5A_5A5A
+
+@inline(never) func hide() -> UInt {
+  UInt(bitPattern: Unmanaged.passRetained(Hidden()).toOpaque()) ^ key
+}
+@inline(never) func hideMemory() -> UInt {
+  UInt(bitPattern: UnsafeMutableRawPointer.allocate(byteCount: 100, alignment: 16)) ^ key
+}
+@inline(never) func open(_ hidden: UInt) -> Unmanaged<Hidden> {
+  Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: hidden ^ key)!)
+}
+/// A cycle that a weak reference of the program leads to: what comes back that way is no defect of a check.
+@inline(never) func makeCycle() -> () -> Mutual? {
+  let (first, second) = (Mutual(), Mutual())
+  (first.other, second.other) = (second, first)
+  return { [weak first] in first }
+}
+@inline(never) func make() -> (objects: [UInt], memory: UInt, cycle: () -> Mutual?) {
+  ((0..<4).map { _ in hide() }, hideMemory(), makeCycle())
+}
+@inline(never) func use(_ made: (objects: [UInt], memory: UInt, cycle: () -> Mutual?)) {
+  open(made.objects[0]).release()
+  UnsafeMutableRawPointer(bitPattern: made.memory ^ key)!.deallocate()
+  made.cycle()?.other = nil
+  stored.append(open(made.objects[1]).takeUnretainedValue())
+  _ = open(made.objects[2]).retain()
+}
+
+nonisolated(unsafe) var stored: [Hidden] = []
+let pause = CommandLine.arguments.dropFirst().first.flatMap(Double.init) ?? 0.6
+let made = make()
+Thread.sleep(forTimeInterval: pause)
+use(made)
+Thread.sleep(forTimeInterval: pause)
+print(stored.count, "of", made.objects.count)
