@@ -19,7 +19,13 @@ extension RefutedLeak {
     refutedByCheck = Int(record.refutedBy)
     allocation = frames.backtrace(record.allocation)
     end = record.end == Snapshot.none ? nil : frames.backtrace(record.end)
-    self.path = path.isEmpty ? nil : path
+    self.path = path.isEmpty ? nil : Self.readable(path)
+  }
+
+  /// Globals are named by their symbols.
+  private static func readable(_ path: String) -> String {
+    let words = path.split(separator: " ", omittingEmptySubsequences: false)
+    return words.map { $0.hasPrefix("$s") ? Demangler.readable(String($0)) : String($0) }.joined(separator: " ")
   }
 }
 
@@ -40,7 +46,8 @@ extension LeakReport.Certainty {
     guard let strong = certainty.strong, let counted = certainty.counted else {
       return named + ", but all counted references to it are of the leak itself"
     }
-    return named + ", but \(counted) of its \(Quantity.of(strong, "reference")) are of the leak itself"
+    let references = strong == 1 ? "its only reference is" : "\(counted) of its \(strong) references are"
+    return named + ", but \(references) of the leak itself"
   }
 
   /// Of several objects of a leak: whatever named any of them, and the counts of the first.

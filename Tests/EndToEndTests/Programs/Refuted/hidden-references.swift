@@ -1,5 +1,6 @@
 // References that no scan can see, kept in other bits than those of an address: what they hold looks leaked until the program frees it,
-// uses it, or stores it in the open. Each step waits until the checks have seen the one before.
+// uses it, or stores it in the open. With the path of a directory it tells of each step there and waits for the next one, else it waits
+// for so many seconds (scripts/refute).
 import Foundation
 
 final class Hidden {
@@ -37,9 +38,14 @@ let key: UInt = 0x5A5A_5A5A_5A5A_5A5A
 }
 
 nonisolated(unsafe) var stored: [Hidden] = []
-let pause = CommandLine.arguments.dropFirst().first.flatMap(Double.init) ?? 0.6
+let argument = CommandLine.arguments.dropFirst().first ?? "0.6"
+func wait(after step: String, for next: String) {
+  if let pause = Double(argument) { return Thread.sleep(forTimeInterval: pause) }
+  FileManager.default.createFile(atPath: argument + "/" + step, contents: nil)
+  while access(argument + "/" + next, F_OK) != 0 { usleep(5000) }
+}
 let made = make()
-Thread.sleep(forTimeInterval: pause)
+wait(after: "hidden", for: "use")
 use(made)
-Thread.sleep(forTimeInterval: pause)
+wait(after: "used", for: "stop")
 print(stored.count, "of", made.objects.count)
