@@ -21,6 +21,13 @@ import UndeadTestSupport
     try Recorder.run(program, []).expectSuccess()
   }
 
+  /// What a check called a leak and the program frees is found out; other blocks are freed as before when there is nothing to look for.
+  @Test(arguments: ["-O0", "-O2"])
+  func blocksThatChecksCalledLeaksAreLookedForAmongThoseThatAreFreed(optimization: String) throws {
+    let program = try Recorder.linkProgram("record/claims.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
   /// Its lists of freed blocks are used without a call, unless somebody set how long they are.
   @Test(arguments: ["-O0", "-O2"])
   func glibcDoesNotNoticeThatItsCachesAreUsed(optimization: String) throws {

@@ -14,6 +14,7 @@
 #include "session/final_signal.h"
 #include "session/guard.h"
 #include "session/namespaces.h"
+#include "session/refute.h"
 #include "session/sandbox.h"
 #include "session/session.h"
 #include "session/settings.h"
@@ -184,7 +185,9 @@ static void look_for_leaks(void *context) {
   undead_state_set_step("scanning");
   check->options.unknown_blocks = undead_session_has_gaps();
   wait_for_handlers();
-  if (!check->options.census && !undead_snapshot_begin(check)) return;
+  bool writes = !check->options.census && !check->compares_only;
+  if (writes && !undead_snapshot_begin(check)) return;
+  if (!check->options.census) undead_refute_prepare(check);
   undead_scan_result *result = undead_scan(&check->options);
   if (!result) {
     undead_text_copy(check->message, sizeof(check->message), "there is no memory for the scan");
@@ -192,7 +195,8 @@ static void look_for_leaks(void *context) {
     return;
   }
   undead_survivors_note(result);
-  if (!check->options.census) {
+  if (!check->options.census) undead_refute_compare(check, result);
+  if (writes) {
     check->succeeded = undead_snapshot_make(check, result);
     undead_snapshot_end(check);
   } else {
@@ -231,7 +235,7 @@ static void *run(void *argument) {
   undead_check *check = argument;
   undead_thread.ignored++;
   if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
-  if (!check->counts_types) ask_for_facts(check);
+  if (!check->counts_types && !check->compares_only) ask_for_facts(check);
   undead_descriptors_keep();
   leave_descriptors_alone();
   int crash = undead_guarded(look_for_leaks, check);

@@ -6,6 +6,7 @@
 #include "undead_attach.h"
 #include "platform/maps.h"
 #include "record/allocator.h"
+#include "record/claims.h"
 #include "record/generations.h"
 #include "record/mode.h"
 #include "record/sample.h"
@@ -140,6 +141,18 @@ static void collect_counters(undead_process_facts *facts, const undead_scan_resu
   add_counter(facts, "threads", result->thread_count);
 }
 
+// What became of the leaks that earlier checks of this process found.
+static void add_claims(undead_process_facts *facts) {
+  if (!undead_claims_checks()) return;
+  undead_claim_counts counts = undead_claims_count();
+  add_counter(facts, "earlierChecks", undead_claims_checks());
+  add_counter(facts, "earlierLeaks", counts.claimed);
+  add_counter(facts, "refutedLeaks", counts.refuted);
+  add_counter(facts, "namedLeaks", counts.named);
+  add_counter(facts, "revivedLeaks", counts.revived);
+  if (counts.forgotten) add_counter(facts, "forgottenLeaks", counts.forgotten);
+}
+
 static void add_samples(undead_process_facts *facts) {
   if (undead_record_mode != UNDEAD_RECORD_SAMPLED) return;
   undead_sample_statistics samples = undead_sample_read();
@@ -247,6 +260,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   add_premises(facts);
   collect_counters(facts, result);
   add_samples(facts);
+  add_claims(facts);
   if (result->error != 0) add_note(facts, result->message);
   if (undead_session_has_gaps())
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "

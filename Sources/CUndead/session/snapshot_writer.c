@@ -5,6 +5,7 @@
 #include "session/census_file.h"
 #include "session/heap_sections.h"
 #include "session/process_facts.h"
+#include "session/refuted_section.h"
 #include "session/samples.h"
 #include "session/session.h"
 #include "session/snapshot.h"
@@ -228,6 +229,7 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   undead_heap_sections_write(&writer, check);
   undead_census_write(&writer, check);
   undead_samples_write(&writer);
+  undead_refuted_write(&writer);
   write_process(&writer, check);
   undead_state_set_step("writing");
   write_tables(&writer);

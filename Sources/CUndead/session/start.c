@@ -22,6 +22,7 @@
 #include "session/interrupted.h"
 #include "session/limits.h"
 #include "session/memory_locks.h"
+#include "session/refute.h"
 #include "session/relay.h"
 #include "session/sandbox.h"
 #include "session/session.h"
@@ -299,6 +300,7 @@ void undead_session_before_main(void) {
     undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation, undead_zombies_start);
     // What only the start of the program needed, and ours.
     undead_image_pages_let_go();
+    undead_recheck_begin();
   }
   errno = saved_errno;
 }

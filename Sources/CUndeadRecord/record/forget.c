@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "record/attached.h"
+#include "record/claims.h"
 #include "record/registry.h"
 #include "record/sample.h"
 #include "unwind/backtrace.h"
@@ -11,6 +12,7 @@
 #include "unwind/store.h"
 
 void undead_record_forget_all(void) {
+  undead_claims_forget();
   undead_registry_clear();
   undead_sample_forget_all();
 #if defined(__x86_64__)

@@ -39,8 +39,6 @@
 #define UNDEAD_SANITIZER 1
 #endif
 
-undead_free_filter_function volatile undead_free_filter;
-
 #ifdef UNDEAD_SANITIZER
 const bool undead_hooks_available = false;
 void undead_avoid_no_longer(void) {}

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "record/claims.h"
 #include "platform/boundaries.h"
 #include "platform/environment.h"
 #include "platform/own_data.h"
@@ -116,6 +117,7 @@ void undead_record_limit_addresses(uint64_t limit) {
 
 void undead_record_after_fork_in_child(void) {
   undead_gate_open();
+  undead_claims_forget();   // what the parent's checks said of its blocks, ours would not
   undead_sample_after_fork_in_child();
   undead_backtrace_after_fork_in_child();
 }

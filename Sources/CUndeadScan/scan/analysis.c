@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "scan/analysis.h"
 #include "record/avoid.h"
+#include "scan/certainty.h"
 #include "scan/census.h"
 #include "scan/counts.h"
 #include "scan/graph_walk.h"
@@ -21,6 +22,7 @@ void undead_analysis_close(undead_analysis *analysis, const undead_storage *stor
   undead_paths_close(&analysis->paths, storage);
   undead_suspects_close(&analysis->suspects);
   undead_closed_close(&analysis->closed);
+  undead_worklist_close(&analysis->reasons);
 }
 
 // What only the kernel could hold is counted by itself, as it may hide leaks.
@@ -28,6 +30,7 @@ static bool decide(undead_marker *marker, const undead_roots *roots) {
   if (!undead_counts_decide(marker)) return false;
   if (!roots->unseen) return true;
   uint64_t known = marker->blocks;
+  marker->doubts_all = true;
   undead_mark_doubt_all(marker);
   if (!undead_counts_decide(marker)) return false;
   marker->result->unseen_blocks = marker->blocks - known;
@@ -40,6 +43,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   undead_marker *marker = &analysis->marker;
   *marker = (undead_marker){.bodies = &analysis->bodies, .heap = &view->heap, .bit = UNDEAD_WORD_MARK};
   marker->result = &storage->result;
+  marker->reasons = &analysis->reasons;
   marker->caller = options->caller_tid;
   marker->weak = UNDEAD_WEAK_IS_LISTED;
   marker->listed = UNDEAD_WORD_DOUBTED;
@@ -87,6 +91,7 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
     return true;
   }
   undead_collect_unreached(storage, bodies);
+  undead_certainty_note(storage, &analysis->reasons);
   uint32_t unreached = result->node_count;
   bodies->exact = true;
   if (options->suspects && !undead_suspects_find(suspects, &view->roots)) return false;

@@ -14,6 +14,7 @@ typedef struct {
   undead_suspects suspects;
   undead_closed closed;
   undead_pathfinder paths;
+  undead_worklist reasons;   // why what leaked is certain (certainty.h)
 } undead_analysis;
 
 // With the world running. False without memory.

@@ -3,6 +3,7 @@
 #include "scan/counts.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
+#include "scan/certainty.h"
 #include "scan/tally.h"
 #include <assert.h>
 
@@ -17,7 +18,7 @@ typedef struct {
   undead_marker *marker;
   const undead_heap *heap;
   undead_bodies *bodies;
-  undead_worklist named;   // blocks that weak evidence names
+  undead_worklist named;   // blocks that weak evidence names, as they were listed
   uint64_t budget;         // how much more of what places name that may be out of use is explored
   undead_tally tally;      // of the blocks that only weak evidence reaches
 } trial;
@@ -41,7 +42,7 @@ static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
     return keep(self->marker, block);
   }
   if (listed & UNDEAD_NAMED_BY_PLACE) self->budget -= explorer->blocks - before;
-  undead_worklist_push(&self->named, block);
+  undead_worklist_push(&self->named, listed);
   return !self->named.no_memory;
 }
 
@@ -76,9 +77,11 @@ static bool explore_all(trial *self) {
 static bool list_blocks(trial *self) {
   // Blocks that were marked after they had been doubted are doubted no more.
   if (!undead_tally_open(&self->tally, self->bodies, UNDEAD_WORD_DOUBTED, UNDEAD_WORD_MARK)) return false;
-  for (uintptr_t block; (block = undead_worklist_pop(&self->named));) {
-    undead_tallied *tallied = undead_tally_find(&self->tally, block);
-    if (tallied) tallied->named = true;
+  for (uintptr_t listed; (listed = undead_worklist_pop(&self->named));) {
+    undead_tallied *tallied = undead_tally_find(&self->tally, listed & ~(uintptr_t)UNDEAD_NAMED_BY_PLACE);
+    if (!tallied) continue;
+    tallied->named = true;
+    if (!self->marker->doubts_all) tallied->why |= listed & UNDEAD_NAMED_BY_PLACE ? UNDEAD_WHY_PLACE : UNDEAD_WHY_NUMBER;
   }
   return true;
 }
@@ -99,6 +102,7 @@ static bool decide_round(undead_marker *marker, uint64_t budget) {
     for (uint32_t i = 0; i < tally->count; i++) *undead_heap_word(self.heap, tally->blocks[i].block) &= ~UNDEAD_WORD_DOUBTED;
     for (uint32_t i = 0; i < tally->count && ok; i++)
       if (!undead_tally_explains(tally, &tally->blocks[i])) ok = keep(marker, tally->blocks[i].block);
+    if (marker->reasons) undead_certainty_add(marker->reasons, tally);
   }
   undead_tally_close(&self.tally);
   undead_worklist_close(&self.named);

@@ -17,6 +17,7 @@ typedef struct {
 static uintptr_t watched_block(const findings *self, const undead_watched_target *target) {
   uintptr_t block = target->object;
   if (!undead_heap_starts(&self->view->heap, block)) return 0;
+  if (target->any_block) return block;
   size_t size = undead_block_size(block);
   if (size < ABI_OBJECT_HEADER) return 0;
   const uint64_t *words = (const uint64_t *)block;

@@ -10,6 +10,7 @@ typedef struct {
   bool named;          // weak evidence names it itself
   uint8_t wanted;      // so many of those who hold it are still to be listed (owners.c)
   uint8_t named_by;    // UNDEAD_NODE_NAMED_*
+  uint8_t why;         // UNDEAD_WHY_* (certainty.h)
 } undead_tallied;
 
 typedef struct {

@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The runtime frees an object: it goes to the quarantine instead.
+#include "record/claims.h"
 #include "record/gate.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
@@ -74,6 +75,7 @@ static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_f
   };
   dead.deallocation =
       undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+  undead_claim_died(object, dead.deallocation);
   uint32_t word = unregister(slot);
   uint64_t refcount = header[1];
   dead.allocation = word & UNDEAD_WORD_BACKTRACE;

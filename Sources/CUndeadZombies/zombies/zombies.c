@@ -5,7 +5,6 @@
 #include "platform/own_data.h"
 #include "undead_sniffer.h"
 #include "record/mode.h"
-#include "record/way.h"
 #include "runtime/layout.h"
 #include "zombies/death.h"
 #include "zombies/fault.h"
@@ -132,8 +131,7 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_fault_handlers_install();
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(true, undead_zombies.guard);
-  undead_free_filter = replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all;
-  undead_way_choose();
+  undead_free_filter_keep(replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all);
   return true;
 }
 
@@ -154,8 +152,7 @@ void undead_zombies_stop(void) {
   if (undead_zombies.active) {
     if (replaces_functions) undead_swift_functions_watch(false, false);
     // Living objects on guard pages are still to be told.
-    undead_free_filter = undead_guard_bytes ? undead_zombie_filter_guarded : NULL;
-    undead_way_choose();
+    undead_free_filter_keep(undead_guard_bytes ? undead_zombie_filter_guarded : NULL);
     undead_zombies.active = false;
     reason = "the sniffer was stopped";
     undead_quarantine_empty();
@@ -165,7 +162,7 @@ void undead_zombies_stop(void) {
 }
 
 void undead_zombies_keep_pages(void) {
-  if (undead_free_filter) undead_free_filter = undead_zombie_filter_kept;
+  if (undead_free_keeper) undead_free_filter_keep(undead_zombie_filter_kept);
 }
 
 void undead_zombies_resize(const undead_zombie_budget *budget) {

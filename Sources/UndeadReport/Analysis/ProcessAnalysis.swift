@@ -195,6 +195,11 @@ struct ProcessAnalysis {
     if facts.isCycle { leak.cycle = references }
     if cycle.count < instance.cycle.count { leak.omittedReferences = instance.cycle.count - cycle.count }
     leak.test = group.test
+    leak.certainty = Certainty.merged(
+      blocks.prefix(Self.startLimit).map { block in
+        let node = snapshot.nodes[block]
+        return Certainty(flags: node.flags, strong: UInt32(node.strong), counted: UInt32(node.counted))
+      })
     let core = instance.cycle.isEmpty ? [instance.root] : instance.cycle.map(finder.graph.source)
     leak.references = counts.references(
       toOneOf: core.prefix(2 * Self.toldReferences).filter { names.role(of: $0).isVisible }, names, &frames)

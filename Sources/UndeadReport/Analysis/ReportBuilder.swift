@@ -56,6 +56,7 @@ extension LeakReport {
         ProcessAnalysis(input.snapshot, symbols: input.symbols, inherited: inherited),
         isForked: input.snapshot.metadata("forkedFrom") != nil)
       merger.add(input.snapshot.zombies.zombies)
+      refutedLeaks += RefutedLeak.all(in: input.snapshot, symbols: input.symbols)
     }
     (leaks, knownLeaks, suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
     diagnostics = merger.diagnostics
@@ -130,6 +131,7 @@ extension LeakReport {
       let prefix = snapshots.count > 1 ? "process \(snapshot.metadata("pid") ?? "?"): " : ""
       summary.notes += Self.notes(on: snapshot).map { prefix + $0 }
     }
+    addEarlierChecks(snapshots)
     addUnlistedBlocks(snapshots)
     for note in snapshots.flatMap(\.zombies.notes) where !summary.notes.contains(note) { summary.notes.append(note) }
   }
@@ -143,6 +145,24 @@ extension LeakReport {
     summary.notes.append(
       "also checked: " + others.prefix(Self.namedProcessLimit).joined(separator: ", ")
         + (hidden > 0 ? " and \(hidden) more" : ""))
+  }
+
+  /// What became of the leaks of earlier checks, in the notes for all processes.
+  private mutating func addEarlierChecks(_ snapshots: [Snapshot]) {
+    var all = EarlierChecks()
+    for snapshot in snapshots {
+      var own = EarlierChecks()
+      (own.checks, own.leaks) = (
+        Int(clamping: snapshot.counter("earlierChecks")), Int(clamping: snapshot.counter("earlierLeaks"))
+      )
+      own.refuted = Int(clamping: snapshot.counter("refutedLeaks"))
+      own.named = Int(clamping: snapshot.counter("namedLeaks"))
+      own.revived = Int(clamping: snapshot.counter("revivedLeaks"))
+      all.add(own)
+    }
+    guard all.checks > 0 else { return }
+    summary.earlierChecks = all
+    summary.notes += all.notes
   }
 
   /// Blocks of C code, in one note for all processes.

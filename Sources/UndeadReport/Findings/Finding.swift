@@ -33,6 +33,8 @@ package struct Finding: Sendable, Equatable {
   package var sites: [Site] = []
   /// What leaked with it, the most bytes first.
   package var alsoLeaked: [TypeCount] = []
+  /// Why it is certain, in one sentence; nil where that is not known.
+  package var certainty: String?
   /// What to do.
   package var advice: String?
   /// What is to blame; nil for uses of dead objects, which are grouped by the function that used them.

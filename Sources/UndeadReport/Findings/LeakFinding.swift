@@ -13,6 +13,7 @@ extension Finding {
     references = leak.isOfDependency(leak.references) ? nil : leak.references
     alsoLeaked = leak.alsoLeaked
     advice = leak.advice
+    certainty = leak.kind == .abandoned ? nil : Certainty.text(leak.certainty)
     test = leak.test
     reason = leak.reason
   }

@@ -70,6 +70,11 @@ public struct MergedReport: Codable, Sendable, Equatable {
       // Of many processes the one that stood still longest tells most.
       merged.summary.pauseMilliseconds = max(merged.summary.pauseMilliseconds, report.summary.pauseMilliseconds)
       merged.summary.scanMilliseconds = max(merged.summary.scanMilliseconds, report.summary.scanMilliseconds)
+      merged.refutedLeaks += report.refutedLeaks
+      if let earlier = report.summary.earlierChecks {
+        merged.summary.earlierChecks = merged.summary.earlierChecks ?? EarlierChecks()
+        merged.summary.earlierChecks?.add(earlier)
+      }
       merged.summary.complete = merged.summary.complete && report.summary.complete
       merged.summary.add(report.summary.premises)
     }

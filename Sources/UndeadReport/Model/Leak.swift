@@ -54,6 +54,8 @@ extension LeakReport {
     /// How many references an object of it has, and whose they are: the first of the cycle for which not all are found, else
     /// the first object. Nil if that is not known.
     public var references: ReferenceCount?
+    /// Why it is certain although words name objects of it; nil if none does.
+    public var certainty: Certainty?
     /// What to do, where the pattern is known.
     public var advice: String?
     /// Why the program cannot help it; only for known leaks.
@@ -129,6 +131,7 @@ extension Leak {
       reason: try values.decodeIfPresent(String.self, forKey: .reason),
       test: try values.decodeIfPresent(TestIdentity.self, forKey: .test))
     references = try values.decodeIfPresent(ReferenceCount.self, forKey: .references)
+    certainty = try values.decodeIfPresent(Certainty.self, forKey: .certainty)
     omittedReferences = try values.decodeIfPresent(Int.self, forKey: .omittedReferences)
   }
 }

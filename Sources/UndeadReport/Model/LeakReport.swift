@@ -25,6 +25,8 @@ public struct LeakReport: Codable, Sendable, Equatable {
   public var zombies: [Zombie]
   /// What is no leak but deserves a look.
   public var diagnostics: [Diagnostic]
+  /// Leaks of earlier checks of the processes that turned out to be none.
+  public var refutedLeaks: [RefutedLeak] = []
   /// The state of all run loops, as `TrackedRunLoop.inspect()` tells it; nil if there are none.
   public var runLoops: JSONValue?
 
@@ -124,6 +126,8 @@ public struct LeakReport: Codable, Sendable, Equatable {
     public var premises: Premises?
     /// What was dropped, not listed or suppressed, one sentence each.
     public var notes: [String] = []
+    /// What became of the leaks that earlier checks found; nil if there was none before this one.
+    public var earlierChecks: EarlierChecks?
 
     /// Makes a summary of nothing.
     public init() {}
@@ -153,7 +157,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
 extension LeakReport.Summary {
   private enum CodingKeys: String, CodingKey {
     case leaks, leakedObjects, leakedBytes, suspects, zombies, diagnostics, suppressed, liveBlocks, liveBytes
-    case pauseMilliseconds, scanMilliseconds, complete, premises, notes, foldedNotes
+    case pauseMilliseconds, scanMilliseconds, complete, premises, notes, foldedNotes, earlierChecks
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -170,6 +174,7 @@ extension LeakReport.Summary {
     try values.encodeIfPresent(premises, forKey: .premises)
     try values.encode(notes, forKey: .notes)
     let folded = NoteFolding.folded(notes)
+    try values.encodeIfPresent(earlierChecks, forKey: .earlierChecks)
     if folded.count < notes.count { try values.encode(folded, forKey: .foldedNotes) }
   }
 
@@ -190,12 +195,14 @@ extension LeakReport.Summary {
     complete = try values.decode(Bool.self, forKey: .complete)
     premises = try values.decodeIfPresent(LeakReport.Premises.self, forKey: .premises)
     notes = try values.decodeIfPresent([String].self, forKey: .notes) ?? []
+    earlierChecks = try values.decodeIfPresent(EarlierChecks.self, forKey: .earlierChecks)
   }
 }
 
 extension LeakReport {
   private enum CodingKeys: String, CodingKey {
     case schemaVersion, tool, process, summary, culprits, leaks, suspects, knownLeaks, zombies, diagnostics, runLoops
+    case refutedLeaks
   }
 
   public init(from decoder: any Decoder) throws {
@@ -215,6 +222,7 @@ extension LeakReport {
     knownLeaks = try values.decodeIfPresent([Leak].self, forKey: .knownLeaks) ?? []
     zombies = try values.decodeIfPresent([Zombie].self, forKey: .zombies) ?? []
     diagnostics = try values.decodeIfPresent([Diagnostic].self, forKey: .diagnostics) ?? []
+    refutedLeaks = try values.decodeIfPresent([RefutedLeak].self, forKey: .refutedLeaks) ?? []
     runLoops = try values.decodeIfPresent(JSONValue.self, forKey: .runLoops)
   }
 
@@ -231,6 +239,7 @@ extension LeakReport {
     try values.encode(knownLeaks, forKey: .knownLeaks)
     try values.encode(zombies, forKey: .zombies)
     try values.encode(diagnostics, forKey: .diagnostics)
+    if !refutedLeaks.isEmpty { try values.encode(refutedLeaks, forKey: .refutedLeaks) }
     try values.encodeIfPresent(runLoops, forKey: .runLoops)
   }
 

@@ -31,6 +31,7 @@ public struct TextRenderer {
     lines += DiagnosticText.lines(report.diagnostics, options)
     if let runLoops = report.runLoops { lines += RunLoopText.lines(runLoops, options) }
     addKnown(findings.knownLeaks)
+    lines += RefutedText.lines(report.refutedLeaks, options)
   }
 
   /// What the groups of a list are called.

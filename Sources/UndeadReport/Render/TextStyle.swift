@@ -14,6 +14,8 @@ public struct TextOptions: Sendable {
   public var groupsByCulprit = true
   /// What is said after the number of those that are left out: how to see them.
   public var hint = ""
+  /// Why each leak is certain.
+  public var explains = false
   /// How the tool was called, in commands that a report proposes.
   public var command = "undead"
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.

@@ -35,6 +35,8 @@ public struct LeakSnapshot: Sendable, Equatable {
   package var loopItems: [LoopItem] = []
   package var diagnostics: [DiagnosticRecord] = []
   package var traces: [TraceRecord] = []
+  /// What earlier checks of the process called leaks, and what turned out to be none.
+  package var refuted: [RefutedRecord] = []
   /// The state of all run loops as JSON; empty if there are none.
   package var runLoops: [UInt8] = []
   /// Uses of dead objects that were seen in the program and its children.
@@ -51,7 +53,7 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Leaves only what is known of the process as a whole.
   public mutating func removeFindings() {
     (nodes, edges, paths, steps, suspects, owners) = ([], [], [], [], [], [])
-    (watched, loopItems, diagnostics, traces, runLoops) = ([], [], [], [], [])
+    (watched, loopItems, diagnostics, traces, runLoops, refuted) = ([], [], [], [], [], [])
     counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
   }
 

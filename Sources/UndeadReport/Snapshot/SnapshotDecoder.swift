@@ -293,6 +293,14 @@ struct SnapshotDecoder {
         diagnostic: try index(entry, 0, below: snapshot.diagnostics.count, of: "DIAGNOSTICS", allowNone: false),
         role: try string(entry, 4), stack: try index(entry, 8, below: stacks, of: "STACKS"))
     }
+    snapshot.refuted = try entries(.refuted) { (entry) throws(SnapshotError) in
+      Snapshot.RefutedRecord(
+        address: entry.u64(0), size: entry.u64(8), how: entry.u32(16), type: try string(entry, 20),
+        allocation: try index(entry, 24, below: stacks, of: "STACKS"),
+        end: try index(entry, 28, below: stacks, of: "STACKS"), calledBy: entry.u32(32), refutedBy: entry.u32(36),
+        why: entry.u32(40), flags: entry.u32(44), strong: entry.u32(48), counted: entry.u32(52),
+        path: try string(entry, 56))
+    }
     let runLoops = sections[.runLoops]
     snapshot.runLoops = [UInt8](bytes[runLoops.offset..<(runLoops.offset + runLoops.count)])
     try decodeZombies()

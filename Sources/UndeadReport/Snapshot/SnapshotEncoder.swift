@@ -110,6 +110,11 @@ private struct SnapshotEncoder {
       $0.u64($1.address)
       $0.u32($1.node, $1.loop, $1.modes, $1.kind, $1.name, 0)
     }
+    add(.refuted, snapshot.refuted) {
+      $0.u64($1.address, $1.size)
+      $0.u32($1.how, $1.type, $1.allocation, $1.end, $1.calledBy, $1.refutedBy, $1.why, $1.flags)
+      $0.u32($1.strong, $1.counted, $1.path, 0)
+    }
     if !snapshot.runLoops.isEmpty { add(.runLoops, snapshot.runLoops) }
     // Texts and numbers: there is nothing in them that JSON could not say.
     if !snapshot.zombies.isEmpty, let json = try? JSONRenderer.encode(snapshot.zombies) {

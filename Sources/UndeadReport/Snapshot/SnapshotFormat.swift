@@ -15,6 +15,7 @@ package enum SnapshotFormat {
     case symbolFrames, zombies, diagnostics, watched, loopItems, runLoops, traces, owners
     case heapGraph, heapShapes, heapSites, heapPlaces, heapRoots, heapRootEdges, heapMemory, heapGenerations, census
     case heapWaits, allocations, partialStacks
+    case refuted = 36
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -26,6 +27,7 @@ package enum SnapshotFormat {
         16
       case .types, .watched, .heapRoots, .heapMemory, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
+      case .refuted: 64
       case .modules, .nodes, .edges, .paths, .allocations: 40
       }
     }

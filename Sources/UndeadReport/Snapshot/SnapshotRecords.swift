@@ -85,7 +85,8 @@ extension Snapshot {
     /// Stack that explains the node better, such as the async frames of a task.
     package var explanation: Index = Snapshot.none
     package var state: State = .leaked
-    /// 1: listed for nothing but that it holds another one; 2, 4, 8: memory of no type, a global, a thread names it.
+    /// 1: listed for nothing but that it holds another one; 2, 4, 8: memory of no type, a global, a thread names it; 16: the
+    /// counts decided that it leaked; 32, 64: a number, a place that may be out of use names it.
     package var flags: UInt32 = 0
     /// How often it is retained, 0 if that is not known, and at most 65535.
     package var strong: UInt16 = 0
@@ -100,6 +101,9 @@ extension Snapshot {
       (self.explanation, self.state, self.flags) = (explanation, state, flags)
       (self.strong, self.counted) = (strong, counted)
     }
+
+    /// Of `flags`: words that may be references led to it, and the counts said that they are none.
+    static let byCounts: UInt32 = 16
 
     /// True if it is there only to say who holds another one.
     package var isOnlyHolder: Bool { flags & 1 != 0 }
@@ -211,6 +215,28 @@ extension Snapshot {
     package var modes: StringID
     package var kind: StringID
     package var name: StringID
+  }
+
+  /// A block that an earlier check called a leak, and that turned out to be none.
+  package struct RefutedRecord: Sendable, Equatable {
+    package var address: UInt64
+    package var size: UInt64
+    /// 1 freed, 2 gone, 3 reached, 4 named by a thread, 5 counted.
+    package var how: UInt32
+    package var type: StringID
+    package var allocation: Index = Snapshot.none
+    /// Where it was freed.
+    package var end: Index = Snapshot.none
+    /// Numbers of checks.
+    package var calledBy: UInt32 = 0
+    package var refutedBy: UInt32 = 0
+    /// Flags of its node: why the check was certain.
+    package var why: UInt32 = 0
+    /// 1: a weak or unowned reference may have brought it back.
+    package var flags: UInt32 = 0
+    package var strong: UInt32 = 0
+    package var counted: UInt32 = 0
+    package var path: StringID = 0
   }
 
   /// Something that is no leak but deserves a look.

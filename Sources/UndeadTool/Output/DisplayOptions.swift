@@ -64,6 +64,9 @@ struct DisplayOptions: ParsableArguments {
   @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
   var noStacks = false
 
+  @Flag(help: "Say of each leak why it is certain: what names it, and which counts decided.")
+  var explain = false
+
   @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text report.", valueName: "frames"))
   var depth: Int?
 

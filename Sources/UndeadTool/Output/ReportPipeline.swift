@@ -289,6 +289,7 @@ struct ReportPipeline {
     if let top = display.top { options.top = top }
     if display.all { (options.top, options.groupsByCulprit) = (.max, false) }
     options.command = System.environment("UNDEAD_COMMAND") ?? options.command
+    options.explains = display.explain
     options.hint = ": --top N shows more culprits, --all every group, and a report in JSON has everything"
     options.directory = directory
     return options

@@ -1,4 +1,5 @@
-// Whoever wants to keep blocks that the program frees, or gave it memory that is not malloc's, looks at them first.
+// Whoever wants to keep blocks that the program frees, or gave it memory that is not malloc's, looks at them first: the keeper.
+// Whoever wants to know that a block is freed looks before that one: the watcher.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,7 +9,13 @@
 // Called by free(), not in a hook, with the registers of its caller. True if the block is not to be freed, or has been.
 typedef bool (*undead_free_filter_function)(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
-// NULL: nobody does.
+// What the hooks ask: the watcher, else the keeper. NULL: nobody does.
 extern undead_free_filter_function volatile undead_free_filter;
+
+extern undead_free_filter_function volatile undead_free_keeper;
+// NULL: nobody keeps anything. Any thread.
+void undead_free_filter_keep(undead_free_filter_function keeper);
+// The watcher calls the keeper itself. NULL: nobody watches. Any thread.
+void undead_free_filter_watch(undead_free_filter_function watcher);
 
 #pragma GCC visibility pop

@@ -11,6 +11,7 @@ typedef struct {
   uintptr_t object;
   uintptr_t isa;           // its first word, 0: any
   uint64_t side_table;     // its second word if that names a side table, else 0
+  bool any_block;          // it need not be an object
 } undead_watched_target;
 
 // A block that a run loop holds and fires.

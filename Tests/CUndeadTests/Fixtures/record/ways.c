@@ -207,13 +207,11 @@ static bool keep(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
 
 static void filtered(void) {
   kept = malloc(40);
-  undead_free_filter = keep;
-  undead_way_choose();
+  undead_free_filter_keep(keep);
   free(kept);
   CHECK(is_known(kept));
   CHECK(word_of_new_block() != 0);
-  undead_free_filter = NULL;
-  undead_way_choose();
+  undead_free_filter_keep(NULL);
   free(kept);
   CHECK(!is_known(kept));
 }
@@ -226,8 +224,7 @@ static void *open_and_close(void *unused) {
 
 static void *change_filter(void *unused) {
   for (int i = 0; i < 20000; i++) {
-    undead_free_filter = i & 1 ? NULL : keep;
-    undead_way_choose();
+    undead_free_filter_keep(i & 1 ? NULL : keep);
     bool frees = way() & UNDEAD_WAY_FREE;
     CHECK(frees == (i & 1));
   }

@@ -1,0 +1,38 @@
+/// Leaks that turned out to be none, as text: what was said of each, and what became of it.
+enum RefutedText {
+  private static let limit = 5
+
+  static func lines(_ refuted: [RefutedLeak], _ options: TextOptions) -> [String] {
+    let shown = refuted.filter { !$0.isRevived && $0.kind != .named }
+    var lines = shown.prefix(limit).flatMap { block($0, options) }
+    if shown.count > limit { lines += ["... and \(Quantity.of(shown.count - limit, "more refuted leak"))", ""] }
+    return lines
+  }
+
+  private static func block(_ leak: RefutedLeak, _ options: TextOptions) -> [String] {
+    let title = TextStyle.warning.apply("REFUTED LEAK", options)
+    var lines = ["\(title)  \(leak.type)  (\(Quantity.bytes(leak.size)))"]
+    lines.append("  check \(leak.calledByCheck) called it a leak: \(Certainty.text(leak.certainty))")
+    lines.append("  " + what(leak) + (leak.path.map { ": " + $0 } ?? ""))
+    if let end = leak.end { lines += stack(end, "freed", options) }
+    lines += stack(leak.allocation, "allocated", options)
+    return lines + [""]
+  }
+
+  private static func what(_ leak: RefutedLeak) -> String {
+    switch leak.kind {
+    case .freed: "the program freed it before check \(leak.refutedByCheck)"
+    case .gone: "it was freed or resized before check \(leak.refutedByCheck)"
+    case .reached: "check \(leak.refutedByCheck) reached it"
+    case .counted: "it was retained or released before check \(leak.refutedByCheck)"
+    default: "\(leak.kind.rawValue) before check \(leak.refutedByCheck)"
+    }
+  }
+
+  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [String] {
+    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
+    let site = "  \(role)  in " + StackText.function(frame) + StackText.place(frame, options)
+    let stack = options.stacks ? StackText.lines(backtrace, options) : []
+    return [site] + (stack.count > 1 ? stack : [])
+  }
+}
