@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/guard.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "record/abandoned.h"
@@ -70,7 +71,7 @@ static void set_mask(int how) {
   sigset_t set;
   sigemptyset(&set);
   for (int i = 0; i < CRASH_SIGNALS; i++) sigaddset(&set, crash_signals[i]);
-  pthread_sigmask(how, &set, NULL);
+  undead_change_signal_mask(how, &set, NULL);
 }
 
 // Hooks that it crashed in are never left.

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/snapshot.h"
+#include "platform/c_library.h"
 #include "platform/index_map.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -25,7 +26,7 @@ static void fail(undead_check *check, const char *what, const char *path, int er
   undead_text_add(&text, what);
   undead_text_add(&text, path);
   undead_text_add(&text, ": ");
-  undead_text_add(&text, strerrordesc_np(error));
+  undead_text_add(&text, undead_error_text(error));
 }
 
 static void numbered_name(char *name, size_t size) {
@@ -77,7 +78,7 @@ static void prepare_graph(undead_check *check) {
 // A file that is renamed to a device, a pipe or a socket would take its place.
 static bool may_be_replaced(undead_check *check) {
   struct stat existing;
-  if (stat(final_path, &existing) != 0 || S_ISREG(existing.st_mode)) return true;
+  if (!undead_file_status(final_path, &existing) || S_ISREG(existing.st_mode)) return true;
   fail(check, "no file can be written, as something else has its name: ", final_path,
        S_ISDIR(existing.st_mode) ? EISDIR : EEXIST);
   return false;
@@ -153,7 +154,7 @@ static bool has_what_was_asked_for(undead_check *check, const undead_scan_result
   int error = graph ? graph->error : ENOMEM;
   undead_text text = undead_text_in(check->message, sizeof(check->message));
   undead_text_add(&text, "the heap could not be written: ");
-  undead_text_add(&text, result->error ? result->message : strerrordesc_np(error ? error : EIO));
+  undead_text_add(&text, result->error ? result->message : undead_error_text(error ? error : EIO));
   return false;
 }
 

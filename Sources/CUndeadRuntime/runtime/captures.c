@@ -4,6 +4,7 @@
 #include "runtime/captures.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"
@@ -85,19 +86,18 @@ typedef struct {
 
 // Depth and index of a generic parameter: "x" (0, 0), "q_" (0, 1), "q0_" (0, 2), "qd__" (1, 0), "qd0_1_" (2, 3).
 static bool parse_parameter(const char *text, uint32_t *depth, uint32_t *index) {
-  char *end;
   *depth = *index = 0;
   if (*text == 'x') return true;
   if (*text++ != 'q') return false;
   bool nested = *text == 'd';
   if (nested) {
     text++;
-    *depth = *text == '_' ? 1 : (uint32_t)strtoul(text, &end, 10) + 2;
+    *depth = *text == '_' ? 1 : (uint32_t)undead_read_number(text, 10, NULL) + 2;
     text = strchr(text, '_');
     if (!text++) return false;
   }
   if (*text != '_' && (*text < '0' || *text > '9')) return false;
-  *index = (*text == '_' ? 0 : (uint32_t)strtoul(text, &end, 10) + 1) + !nested;
+  *index = (*text == '_' ? 0 : (uint32_t)undead_read_number(text, 10, NULL) + 1) + !nested;
   return *depth < MAX_LEVELS && *index < MAX_PARAMETERS;
 }
 
@@ -110,7 +110,7 @@ static bool read_substitution(substitution *result, const capture_descriptor *ca
     const char *parameter = read_text(read_relative(pair), 32), *source = read_text(read_relative(pair + 4), 32);
     uint32_t depth, index;
     if (!parameter || !source || source[0] != 'B' || !parse_parameter(parameter, &depth, &index)) continue;
-    unsigned long binding = strtoul(source + 1, NULL, 10);
+    uint64_t binding = undead_read_number(source + 1, 10, NULL);
     if (binding >= captures->bindings || undead_type_kind(bindings[binding]) == UINT32_MAX) continue;
     argument[depth][index] = (const void *)bindings[binding];
     if (depth >= levels) levels = depth + 1;
