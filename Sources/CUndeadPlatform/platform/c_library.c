@@ -9,6 +9,7 @@
 #include "platform/own_data.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <signal.h>
 #include <string.h>
@@ -100,9 +101,20 @@ undead_find_object_function undead_find_object(void) {
   return newer.find_object;
 }
 
+#ifdef UNDEAD_AS_GLIBC_2_26
+static bool dlsym_allocates(void) { return true; }
+#else
+// Before 2.34 a thread's first dlsym makes room for an error: not to be used in the hooks of the allocator.
+static bool dlsym_allocates(void) {
+  const char *version = gnu_get_libc_version();   // "2." and two digits since 2.10
+  return version[2] < '3' || (version[2] == '3' && version[3] < '4');
+}
+#endif
+
 void *undead_symbol(void *handle, const char *name) {
-  if (HAS(dlsym)) return dlsym(handle, name);
-  return handle == RTLD_NEXT || handle == RTLD_DEFAULT ? (void *)find_symbol(name, handle == RTLD_NEXT) : NULL;
+  bool by_scope = handle == RTLD_NEXT || handle == RTLD_DEFAULT;
+  if (HAS(dlsym) && !(by_scope && dlsym_allocates())) return dlsym(handle, name);
+  return by_scope ? (void *)find_symbol(name, handle == RTLD_NEXT) : NULL;
 }
 
 void *undead_open_library(const char *name, int mode) { return HAS(dlopen) ? dlopen(name, mode) : NULL; }

@@ -16,7 +16,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// dlsym for RTLD_NEXT, RTLD_DEFAULT and what undead_open_library returned.
+// dlsym for RTLD_NEXT, RTLD_DEFAULT and what undead_open_library returned. Allocates only if it finds nothing.
 void *undead_symbol(void *handle, const char *name);
 void *undead_open_library(const char *name, int mode);   // dlopen; NULL also without one
 void undead_forget_symbol_error(void);                   // dlerror, for an error that is not the program's
