@@ -42,12 +42,7 @@ BEFORE_2_34(pthread_attr_getstack, FIRST_VERSION);
 BEFORE_2_34(pthread_attr_getguardsize, FIRST_VERSION);
 BEFORE_2_34(pthread_attr_setstacksize, FIRST_VERSION);
 
-// UNDEAD_AS_GLIBC_2_26 lets tests see what becomes of the rest on a system that has none of it.
-#ifdef UNDEAD_AS_GLIBC_2_26
-#define HAS(function) false
-#else
 #define HAS(function) (function != NULL)
-#endif
 
 static const char unknown;
 const char *undead_single_threaded = &unknown;
@@ -59,6 +54,8 @@ static struct {
   describe_function describe;
 } newer;
 static bool is_prepared;
+
+// With UNDEAD_AS_GLIBC_2_26 tests see what becomes of the rest where nothing newer exists.
 
 // The order of dl_iterate_phdr is that in which the loader looks for symbols.
 typedef struct {

@@ -33,7 +33,10 @@ uint64_t undead_read_number(const char *text, unsigned base, const char **end) {
     text += 2;
   }
   if (base == 0) base = *text == '0' ? 8 : 10;
-  for (; digit_of(*text) < base; text++) number = number * base + digit_of(*text);
+  for (; digit_of(*text) < base; text++) {
+    bool fits = !__builtin_mul_overflow(number, base, &number) && !__builtin_add_overflow(number, digit_of(*text), &number);
+    if (!fits) number = UINT64_MAX;
+  }
   if (end) *end = text;
   return number;
 }
