@@ -144,7 +144,7 @@ int main(int count, char **arguments) {
   record = (int (*)(undead_record_request *))dlsym(library, "undead_record_attached");
   detach = (int (*)(undead_record_request *))dlsym(library, "undead_record_detach");
   release = (int (*)(undead_record_request *))dlsym(library, "undead_record_release");
-  backtrace_of = (uint32_t(*)(const void *, uintptr_t *, uint32_t))dlsym(library, "undead_test_allocation_backtrace");
+  backtrace_of = (uint32_t(*)(const void *, uintptr_t *, uint32_t))dlsym(library, "undead_allocation_backtrace");
   if (!record || !detach || !release || !backtrace_of) fail("library", "has not all functions");
   for (int round = 0; round < ROUNDS; round++) check_round(arguments[2], round % 3 == 2 ? 4096 : 0);
   stopped = 1;

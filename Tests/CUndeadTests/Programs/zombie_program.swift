@@ -76,16 +76,16 @@ func library<Function>(_ name: String, as type: Function.Type) -> Function {
 func counters() -> undead_zombie_counters {
   var counters = undead_zombie_counters()
   typealias Read = @convention(c) (UnsafeMutablePointer<undead_zombie_counters>) -> Void
-  library("undead_test_zombies_read_counters", as: Read.self)(&counters)
+  library("undead_zombies_read_counters", as: Read.self)(&counters)
   return counters
 }
 func resize(_ bytes: UInt64, _ count: UInt64, _ age: UInt64 = 0) {
   var budget = undead_zombie_budget(bytes: bytes, count: count, age_milliseconds: age)
   typealias Resize = @convention(c) (UnsafePointer<undead_zombie_budget>) -> Void
-  library("undead_test_zombies_resize", as: Resize.self)(&budget)
+  library("undead_zombies_resize", as: Resize.self)(&budget)
 }
 // Looked up once: the name that is handed to C dies in between, and may take the place of the object that is asked about.
-let isDead = library("undead_test_zombie_is_dead", as: (@convention(c) (UnsafeRawPointer) -> Bool).self)
+let isDead = library("undead_zombie_is_dead", as: (@convention(c) (UnsafeRawPointer) -> Bool).self)
 func isKept<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool { isDead(object.toOpaque()) }
 /// Which objects are kept: known as dead, and with the class that the one that died last has.
 func marks(_ objects: [Unmanaged<Animal>]) -> String {
@@ -176,7 +176,7 @@ func manage(_ way: String) {
     print(marks(objects), counters().kept, isKept(dead { Animal() }))
   case "stop":
     let objects = (0..<100).map { _ in dead { Animal() } }
-    library("undead_test_zombies_stop", as: (@convention(c) () -> Void).self)()
+    library("undead_zombies_stop", as: (@convention(c) () -> Void).self)()
     let after = counters()
     print(marks(objects).contains("k"), after.kept, after.kept_bytes, after.deaths == after.evicted_for_end)
     keep(dead { Animal() })
@@ -203,14 +203,14 @@ func manage(_ way: String) {
       print(zombie!.pointee.kind, String(cString: zombie!.pointee.type), zombie!.pointee.count)
     }
     typealias Set = @convention(c) (Handler, UnsafeMutableRawPointer?) -> Void
-    library("undead_test_zombies_set_handler", as: Set.self)(handler, nil)
+    library("undead_zombies_set_handler", as: Set.self)(handler, nil)
     let dog = dead { Dog() as Animal }
     for _ in 0..<5 { keep(ask(dog) { $0.speak() }) }
     keep(dead { Dog() }.retain())
-    library("undead_test_zombies_settle", as: (@convention(c) () -> Void).self)()
+    library("undead_zombies_settle", as: (@convention(c) () -> Void).self)()
     typealias Report = @convention(c) (UInt32, UnsafeRawPointer, UnsafePointer<CChar>, UInt) -> Bool
-    print(library("undead_test_zombie_report", as: Report.self)(8, dog.toOpaque(), "App.Unknown", 0))
-    print(library("undead_test_zombie_report", as: Report.self)(8, UnsafeRawPointer(bitPattern: 4096)!, "App.Unknown", 0))
+    print(library("undead_zombie_report", as: Report.self)(8, dog.toOpaque(), "App.Unknown", 0))
+    print(library("undead_zombie_report", as: Report.self)(8, UnsafeRawPointer(bitPattern: 4096)!, "App.Unknown", 0))
   case "fork":
     let fork = library("fork", as: (@convention(c) () -> Int32).self)
     let child = fork()
