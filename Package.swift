@@ -16,6 +16,8 @@ let isWithoutInstrument = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1
 // scripts/undead asks for that where there is what it takes.
 let staticCxx = Context.environment["UNDEAD_STATIC_CXX"]
 
+let preloadLink = Context.packageDirectory + "/Sources/UndeadPreload/Link"
+
 let package = Package(
   name: "undead",
   // Those with `Duration` and `Clock`, which assertions have in their parameters.
@@ -68,14 +70,17 @@ let package = Package(
       ]),
     .target(
       name: "UndeadPreload",
-      dependencies: ["CUndead", "CUndeadTestEntry"],
+      dependencies: ["CUndead", "CUndeadTestEntry"], exclude: ["Link"],
       // A preloaded library must not drag the Swift runtime into bash or into a static program.
       // Its functions must not be replaced by those of a copy that is linked into the program. Their own calls are bound
-      // at once: the loader would need more of a small stack than they do.
+      // at once: the loader would need more of a small stack than they do. It exports what Link/exports.map names, and needs
+      // no other library than that of C: the static ones of C++ and of mathematics in Link, which hide the system's, are empty.
       linkerSettings: [
         .unsafeFlags(
-          ["-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now"],
-          .when(platforms: [.linux]))
+          [
+            "-nostartfiles", "-static-stdlib", "-Xlinker", "-Bsymbolic", "-Xlinker", "-z", "-Xlinker", "now",
+            "-L", "\(preloadLink)", "-Xlinker", "--version-script=\(preloadLink)/exports.map",
+          ], .when(platforms: [.linux]))
       ]),
     // What lies below all Swift code: the C library and a lock under one name, starting of processes, the formats that Linux
     // has programs and memory maps in.

@@ -4,10 +4,12 @@
 #include "undead_memory_file.h"
 
 #include <errno.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int undead_trace_memory_file(const char *name) {
-  int descriptor = memfd_create(name, MFD_CLOEXEC);
+  // memfd_create is newer than the oldest C library that this works with (platform/c_library.h).
+  int descriptor = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
   return descriptor < 0 ? -errno : descriptor;
 }
 #endif

@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED && UNDEAD_TEST_ENTRY
 #include "undead_test_scan.h"
+#include "platform/c_library.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
@@ -72,7 +73,7 @@ void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test
   undead_scan_called_from(&scan.options, __builtin_frame_address(0));
   undead_thread.ignored++;
   pthread_t thread;
-  if (pthread_create(&thread, NULL, run, &scan) == 0) pthread_join(thread, NULL);
+  if (undead_thread_start(&thread, 0, false, run, &scan) == 0) undead_thread_join(thread);
   else counts->error = UNDEAD_SCAN_NO_MEMORY;
   undead_thread.ignored--;
 }

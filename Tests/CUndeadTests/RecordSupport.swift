@@ -11,7 +11,10 @@ enum Recorder {
     InstrumentSources.Layer.platform.files + InstrumentSources.Layer.record.files
     + [fixtures.appending(path: "record/preload.c").path]
 
-  private static let objects = Dictionary(uniqueKeysWithValues: ["-O0", "-O1", "-O2"].map { ($0, Once()) })
+  /// As on a system whose C library has nothing that is newer than 2.26 (`platform/c_library.c`).
+  static let old = "-O0, old C library"
+
+  private static let objects = Dictionary(uniqueKeysWithValues: [old, "-O0", "-O1", "-O2"].map { ($0, Once()) })
 
   /// The instrument as one object file, compiled by the first who asks.
   private static func object(optimization: String) throws -> String {
@@ -20,7 +23,8 @@ enum Recorder {
       let path = try temporaryPath("instrument.o")
       try run(
         "clang",
-        [optimization, "-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + sources + ["-o", path]
+        (optimization == old ? ["-O0", "-DUNDEAD_AS_GLIBC_2_26"] : [optimization])
+          + ["-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + sources + ["-o", path]
       ).expectSuccess()
       return path
     }
@@ -31,7 +35,7 @@ enum Recorder {
     let program = try temporaryPath("program")
     try run(
       "clang",
-      [optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now", fixtures.appending(path: source).path]
+      [optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now", fixtures.appending(path: source).path]
         + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
     ).expectSuccess()
     return program

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead_assertions.h"
+#include "platform/c_library.h"
 #include "undead_backtraces.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -44,16 +45,12 @@ __attribute__((noinline)) void undead_clear_stack(void) {
 }
 
 void undead_discard_stack(void) {
-  pthread_attr_t attributes;
+  undead_thread_stack stack;
   undead_thread.ignored++;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    void *low;
-    size_t size;
-    pthread_attr_getstack(&attributes, &low, &size);
-    pthread_attr_destroy(&attributes);
+  if (undead_own_stack(&stack)) {
     uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - ROOM_BYTES) & ~(uintptr_t)(PAGE_BYTES - 1);
     // The kernel gives zeros for what is let go.
-    if (end > (uintptr_t)low) madvise(low, end - (uintptr_t)low, MADV_DONTNEED);
+    if (end > stack.low) madvise((void *)stack.low, end - stack.low, MADV_DONTNEED);
   }
   undead_thread.ignored--;
   undead_clear_stack();
@@ -104,14 +101,10 @@ bool undead_call_on_thread(void (*function)(void *), void *context) {
   thread_call *call = undead_map(sizeof(*call));
   if (!call) return false;
   *call = (thread_call){function, context};
-  pthread_attr_t attributes;
   pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   undead_thread.ignored++;
-  int error = pthread_create(&thread, &attributes, run, call);
+  int error = undead_thread_start(&thread, 0, true, run, call);
   undead_thread.ignored--;
-  pthread_attr_destroy(&attributes);
   if (error) undead_unmap(call, sizeof(*call));
   return error == 0;
 }

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/check.h"
+#include "platform/c_library.h"
 #include "platform/image_pages.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
@@ -282,13 +283,8 @@ static int create_thread(undead_check *check) {
   static const size_t stack_sizes[] = {8u << 20, 1u << 20, 256u << 10};
   int error = EAGAIN;
   for (size_t i = 0; i < sizeof(stack_sizes) / sizeof(stack_sizes[0]) && error != 0; i++) {
-    pthread_attr_t attributes;
     pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, stack_sizes[i]);
-    error = pthread_create(&thread, &attributes, check->proof ? run_proof : run, check);
-    pthread_attr_destroy(&attributes);
+    error = undead_thread_start(&thread, stack_sizes[i], true, check->proof ? run_proof : run, check);
   }
   return error;
 }
@@ -310,18 +306,18 @@ bool undead_check_start(undead_check *check) {
   }
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);   // the new thread inherits it
+  undead_change_signal_mask(SIG_SETMASK, &all, &before);   // the new thread inherits it
   undead_thread.ignored++;
   undead_ending_threads_except((uintptr_t)__builtin_thread_pointer());
   __atomic_store_n(&phase, RUNNING, __ATOMIC_RELEASE);
   int error = create_thread_here(check);
   undead_thread.ignored--;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  undead_change_signal_mask(SIG_SETMASK, &before, NULL);
   if (error == 0) return true;
   __atomic_store_n(&phase, CLAIMED, __ATOMIC_RELEASE);
   undead_text_copy(check->message, sizeof(check->message), "the thread for the scan could not be created: ");
   undead_text text = {check->message, sizeof(check->message), strlen(check->message)};
-  undead_text_add(&text, strerrordesc_np(error));
+  undead_text_add(&text, undead_error_text(error));
   return false;
 }
 

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/exit.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
 #include "session/check.h"
@@ -126,9 +127,9 @@ static void check_at_exit(void) {
   bool may_block = !undead_sandbox_is_unknown();
   sigset_t all, before;
   sigfillset(&all);
-  if (may_block) pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (may_block) undead_change_signal_mask(SIG_SETMASK, &all, &before);
   undead_check *check = begin_check();
-  if (may_block) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (may_block) undead_change_signal_mask(SIG_SETMASK, &before, NULL);
   if (check) finish_check(check);
   undead_limits_restore(&lifted);
 }

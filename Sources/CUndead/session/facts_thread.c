@@ -4,6 +4,7 @@
 // thread, which is over before the scan begins or is left to itself.
 #define _GNU_SOURCE
 #include "platform/memory.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "session/calls.h"
 #include "session/facts.h"
@@ -52,12 +53,7 @@ static void *run(void *context) {
 static bool create_thread(pthread_t *thread, collection *collected) {
   static const size_t stack_sizes[] = {1u << 20, 256u << 10};
   for (size_t i = 0; i < sizeof(stack_sizes) / sizeof(stack_sizes[0]); i++) {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, stack_sizes[i]);
-    int error = pthread_create(thread, &attributes, run, collected);
-    pthread_attr_destroy(&attributes);
-    if (error == 0) return true;
+    if (undead_thread_start(thread, stack_sizes[i], false, run, collected) == 0) return true;
   }
   return false;
 }
@@ -80,12 +76,12 @@ static bool wait_for_answer(pthread_t thread, collection *collected, int64_t pat
     uint32_t expected = ASKING;
     __atomic_add_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
     if (__atomic_compare_exchange_n(&collected->state, &expected, GIVEN_UP, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      pthread_detach(thread);
+      undead_thread_detach(thread);
       return false;
     }
     __atomic_sub_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
   }
-  pthread_join(thread, NULL);
+  undead_thread_join(thread);
   return true;
 }
 

@@ -5,6 +5,7 @@
 // gives the program's actions back. Called by check.c, facts_thread.c and replica.c, on threads of ours.
 #define _GNU_SOURCE
 #include "session/guard.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "record/abandoned.h"
@@ -123,7 +124,7 @@ static void set_mask(int how) {
   sigset_t set;
   sigemptyset(&set);
   for (int i = 0; i < CRASH_SIGNALS; i++) sigaddset(&set, crash_signals[i]);
-  pthread_sigmask(how, &set, NULL);
+  undead_change_signal_mask(how, &set, NULL);
 }
 
 // Hooks that it crashed in are never left.

@@ -5,6 +5,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "platform/sort.h"
 #include "session/heap_sections.h"
 #include "session/settings.h"
@@ -60,10 +61,10 @@ static void name_mapping(memory_map *map, mapping *entry, const char *path) {
 
 // A mapping's first line: "low-high perms offset device inode   path".
 static bool begin_mapping(memory_map *map, char *line) {
-  char *end;
-  uintptr_t low = strtoul(line, &end, 16);
+  const char *end;
+  uintptr_t low = undead_read_number(line, 16, &end);
   if (*end != '-' || map->count == MOST_MAPPINGS) return false;
-  uintptr_t high = strtoul(end + 1, &end, 16);
+  uintptr_t high = undead_read_number(end + 1, 16, &end);
   for (int field = 0; field < 4; field++) end += strcspn(end + 1, " ") + 1;
   mapping *entry = &map->mappings[map->count++];
   *entry = (mapping){.low = low, .high = high};
@@ -75,7 +76,7 @@ static void read_line(memory_map *map, char *line) {
   bool is_field = line[0] >= 'A' && line[0] <= 'Z';
   if (!is_field) begin_mapping(map, line);
   else if (map->count && strncmp(line, "Rss:", 4) == 0)
-    map->mappings[map->count - 1].resident = strtoul(line + 4, NULL, 10) * 1024;
+    map->mappings[map->count - 1].resident = undead_read_number(line + 4, 10, NULL) * 1024;
 }
 
 static bool visit_line(void *context, const char *text, const char *end) {

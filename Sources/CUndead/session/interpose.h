@@ -1,5 +1,6 @@
 // How functions of libc are interposed: by definitions of the same name that call the next one in scope.
 #pragma once
+#include "platform/c_library.h"
 #include <dlfcn.h>
 
 // The program may call an interposed function before our constructor ran, so the next one is looked up when needed; the
@@ -8,7 +9,7 @@
   ({                                                                                    \
     void *undead_next = __atomic_load_n((void **)&(pointer), __ATOMIC_RELAXED);          \
     if (!undead_next) {                                                                 \
-      undead_next = dlsym(RTLD_NEXT, name);                                             \
+      undead_next = undead_symbol(RTLD_NEXT, name);                                             \
       __atomic_store_n((void **)&(pointer), undead_next, __ATOMIC_RELAXED);              \
     }                                                                                   \
     (__typeof__(pointer))undead_next;                                                   \

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/interrupted.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/segments.h"
@@ -47,10 +48,10 @@ static int find_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
 
 static range function_of(const char *name) {
   Dl_info info;
-  const ElfW(Sym) *symbol = NULL;
-  uintptr_t start = (uintptr_t)dlsym(RTLD_NEXT, name);
-  bool found = start && dladdr1((const void *)start, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol;
-  return found ? (range){start, start + symbol->st_size} : (range){0, 0};
+  const void *found;
+  uintptr_t start = (uintptr_t)undead_symbol(RTLD_NEXT, name);
+  bool known = start && undead_find_symbol_at((const void *)start, &info, &found);
+  return known ? (range){start, start + ((const ElfW(Sym) *)found)->st_size} : (range){0, 0};
 }
 
 void undead_interrupted_prepare(void) {
@@ -58,7 +59,7 @@ void undead_interrupted_prepare(void) {
   enum { STUB_BYTES = 96 };
   static const char *const names[] = {"munmap", "mprotect", "madvise"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-    uintptr_t start = (uintptr_t)dlsym(RTLD_NEXT, names[i]);
+    uintptr_t start = (uintptr_t)undead_symbol(RTLD_NEXT, names[i]);
     locked_calls[i] = (range){start, start + STUB_BYTES};
   }
   tls_lookup = function_of("__tls_get_addr");

@@ -4,6 +4,7 @@
 // those of the libraries, and the first at which all constructors have run.
 #define _GNU_SOURCE
 #include "session/exit.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "session/session.h"
 #include <dlfcn.h>
@@ -37,7 +38,7 @@ __attribute__((visibility("default"))) int __libc_start_main(
     void *stack_end) {
   // In a program that links Undead this runs before its constructors.
   undead_session_prepare();
-  start_function next = (start_function)dlsym(RTLD_NEXT, "__libc_start_main");
+  start_function next = (start_function)undead_symbol(RTLD_NEXT, "__libc_start_main");
   if (undead_session_in_charge()) {
     program_main = main;
     main = undead_main_stub;

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/process_facts.h"
+#include "platform/c_library.h"
 #include "undead.h"
 #include "undead_attach.h"
 #include "platform/maps.h"
@@ -276,7 +277,7 @@ void undead_process_facts_add_heap(undead_process_facts *facts, const undead_gra
     undead_text text = undead_text_in(note, sizeof(note));
     undead_text_add(&text, "the heap could not be written: ");
     bool unfinished = graph && !graph->error;
-    undead_text_add(&text, unfinished ? "the scan was not completed" : strerrordesc_np(graph ? graph->error : ENOMEM));
+    undead_text_add(&text, unfinished ? "the scan was not completed" : undead_error_text(graph ? graph->error : ENOMEM));
     add_note(facts, note);
     return;
   }

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/replica.h"
+#include "platform/c_library.h"
 #include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -54,7 +55,7 @@ static bool give_threads(void) {
 
 // The first three numbers are where messages go, and all may be closed: nothing must come into the snapshot by chance.
 static int keep_file(int file) {
-  for (int number; (number = memfd_create("undead", MFD_CLOEXEC)) >= 0;)
+  for (int number; (number = undead_memory_file("undead")) >= 0;)
     if (number >= FIRST_FILE) {
       close(number);
       break;
@@ -67,7 +68,7 @@ static void write_snapshot(undead_check *check, const undead_scan_result *result
   undead_record_tell_in_copy();
   undead_snapshot_serialize(&output, check, result);
   undead_vector_free(&output.bytes);
-  if (output.error) fail(UNDEAD_REPLICA_FAILED, "the snapshot cannot be written: ", strerrordesc_np(output.error));
+  if (output.error) fail(UNDEAD_REPLICA_FAILED, "the snapshot cannot be written: ", undead_error_text(output.error));
   else end = UNDEAD_REPLICA_DONE;
 }
 

@@ -3,6 +3,7 @@
 // The blocks of a program that was not recorded.
 #define _GNU_SOURCE
 #include "glibc/heap.h"
+#include "platform/c_library.h"
 #include "platform/holes.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -103,8 +104,8 @@ static undead_glibc_result find_blocks(void) {
 // What the program calls by the name of malloc, if it is not libc's: the path of its file, else NULL.
 static const char *other_allocator(void) {
   const undead_module *libc = undead_module_of((uintptr_t)gnu_get_libc_version);
-  void *program = dlopen(NULL, RTLD_LAZY);   // not this library, which has its own functions first
-  const undead_module *module = program ? undead_module_of((uintptr_t)dlsym(program, "malloc")) : NULL;
+  void *program = undead_open_library(NULL, RTLD_LAZY);   // not this library, which has its own functions first
+  const undead_module *module = program ? undead_module_of((uintptr_t)undead_symbol(program, "malloc")) : NULL;
   return module && libc && module != libc ? module->path : NULL;
 }
 

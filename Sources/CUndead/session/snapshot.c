@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "session/snapshot.h"
+#include "platform/c_library.h"
 #include "platform/index_map.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -28,7 +29,7 @@ static void fail(undead_check *check, const char *what, const char *path, int er
   undead_text_add(&text, what);
   undead_text_add(&text, path);
   undead_text_add(&text, ": ");
-  undead_text_add(&text, strerrordesc_np(error));
+  undead_text_add(&text, undead_error_text(error));
 }
 
 static void numbered_name(char *name, size_t size) {
@@ -157,7 +158,7 @@ static bool has_what_was_asked_for(undead_check *check, const undead_scan_result
   int error = graph ? graph->error : ENOMEM;
   undead_text text = undead_text_in(check->message, sizeof(check->message));
   undead_text_add(&text, "the heap could not be written: ");
-  undead_text_add(&text, result->error ? result->message : strerrordesc_np(error ? error : EIO));
+  undead_text_add(&text, result->error ? result->message : undead_error_text(error ? error : EIO));
   return false;
 }
 

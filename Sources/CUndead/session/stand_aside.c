@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "record/allocator.h"
 #include "session/session.h"
@@ -45,12 +46,12 @@ static const char *explain(const char *before, const char *subject, const char *
 
 static const char *owner_of(const void *function) {
   Dl_info info;
-  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "an unknown library";
+  return undead_find_address(function, &info) && info.dli_fname ? info.dli_fname : "an unknown library";
 }
 
 // The hooks work only if the program calls them first.
 static const char *foreign_allocator(void) {
-  const void *first = dlsym(RTLD_DEFAULT, "malloc");
+  const void *first = undead_symbol(RTLD_DEFAULT, "malloc");
   if (first && !is_ours(first))
     return explain("memory is allocated by ", owner_of(first), ", which comes before the recorder of allocations");
   const char *why = undead_allocator_refusal();

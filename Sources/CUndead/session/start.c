@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead.h"
+#include "platform/c_library.h"
 #include "undead_instrument.h"
 #include "undead_zombies.h"
 #include "platform/boundaries.h"
@@ -38,7 +39,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,7 +96,7 @@ void undead_session_adopt_child(void) {
   note_start_time();
   if (fork_mark) *fork_mark = 1;
   // Forked without the handlers of fork: which blocks are its own is not known.
-  if (!undead_registry_own_bit && !__libc_single_threaded) undead_registry_inherit();
+  if (!undead_registry_own_bit && !undead_is_single_threaded()) undead_registry_inherit();
   undead_check_after_fork_in_child();
   undead_exit_reset();
   undead_signals_reset();
@@ -147,7 +147,7 @@ void undead_session_return(void) {
 static bool forks_with_threads;
 
 static void before_fork(void) {
-  forks_with_threads = !__libc_single_threaded;
+  forks_with_threads = !undead_is_single_threaded();
   if (has_left) return;
   int saved_errno = errno;
   undead_check_before_fork();
@@ -179,9 +179,9 @@ static void stand_aside(const char *why) {
 
 // A program that links Undead keeps its own copy in charge, also when the tool preloaded another one.
 static void take_over_from_preload(void) {
-  void (*yield)(void) = (void (*)(void))dlsym(RTLD_NEXT, "undead_session_yield");
+  void (*yield)(void) = (void (*)(void))undead_symbol(RTLD_NEXT, "undead_session_yield");
   if (yield) yield();
-  else dlerror();
+  else undead_forget_symbol_error();
 }
 
 void undead_session_yield(void) {

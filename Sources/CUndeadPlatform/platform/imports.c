@@ -21,6 +21,7 @@ typedef struct {
   const ElfW(Sym) *symbols;
   const ElfW(Rela) *calls, *others;
   const uint32_t *hash;                      // of the symbols that the image defines (DT_GNU_HASH)
+  const uint16_t *versions;                  // of the symbols; NULL: they have none
   size_t call_count, other_count, relative_count;
   uintptr_t read_only_low, read_only_high;   // made read-only after relocation
   bool is_open;                              // that part is writable now
@@ -60,6 +61,7 @@ static void read_entry(image *image, const ElfW(Dyn) *entry) {
     case DT_SYMTAB: image->symbols = (const ElfW(Sym) *)address; break;
     case DT_JMPREL: image->calls = (const ElfW(Rela) *)address; break;
     case DT_GNU_HASH: image->hash = (const uint32_t *)address; break;
+    case DT_VERSYM: image->versions = (const uint16_t *)address; break;
     case DT_RELA: image->others = (const ElfW(Rela) *)address; break;
     case DT_PLTRELSZ: image->call_count = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
     case DT_RELASZ: image->other_count = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
@@ -173,28 +175,40 @@ size_t undead_constants_change(const struct dl_phdr_info *info, const undead_imp
 
 // The table: numbers of buckets, of the first symbol in it, of words of a filter, a shift; filter; buckets; chains of hashes
 // whose lowest bit ends them.
-static bool defines(const image *image, const char *name) {
+static const ElfW(Sym) *defined_symbol(const image *image, const char *name, bool any_version) {
+  enum { OLD_VERSION = 0x8000 };
   uint32_t hash = 5381;
   for (const unsigned char *at = (const unsigned char *)name; *at; at++) hash = hash * 33 + *at;
   const uint32_t *table = image->hash, buckets = table[0], first = table[1], filter_words = table[2];
-  if (!buckets || !filter_words) return false;
+  if (!buckets || !filter_words) return NULL;
   const ElfW(Addr) *filter = (const ElfW(Addr) *)(table + 4);
   ElfW(Addr) word = filter[hash / 64 % filter_words];
-  if (!(word >> hash % 64 & word >> (hash >> table[3]) % 64 & 1)) return false;
+  if (!(word >> hash % 64 & word >> (hash >> table[3]) % 64 & 1)) return NULL;
   const uint32_t *bucket = (const uint32_t *)(filter + filter_words), *chains = bucket + buckets;
   uint32_t symbol = bucket[hash % buckets];
-  if (symbol < first) return false;
+  if (symbol < first) return NULL;
   for (;; symbol++) {
     uint32_t found = chains[symbol - first];
     const ElfW(Sym) *entry = &image->symbols[symbol];
-    if ((found | 1) == (hash | 1) && entry->st_shndx != SHN_UNDEF && !strcmp(image->strings + entry->st_name, name)) return true;
-    if (found & 1) return false;
+    bool is_old = image->versions && image->versions[symbol] & OLD_VERSION;
+    bool counts = entry->st_shndx != SHN_UNDEF && (any_version || !is_old);
+    if ((found | 1) == (hash | 1) && counts && !strcmp(image->strings + entry->st_name, name)) return entry;
+    if (found & 1) return NULL;
   }
 }
+
+static bool defines(const image *image, const char *name) { return defined_symbol(image, name, true) != NULL; }
 
 bool undead_image_defines(const struct dl_phdr_info *info, const char *name) {
   image image;
   return read_image(&image, info) && image.hash && defines(&image, name);
+}
+
+uintptr_t undead_image_symbol(const struct dl_phdr_info *info, const char *name) {
+  image image;
+  const ElfW(Sym) *symbol = read_image(&image, info) && image.hash ? defined_symbol(&image, name, false) : NULL;
+  unsigned type = symbol ? ELF64_ST_TYPE(symbol->st_info) : STT_TLS;
+  return type == STT_TLS || type == STT_GNU_IFUNC ? 0 : info->dlpi_addr + symbol->st_value;
 }
 
 static void visit_common(const image *user, const image *definer, const ElfW(Rela) *relocations, size_t count,

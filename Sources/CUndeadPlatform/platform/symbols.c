@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/exports.h"
+#include "platform/c_library.h"
 #include "platform/files.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
@@ -108,7 +109,7 @@ static void open_file(symbol_table *table) {
   struct stat status;
   const void *file = NULL;
   // Not as memory of the program's, all of which the scan would read for references.
-  if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+  if (undead_descriptor_status(descriptor, &status) && S_ISREG(status.st_mode) && status.st_size > 0)
     file = undead_map_file(descriptor, (size_t)status.st_size);
   close(descriptor);
   if (!file) return;

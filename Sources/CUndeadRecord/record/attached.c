@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/attached.h"
+#include "platform/c_library.h"
 #include "platform/imports.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
@@ -41,9 +42,9 @@ static uintptr_t replacement_of(size_t index) {
 
 // What the program finds under that name. Not RTLD_DEFAULT: a library that is bound to itself (-Bsymbolic) finds itself.
 static void *first_of(const char *name) {
-  void *program = dlopen(NULL, RTLD_NOW);
-  void *found = program ? dlsym(program, name) : NULL;
-  if (!found) dlerror();   // the program must not find our failure
+  void *program = undead_open_library(NULL, RTLD_NOW);
+  void *found = program ? undead_symbol(program, name) : NULL;
+  if (!found) undead_forget_symbol_error();   // the program must not find our failure
   return found;
 }
 
@@ -61,23 +62,23 @@ static const char *explain(const char *before, const char *subject, const char *
 // A function's address in a program that is not relocatable is that of the program's own stub, which goes where its calls go.
 static bool is_stub(const void *function) {
   Dl_info info;
-  const ElfW(Sym) *symbol = NULL;
-  return dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol && symbol->st_shndx == SHN_UNDEF;
+  const void *symbol;
+  return undead_find_symbol_at(function, &info, &symbol) && ((const ElfW(Sym) *)symbol)->st_shndx == SHN_UNDEF;
 }
 
 static const char *other_allocator(const void *function) {
   Dl_info info;
-  bool known = dladdr(function, &info) && info.dli_fname;
+  bool known = undead_find_address(function, &info) && info.dli_fname;
   return explain("memory is allocated by ", known ? info.dli_fname : "another library",
                  ", an allocator that cannot be recorded");
 }
 
 // Blocks of one allocator must never come to another one.
 static const char *foreign_function(void) {
-  void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  void *libc = undead_open_library("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (!libc) return "the program has no libc.so.6: it uses another C library";
   for (size_t i = 0; i < IMPORTS; i++) {
-    void *function = dlsym(libc, names[i]), *first = first_of(names[i]);
+    void *function = undead_symbol(libc, names[i]), *first = first_of(names[i]);
     if (!function) return explain("libc.so.6 has no function ", names[i], "");
     if (i < ALLOCATOR && first != function && !is_stub(first)) return other_allocator(first);
     imports[i] = (undead_import){names[i], (uintptr_t)function, replacement_of(i)};

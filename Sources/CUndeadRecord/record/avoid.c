@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/avoid.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
@@ -126,15 +127,10 @@ static uintptr_t begin_of_stack(uintptr_t high) {
   if (high == (uintptr_t)__libc_stack_end) return 0;
   if (known) return known;
   int saved_errno = errno;
-  pthread_attr_t attributes;
-  void *low;
-  size_t size;
+  undead_thread_stack stack;
   known = high;   // nothing is cleared if nobody knows
   undead_thread.ignored++;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    if (pthread_attr_getstack(&attributes, &low, &size) == 0) known = (uintptr_t)low;
-    pthread_attr_destroy(&attributes);
-  }
+  if (undead_own_stack(&stack)) known = stack.low;
   undead_thread.ignored--;
   errno = saved_errno;
   return known;

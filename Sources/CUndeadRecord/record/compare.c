@@ -2,6 +2,8 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "platform/environment.h"
+#include "platform/c_library.h"
+#include "platform/read_text.h"
 #include "platform/thread_state.h"
 #include "record/compare.h"
 #include "platform/memory.h"
@@ -107,7 +109,7 @@ static void print_frames(const char *title, const uintptr_t *frames, uint32_t co
   uint32_t start = from > 2 ? from - 2 : 0;
   for (uint32_t index = start; index < count && index < start + 6; index++) {
     Dl_info info = {0};
-    bool known = dladdr((void *)(frames[index] - 1), &info) != 0;
+    bool known = undead_find_address((void *)(frames[index] - 1), &info) != 0;
     dprintf(STDERR_FILENO, "  %s[%u] %#lx %s %s\n", title, index, frames[index], known ? info.dli_fname : "?",
             known && info.dli_sname ? info.dli_sname : "?");
   }
@@ -116,7 +118,8 @@ static void print_frames(const char *title, const uintptr_t *frames, uint32_t co
 __attribute__((constructor)) static void prepare(void) {
   if (undead_record_decide() != UNDEAD_RECORD_COMPARE) return;
   const char *text = undead_setting("UNDEAD_COMPARE");
-  if (text && atoi(text) > 1) interval = (uint64_t)atoi(text);
+  uint64_t wanted = text ? undead_read_number(text, 10, NULL) : 0;
+  if (wanted > 1) interval = wanted;
   differences = undead_map(KEPT_DIFFERENCES * sizeof *differences);
   undead_backtrace_load_libunwind();
 }

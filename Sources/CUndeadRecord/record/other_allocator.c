@@ -4,6 +4,7 @@
 // it tells how many they have; nothing else is known.
 #define _GNU_SOURCE
 #include "platform/imports.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
 #include "record/allocator.h"
@@ -38,7 +39,7 @@ extern void __libc_free(void *block);
 
 static const void *base_of(const void *function) {
   Dl_info info;
-  return function && dladdr(function, &info) ? info.dli_fbase : NULL;
+  return function && undead_find_address(function, &info) ? info.dli_fbase : NULL;
 }
 
 // MARK: What the allocator maps
@@ -103,7 +104,7 @@ static bool take_functions(void) {
   };
   bool complete = true;
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-    void *function = dlsym(RTLD_NEXT, wanted[i].name);
+    void *function = undead_symbol(RTLD_NEXT, wanted[i].name);
     if (base_of(function) == image_base) *(void **)wanted[i].place = function;
     else complete = complete && !wanted[i].needed;
   }
@@ -128,15 +129,15 @@ static void *memalign_instead(size_t alignment, size_t size) {
 static void complete_functions(void) {
   if (!undead_next.memalign) undead_next.memalign = memalign_instead;
   if (!undead_next.aligned_alloc) undead_next.aligned_alloc = undead_next.memalign;
-  if (!undead_next.calloc) undead_next.calloc = dlsym(RTLD_NEXT, "calloc");
-  if (!undead_next.realloc) undead_next.realloc = dlsym(RTLD_NEXT, "realloc");
-  if (!undead_next.free) undead_next.free = dlsym(RTLD_NEXT, "free");
-  if (!undead_next.posix_memalign) undead_next.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
+  if (!undead_next.calloc) undead_next.calloc = undead_symbol(RTLD_NEXT, "calloc");
+  if (!undead_next.realloc) undead_next.realloc = undead_symbol(RTLD_NEXT, "realloc");
+  if (!undead_next.free) undead_next.free = undead_symbol(RTLD_NEXT, "free");
+  if (!undead_next.posix_memalign) undead_next.posix_memalign = undead_symbol(RTLD_NEXT, "posix_memalign");
 }
 
 // A copy of the recorder comes next where one is preloaded and another one linked into the program or its libraries.
 static const undead_allocator *below_next_copy(void) {
-  const undead_allocator *(*below)(void) = (const undead_allocator *(*)(void))dlsym(RTLD_NEXT, "undead_allocator_below");
+  const undead_allocator *(*below)(void) = (const undead_allocator *(*)(void))undead_symbol(RTLD_NEXT, "undead_allocator_below");
   return below ? below() : NULL;
 }
 
@@ -155,7 +156,7 @@ static int is_image_of_recorder(struct dl_phdr_info *info, size_t size, void *fu
 static bool is_recorder(void *function) { return dl_iterate_phdr(is_image_of_recorder, function) == 1; }
 
 static int32_t find(void) {
-  void *next = dlsym(RTLD_NEXT, "malloc");
+  void *next = undead_symbol(RTLD_NEXT, "malloc");
   const void *base = base_of(next);
   if (!base || base == base_of(gnu_get_libc_version)) return NONE;
   const undead_allocator *below = is_recorder(next) ? below_next_copy() : NULL;
@@ -163,13 +164,13 @@ static int32_t find(void) {
   image_base = below ? base_of(below->malloc) : base;
   if (below) next = below->malloc;
   Dl_info info;
-  if (dladdr(next, &info) && info.dli_fname) name = info.dli_fname;
+  if (undead_find_address(next, &info) && info.dli_fname) name = info.dli_fname;
   if (below) undead_next = *below;
   else take_functions();
   complete_functions();
-  real_mmap = dlsym(RTLD_DEFAULT, "mmap");
-  real_munmap = dlsym(RTLD_DEFAULT, "munmap");
-  real_sbrk = dlsym(RTLD_DEFAULT, "sbrk");
+  real_mmap = undead_symbol(RTLD_DEFAULT, "mmap");
+  real_munmap = undead_symbol(RTLD_DEFAULT, "munmap");
+  real_sbrk = undead_symbol(RTLD_DEFAULT, "sbrk");
   if (refusal) return OTHER;
   // Not a library of the program's that has an allocator in it.
   const char *file = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;

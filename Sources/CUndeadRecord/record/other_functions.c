@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "record/other_functions.h"
+#include "platform/c_library.h"
 #include "platform/imports.h"
 #include "platform/own_data.h"
 #include "record/allocator.h"
@@ -201,7 +202,7 @@ void undead_other_functions_bind(const struct dl_phdr_info *image) {
     wanted.imports[i].name = "";
     // Its name is not asked for otherwise: that would leave an error for dlerror().
     if (!undead_image_defines(image, functions[i].name)) continue;
-    void *function = dlsym(RTLD_DEFAULT, functions[i].name);
+    void *function = undead_symbol(RTLD_DEFAULT, functions[i].name);
     // What comes before the allocator's is the program's own.
     if (!function || !undead_image_has(image, (uintptr_t)function)) continue;
     if (functions[i].real >= 0) real[functions[i].real] = function;

@@ -4,6 +4,7 @@
 // like that of new blocks: what an ended call left in the holes of a frame would be a reference as long as the frame lives.
 #define _GNU_SOURCE
 #include "record/mode.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
 #include <dlfcn.h>
@@ -19,10 +20,10 @@ static alloc_function next;
 static alloc_function find_next(void) {
   int saved_errno = errno;
   undead_thread.ignored++;   // the loader may allocate
-  alloc_function found = (alloc_function)dlsym(RTLD_NEXT, "swift_task_alloc");
+  alloc_function found = (alloc_function)undead_symbol(RTLD_NEXT, "swift_task_alloc");
   if (!found) {
-    void *library = dlopen("libswift_Concurrency.so", RTLD_NOW | RTLD_NOLOAD);
-    found = library ? (alloc_function)dlsym(library, "swift_task_alloc") : NULL;
+    void *library = undead_open_library("libswift_Concurrency.so", RTLD_NOW | RTLD_NOLOAD);
+    found = library ? (alloc_function)undead_symbol(library, "swift_task_alloc") : NULL;
   }
   undead_thread.ignored--;
   errno = saved_errno;

@@ -5,6 +5,7 @@
 #include "platform/environment.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "platform/thread_state.h"
 #include "record/allocator.h"
 #include "record/mode.h"
@@ -44,7 +45,7 @@ void undead_allocator_give(void *block) {
 static bool is_known_version(void) {
   const char *version = gnu_get_libc_version();
   if (strncmp(version, "2.", 2) != 0) return false;
-  int minor = atoi(version + 2);
+  int minor = (int)undead_read_number(version + 2, 10, NULL);
   return minor >= 34 && minor <= 41;
 }
 

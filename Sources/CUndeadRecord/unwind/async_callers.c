@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "unwind/async_callers.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 
 bool undead_async_wanted;
@@ -33,8 +34,8 @@ typedef struct async_context {
 static void *(*current_task)(void);
 
 void undead_async_begin(void) {
-  current_task = (void *(*)(void))dlsym(RTLD_DEFAULT, "swift_task_getCurrent");
-  dlerror();
+  current_task = (void *(*)(void))undead_symbol(RTLD_DEFAULT, "swift_task_getCurrent");
+  undead_forget_symbol_error();
   undead_async_wanted = current_task != NULL;
 }
 

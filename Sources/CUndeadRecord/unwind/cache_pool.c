@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/cache_pool.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "unwind/settings.h"
@@ -174,7 +175,7 @@ static void thread_ended(void *cache) {
 static bool prepare_key(void) {
   uintptr_t state = KEY_NONE;
   if (__atomic_compare_exchange_n(&key_state, &state, self(), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    state = pthread_key_create(&thread_end_key, thread_ended) == 0 ? KEY_READY : KEY_FAILED;
+    state = undead_thread_key_create(&thread_end_key, thread_ended) ? KEY_READY : KEY_FAILED;
     __atomic_store_n(&key_state, state, __ATOMIC_RELEASE);
   }
   return state == KEY_READY;
@@ -186,7 +187,7 @@ undead_unwind_cache *undead_cache_of_thread(undead_thread_state *thread) {
   thread->without_cache = UNDEAD_CACHE_BEING_MADE;
   int saved = errno;
   undead_unwind_cache *cache = prepare_key() ? claim() : NULL;
-  if (cache && pthread_setspecific(thread_end_key, cache) != 0) {
+  if (cache && !undead_thread_key_set(thread_end_key, cache)) {
     give_back(index_of(cache), false);
     cache = NULL;
   }
@@ -234,7 +235,7 @@ void undead_cache_abandoned(undead_thread_state *thread) {
   thread->unwind_cache = next;
   if (!next) return;
   int saved = errno;
-  pthread_setspecific(thread_end_key, next);
+  undead_thread_key_set(thread_end_key, next);
   errno = saved;
 }
 

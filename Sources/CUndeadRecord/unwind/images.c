@@ -1,10 +1,14 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
+// Finds images by _dl_find_object, and remembers those that it found until undead_images_forget: what was learned of their
+// code must go with them. Without that function (glibc before 2.35) the loader's list is walked, and what is remembered also
+// answers, since a walk costs a hundred times as much.
 #define _GNU_SOURCE
 #include "unwind/images.h"
-#include <dlfcn.h>
+#include "platform/c_library.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "unwind/link_map.h"
 #include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>
@@ -24,14 +28,44 @@ static uintptr_t foreign[FOREIGN_LIMIT];
 static uint32_t foreign_count;
 static uintptr_t loader_low, loader_high;
 
-static bool find(uintptr_t pc, seen_image *image) {
-  struct dl_find_object found;
-  if (_dl_find_object((void *)pc, &found) != 0) return false;
-  image->low = (uintptr_t)found.dlfo_map_start;
-  image->high = (uintptr_t)found.dlfo_map_end;
-  image->link_map = (uintptr_t)found.dlfo_link_map;
-  image->eh_frame_hdr = (uintptr_t)found.dlfo_eh_frame;
+static seen_image seen_of(const undead_image *image) {
+  return (seen_image){image->low, image->high, (uintptr_t)image->link_map, (uintptr_t)image->eh_frame_hdr};
+}
+
+typedef struct {
+  uintptr_t pc;
+  seen_image *image;
+} wanted_image;
+
+static bool is_wanted(void *context, const undead_image *image) {
+  wanted_image *wanted = context;
+  if (wanted->pc - image->low >= image->high - image->low) return false;
+  *wanted->image = seen_of(image);
   return true;
+}
+
+static bool find(uintptr_t pc, seen_image *image) {
+  undead_found_object found;
+  undead_find_object_function find_object = undead_find_object();
+  if (!find_object) return undead_link_map_each(is_wanted, &(wanted_image){pc, image});
+  if (find_object((void *)pc, &found) != 0) return false;
+  image->low = (uintptr_t)found.map_start;
+  image->high = (uintptr_t)found.map_end;
+  image->link_map = (uintptr_t)found.link_map;
+  image->eh_frame_hdr = (uintptr_t)found.eh_frame;
+  return true;
+}
+
+// False if the image was not met before.
+static bool find_seen(uintptr_t pc, seen_image *image) {
+  uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
+  for (uint32_t index = 0; index < count && index < IMAGE_LIMIT; index++) {
+    uintptr_t low = __atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE);
+    *image = (seen_image){low, seen[index].high, seen[index].link_map, seen[index].eh_frame_hdr};
+    bool is_same = __atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE) == low;
+    if (low && is_same && pc - low < image->high - low) return true;
+  }
+  return false;
 }
 
 static void remember(const seen_image *image) {
@@ -49,8 +83,9 @@ static void remember(const seen_image *image) {
 
 bool undead_image_find(uintptr_t pc, undead_image *image) {
   seen_image found;
-  if (!find(pc, &found)) return false;
-  remember(&found);
+  bool is_seen = !undead_find_object() && find_seen(pc, &found);
+  if (!is_seen && !find(pc, &found)) return false;
+  if (!is_seen) remember(&found);
   *image = (undead_image){found.low, found.high, (const uint8_t *)found.eh_frame_hdr, (const void *)found.link_map};
   return true;
 }
@@ -85,15 +120,34 @@ bool undead_is_loader(uintptr_t pc) {
   return pc - loader_low < loader_high - loader_low;
 }
 
+// Without _dl_find_object the entry of the list that it had is asked, instead of all of them.
+static bool find_again(const seen_image *image, uintptr_t low, seen_image *now) {
+  if (undead_find_object()) return find(low, now);
+  undead_image read;
+  if (!undead_link_map_read((const void *)image->link_map, &read)) return false;
+  *now = seen_of(&read);
+  return true;
+}
+
 static bool is_gone(const seen_image *image, uintptr_t low) {
   seen_image now;
-  return !find(low, &now) || now.low != low || now.high != image->high || now.link_map != image->link_map ||
+  return !find_again(image, low, &now) || now.low != low || now.high != image->high || now.link_map != image->link_map ||
          now.eh_frame_hdr != image->eh_frame_hdr;
+}
+
+static bool has_foreign_code(void *context, const undead_image *image) {
+  uint32_t count = *(const uint32_t *)context;
+  for (uint32_t index = 0; index < count; index++) {
+    uintptr_t page = __atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE);
+    if (page && page - image->low < image->high - image->low) return true;
+  }
+  return false;
 }
 
 static bool is_foreign_no_more(void) {
   uint32_t count = __atomic_load_n(&foreign_count, __ATOMIC_ACQUIRE);
   if (count > FOREIGN_LIMIT) return true;
+  if (count && !undead_find_object()) return undead_link_map_each(has_foreign_code, &count);
   for (uint32_t index = 0; index < count; index++) {
     seen_image now;
     uintptr_t page = __atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE);

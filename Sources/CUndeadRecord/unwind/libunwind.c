@@ -3,6 +3,7 @@
 // libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
 #define _GNU_SOURCE
 #include "unwind/libunwind.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
 #include "unwind/backtrace.h"
@@ -31,23 +32,23 @@ static bool forbidden;          // in a forked child, where its locks may be hel
 static bool images_unloaded;    // unw_backtrace has a cache that nothing flushes: from then on step by step
 
 static void *find(void *handle, const char *local_name, const char *name) {
-  void *address = dlsym(handle, local_name);
-  return address ? address : dlsym(handle, name);
+  void *address = undead_symbol(handle, local_name);
+  return address ? address : undead_symbol(handle, name);
 }
 
 bool undead_backtrace_load_libunwind(void) {
   if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) return true;
   int saved = errno;
-  void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+  void *handle = undead_open_library("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
   bool complete = false;
   if (handle) {
-    *(void **)&library.backtrace = dlsym(handle, "unw_backtrace");
+    *(void **)&library.backtrace = undead_symbol(handle, "unw_backtrace");
     *(void **)&library.get_context = find(handle, "_ULx86_64_getcontext", "_Ux86_64_getcontext");
-    *(void **)&library.init_local = dlsym(handle, "_ULx86_64_init_local");
-    *(void **)&library.step = dlsym(handle, "_ULx86_64_step");
-    *(void **)&library.get_register = dlsym(handle, "_ULx86_64_get_reg");
+    *(void **)&library.init_local = undead_symbol(handle, "_ULx86_64_init_local");
+    *(void **)&library.step = undead_symbol(handle, "_ULx86_64_step");
+    *(void **)&library.get_register = undead_symbol(handle, "_ULx86_64_get_reg");
     *(void **)&library.flush_cache = find(handle, "_ULx86_64_flush_cache", "_Ux86_64_flush_cache");
-    library.local_space = dlsym(handle, "_ULx86_64_local_addr_space");
+    library.local_space = undead_symbol(handle, "_ULx86_64_local_addr_space");
     complete = library.backtrace && library.get_context && library.init_local && library.step &&
                library.get_register && library.flush_cache && library.local_space;
   }

@@ -2,11 +2,11 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "unwind/store.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/reserve.h"
 #include <assert.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 
 uint32_t *undead_trie;
 uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
@@ -61,7 +61,7 @@ uint32_t undead_store_count(void) { return __atomic_load_n(&used.next_word, __AT
 // more than all else here. malloc trusts the same variable.
 static inline bool exchange(uint32_t *word, uint32_t *expected, uint32_t value) {
 #if defined(__x86_64__)
-  if (__libc_single_threaded) {
+  if (undead_is_single_threaded()) {
     bool done;
     __asm__ volatile("cmpxchgl %3, %1" : "=@ccz"(done), "+m"(*word), "+a"(*expected) : "r"(value) : "memory");
     return done;

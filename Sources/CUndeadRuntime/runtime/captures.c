@@ -8,6 +8,7 @@
 #include "runtime/captures.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "runtime/abi.h"
 #include "runtime/capture_form.h"
 #include "runtime/memory_reader.h"
@@ -60,19 +61,18 @@ typedef struct {
 // Depth and index of a generic parameter: "x" (0, 0), "q_" (0, 1), "q0_" (0, 2), "qd__" (1, 0), "qd0_1_" (2, 3). What follows it,
 // NULL if there is none.
 static const char *parse_parameter(const char *text, uint32_t *depth, uint32_t *index) {
-  char *end;
   *depth = *index = 0;
   if (*text == 'x') return text + 1;
   if (*text++ != 'q') return NULL;
   bool nested = *text == 'd';
   if (nested) {
     text++;
-    *depth = *text == '_' ? 1 : (uint32_t)strtoul(text, &end, 10) + 2;
+    *depth = *text == '_' ? 1 : (uint32_t)undead_read_number(text, 10, NULL) + 2;
     text = strchr(text, '_');
     if (!text++) return NULL;
   }
   if (*text != '_' && (*text < '0' || *text > '9')) return NULL;
-  *index = (*text == '_' ? 0 : (uint32_t)strtoul(text, &end, 10) + 1) + !nested;
+  *index = (*text == '_' ? 0 : (uint32_t)undead_read_number(text, 10, NULL) + 1) + !nested;
   text = strchr(text, '_');
   return text && *depth < MAX_LEVELS && *index < MAX_PARAMETERS ? text + 1 : NULL;
 }
@@ -89,7 +89,7 @@ static bool read_substitution(substitution *result, const undead_capture_list *c
     // Packs and their shapes are no types.
     const char *end = parse_parameter(parameter, &depth, &index);
     if (!end || *end) continue;
-    unsigned long binding = strtoul(source + 1, NULL, 10);
+    uint64_t binding = undead_read_number(source + 1, 10, NULL);
     if (binding >= captures->bindings || undead_type_kind(bindings[binding]) == UINT32_MAX) continue;
     argument[depth][index] = (const void *)bindings[binding];
     if (depth >= levels) levels = depth + 1;

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "runtime/runtime.h"
+#include "platform/c_library.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -85,7 +86,7 @@ static const undead_module *module_named(const char *library) {
 }
 
 uintptr_t undead_runtime_symbol(const char *library, const char *name) {
-  uintptr_t address = (uintptr_t)dlsym(RTLD_DEFAULT, name);
+  uintptr_t address = (uintptr_t)undead_symbol(RTLD_DEFAULT, name);
   if (address) return address;
   // Not exported, loaded with RTLD_LOCAL, or linked statically into the program.
   const undead_module *module = module_named(library);

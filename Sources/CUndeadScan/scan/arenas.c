@@ -4,6 +4,7 @@
 #include "glibc/heap.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/read_text.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "scan/arenas_internal.h"
@@ -261,7 +262,7 @@ void undead_arenas_learn(void) {
   undead_allocator_refresh();
   if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
   const char *version = gnu_get_libc_version();
-  layout.protected_links = version[0] == '2' && version[1] == '.' && atoi(version + 2) >= 32;
+  layout.protected_links = version[0] == '2' && version[1] == '.' && undead_read_number(version + 2, 10, NULL) >= 32;
   uintptr_t tp = undead_thread_pointer();
   if (find_cache(tp)) undead_ending_threads_learn(layout.place, find_arena_of_thread(tp));
 }

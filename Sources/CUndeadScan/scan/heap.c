@@ -4,6 +4,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/processor.h"
+#include "platform/read_text.h"
 #include "record/allocator.h"
 #include "scan/words.h"
 #include <assert.h>
@@ -20,7 +21,7 @@
 // The versions whose chunks were looked at (glibc/layout.h).
 static bool is_glibc_known(void) {
   const char *version = gnu_get_libc_version();
-  int minor = version[0] == '2' && version[1] == '.' ? atoi(version + 2) : 0;
+  int minor = version[0] == '2' && version[1] == '.' ? (int)undead_read_number(version + 2, 10, NULL) : 0;
   return minor >= 26 && minor <= 43 && !undead_allocator_is_other();
 }
 

@@ -91,7 +91,7 @@ static void add_from_poll(word_list *words, uint32_t descriptor) {
 // The number behind `label` at the start of a line; 0 if there is none.
 static unsigned long number_in(const char *text, const char *label) {
   const char *place = strstr(text, label);
-  return place ? strtoul(place + strlen(label), NULL, 0) : 0;
+  return place ? undead_read_number(place + strlen(label), 0, NULL) : 0;
 }
 
 // A request stands in the ring's memory until its place is used again; from then on only the kernel knows it, until it is
@@ -122,7 +122,7 @@ static process_status status_of(const char *process) {
   snprintf(path, sizeof path, "/proc/%s/status", process);
   if (undead_read_text(path, text, sizeof text) < 0) return (process_status){0, true};
   const char *size = strstr(text, "FDSize:"), *filter = strstr(text, "Seccomp:\t");
-  return (process_status){size ? (uint32_t)strtoul(size + sizeof "FDSize:" - 1, NULL, 10) : 0,
+  return (process_status){size ? (uint32_t)undead_read_number(size + sizeof "FDSize:" - 1, 10, NULL) : 0,
                           !filter || filter[sizeof "Seccomp:\t" - 1] != '0'};
 }
 
@@ -165,7 +165,7 @@ static void add_from_link(word_list *words, long directory, const char *name) {
   long length = undead_raw4(SYS_readlinkat, directory, (long)name, (long)target, sizeof target - 1);
   if (length <= 0) return;
   target[length] = 0;
-  uint32_t descriptor = (uint32_t)strtoul(name, NULL, 10);
+  uint32_t descriptor = (uint32_t)undead_read_number(name, 10, NULL);
   if (!strcmp(target, "anon_inode:[eventpoll]")) add_from_poll(words, descriptor);
   if (!strcmp(target, "anon_inode:[io_uring]")) add_from_ring(words, descriptor);
 }

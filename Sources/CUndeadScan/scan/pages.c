@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "scan/pages.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
@@ -63,8 +64,8 @@ static int64_t start_of_program(int32_t process) {
   if (undead_read_text(path, text, sizeof text) < 0) return 0;
   const char *field = strrchr(text, ')');
   for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
-  unsigned long long ticks = 0;
-  if (!field || sscanf(field, " %llu", &ticks) != 1) return 0;
+  if (!field || *field++ != ' ' || *field < '0' || *field > '9') return 0;
+  uint64_t ticks = undead_read_number(field, 10, NULL);
   struct timespec now = {0}, since_boot = {0};
   clock_gettime(CLOCK_REALTIME, &now);
   clock_gettime(CLOCK_BOOTTIME, &since_boot);
@@ -108,7 +109,7 @@ static bool may_have_changed(const undead_pages *pages, const undead_mapping *ma
   struct stat file;
   struct statfs system;
   if (mapping->what == UNDEAD_MAPPED_MEMORY) return true;
-  if (stat(mapping->path, &file) || file.st_ino != mapping->inode || statfs(mapping->path, &system)) return true;
+  if (!undead_file_status(mapping->path, &file) || file.st_ino != mapping->inode || statfs(mapping->path, &system)) return true;
   long type = system.f_type;
   if (type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC) return true;
   int64_t changed = file.st_mtime > file.st_ctime ? file.st_mtime : file.st_ctime;

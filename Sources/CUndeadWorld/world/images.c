@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/images.h"
+#include "platform/c_library.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
@@ -53,19 +54,15 @@ static void visit_module(const undead_module *module) {
 }
 
 // glibc keeps {stack block, size} of a thread in its descriptor at an offset that it does not publish: find it in the
-// calling thread's own, whose stack pthread_getattr_np knows.
+// calling thread's own, whose stack is known.
 static size_t find_stack_field(size_t descriptor_bytes) {
-  pthread_attr_t attributes;
-  void *address = NULL;
-  size_t size = 0, guard = 0;
+  undead_thread_stack stack;
   if (undead_given()) return undead_given_stack_field(undead_image_facts.list_field, descriptor_bytes);
-  if (pthread_getattr_np(pthread_self(), &attributes)) return 0;
-  pthread_attr_getstack(&attributes, &address, &size);
-  pthread_attr_getguardsize(&attributes, &guard);
-  pthread_attr_destroy(&attributes);
+  if (!undead_own_stack(&stack)) return 0;
   const uintptr_t *word = (const uintptr_t *)undead_thread_descriptor(undead_thread_pointer(), descriptor_bytes);
   for (size_t i = 64; i + 2 < descriptor_bytes / 8; i++)
-    if (word[i] == (uintptr_t)address - guard && word[i + 1] == size + guard && word[i + 2] == guard) return i * 8;
+    if (word[i] == stack.low - stack.guard && word[i + 1] == stack.size + stack.guard && word[i + 2] == stack.guard)
+      return i * 8;
   return 0;
 }
 

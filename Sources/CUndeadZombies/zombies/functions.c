@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/functions.h"
+#include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
 #include <dlfcn.h>
@@ -59,10 +60,10 @@ static uintptr_t set_target(uint32_t index) {
 
 // The next definition in the order of the loader; in a runtime that was loaded for one library only, its own.
 static uintptr_t find(const char *name) {
-  uintptr_t address = (uintptr_t)dlsym(RTLD_NEXT, name);
+  uintptr_t address = (uintptr_t)undead_symbol(RTLD_NEXT, name);
   if (address) return address;
-  void *core = dlopen("libswiftCore.so", RTLD_NOW | RTLD_NOLOAD);
-  return core ? (uintptr_t)dlsym(core, name) : 0;
+  void *core = undead_open_library("libswiftCore.so", RTLD_NOW | RTLD_NOLOAD);
+  return core ? (uintptr_t)undead_symbol(core, name) : 0;
 }
 
 static bool resolve(uint32_t index) {

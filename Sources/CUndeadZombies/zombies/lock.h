@@ -1,9 +1,9 @@
 // A lock that is never waited for without end: whoever cannot get it does without.
 #pragma once
+#include "platform/c_library.h"
 #include "record/gate.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/single_threaded.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) bool undead_lock_try(undead_bounded
 
 static inline __attribute__((always_inline)) bool undead_lock_take_for(undead_bounded_lock *lock, uintptr_t holder) {
   // With one thread there is only a signal handler to race with, and that finds the lock taken or leaves it free.
-  if (__libc_single_threaded && !__atomic_load_n(&lock->taken, __ATOMIC_RELAXED)) {
+  if (undead_is_single_threaded() && !__atomic_load_n(&lock->taken, __ATOMIC_RELAXED)) {
     __atomic_store_n(&lock->taken, holder, __ATOMIC_RELAXED);
     return true;
   }

@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "platform/environment.h"
+#include "platform/read_text.h"
 #include "zombies/settings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 static bool read_number(const char *variable, uint64_t *number) {
   const char *text = undead_setting(variable);
   if (!text || *text < '0' || *text > '9') return false;
-  char *end;
-  uint64_t value = strtoull(text, &end, 10);
+  const char *end;
+  uint64_t value = undead_read_number(text, 10, &end);
   static const char units[] = "KMG";
   const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
   int shift = unit ? (int)(unit - units + 1) * 10 : 0;

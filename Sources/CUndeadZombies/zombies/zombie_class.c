@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "zombies/zombie_class.h"
+#include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
@@ -57,7 +58,7 @@ static undead_type_name_pair (*type_name)(const void *type, bool qualified);
 
 static bool find_type_name(void) {
   if (type_name) return true;
-  *(void **)&type_name = dlsym(RTLD_DEFAULT, "swift_getTypeName");
+  *(void **)&type_name = undead_symbol(RTLD_DEFAULT, "swift_getTypeName");
   if (!type_name && undead_runtime_find()) type_name = undead_runtime.type_name;
   return type_name != NULL;
 }

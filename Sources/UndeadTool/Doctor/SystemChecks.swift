@@ -36,10 +36,17 @@ struct SystemChecks {
 
   /// Those whose blocks are known (`glibc/layout.h`).
   static let knownGlibc = 34...43
+  /// The oldest one that has what the preloaded library needs (`platform/c_library.h`).
+  static let oldestGlibc = 26
 
   func glibc(version: String?) -> Diagnosis {
     guard let version, version.hasPrefix("2."), let minor = Int(version.dropFirst(2).prefix { $0.isNumber }) else {
       return .fail("glibc", "the C library is not glibc 2", "nothing is recorded here: run the program on glibc")
+    }
+    if minor < Self.oldestGlibc {
+      return .fail(
+        "glibc", "\(version): nothing older than 2.\(Self.oldestGlibc) is supported",
+        "run the program on a newer system")
     }
     if minor < Self.knownGlibc.lowerBound {
       return .warn(

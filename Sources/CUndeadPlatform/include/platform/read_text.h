@@ -1,6 +1,7 @@
 // Short files of /proc, by system calls without libc: on any thread, also with the world stopped.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -8,5 +9,9 @@
 long undead_read_text(const char *path, char *text, size_t size);
 // The same of a descriptor, which is closed; one below 0 is that of a file that could not be opened.
 long undead_read_text_of(long descriptor, char *text, size_t size);
+
+// The number behind spaces, the largest one if it has more digits than fit, and where it ends. In place of strtoul, which is another symbol in programs that are built with
+// the headers of glibc 2.38. `base`: 10, 16, or 0 for what is written as in C.
+uint64_t undead_read_number(const char *text, unsigned base, const char **end);
 
 #pragma GCC visibility pop
