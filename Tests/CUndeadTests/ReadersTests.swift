@@ -15,7 +15,7 @@ import UndeadTestSupport
   }
 
   @Test func theMapIsReadIntoTheBufferOfTheCaller() throws {
-    let files = ["maps.c", "maps_lines.c", "holes.c", "memory.c", "sort.c"]
+    let files = ["maps.c", "maps_lines.c", "holes.c", "memory.c", "readable.c", "sort.c"]
     let program = try build("maps", files.map { "platform/\($0)" })
     try Recorder.run(program, [program]).expectSuccess()
   }

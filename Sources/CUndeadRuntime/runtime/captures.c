@@ -1,9 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The one reader of what closures capture: the list of captures in the context's metadata, and where each lies in the context.
-// The scan and the names ask for fields, with types from the runtime; a thread of the program (weak_captures.c) asks for the list and
-// decides by the forms of the names alone. Nothing is read that was not proved to be readable (memory_reader.h), and no offset is
-// guessed.
+// The scan and the names ask for fields, with types from the runtime. A thread of the program (weak_captures.c) asks for the list
+// and decides by the forms of the names alone. Nothing is read that was not proved to be readable (memory_reader.h), and no offset
+// is guessed.
 #define _GNU_SOURCE
 #include "runtime/captures.h"
 #include "platform/maps.h"

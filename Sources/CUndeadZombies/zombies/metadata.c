@@ -10,8 +10,10 @@
 #include "runtime/abi.h"
 #include <string.h>
 
-enum { MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, MAX_METHODS = 1 << 16, MAX_TEXT = 1 << 14,
-       PAGE = 4096 };
+enum {
+  MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, MAX_METHODS = 1 << 16,
+  MAX_TEXT = 1 << 14, PAGE = 4096
+};
 
 static uint16_t u16_at(uintptr_t address) { return *(const uint16_t *)address; }
 
