@@ -35,7 +35,10 @@ enum Recorder {
     let program = try temporaryPath("program")
     try run(
       "clang",
-      [optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now", fixtures.appending(path: source).path]
+      [
+        optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now",
+        fixtures.appending(path: source).path,
+      ]
         + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
     ).expectSuccess()
     return program

@@ -27,6 +27,26 @@ import UndeadTestSupport
 
   private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
+  /// Beside much other work a process may need many times as long; one that computes without end is ended all the same.
+  @Test(arguments: [
+    ("for i in $(seq 20); do sleep 0.1; for j in $(seq 20000); do :; done; done; exit 4", false),
+    ("while :; do :; done", true),
+  ])
+  func theTimeOfAProcessThatComputesIsThatOfTheProcessor(command: String, hangs: Bool) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", command]
+    try process.runUnblocked()
+    let deadline = Deadline(of: process.processIdentifier, command: command, after: .seconds(1))
+    process.waitUntilExit()
+    if hangs {
+      #expect(throws: HungProcess.self) { try deadline.check() }
+    } else {
+      try deadline.check()
+      #expect(process.terminationStatus == 4)
+    }
+  }
+
   @Test func aProcessThatEndsInTimeIsNotTouched() throws {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")

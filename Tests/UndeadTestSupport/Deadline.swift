@@ -3,11 +3,14 @@ import Foundation
 
 /// Ends a child process that hangs, together with all that it started, and keeps where their threads were.
 ///
+/// One that still computes gets the same time again, until it has had that much of a processor: beside much other work it is slow.
+///
 /// Whoever waits for the child goes on then, and asks ``check()``.
 package final class Deadline: Sendable {
   private struct State {
     var isOver = false
     var stacks: String?
+    var processorSeconds = 0.0
   }
 
   private let process: pid_t
@@ -24,7 +27,8 @@ package final class Deadline: Sendable {
     self.command = command
     self.duration = duration
     timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.schedule(deadline: .now() + .seconds(Int(duration.components.seconds)))
+    let seconds = Int(duration.components.seconds)
+    timer.schedule(deadline: .now() + .seconds(seconds), repeating: .seconds(max(1, seconds)))
     timer.setEventHandler { [weak self] in self?.pass() }
     timer.resume()
   }
@@ -33,7 +37,13 @@ package final class Deadline: Sendable {
 
   private func pass() {
     state.with { state in
-      guard !state.isOver else { return }
+      guard !state.isOver, state.stacks == nil else { return }
+      let (before, limit) = (state.processorSeconds, Double(duration.components.seconds))
+      state.processorSeconds = Self.processorSeconds(of: process)
+      // Whoever waits, or asks now and then whether something has happened, uses less than a hundredth of the time.
+      let computes = state.processorSeconds - before > limit / 100
+      if computes && state.processorSeconds < limit { return }
+      timer.cancel()
       state.stacks = Self.endWithStacks(process)
     }
   }
@@ -49,6 +59,21 @@ package final class Deadline: Sendable {
     }
     guard let stacks else { return }
     throw HungProcess(description: "not over after \(duration): \(command)\n\(output())\n\(stacks)")
+  }
+
+  /// What a process and all that it started have had of a processor.
+  private static func processorSeconds(of process: pid_t) -> Double {
+    guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+      let name = stat.lastIndex(of: ")")
+    else { return 0 }
+    // From field 14 on: its own time, and that of children that it has waited for, in user code and in the kernel.
+    let ticks = stat[name...].split(separator: " ").dropFirst(12).prefix(4).compactMap { Double($0) }.reduce(0, +)
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+    let children = threads.flatMap { thread in
+      let list = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)
+      return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
+    }
+    return ticks / Double(sysconf(Int32(_SC_CLK_TCK))) + children.map(processorSeconds).reduce(0, +)
   }
 
   /// Kills a process and all that it started; says where their threads were.

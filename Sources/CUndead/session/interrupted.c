@@ -47,11 +47,9 @@ static int find_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
 }
 
 static range function_of(const char *name) {
-  Dl_info info;
-  const void *found;
-  uintptr_t start = (uintptr_t)undead_symbol(RTLD_NEXT, name);
-  bool known = start && undead_find_symbol_at((const void *)start, &info, &found);
-  return known ? (range){start, start + ((const ElfW(Sym) *)found)->st_size} : (range){0, 0};
+  size_t size = 0;
+  uintptr_t start = undead_next_function(name, &size);
+  return (range){start, start + size};
 }
 
 void undead_interrupted_prepare(void) {

@@ -62,6 +62,7 @@ typedef struct {
   const char *name;
   bool after_own, own_is_passed;
   uintptr_t found;
+  size_t size;
 } search;
 
 static int look_in_image(struct dl_phdr_info *info, size_t size, void *context) {
@@ -69,7 +70,7 @@ static int look_in_image(struct dl_phdr_info *info, size_t size, void *context) 
   search *wanted = context;
   bool counts = !wanted->after_own || wanted->own_is_passed;
   wanted->own_is_passed |= undead_image_has(info, (uintptr_t)&unknown);
-  if (counts) wanted->found = undead_image_symbol(info, wanted->name);
+  if (counts) wanted->found = undead_image_symbol(info, wanted->name, &wanted->size);
   return wanted->found != 0;
 }
 
@@ -112,6 +113,13 @@ void *undead_symbol(void *handle, const char *name) {
   bool by_scope = handle == RTLD_NEXT || handle == RTLD_DEFAULT;
   if (HAS(dlsym) && !(by_scope && dlsym_allocates())) return dlsym(handle, name);
   return by_scope ? (void *)find_symbol(name, handle == RTLD_NEXT) : NULL;
+}
+
+uintptr_t undead_next_function(const char *name, size_t *size) {
+  search wanted = {.name = name, .after_own = true};
+  dl_iterate_phdr(look_in_image, &wanted);
+  *size = wanted.size;
+  return wanted.found;
 }
 
 void *undead_open_library(const char *name, int mode) { return HAS(dlopen) ? dlopen(name, mode) : NULL; }

@@ -204,11 +204,13 @@ bool undead_image_defines(const struct dl_phdr_info *info, const char *name) {
   return read_image(&image, info) && image.hash && defines(&image, name);
 }
 
-uintptr_t undead_image_symbol(const struct dl_phdr_info *info, const char *name) {
+uintptr_t undead_image_symbol(const struct dl_phdr_info *info, const char *name, size_t *size) {
   image image;
   const ElfW(Sym) *symbol = read_image(&image, info) && image.hash ? defined_symbol(&image, name, false) : NULL;
   unsigned type = symbol ? ELF64_ST_TYPE(symbol->st_info) : STT_TLS;
-  return type == STT_TLS || type == STT_GNU_IFUNC ? 0 : info->dlpi_addr + symbol->st_value;
+  if (type == STT_TLS || type == STT_GNU_IFUNC) return 0;
+  if (size) *size = symbol->st_size;
+  return info->dlpi_addr + symbol->st_value;
 }
 
 static void visit_common(const image *user, const image *definer, const ElfW(Rela) *relocations, size_t count,

@@ -17,6 +17,7 @@ typedef struct {
 } status_line;
 
 static void feed(status_line *line, char c) {
+  if (line->matched == SIZE_MAX && c != '\n') return;
   size_t length = strlen(line->name);
   if (c == '\n') line->matched = 0;
   else if (line->matched == length && c >= '0' && c <= '9') line->value = line->value * 10 + (uint32_t)(c - '0');

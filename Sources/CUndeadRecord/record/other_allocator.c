@@ -37,8 +37,12 @@ static const void *image_base;
 
 extern void __libc_free(void *block);
 
+// dladdr would look at each symbol of the image.
 static const void *base_of(const void *function) {
   Dl_info info;
+  undead_found_object found;
+  undead_find_object_function find_object = undead_find_object();
+  if (find_object) return function && find_object((void *)function, &found) == 0 ? found.map_start : NULL;
   return function && undead_find_address(function, &info) ? info.dli_fbase : NULL;
 }
 

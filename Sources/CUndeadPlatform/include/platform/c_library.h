@@ -18,6 +18,8 @@
 
 // dlsym for RTLD_NEXT, RTLD_DEFAULT and what undead_open_library returned. Allocates only if it finds nothing.
 void *undead_symbol(void *handle, const char *name);
+// Likewise for RTLD_NEXT, with the length of its code; 0 if there is none.
+uintptr_t undead_next_function(const char *name, size_t *size);
 void *undead_open_library(const char *name, int mode);   // dlopen; NULL also without one
 void undead_forget_symbol_error(void);                   // dlerror, for an error that is not the program's
 #ifdef __USE_GNU   // Dl_info

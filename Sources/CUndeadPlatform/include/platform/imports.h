@@ -31,8 +31,8 @@ bool undead_imports_between(const struct dl_phdr_info *user, const struct dl_phd
 bool undead_image_defines(const struct dl_phdr_info *image, const char *name);
 
 // The address of that function or variable; 0 if it defines none, or one that each thread has, or that is chosen when it is
-// looked up.
-uintptr_t undead_image_symbol(const struct dl_phdr_info *image, const char *name);
+// looked up. `size` may be NULL.
+uintptr_t undead_image_symbol(const struct dl_phdr_info *image, const char *name, size_t *size);
 
 // True if the image has the address.
 bool undead_image_has(const struct dl_phdr_info *image, uintptr_t address);
