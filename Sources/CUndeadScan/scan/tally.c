@@ -111,7 +111,9 @@ void undead_tally_add(undead_tally *tally, uintptr_t block) {
 // unowned references from elsewhere (a load of one may yet make it a strong one).
 static uint64_t strong_count(uint64_t refcount, uint32_t unowned) {
   if (refcount >> 63 || (uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return UNCERTAIN;
-  if ((refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK) != 1ull + unowned || !(refcount & 1)) return UNCERTAIN;
+  uint64_t held = refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;   // one of them is the object's own
+  // Words that are out of use may have been added, too.
+  if (held == 0 || held > 1ull + unowned || !(refcount & 1)) return UNCERTAIN;
   return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
 }
 
@@ -121,7 +123,7 @@ static uint64_t strong_count_of(const undead_tally *tally, const undead_tallied 
   if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return strong_count(refcount, tallied->unowned);
   uintptr_t table = refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE;
   if (refcount == UINT64_MAX || !undead_heap_starts(tally->heap, table) || word_at(table) != tallied->block) return UNCERTAIN;
-  if (undead_block_size(table) < ABI_SIDE_TABLE_WEAK + 4 || u32_at(table + ABI_SIDE_TABLE_WEAK) != 1u + tallied->weak)
+  if (undead_block_size(table) < ABI_SIDE_TABLE_WEAK + 4 || u32_at(table + ABI_SIDE_TABLE_WEAK) > 1u + tallied->weak)
     return UNCERTAIN;
   return strong_count(word_at(table + ABI_SIDE_TABLE_COUNTS), tallied->unowned);
 }

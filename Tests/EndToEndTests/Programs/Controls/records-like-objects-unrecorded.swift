@@ -32,7 +32,7 @@ nonisolated(unsafe) var unowned: [() -> Instance] = []
 @inline(never) func makeInstance(_ known: Known) -> Instance {
   let instance = Instance()
   if known == .weakly || known == .both { weakly.append { [weak instance] in instance } }
-  if known == .unowned || known == .both { Swift.withExtendedLifetime(instance) { unowned.append { [unowned instance] in instance } } }
+  if known == .unowned || known == .both { unowned.append { [unowned instance] in instance } }
   return instance
 }
 nonisolated(unsafe) var records: [UnsafeMutablePointer<Record>] = []
