@@ -172,7 +172,8 @@ static bool is_object(const undead_node *node) {
     && node->kind != UNDEAD_KIND_TASK && node->kind != UNDEAD_KIND_JOB;
 }
 
-// What weak and unowned references outside of what leaked lead to, and what that holds.
+// What weak and unowned references outside of what leaked lead to, and what that refers to in any way: its code runs again, and may load
+// weak references of its own.
 static void find_revivable(memory_of_check *self) {
   const undead_scan_result *result = self->result;
   uint32_t count = 0;
@@ -193,7 +194,7 @@ static void find_revivable(memory_of_check *self) {
     }
     for (; low < result->edge_count && result->edges[low].from == node; low++) {
       uint32_t to = result->edges[low].to;
-      if (result->edges[low].flags & UNDEAD_EDGE_WEAK || self->revivable[to]) continue;
+      if (self->revivable[to]) continue;
       self->revivable[to] = 1;
       self->waiting[count++] = to;
     }

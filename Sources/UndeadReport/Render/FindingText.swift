@@ -61,7 +61,7 @@ struct FindingText {
     for site in finding.sites { addSite(site) }
     if let text = finding.referenceText { addRow("references", TextLine(text)) }
     addAlsoLeaked(finding.alsoLeaked)
-    if options.explains, let certainty = finding.certainty { addRow("certain", certainty) }
+    if options.explains, let certainty = finding.certainty { addRow("certain", TextLine(certainty)) }
     if let group { addRest(of: group) }
     addAdvice(finding.advice)
     if let allocation = finding.site(.allocated) { addStack(allocation.backtrace, title: "stack of the allocation:") }

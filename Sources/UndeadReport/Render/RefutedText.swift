@@ -2,18 +2,18 @@
 enum RefutedText {
   private static let limit = 5
 
-  static func lines(_ refuted: [RefutedLeak], _ options: TextOptions) -> [String] {
+  static func lines(_ refuted: [RefutedLeak], _ options: TextOptions) -> [TextLine] {
     let shown = refuted.filter { !$0.isRevived && $0.kind != .named }
     var lines = shown.prefix(limit).flatMap { block($0, options) }
-    if shown.count > limit { lines += ["... and \(Quantity.of(shown.count - limit, "more refuted leak"))", ""] }
+    if shown.count > limit { lines += ["... and \(Quantity.of(shown.count - limit, "more refuted leak"))", ""] as [TextLine] }
     return lines
   }
 
-  private static func block(_ leak: RefutedLeak, _ options: TextOptions) -> [String] {
+  private static func block(_ leak: RefutedLeak, _ options: TextOptions) -> [TextLine] {
     let title = TextStyle.warning.apply("REFUTED LEAK", options)
-    var lines = ["\(title)  \(leak.type)  (\(Quantity.bytes(leak.size)))"]
+    var lines: [TextLine] = ["\(title)  \(leak.type)  (\(Quantity.bytes(leak.size)))"]
     lines.append("  check \(leak.calledByCheck) called it a leak: \(Certainty.text(leak.certainty))")
-    lines.append("  " + what(leak) + (leak.path.map { ": " + $0 } ?? ""))
+    lines.append("  \(what(leak))\(leak.path.map { ": " + $0 } ?? "")")
     if let end = leak.end { lines += stack(end, "freed", options) }
     lines += stack(leak.allocation, "allocated", options)
     return lines + [""]
@@ -29,9 +29,9 @@ enum RefutedText {
     }
   }
 
-  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [String] {
+  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [TextLine] {
     guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
-    let site = "  \(role)  in " + StackText.function(frame) + StackText.place(frame, options)
+    let site: TextLine = "  \(role)  in \(StackText.function(frame))\(StackText.place(frame, options))"
     let stack = options.stacks ? StackText.lines(backtrace, options) : []
     return [site] + (stack.count > 1 ? stack : [])
   }

@@ -125,5 +125,5 @@ int main(void) {
   by_threads();
   kept_blocks();
   forked();
-  return 0;
+  return failures != 0;
 }
