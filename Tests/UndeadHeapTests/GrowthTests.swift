@@ -284,17 +284,17 @@ import UndeadReport
     func heap(_ observers: Int) throws -> LoadedHeap {
       var heap = HeapBuilder()
       func core(_ observers: Int) -> HeapBuilder.Block {
-        let core = heap.object("App.Core", size: 40)
+        let owner = heap.object("App.Core", size: 40)
         let storage = heap.object(
           "Swift._ContiguousArrayStorage<App.Observer>", size: 32 + UInt64(observers) * 8,
           use: (UInt64(observers), UInt64(observers)))
-        heap.link(core, "observers", storage)
+        heap.link(owner, "observers", storage)
         for _ in 0..<observers {
           let observer = heap.object("App.Observer", size: 32)
           heap.link(storage, "[]", observer)
           if observers > 1 { heap.link(observer, "inner", core(1)) }
         }
-        return core
+        return owner
       }
       heap.global("App.root", holds: core(observers))
       return try LoadedHeap(heap.file())

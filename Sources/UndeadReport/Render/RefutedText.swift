@@ -10,7 +10,7 @@ enum RefutedText {
   }
 
   private static func block(_ leak: RefutedLeak, _ options: TextOptions) -> [TextLine] {
-    let title = TextStyle.warning.apply("REFUTED LEAK", options)
+    let title = TextStyle.warning.apply("REFUTED LEAK")
     var lines: [TextLine] = ["\(title)  \(leak.type)  (\(Quantity.bytes(leak.size)))"]
     lines.append("  check \(leak.calledByCheck) called it a leak: \(Certainty.text(leak.certainty))")
     lines.append("  \(what(leak))\(leak.path.map { ": " + $0 } ?? "")")

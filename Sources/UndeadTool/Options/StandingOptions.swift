@@ -41,7 +41,7 @@ struct StandingOptions: Equatable {
       case .content(let content):
         try options.add(file: String(decoding: content, as: UTF8.self), path: file, command: command, table: table)
       case .doubtful(let doubt):
-        Message.say(FoundFile.sentence(file, doubt, instead: "give its options in \(variable)"))
+        Message.say(TextLine(FoundFile.sentence(file, doubt, instead: "give its options in \(variable)")))
       case .unreadable(let code): throw .misuse("cannot read '\(file)': \(System.reason(code))")
       case .missing: break
       }

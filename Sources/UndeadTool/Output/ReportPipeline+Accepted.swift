@@ -15,7 +15,7 @@ extension ReportPipeline {
       case .content(let content):
         try add(String(decoding: content, as: UTF8.self), of: shared, to: &suppressions, tellsUnused: false)
       case .doubtful(let doubt):
-        Message.say(FoundFile.sentence(shared, doubt, instead: "name it with --suppressions"))
+        Message.say(TextLine(FoundFile.sentence(shared, doubt, instead: "name it with --suppressions")))
       case .unreadable(let code):
         throw .misuse("cannot read the suppressions '\(shared)' (of the package): \(System.reason(code))")
       case .missing: break
