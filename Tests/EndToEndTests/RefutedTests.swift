@@ -28,20 +28,21 @@ import UndeadTestSupport
       #expect(outcome.ending == .exit(23))
       let first = try JSONRenderer.parse(Data(directory.contents("report.json.1").utf8))
       #expect(first.refutedLeaks == [] && first.summary.leakedObjects == 7)
-      for name in ["report.json.2", "report.json"] {
-        try Self.check(JSONRenderer.parse(Data(directory.contents(name).utf8)), name)
-      }
+      let second = try JSONRenderer.parse(Data(directory.contents("report.json.2").utf8))
+      #expect(second.refutedLeaks.filter { $0.kind == .freed && !$0.isRevived && $0.refutedByCheck == 2 }.count == 2)
+      try Self.check(JSONRenderer.parse(Data(directory.contents("report.json").utf8)))
     }
   }
 
-  private static func check(_ report: LeakReport, _ name: String) throws {
-    let refuted = report.refutedLeaks.filter { !$0.isRevived }
+  /// A stack may name one of them for a while, by a stale value.
+  private static func check(_ report: LeakReport) throws {
+    let refuted = report.refutedLeaks.filter { !$0.isRevived && $0.kind != .named }
     let kinds = refuted.map { "\($0.kind.rawValue) \($0.type)" }.sorted()
-    #expect(kinds == ["counted App.Hidden", "freed App.Hidden", "freed raw memory", "reached App.Hidden"], "\(name)")
+    #expect(kinds == ["counted App.Hidden", "freed App.Hidden", "freed raw memory", "reached App.Hidden"])
     let revived = report.refutedLeaks.filter(\.isRevived)
     #expect(revived.map(\.type) == ["App.Mutual", "App.Mutual"])
     let earlier = try #require(report.summary.earlierChecks)
-    #expect(earlier.leaks == 7 && earlier.refuted == 4 && earlier.revived == 2 && earlier.named == 0, "\(earlier)")
+    #expect(earlier.leaks == 7 && earlier.refuted == 4 && earlier.revived == 2, "\(earlier)")
     let freed = try #require(refuted.first { $0.kind == .freed && $0.type == "App.Hidden" })
     #expect(freed.allocation.frames.contains { $0.symbol.contains("hide()") })
     #expect(freed.end?.frames.contains { $0.symbol.contains("use(") } == true)

@@ -139,9 +139,9 @@ static void compare_claim(undead_claim *claim, const undead_scan_result *result)
   const undead_node *node = node_at(result, block);
   if (!node || !is_unreachable(node)) {
     compare_unlisted(claim, block, result);
-  } else if (node->strong && claim->strong && node->strong != claim->strong && !claim->refuted) {
-    claim->refuted = true;
+  } else if (node->strong && claim->strong && node->strong != claim->strong) {
     undead_claim_refute(claim, UNDEAD_REFUTED_COUNTED, 0, NULL);
+    claim->strong = node->strong;   // each change once
   }
 }
 
