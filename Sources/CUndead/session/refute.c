@@ -157,11 +157,12 @@ typedef struct {
 static uint64_t outside_count(const undead_node *node) {
   uint64_t counts = node->refcount, weak = 0;
   if (counts >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP) {
-    // HeapObjectSideTableEntry (RefCount.h): the object, the counts, the count of weak references, one of which is the object's.
-    struct { uint64_t object, counts; uint32_t weak; } table;
-    if (!undead_copy_memory((counts & ABI_REFCOUNT_SIDE_TABLE_MASK) << 3, &table, sizeof table)) return 0;
-    counts = table.counts;
-    weak = table.weak ? table.weak - 1 : 0;
+    uint64_t table[ABI_SIDE_TABLE_WEAK / 8 + 1];
+    if (!undead_copy_memory(counts << ABI_REFCOUNT_SIDE_TABLE_SCALE, table, sizeof table)) return 0;
+    counts = table[ABI_SIDE_TABLE_COUNTS / 8];
+    weak = (uint32_t)table[ABI_SIDE_TABLE_WEAK / 8];
+    // One is the object's own.
+    if (weak) weak--;
   }
   uint64_t unowned = counts >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;
   return weak + (unowned ? unowned - 1 : 0);
