@@ -15,7 +15,8 @@ static bool is_name(uintptr_t name, uintptr_t captures, uintptr_t end) {
 bool undead_premise_of_context(uintptr_t isa) {
   uint32_t first = u32_at(isa + ABI_CONTEXT_FIRST_CAPTURE);
   uintptr_t captures = word_at(isa + ABI_CONTEXT_CAPTURES);
-  if (first < ABI_OBJECT_HEADER || first > MOST_FIRST) return false;
+  // 0: what lies before depends on a type parameter (GenHeap.cpp).
+  if ((first && first < ABI_OBJECT_HEADER) || first > MOST_FIRST) return false;
   if (!captures) return true;   // boxes without reflection metadata
   if (captures & 3 || !undead_module_of(captures)) return false;
   uint32_t types = u32_at(captures + ABI_CAPTURES_TYPE_COUNT), sources = u32_at(captures + ABI_CAPTURES_SOURCE_COUNT);

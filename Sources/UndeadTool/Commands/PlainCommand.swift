@@ -64,6 +64,7 @@ extension DisplayOptions {
     options.baseline = nil
     options.updateBaseline = false
     options.noStacks = false
+    options.explain = false
     options.depth = nil
     options.top = nil
     options.all = false
