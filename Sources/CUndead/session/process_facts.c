@@ -6,6 +6,7 @@
 #include "undead.h"
 #include "undead_attach.h"
 #include "platform/maps.h"
+#include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/claims.h"
 #include "record/generations.h"

@@ -106,12 +106,10 @@ static uint32_t size_by_shape(name_part part, bool strong) {
   uint32_t parameters = counts[0] & 0xFFFF, arguments = counts[1] & 0xFFFF;
   if (arguments < parameters || arguments - parameters > UNDEAD_MOST_PROTOCOLS) return 0;
   uint32_t tables = arguments - parameters;
-  switch (read_u32(shape) & ABI_SHAPE_KIND_MASK) {
-  case ABI_SHAPE_CLASS: return WORD * (1 + tables);
-  case ABI_SHAPE_METATYPE: return strong ? WORD * (1 + tables) : 0;
-  case ABI_SHAPE_OPAQUE: return strong ? ABI_EXISTENTIAL_BUFFER_BYTES + WORD * (1 + tables) : 0;
-  default: return 0;
-  }
+  uint32_t form = read_u32(shape) & ABI_SHAPE_KIND_MASK;
+  if (form == ABI_SHAPE_CLASS) return WORD * (1 + tables);
+  if (form == ABI_SHAPE_METATYPE) return strong ? WORD * (1 + tables) : 0;
+  return form == ABI_SHAPE_OPAQUE && strong ? ABI_EXISTENTIAL_BUFFER_BYTES + WORD * (1 + tables) : 0;
 }
 
 // Bytes of a reference to an object of this type, 0 if they are not known. Only objects are referred to weakly; a strong value of

@@ -6,9 +6,9 @@
 
 enum { MOST_FIRST = 4096, MOST_CAPTURES = 4096, MOST_BINDINGS = 64 };
 
-// A mangled name is elsewhere in the image, not in the record that refers to it, nor in one of those around it.
+// A mangled name is elsewhere in the image, not in the record that refers to it; it may be next to it.
 static bool is_name(uintptr_t name, uintptr_t captures, uintptr_t end) {
-  if (name >= captures - 16 && name < end + 16) return false;
+  if (name >= captures && name < end) return false;
   return undead_is_readable(name, 1) && *(const uint8_t *)name && undead_module_of(name) == undead_module_of(captures);
 }
 

@@ -247,7 +247,7 @@ bool undead_arenas_are_known(void) {
 
 bool undead_caches_are_known(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
-  return layout.place || (tunables && strstr(tunables, "tcache_count=0"));
+  return layout.place || (tunables && strstr(tunables, "tcache"));
 }
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.

@@ -5,7 +5,8 @@ enum RefutedText {
   static func lines(_ refuted: [RefutedLeak], _ options: TextOptions) -> [TextLine] {
     let shown = refuted.filter { !$0.isRevived && $0.kind != .named }
     var lines = shown.prefix(limit).flatMap { block($0, options) }
-    if shown.count > limit { lines += ["... and \(Quantity.of(shown.count - limit, "more refuted leak"))", ""] as [TextLine] }
+    let rest = shown.count - limit
+    if rest > 0 { lines += ["... and \(Quantity.of(rest, "more refuted leak"))", ""] as [TextLine] }
     return lines
   }
 

@@ -18,7 +18,7 @@ enum FileOption {
 
   private static let plainOptions: Set = [
     "address", "all", "by", "color", "depth", "every", "exit-code", "fail-on", "fail-on-growth", "fold-storage", "for",
-    "format", "generate-suppressions", "leaks", "min-bytes", "min-count", "no-fold-storage", "no-stacks",
+    "explain", "format", "generate-suppressions", "leaks", "min-bytes", "min-count", "no-fold-storage", "no-stacks",
     "no-suppressions", "quiet", "sample", "snapshot-at", "snapshot-every", "snapshot-keep", "snapshot-signal", "stacks",
     "timeout", "top", "type", "verbose", "warm-up", "zombie-age", "zombie-allow", "zombie-bytes", "zombie-count",
     "zombie-deny", "zombie-guard", "zombie-mode", "zombie-policy", "zombies",

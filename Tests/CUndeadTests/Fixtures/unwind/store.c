@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// platform/c_library.c: a program with threads.
+const char *undead_single_threaded = "";
+
 enum { THREADS = 4, BACKTRACES = 30000, DEPTH = 12 };
 
 typedef struct {
