@@ -57,8 +57,10 @@ public final class UndeadDebugService: Sendable {
   ///
   /// A request that waits, for its turn or for time to pass, ends when its task is cancelled.
   ///
-  /// - Parameter hosts: the names under which the server is asked. Whoever can reach it may ask, if nothing before it says who:
-  ///   then give ``Hosts/loopback(port:others:)`` or ``Hosts/named(_:)``.
+  /// - Parameters:
+  ///   - request: what is asked for.
+  ///   - hosts: the names under which the server is asked. Whoever can reach it may ask, if nothing before it says who:
+  ///     then give ``Hosts/loopback(port:others:)`` or ``Hosts/named(_:)``.
   public func respond(to request: Request, hosts: Hosts = .any) async -> Response {
     if let refusal = refusal(of: request, hosts: hosts) { return refusal }
     guard let answer = route(request.path) else {

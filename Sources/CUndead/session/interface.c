@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 // The public functions of include/undead.h that look at the process.
 #define _GNU_SOURCE
+#include "platform/c_library.h"
 #include "undead.h"
 #include "undead_heap.h"
 #include "platform/memory.h"
@@ -50,7 +51,7 @@ static void explain_path(undead_check *check, const char *path, int error) {
   undead_text_add(&text, "no file can be written to '");
   undead_text_add(&text, path);
   undead_text_add(&text, "': ");
-  undead_text_add(&text, error == ENAMETOOLONG ? "the path is too long" : strerrordesc_np(error));
+  undead_text_add(&text, error == ENAMETOOLONG ? "the path is too long" : undead_error_text(error));
 }
 
 static bool write_to(const char *path, bool with_heap, const void *frame, char *message, size_t message_size) {

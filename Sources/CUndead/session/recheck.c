@@ -3,6 +3,7 @@
 // Checks that nobody asked for and that write nothing: each compares its leaks with those of the checks before (refute.h), so that
 // any program becomes a test of the instrument. For scripts/refute.
 #define _GNU_SOURCE
+#include "platform/c_library.h"
 #include "session/refute.h"
 #include "undead_assertions.h"
 #include "platform/environment.h"
@@ -43,8 +44,8 @@ void undead_recheck_begin(void) {
   if (!text || !undead_text_parse(text, &interval) || interval <= 0) return;
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  undead_change_signal_mask(SIG_SETMASK, &all, &before);
   undead_call_on_thread(check_again_and_again, NULL);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  undead_change_signal_mask(SIG_SETMASK, &before, NULL);
 }
 #endif

@@ -121,12 +121,13 @@ static const undead_import *import_of(const image *image, const ElfW(Rela) *relo
   return NULL;
 }
 
-// A call that was not made yet leads into the image's own table of stubs, and from there to the loader. An image that has a
-// function of that name itself calls its own, or what comes before it.
+// A call that was not made yet leads into the image's own table of stubs, and from there to what the loader finds first. An image
+// that has a function of that name itself may have found its own.
 static bool leads_to(const image *image, const undead_import *import, const ElfW(Rela) *relocation, uintptr_t value) {
   if (value == import->function) return true;
-  bool is_foreign = image->symbols[ELF64_R_SYM(relocation->r_info)].st_shndx == SHN_UNDEF
-    || undead_image_has(image->info, import->function);
+  const ElfW(Sym) *symbol = &image->symbols[ELF64_R_SYM(relocation->r_info)];
+  bool is_own = symbol->st_shndx != SHN_UNDEF && value == image->info->dlpi_addr + symbol->st_value;
+  bool is_foreign = !is_own || undead_image_has(image->info, import->function);
   return ELF64_R_TYPE(relocation->r_info) == CALL_SLOT && is_foreign && undead_image_has(image->info, value);
 }
 

@@ -10,20 +10,6 @@
 
 enum { MAX_CF_TYPE_ID = 1024, UNOTE_BYTES = 104 };
 
-// Words of framework objects that hold an object of the program.
-static const struct {
-  const char *type;
-  uint32_t offset;
-  const char *label;
-} known_words[] = {
-  {"CFRunLoopTimer", 144, "context.info"},   // CFRunLoop.c: __CFRunLoopTimer
-  {"dispatch source refs", ABI_SOURCE_HANDLERS, "event handler"},
-  {"dispatch source refs", ABI_SOURCE_HANDLERS + 8, "cancel handler"},
-  {"linked refs", ABI_SOURCE_HANDLERS, "event handler"},      // behind the link
-  {"linked refs", ABI_SOURCE_HANDLERS + 8, "cancel handler"},
-  {"dispatch source", 72, "finalizer context"},
-};
-
 static bool starts_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
 
 static const char *name_of_cf_object(const undead_node *node) {
@@ -103,11 +89,15 @@ bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint3
   }
   bool linked = is_linked_unote(node);
   if (linked) offset -= ABI_UNOTE_LINKAGE_BYTES;
-  for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
-    if (strcmp(known_words[i].type, linked ? "linked refs" : name) || known_words[i].offset != offset) continue;
-    text_add(label, known_words[i].label);
+  if (linked || !strcmp(name, "dispatch source refs")) {
+    if (offset - ABI_SOURCE_HANDLERS > 8u || offset % 8) return false;
+    text_add(label, offset == ABI_SOURCE_HANDLERS ? "event handler" : "cancel handler");
     return true;
   }
-  return false;
+  // CFRunLoop.c: __CFRunLoopTimer.
+  if (!strcmp(name, "CFRunLoopTimer") && offset == 144) text_add(label, "context.info");
+  else if (!strcmp(name, "dispatch source") && offset == 72) text_add(label, "finalizer context");
+  else return false;
+  return true;
 }
 #endif
