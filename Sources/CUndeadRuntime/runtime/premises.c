@@ -39,7 +39,7 @@ uint32_t undead_runtime_version(void) {
   return current ? ((SWIFT_CALL uint32_t (*)(void))current)() : 0;
 }
 
-void undead_premises_of_runtime(undead_premises *premises) {
+void undead_premises_of_runtime(undead_premises *premises, bool may_allocate) {
   uintptr_t empty = undead_premise_symbol("_swiftEmptyArrayStorage");
   undead_premise(premises, UNDEAD_PREMISE_LEAKS, empty != 0, "the storage of empty arrays");
   if (!empty) return;
@@ -47,6 +47,7 @@ void undead_premises_of_runtime(undead_premises *premises) {
   if (premises->failed[UNDEAD_PREMISE_LEAKS]) return;
   undead_premises_of_descriptors(premises);
   undead_premises_of_witnesses(premises);
+  if (!may_allocate) return;
   undead_premises_of_types(premises);
   undead_premises_of_counts(premises, word_at(empty));
   undead_premises_of_boxes(premises);

@@ -70,6 +70,7 @@ static void check_side_table(undead_premises *premises, const count_functions *f
   LEAKS(table == weak, "the address of a side table");
   if (marked && table == weak) {
     LEAKS(word_at(table) == object, "the object of a side table");
+    LEAKS(u32_at(table + ABI_SIDE_TABLE_WEAK) == 2, "the count of weak references");
     call_times(functions->retain, object, 5);
     LEAKS((word_at(table + ABI_SIDE_TABLE_COUNTS) >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) == 5,
           "the counts in a side table");

@@ -22,7 +22,7 @@ static void check(void) {
   undead_images_refresh();
   undead_arenas_learn();
   undead_maps_refresh();
-  undead_premises_of_runtime(&result);
+  undead_premises_of_runtime(&result, !undead_given());
   // Of a copy of a program malloc's own tables were read, and fitted; its threads are not there.
   if (!result.failed[UNDEAD_PREMISE_LEAKS] && !undead_given()) {
     undead_premises_of_allocator(&result);

@@ -79,6 +79,7 @@ static void check_continuations(undead_premises *premises, const dispatch_functi
   uintptr_t continuation = continuation_in(refs, (uintptr_t)handler);
   LEAKS(continuation != 0, "the function of a continuation of libdispatch");
   if (!continuation) return;
+  LEAKS(word_at(refs + ABI_SOURCE_HANDLERS) == continuation, "the handler of a dispatch source");
   uint64_t flags = word_at(continuation);
   LEAKS(!(flags & ~(uint64_t)ABI_CONTINUATION_FLAG_BITS) && flags & ABI_CONTINUATION_ALLOCATED
           && !(flags & ABI_CONTINUATION_OF_CHANNEL), "the flags of a continuation of libdispatch");

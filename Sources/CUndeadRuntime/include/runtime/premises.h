@@ -27,8 +27,9 @@ static inline void undead_premise(undead_premises *premises, undead_premise_use 
 }
 
 // Those of the Swift runtime. On the check's thread, with the program running and the memory map read: asks the runtime, whose
-// functions allocate. The runtime has been found (undead_runtime_find).
-void undead_premises_of_runtime(undead_premises *premises);
+// functions allocate and whose tables grow. In a copy, whose blocks were listed before, only what needs neither is checked. The
+// runtime has been found (undead_runtime_find).
+void undead_premises_of_runtime(undead_premises *premises, bool may_allocate);
 // Whether what is read of a closure's metadata, which was recognised as such, can be true: no class of the runtime has any, but
 // those of the program's closures do. Takes no lock.
 bool undead_premise_of_context(uintptr_t isa);
