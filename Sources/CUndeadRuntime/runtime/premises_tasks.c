@@ -39,6 +39,11 @@ static void look_into_slab(undead_premises *premises, uintptr_t slab) {
 }
 
 static void look_at_slab(undead_premises *premises) {
+  // What is not found by name (a static runtime without its symbols) is not read either.
+  if (!undead_runtime.slab_isa) {
+    premises->absent++;
+    return;
+  }
   uintptr_t first = ((alloc_function)probe.alloc)(PROBE_BYTES), slab = word_at(probe.task + ABI_TASK_FIRST_SLAB);
   bool known = slab && slab % 8 == 0 && undead_runtime.slab_isa && word_at(slab) == undead_runtime.slab_isa;
   LEAKS(known, "the first slab of a task");
