@@ -11,5 +11,5 @@ kubectl debug "$pod" --image="$image" --target="$container" --profile=general --
 kubectl wait --for=jsonpath='{.status.ephemeralContainerStatuses[?(@.name=="undead-look")].state.running}' "pod/$pod" \
   --timeout=120s
 # The target's process 1 is the server, unless the pod shares its processes.
-kubectl exec "$pod" --container=undead-look -- undead attach 1 --heap /tmp/heap.undead --exit-code 0
+kubectl exec "$pod" --container=undead-look -- undead leaks 1 --heap /tmp/heap.undead --exit-code 0
 kubectl cp "$pod:/tmp/heap.undead" "$file" --container=undead-look

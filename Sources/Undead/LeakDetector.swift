@@ -73,7 +73,7 @@ public enum LeakDetector {
     }
   }
 
-  /// Finds what leaked and writes it to a snapshot file, for `undead report`.
+  /// Finds what leaked and writes it to a snapshot file, for `undead leaks`.
   ///
   /// - Parameter path: the file; replaced when the snapshot is complete, never left half written.
   /// - Throws: ``UndeadError`` if the instrument is not active, or the check or the file could not be made.

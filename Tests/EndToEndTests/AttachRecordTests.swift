@@ -61,10 +61,10 @@ import UndeadTestSupport
       build,
       """
       start ./app
-      $tool attach $program --record --for 1s --format json --output growth.json & look=$!
+      $tool record $program --for 1s --format json --output growth.json & look=$!
       while kill -0 $look 2> /dev/null; do ask grow > /dev/null; sleep 0.1; done
       wait $look; echo look $?
-      $tool attach $program --detach > /dev/null 2> errors; echo detach $?
+      $tool record $program --stop > /dev/null 2> errors; echo detach $?
       ask check | cut -d' ' -f1-3
       ended
       """)
@@ -83,10 +83,10 @@ import UndeadTestSupport
       start ./app
       ask check | cut -d' ' -f3
       for round in 1 2 3 4 5 6 7 8; do
-        $tool attach $program --record > /dev/null || echo record $?
+        $tool record $program > /dev/null || echo record $?
         kill -USR1 $program
-        $tool attach $program --record > /dev/null 2>&1; [ $? = 64 ] || echo again
-        $tool attach $program --detach || echo detach $?
+        $tool record $program > /dev/null 2>&1; [ $? = 64 ] || echo again
+        $tool record $program --stop || echo detach $?
       done | sort -u
       kill -USR1 $program; sleep 0.1
       ask check | cut -d' ' -f1-3
@@ -96,7 +96,7 @@ import UndeadTestSupport
       sleep 1000 & program=$!
       until grep -q nanosleep /proc/$program/wchan; do sleep 0.01; done
       for round in 1 2; do
-        $tool attach $program --record > /dev/null && $tool attach $program --detach > /dev/null || echo sleeper $?
+        $tool record $program > /dev/null && $tool record $program --stop > /dev/null || echo sleeper $?
       done
       kill $program; wait $program; echo $?
       """)
@@ -116,9 +116,9 @@ import UndeadTestSupport
       """
       \(AttachedProgram.killed)
       start ./app
-      for verb in --record --detach; do
+      for verb in "" --stop; do
         number=1
-        while KILL_AT=$number LD_PRELOAD=$PWD/killed.so $tool attach $program $verb > /dev/null 2>&1; [ $? -gt 128 ]; do
+        while KILL_AT=$number LD_PRELOAD=$PWD/killed.so $tool record $program $verb > /dev/null 2>&1; [ $? -gt 128 ]; do
           ask check | cut -d' ' -f1 >> answers
           number=$((number + \(Self.stride)))
         done
@@ -126,9 +126,9 @@ import UndeadTestSupport
       done
       # A call that lost its tool waits for it for three seconds.
       sleep 3.2
-      $tool attach $program --detach > /dev/null 2>&1
-      $tool attach $program --record > /dev/null; echo record $?
-      $tool attach $program --detach > /dev/null; echo detach $?
+      $tool record $program --stop > /dev/null 2>&1
+      $tool record $program > /dev/null; echo record $?
+      $tool record $program --stop > /dev/null; echo detach $?
       sort -u answers
       kill -USR1 $program; sleep 0.1
       ask check | cut -d' ' -f1-3
@@ -148,11 +148,11 @@ import UndeadTestSupport
       clang -O1 \(quoted(Self.filter)) -o filtered
       sed s/SYS_clone/SYS_memfd_create/ \(quoted(Self.filter)) | clang -O1 -x c - -o strict
       start ./strict ./app
-      $tool attach $program --record 2> errors; echo $?; grep -c 'filter of system calls' errors
+      $tool record $program 2> errors; echo $?; grep -c 'filter of system calls' errors
       ended; rm in
       start ./filtered ./app
-      $tool attach $program --record > /dev/null; echo $?
-      $tool attach $program --detach > /dev/null; echo $?
+      $tool record $program > /dev/null; echo $?
+      $tool record $program --stop > /dev/null; echo $?
       ended
       """)
     #expect(outcome.output == "64\n1\nstatus 0\nright\n0\n0\nstatus 0\nright\n", "\(outcome)")
@@ -163,13 +163,13 @@ import UndeadTestSupport
       .optimised,
       """
       say() { "$@" 2>&1 > /dev/null | tail -1; }
-      say $tool attach 999999999 --record
+      say $tool record 999999999
       start $tool run --output /dev/null -- ./app
-      say $tool attach $(ps -o pid= --ppid $program) --record
+      say $tool record $(ps -o pid= --ppid $program)
       exec 7>&-; wait $program; rm in
       start ./app
-      kill -STOP $program; say $tool attach $program --record; kill -CONT $program
-      say $tool attach $program --detach
+      kill -STOP $program; say $tool record $program; kill -CONT $program
+      say $tool record $program --stop
       ended
       """)
     let lines = outcome.output.split(separator: "\n")

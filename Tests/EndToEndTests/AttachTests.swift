@@ -57,7 +57,7 @@ import UndeadTestSupport
       build,
       """
       start ./app busy
-      $tool attach $program --format json --output report.json --heap heap.undead; echo status $?
+      $tool leaks $program --format json --output report.json --heap heap.undead; echo status $?
       ask
       $tool heap $program --format json --output heap.json 2> heap.errors; echo status $?
       ask; children; ls files
@@ -106,7 +106,7 @@ import UndeadTestSupport
       .optimised,
       """
       start ./app
-      $tool attach $program --for 3s --format json --output growth.json & look=$!
+      $tool leaks $program --for 3s --format json --output growth.json & look=$!
       # However long the first look takes, some of it comes after that one.
       while kill -0 $look 2> /dev/null; do ask grow; sleep 0.2; done
       wait $look; echo status $?
@@ -124,7 +124,7 @@ import UndeadTestSupport
       \(AttachedProgram.killed)
       start ./app busy
       number=1
-      while KILL_AT=$number LD_PRELOAD=$PWD/killed.so $tool attach $program > /dev/null 2>&1; [ $? -gt 128 ]; do
+      while KILL_AT=$number LD_PRELOAD=$PWD/killed.so $tool leaks $program > /dev/null 2>&1; [ $? -gt 128 ]; do
         turn=0
         while grep -h '^State' /proc/$program/task/*/status 2> /dev/null | grep -q '[tT] ('; do
           turn=$((turn + 1)); [ $turn -lt 100 ] || { echo stopped $number; break; }
@@ -136,7 +136,7 @@ import UndeadTestSupport
       for turn in 1 2 3 4 5 6 7 8 9 10; do [ -z "$(children)" ] && break; sleep 0.3; done
       children; ls files
       ask | cut -d' ' -f1
-      $tool attach $program --format json --output report.json; echo status $?
+      $tool leaks $program --format json --output report.json; echo status $?
       ask | cut -d' ' -f1; children
       ended
       """)
@@ -152,13 +152,13 @@ import UndeadTestSupport
       """
       start ./app busy
       kill -STOP $program
-      $tool attach $program > /dev/null; echo stopped $? $(cut -d' ' -f3 /proc/$program/stat)
+      $tool leaks $program > /dev/null; echo stopped $? $(cut -d' ' -f3 /proc/$program/stat)
       kill -CONT $program; ask | cut -d' ' -f1
       ask lose the first thread
-      $tool attach $program > /dev/null; echo headless $?
+      $tool leaks $program > /dev/null; echo headless $?
       ended; rm in
       start ./filtered ./app busy
-      $tool attach $program > /dev/null; echo filtered $?
+      $tool leaks $program > /dev/null; echo filtered $?
       ask | cut -d' ' -f1
       ended
       """)
@@ -171,29 +171,24 @@ import UndeadTestSupport
       .optimised,
       """
       say() { "$@" 2>&1 > /dev/null | tail -1; }
-      say $tool attach 999999999
-      sleep 100 & say $tool attach $!; kill $!
+      say $tool leaks 999999999
+      sleep 100 & say $tool leaks $!; kill $!
       # A child that ends when its parent has become a program that waits for none.
       sh -c '{ until grep -q sleep /proc/$$/comm; do :; done; } & echo $! > zombie; exec sleep 100' & parent=$!
       until [ "$(cut -d' ' -f3 /proc/$(cat zombie)/stat 2> /dev/null)" = Z ]; do sleep 0.01; done
-      say $tool attach $(cat zombie); kill $parent
-      start $tool run --output /dev/null -- ./app busy
-      say $tool attach $program
-      say $tool attach $(ps -o pid= --ppid $program)
-      exec 7>&-; wait $program; rm in
+      say $tool leaks $(cat zombie); kill $parent
       start ./app busy
       # The oldest but the first: others live for a moment.
-      say $tool attach $(for t in /proc/$program/task/*; do cut -d' ' -f1,22 $t/stat; done 2> /dev/null |
+      say $tool leaks $(for t in /proc/$program/task/*; do cut -d' ' -f1,22 $t/stat; done 2> /dev/null |
         grep -v "^$program " | sort -n -k2 | head -1 | cut -d' ' -f1)
-      $tool attach $program > /dev/null & one=$!; $tool attach $program > /dev/null 2> other; echo $? >> other
+      $tool leaks $program > /dev/null & one=$!; $tool leaks $program > /dev/null 2> other; echo $? >> other
       wait $one; echo one $?
       ask | cut -d' ' -f1
       ended
       """)
     let lines = outcome.output.split(separator: "\n")
     let expected = [
-      "no such process", "does not use the Swift runtime", "has ended (state Z)", "is under 'undead run' already",
-      "is under 'undead run' already", "is a thread of process", "", "ok",
+      "no such process", "does not use the Swift runtime", "has ended (state Z)", "is a thread of process", "", "ok",
     ]
     try #require(lines.count == expected.count, "\(outcome)")
     for (line, text) in zip(lines, expected) { #expect(text.isEmpty || line.contains(text), "\(line)") }

@@ -47,7 +47,7 @@ import UndeadTestSupport
 
   /// What every core file of the program holds.
   private func check(_ program: Program, _ core: String, signal: Int?) async throws {
-    let report = try await leaks(program, "report", core)
+    let report = try await leaks(program, "leaks", core)
     #expect(report.process.signal == signal && report.summary.complete)
     let leak = try #require(report.leaks.first)
     #expect(report.leaks.count == 1 && leak.kind == .retainCycle && leak.count == 30)
@@ -90,7 +90,7 @@ import UndeadTestSupport
     try await Tool.gate.pass {
       let directory = try TemporaryDirectory()
       let core = try await crash(program, "allocator", in: directory)
-      let report = try await undead(program, "report", core)
+      let report = try await undead(program, "leaks", core)
       #expect(
         report.ending == .exit(64) && report.output == "" && report.errors.contains("malloc's tables do not agree"))
     }
@@ -132,13 +132,13 @@ import UndeadTestSupport
       try #require(try names.max { try date(directory.path($0)) < date(directory.path($1)) }))
     let moved = directory.path("moved")
     _ = try await runShell("cd \(quoted(moved)) && mkdir right && mv program right/ && cp /bin/true program")
-    let differs = try await undead(program, "report", core)
+    let differs = try await undead(program, "leaks", core)
     #expect(differs.ending == .exit(64) && differs.output == "")
     #expect(differs.errors.contains("moved/program' is another version: its build id is"), "\(differs.errors)")
     #expect(differs.errors.contains("--sysroot DIR"))
-    let found = try await undead(program, "report", core, "--binaries", moved + "/right")
+    let found = try await undead(program, "leaks", core, "--binaries", moved + "/right")
     #expect(found.ending == .exit(23), "\(found.errors)")
-    let nowhere = try await undead(program, "report", core, "--binaries", moved + "/none")
+    let nowhere = try await undead(program, "leaks", core, "--binaries", moved + "/none")
     #expect(nowhere.ending == .exit(64) && nowhere.errors.contains("there is no such directory"))
     // Cut off in the middle of the program's memory.
     let handle = try FileHandle(forUpdating: URL(filePath: core))
@@ -163,7 +163,7 @@ import UndeadTestSupport
         trap 'kill -KILL $process' EXIT
         until grep -q ready out && ! grep State: /proc/$process/task/*/status | grep -qv sleeping; do sleep 0.01; done
         \(quoted(tool(program))) heap $process --format json > attached.json &&
-        \(quoted(tool(program))) attach $process --format json > leaks.json
+        \(quoted(tool(program))) leaks $process --format json > leaks.json
         gcore -o core $process > gcore.log 2>&1 || exit 1
         mv core.$process whole
         """
@@ -174,7 +174,7 @@ import UndeadTestSupport
       let core = try await heap(program, directory.path("whole"))
       #expect(core.types == attached.types && core.roots == attached.roots)
       let leaks = try JSONRenderer.parse(Data(directory.contents("leaks.json").utf8)).leaks
-      let coreLeaks = try await self.leaks(program, "report", directory.path("whole")).leaks
+      let coreLeaks = try await self.leaks(program, "leaks", directory.path("whole")).leaks
       #expect(leaks.map(\.signature) == coreLeaks.map(\.signature))
       #expect(leaks.map(\.totalBytes) == coreLeaks.map(\.totalBytes))
     }

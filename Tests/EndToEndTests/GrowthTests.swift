@@ -23,9 +23,9 @@ import UndeadTestSupport
         \(undead) run -- \(quoted(built.executable.path)) . 2> report &
         tool=$!
         await ready; pid=$(cat ready)
-        \(undead) snapshot $pid --heap before.heap > /dev/null || exit 1
+        \(undead) leaks $pid --heap before.heap > /dev/null || exit 1
         : > go; await done
-        \(undead) snapshot $pid --heap after.heap > /dev/null || exit 2
+        \(undead) leaks $pid --heap after.heap > /dev/null || exit 2
         : > stop; wait $tool
         """)
       #expect(outcome.ending == .exit(0), "\(outcome.errors)")

@@ -32,7 +32,7 @@ import Testing
     // One file is for all programs of the package.
     #expect(!output.error.contains("unused suppression"))
     #expect(try run("--no-suppressions").status == 23)
-    let shown = try sandbox.undead("report", "leaking.undead")
+    let shown = try sandbox.undead("leaks", "leaking.undead")
     #expect(shown.status == 0, "\(shown.out)")
     try sandbox.write("typo:App.Owner\n", to: ".undead.supp")
     let wrong = try run()
@@ -51,9 +51,9 @@ import Testing
     #expect(try run().status == 0)
     // Beside another form they do not stand in it.
     let json = try sandbox.undead(
-      "report", "leaking.undead", "--no-suppressions", "-f", "json", "--generate-suppressions")
+      "leaks", "leaking.undead", "--no-suppressions", "-f", "json", "--generate-suppressions")
     #expect(json.error.contains(lines[0]) && !json.out.contains("# For .undead.supp"))
-    #expect(try !sandbox.undead("report", "leaking.undead", "--generate-suppressions").out.contains("# For"))
+    #expect(try !sandbox.undead("leaks", "leaking.undead", "--generate-suppressions").out.contains("# For"))
   }
 
   @Test func ofACycleTheFieldIsProposed() throws {

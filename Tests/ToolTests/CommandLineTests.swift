@@ -37,7 +37,7 @@ import UndeadReport
 
   @Test func optionsThatNameFilesAreCompletedAsSuch() {
     for (command, options) in [
-      ("run", ["--output", "--suppressions", "--save", "--heap", "--report"]), ("report", ["--sysroot", "--binaries"]),
+      ("run", ["--output", "--suppressions", "--save", "--heap", "--report"]), ("leaks", ["--sysroot", "--binaries"]),
       ("heap", ["--output", "--save"]), ("watch", ["--output", "--heap"]),
     ] {
       for option in options { #expect(Self.table.option(option, of: command)?.isPath == true, "\(command) \(option)") }
@@ -84,7 +84,7 @@ import UndeadReport
     let sandbox = try Sandbox()
     let script = try sandbox.undead("--generate-completion-script", shell)
     #expect(script.status == 0)
-    for word in ["attach", "--zombie-mode", "--output"] {
+    for word in ["record", "--zombie-mode", "--output"] {
       #expect(script.out.contains(word) || script.out.contains(word.dropFirst(2)), "\(word)")
     }
     guard shell == "bash" else { return }
@@ -103,10 +103,10 @@ import UndeadReport
         ]
       ).out.split(separator: "\n").map { $0.filter { $0 != " " } }
     }
-    #expect(try complete("undead att") == ["attach"])
+    #expect(try complete("undead rec") == ["record"])
     #expect(try complete("undead run --zombie-mo") == ["--zombie-mode"])
     #expect(try Set(complete("undead run --format ")).isSuperset(of: ["text", "json"]))
-    #expect(try complete("undead attach ").contains(String(getpid())))
+    #expect(try complete("undead leaks ").contains(String(getpid())))
   }
 
   /// The sources have the version once, in C; what is written of it must be the same.

@@ -47,7 +47,7 @@ struct ForeignProcessTests {
   /// Has root look at a process in every way, and checks that nothing of the victim was shown.
   private func look(at pid: Int32, status: Set<Int32> = [64, 70]) throws {
     for words in [
-      ["heap", "\(pid)"], ["snapshot", "\(pid)"], ["snapshot", "--heap", "kept", "\(pid)"],
+      ["heap", "\(pid)"], ["leaks", "\(pid)"], ["leaks", "--heap", "kept", "\(pid)"],
       ["watch", "--every", "50ms", "--for", "200ms", "\(pid)"],
     ] {
       let output = try sandbox.undead(list: words)

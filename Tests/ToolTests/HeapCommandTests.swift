@@ -50,7 +50,7 @@ import UndeadReport
   @Test(arguments: [
     (["none.undead"], "undead: there is no file 'none.undead': No such file or directory; name a heap file, or the id"),
     (
-      ["leaks.undead"], "undead: 'leaks.undead' holds no heap: it is a snapshot of leaks, for 'undead report'; take one"
+      ["leaks.undead"], "undead: 'leaks.undead' holds no heap: it is a snapshot of leaks, for 'undead leaks'; take one"
     ),
     (["."], "undead: '.' is a directory; name a heap file"),
     (["/dev/null"], "undead: '/dev/null' is no regular file"),

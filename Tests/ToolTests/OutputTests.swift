@@ -71,7 +71,7 @@ import UndeadReport
 
   @Test func savesASnapshotThatCanBeShownAgain() throws {
     let first = try sandbox.undead("run", "--save", "kept.undead", "true", environment: leaking)
-    let again = try sandbox.undead("report", "kept.undead")
+    let again = try sandbox.undead("leaks", "kept.undead")
     #expect(again.status == 23)
     #expect(again.out == first.error)
   }

@@ -28,7 +28,7 @@ import Testing
   /// Everything else is the parser's: options, help, and what is wrong.
   @Test(arguments: [
     [], ["run"], ["run", "--"], ["run", "true"], ["run", "--help"], ["run", "--verbose", "--", "true"],
-    ["test", "--help"], ["test", "--verbose"], ["test", "some"], ["report", "--"], ["--", "true"],
+    ["test", "--help"], ["test", "--verbose"], ["test", "some"], ["leaks", "--"], ["--", "true"],
     ["watch", "--", "true"],
   ])
   func theRestIsParsed(_ arguments: [String]) {

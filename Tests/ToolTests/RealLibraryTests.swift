@@ -177,7 +177,7 @@ import UndeadReport
     let pipe = Pipe()
     let child = try sandbox.start([sandbox.path("bin/undead"), "run", "--", "./leaky"], input: pipe)
     pipe.fileHandleForWriting.write(Data("ready\n".utf8))
-    #expect(child.wait { (try? self.sandbox.undead("snapshot", "\(self.program(of: child))").status) == 23 })
+    #expect(child.wait { (try? self.sandbox.undead("leaks", "\(self.program(of: child))").status) == 23 })
     pipe.fileHandleForWriting.write(Data("still here\n".utf8))
     try pipe.fileHandleForWriting.close()
     let output = child.finish()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UndeadReport
 
-/// `undead report` and `undead diff`.
+/// `undead leaks` of files and `undead diff`.
 @Suite(.timeLimit(.minutes(20))) struct SavedReportTests {
   private let sandbox: Sandbox
 
@@ -14,17 +14,17 @@ import UndeadReport
   }
 
   @Test func showsASnapshot() throws {
-    let output = try sandbox.undead("report", "two.undead")
+    let output = try sandbox.undead("leaks", "two.undead")
     #expect(output.status == 23)
     #expect(output.out.contains("App.Owner") && output.out.contains("App.Child"))
-    #expect(try sandbox.undead("report", "clean.undead").status == 0)
-    #expect(try sandbox.undead("report", "--exit-code", "0", "two.undead").status == 0)
+    #expect(try sandbox.undead("leaks", "clean.undead").status == 0)
+    #expect(try sandbox.undead("leaks", "--exit-code", "0", "two.undead").status == 0)
   }
 
   @Test func showsAReportAgain() throws {
-    let text = try sandbox.undead("report", "two.undead").out
-    _ = try sandbox.undead("report", "--format", "json", "--output", "two.json", "two.undead")
-    let again = try sandbox.undead("report", "two.json")
+    let text = try sandbox.undead("leaks", "two.undead").out
+    _ = try sandbox.undead("leaks", "--format", "json", "--output", "two.json", "two.undead")
+    let again = try sandbox.undead("leaks", "two.json")
     #expect(again.status == 23)
     #expect(again.out == text)
   }
@@ -36,7 +36,7 @@ import UndeadReport
     #expect(try sandbox.undead("diff", "two.undead", "one.undead").status == 0)
     #expect(try sandbox.undead("diff", "two.undead", "two.undead").status == 0)
     #expect(try sandbox.undead("diff", "--exit-code", "3", "one.undead", "two.undead").status == 3)
-    _ = try sandbox.undead("report", "--format", "json", "--output", "one.json", "one.undead")
+    _ = try sandbox.undead("leaks", "--format", "json", "--output", "one.json", "one.undead")
     #expect(try sandbox.undead("diff", "one.json", "two.undead").status == 23)
     let json = try sandbox.undead("diff", "--format", "json", "one.undead", "two.undead")
     let parsed = try JSONSerialization.jsonObject(with: Data(json.out.utf8)) as? [String: Any]
@@ -77,7 +77,7 @@ import UndeadReport
     var future = whole
     future[8] = 9
     try future.write(to: sandbox.directory.appending(path: "future.undead"))
-    let output = try sandbox.undead("report", name)
+    let output = try sandbox.undead("leaks", name)
     #expect(output.status == 64)
     #expect(output.error.contains("'\(name)'"))
     #expect(output.out.isEmpty)

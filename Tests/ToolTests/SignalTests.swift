@@ -100,22 +100,22 @@ import UndeadReport
   @Test func snapshotsOfARunningProgram() throws {
     let child = try start(script: listener)
     let pid = try pid(of: child)
-    let snapshot = try sandbox.undead("snapshot", "--save", "kept.undead", "\(pid)")
+    let snapshot = try sandbox.undead("leaks", "--save", "kept.undead", "\(pid)")
     #expect(snapshot.status == 23, "\(snapshot.error)")
     #expect(snapshot.out.contains("App.Midway"))
-    #expect(try sandbox.undead("report", "kept.undead").out.contains("App.Midway"))
-    let byTool = try sandbox.undead("snapshot", "\(child.pid)")
+    #expect(try sandbox.undead("leaks", "kept.undead").out.contains("App.Midway"))
+    let byTool = try sandbox.undead("leaks", "\(child.pid)")
     #expect(byTool.status == 23, "\(byTool.error)")
     child.send(SIGTERM)
     #expect(child.finish().status == 3)
-    #expect(try sandbox.undead("snapshot", "\(pid)").error.contains("no such process"))
+    #expect(try sandbox.undead("leaks", "\(pid)").error.contains("no such process"))
   }
 
   @Test func snapshotsOfOtherProcessesAreRefused() throws {
     let other = try sandbox.start(["sleep", "30"])
-    let output = try sandbox.undead("snapshot", "\(other.pid)")
+    let output = try sandbox.undead("leaks", "\(other.pid)")
     #expect(output.status == 64)
-    #expect(output.error.contains("was not started by 'undead run'"))
+    #expect(output.error.contains("does not use the Swift runtime"))
     other.send(SIGKILL)
     _ = other.finish()
   }
@@ -125,7 +125,7 @@ import UndeadReport
       [sandbox.path("bin/undead"), "run", "--", "bash", "-c", listener],
       environment: ["FAKE_SNAPSHOT": sandbox.path("clean.undead")])
     let pid = try pid(of: child)
-    let output = try sandbox.undead("snapshot", "--timeout", "1", "\(pid)")
+    let output = try sandbox.undead("leaks", "--timeout", "1", "\(pid)")
     #expect(output.status == 70)
     #expect(output.error.contains("does not listen"))
     child.send(SIGTERM)

@@ -147,7 +147,7 @@ import Testing
     let run = try sandbox.undead(
       "run", "--report", "\(form)=further", "--", "true", environment: ["FAKE_SNAPSHOT": snapshot])
     #expect(run.error.contains("undead: 1 leak"))
-    let shown = try sandbox.undead("report", "--format", form, "--report", "\(form)=again", snapshot)
+    let shown = try sandbox.undead("leaks", "--format", form, "--report", "\(form)=again", snapshot)
     #expect(shown.out.contains("App.Owner"))
     for file in ["further", "again"] {
       #expect(try String(contentsOfFile: sandbox.path(file), encoding: .utf8).contains("App.Owner"))
@@ -163,10 +163,10 @@ import Testing
     #expect(run.error.contains("undead: 1 leak") && !run.error.contains("##"), "the terminal has the text")
     let once = try summary()
     #expect(once.hasPrefix("before\n## Undead: ") && once.contains(": 1 leak ("), "\(once)")
-    _ = try sandbox.undead("report", "--format", "json", snapshot, environment: environment)
+    _ = try sandbox.undead("leaks", "--format", "json", snapshot, environment: environment)
     #expect(try summary().ranges(of: "## Undead").count == 2)
     // Asked for by name it is there once, and what the option empties is its own affair.
-    _ = try sandbox.undead("report", "--report", "markdown=\(file)", snapshot, environment: environment)
+    _ = try sandbox.undead("leaks", "--report", "markdown=\(file)", snapshot, environment: environment)
     #expect(try summary().ranges(of: "## Undead").count == 1)
   }
 
@@ -174,7 +174,7 @@ import Testing
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
     let large = try sandbox.write(String(repeating: "x", count: 1 << 20), to: "large.md")
     for (file, reason) in [("/nowhere/summary.md", "No such file"), (large, "more than 1 MiB")] {
-      let shown = try sandbox.undead("report", snapshot, environment: ["GITHUB_STEP_SUMMARY": file])
+      let shown = try sandbox.undead("leaks", snapshot, environment: ["GITHUB_STEP_SUMMARY": file])
       #expect(shown.status == 23 && shown.out.contains("undead: 1 leak"))
       #expect(shown.error.contains("the summary was not added to '\(file)' (GITHUB_STEP_SUMMARY): "))
       #expect(shown.error.contains(reason), "\(shown.error)")
@@ -185,20 +185,20 @@ import Testing
   @Test func theNumberOfCulpritsIsChosen() throws {
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
     for option in [["--top", "1"], ["--all"]] {
-      let shown = try sandbox.command([sandbox.path("bin/undead"), "report"] + option + [snapshot])
+      let shown = try sandbox.command([sandbox.path("bin/undead"), "leaks"] + option + [snapshot])
       #expect(shown.out.contains("LEAK 1 of 1"), "\(shown.error)")
     }
     for (options, reason) in [(["--top", "0"], "--top 0: give a number"), (["--top", "3", "--all"], "give only one")] {
-      let output = try sandbox.command([sandbox.path("bin/undead"), "report"] + options + [snapshot])
+      let output = try sandbox.command([sandbox.path("bin/undead"), "leaks"] + options + [snapshot])
       #expect(output.status == 64 && output.error.contains(reason), "\(output.error)")
     }
   }
 
   @Test func profilesNeedAFile() throws {
     let snapshot = try sandbox.write(SampleSnapshot.leaking(), to: "sample.undead")
-    let without = try sandbox.undead("report", "--format", "pprof", snapshot)
+    let without = try sandbox.undead("leaks", "--format", "pprof", snapshot)
     #expect(without.status == 64 && without.error.contains("--output"))
-    let with = try sandbox.undead("report", "--format", "pprof", "--output", "leaks.pb", snapshot)
+    let with = try sandbox.undead("leaks", "--format", "pprof", "--output", "leaks.pb", snapshot)
     #expect(with.status == 23, "\(with.error)")
     let bytes = try Data(contentsOf: URL(filePath: sandbox.path("leaks.pb")))
     #expect(bytes.range(of: Data("inuse_space".utf8)) != nil && bytes.range(of: Data("App.Owner".utf8)) != nil)

@@ -193,7 +193,7 @@ import UndeadReport
     #expect(try sandbox.undead("mark", "\(child.pid)").out == "generation 2\n")
     try make(7)
     let heap = sandbox.path("marked.heap")
-    #expect(try sandbox.undead("snapshot", "--heap", heap, "\(pid)").status == 0)
+    #expect(try sandbox.undead("leaks", "--heap", heap, "\(pid)").status == 0)
     try input.fileHandleForWriting.close()
     #expect(child.finish().status == 0)
     try expectGenerations(in: HeapFile(path: heap))

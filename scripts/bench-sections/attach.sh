@@ -14,8 +14,8 @@ attach_section() {
     until [[ -s $work/ready || $SECONDS -gt $deadline ]]; do sleep 0.05; done
     pid=$(cat "$work/ready")
     for ((round = 0; round < rounds; round++)); do
-      /usr/bin/time -f '%e' -o "$work/leaks" "$undead" attach --exit-code 0 --format json --output "$work/leaks.json" "$pid"
-      /usr/bin/time -f '%e' -o "$work/taken" "$undead" attach --exit-code 0 --output /dev/null --heap "$heap" "$pid"
+      /usr/bin/time -f '%e' -o "$work/leaks" "$undead" leaks --exit-code 0 --format json --output "$work/leaks.json" "$pid"
+      /usr/bin/time -f '%e' -o "$work/taken" "$undead" leaks --exit-code 0 --output /dev/null --heap "$heap" "$pid"
       echo "$(summary_value pauseMilliseconds "$work/leaks.json") $(summary_value scanMilliseconds "$work/leaks.json")" \
         "$(tail -n 1 "$work/leaks") $(tail -n 1 "$work/taken")"
     done >"$work/attach"

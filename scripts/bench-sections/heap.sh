@@ -30,7 +30,7 @@ heap_section() {
     local deadline=$((SECONDS + 120))
     until [[ -s $work/ready || $SECONDS -gt $deadline ]]; do sleep 0.05; done
     pid=$(cat "$work/ready")
-    /usr/bin/time -f '%e' -o "$work/taken" "$undead" snapshot --exit-code 0 --output /dev/null --heap "$heap" "$pid"
+    /usr/bin/time -f '%e' -o "$work/taken" "$undead" leaks --exit-code 0 --output /dev/null --heap "$heap" "$pid"
     kill "$pid" 2>/dev/null || true
     wait || true
     "$undead" heap --format json --output "$work/heap.json" "$heap"

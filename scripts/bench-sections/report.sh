@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# From the end of a program that leaks a million objects to the end of the tool, and what "undead report" takes of that.
+# From the end of a program that leaks a million objects to the end of the tool, and what "undead leaks FILE" takes of that.
 report_section() {
   build_workload "$root/scripts/bench-workloads/leaked_objects.swift" release
   echo
@@ -15,7 +15,7 @@ report_section() {
       row+=("$(awk -v a="$(stat -c %.9Y "$work/ready")" -v b="$end" 'BEGIN { printf "%.2f", b - a }')"
         "$(tail -n 1 "$work/time" | awk '{ printf "%.0f", $1 / 1024 }')")
     done
-    /usr/bin/time -f '%e %M' -o "$work/time" "$undead" report "$work/leaked.undead" >/dev/null 2>&1 || true
+    /usr/bin/time -f '%e %M' -o "$work/time" "$undead" leaks "$work/leaked.undead" >/dev/null 2>&1 || true
     row+=($(tail -n 1 "$work/time" | awk '{ printf "%.2f %.0f", $1, $2 / 1024 }'))
     printf '%10s %10s %8s %14s %10s %10s %10s\n' "$shape" "${row[@]}"
   done

@@ -17,7 +17,7 @@ scan_section() {
     until [[ -s $work/ready || $SECONDS -gt $deadline ]]; do sleep 0.05; done
     pid=$(cat "$work/ready")
     "$undead" watch --every 200ms --for 3s "$pid" 2>/dev/null | head -n 1 >"$work/census"
-    "$undead" snapshot --format json --output "$work/copy.json" "$pid" >/dev/null 2>&1 || true
+    "$undead" leaks --format json --output "$work/copy.json" "$pid" >/dev/null 2>&1 || true
     kill "$pid" 2>/dev/null || true
     wait || true
     awk -v n="$count" -v s="$(summary_value scanMilliseconds "$work/report.json")" \

@@ -107,7 +107,7 @@ struct Target {
     }
     if let preloaded = maps.imageStarts.first(where: { $0.path.contains("/libUndeadPreload.so") }) {
       throw .misuse(
-        "process \(pid) runs under undead already ('\(preloaded.path)'): use 'undead snapshot \(pid)' or 'undead heap \(pid)'"
+        "process \(pid) runs under undead already ('\(preloaded.path)'): use 'undead leaks \(pid)' or 'undead heap \(pid)'"
       )
     }
     if let limit = fileSizeLimit(), limit < 64 << 20 {

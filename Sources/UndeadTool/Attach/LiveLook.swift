@@ -4,6 +4,9 @@ import UndeadReport
 
 /// A look at a process that is not under the tool: what a copy of it wrote.
 struct LiveLook {
+  /// Seconds that a copy may work.
+  static let defaultTimeout = 120.0
+
   private let file: ReplicaFile
   /// Where the program's files are for the tool.
   let symbolizer: Symbolizer

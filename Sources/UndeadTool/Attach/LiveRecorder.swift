@@ -14,8 +14,8 @@ struct LiveRecorder {
       "undead: process \(pid) is recorded from now on (\(places) pointers to functions of malloc were changed; no thread, "
         + "file or signal handler was added)")
     Message.answer(
-      "undead: look at it with 'undead attach \(pid)', 'undead heap \(pid)' or 'undead attach \(pid) --for TIME'; end it with "
-        + "'undead attach \(pid) --detach'")
+      "undead: look at it with 'undead leaks \(pid)', 'undead heap \(pid)' or 'undead leaks \(pid) --for TIME'; end it with "
+        + "'undead record \(pid) --stop'")
   }
 
   /// Begins to record; the end must come whatever happens to the tool but SIGKILL.
@@ -48,7 +48,7 @@ struct LiveRecorder {
     do throws(AttachError) {
       _ = try LiveRecording.end(pid)
     } catch {
-      Message.say("process \(pid) may be recorded still: \(error.message); end it with 'undead attach \(pid) --detach'")
+      Message.say("process \(pid) may be recorded still: \(error.message); end it with 'undead record \(pid) --stop'")
     }
   }
 

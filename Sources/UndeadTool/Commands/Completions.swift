@@ -7,12 +7,23 @@ extension CompletionKind {
     .custom { _, _, _ in SessionDirectory.runningProcesses().map(String.init) }
   }
 
+  /// Processes of this user, and files by their whole path or below the working directory.
+  static var ownProcessesAndFiles: CompletionKind {
+    .custom { words, _, prefix in
+      let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
+      let files = System.names(in: folder.isEmpty ? "." : folder).map { folder + $0 }
+      return files.filter { $0.hasPrefix(prefix) && (!$0.hasPrefix(".") || prefix.hasPrefix(".")) } + processes
+    }
+  }
+
   /// Processes of this user.
   static var ownProcesses: CompletionKind {
-    .custom { _, _, _ in
-      System.names(in: "/proc").filter { name in
-        pid_t(name) != nil && System.status(of: "/proc/\(name)").map { $0.st_uid == getuid() } ?? false
-      }
+    .custom { _, _, _ in processes }
+  }
+
+  private static var processes: [String] {
+    System.names(in: "/proc").filter { name in
+      pid_t(name) != nil && System.status(of: "/proc/\(name)").map { $0.st_uid == getuid() } ?? false
     }
   }
 }

@@ -9,7 +9,7 @@ struct DiffCommand: ParsableCommand {
     commandName: "diff",
     abstract: "Show what grew between two heap files, or which findings are new between two snapshots or JSON reports.",
     discussion: """
-      Heap files (undead run --heap, undead snapshot --heap): which containers grew, by how many objects and bytes, who \
+      Heap files (undead run --heap, undead heap PID --save): which containers grew, by how many objects and bytes, who \
       keeps them and where they were allocated, and what changed in the leaks. Best are two of one process, some time apart.
 
       Exit status: 23 if leaks or zombies are new or more than before (see --exit-code, --fail-on for other findings, and \
@@ -40,7 +40,7 @@ struct DiffCommand: ParsableCommand {
 
   func validate() throws {
     if report.updateBaseline {
-      throw ValidationError("--update-baseline is not for 'undead diff'; use 'undead report'")
+      throw ValidationError("--update-baseline is not for 'undead diff'; use 'undead leaks'")
     }
     if !report.furtherReports.isEmpty { throw ValidationError("--report is not for 'undead diff'; use --output") }
   }

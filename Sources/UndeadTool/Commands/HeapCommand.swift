@@ -17,8 +17,11 @@ struct HeapCommand: ParsableCommand {
     commandName: "heap",
     abstract: "Show what is in memory: by type, with what each type keeps alive, and who holds it.",
     discussion: """
-      FILE is what 'undead run --heap' or 'undead snapshot --heap' wrote, or a core file of a program that knew nothing of \
-      undead; PID is a program that 'undead run' started.
+      Example:  undead heap 4711
+                undead heap 4711 --type Session
+
+      PID is any program of this user, or any at all for root; it stops for some milliseconds. FILE is what --save, \
+      'undead run --heap' or 'undead leaks --heap' wrote, or a core file.
 
       Retained bytes are what would be freed with the objects.
 
@@ -72,12 +75,14 @@ struct HeapCommand: ParsableCommand {
   @Option(help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
-  @Option(help: ArgumentHelp("How long to wait for the program, if it is a PID.", valueName: "seconds"))
-  var timeout = AskedProgram.defaultTimeout
+  @Option(
+    help: ArgumentHelp(
+      "How long a check of a process may take; else 30, or 120 if it is not recorded.", valueName: "seconds"))
+  var timeout: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Of a core file: keep its heap in this file, which needs neither the core file nor the program to be shown again.",
+      "Of a process or core file: keep the heap in this file, for 'undead heap' and 'undead diff' on any machine.",
       valueName: "file"), completion: .file())
   var save: String?
 
@@ -100,7 +105,7 @@ struct HeapCommand: ParsableCommand {
     if let address, Self.number(address) == nil {
       throw ValidationError("--address \(address): give a hexadecimal address, as 0x7f12a4c01230")
     }
-    try AskedProgram.check(timeout: timeout)
+    if let timeout { try AskedProgram.check(timeout: timeout) }
   }
 
   func run() throws {

@@ -35,7 +35,7 @@ struct MergeCommand: ParsableCommand {
 
   func validate() throws {
     if report.updateBaseline {
-      throw ValidationError("--update-baseline is not for 'undead merge'; use 'undead report'")
+      throw ValidationError("--update-baseline is not for 'undead merge'; use 'undead leaks'")
     }
   }
 

@@ -15,6 +15,8 @@ struct UndeadCommand: ParsableCommand {
 
       For a package's tests:  undead test
 
+      For a running program:  undead leaks PID, undead heap PID
+
       The program needs no change and no special build; debug information gives file and line.
 
       Exit status: the program's own if it is not 0, else 23 if leaks or zombies were found, else 0. \
@@ -22,8 +24,8 @@ struct UndeadCommand: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      RunCommand.self, TestCommand.self, SnapshotCommand.self, AttachCommand.self, HeapCommand.self, WatchCommand.self,
-      MarkCommand.self, ReportCommand.self, DiffCommand.self, MergeCommand.self, DoctorCommand.self,
+      RunCommand.self, TestCommand.self, LeaksCommand.self, HeapCommand.self, DiffCommand.self, WatchCommand.self,
+      RecordCommand.self, MarkCommand.self, MergeCommand.self, DoctorCommand.self,
     ])
 
   /// What the command line asks for, and the options that hold for every call.

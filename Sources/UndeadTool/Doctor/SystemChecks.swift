@@ -50,13 +50,13 @@ struct SystemChecks {
     }
     if minor < Self.knownGlibc.lowerBound {
       return .warn(
-        "glibc", "\(version): 'undead attach' and core files need 2.\(Self.knownGlibc.lowerBound) or newer",
+        "glibc", "\(version): processes that are not recorded, and core files, need 2.\(Self.knownGlibc.lowerBound) or newer",
         "use 'undead run', which works here")
     }
     if minor > Self.knownGlibc.upperBound {
       return .warn(
         "glibc", "\(version) is newer than those that were tested (up to 2.\(Self.knownGlibc.upperBound))",
-        "'undead run' does not depend on it; if 'undead attach' finds no blocks, report that")
+        "'undead run' does not depend on it; if 'undead leaks PID' finds no blocks, report that")
     }
     return .ok("glibc", "\(version), whose tables are known")
   }
@@ -133,12 +133,12 @@ struct SystemChecks {
     case "0": return .ok("attach", "processes of this user can be looked at (kernel.yama.ptrace_scope is 0)")
     case "3":
       return .warn(
-        "attach", "kernel.yama.ptrace_scope is 3: 'undead attach' is forbidden until the machine starts anew",
+        "attach", "kernel.yama.ptrace_scope is 3: 'undead leaks PID' and 'undead record' are forbidden until the machine starts anew",
         "start the program with 'undead run'")
     default:
       return .warn(
-        "attach", "kernel.yama.ptrace_scope is \(scope): 'undead attach' works only as root",
-        "run 'undead attach' as root or with the capability SYS_PTRACE, or: sysctl kernel.yama.ptrace_scope=0")
+        "attach", "kernel.yama.ptrace_scope is \(scope): 'undead leaks PID' of a process that is not recorded works only as root",
+        "run 'undead leaks PID' as root or with the capability SYS_PTRACE, or: sysctl kernel.yama.ptrace_scope=0")
     }
   }
 
@@ -156,7 +156,7 @@ struct SystemChecks {
     if hides.contains(where: mount.contains) {
       return .warn(
         "proc", "/proc hides processes of other users (hidepid)",
-        "'undead attach' and 'undead snapshot' of another user's process need root")
+        "'undead leaks' of another user's process needs root")
     }
     return .ok("proc", "/proc is readable")
   }

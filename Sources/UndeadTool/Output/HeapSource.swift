@@ -16,42 +16,56 @@ struct HeapSource {
   private let core: SavedCore?
 
   /// - Throws: `ToolError`: no such file or process (misuse), or the process gave no heap (failure).
-  init(_ input: String, timeout: Double, core options: CoreOptions) throws(ToolError) {
+  init(_ input: String, timeout: Double?, core options: CoreOptions) throws(ToolError) {
+    if let pid = Self.process(input) {
+      self = try HeapSource(process: pid, timeout: timeout)
+      return
+    }
     name = input
     core = SavedCore.claims(input) ? try SavedCore(input, options, wantsHeap: true) : nil
-    // A file may have a number for a name.
-    if System.status(of: input) == nil, let pid = pid_t(input), pid > 0 {
-      self.pid = pid
-      if try LiveLook.isNeeded(for: pid) {
-        Message.say("process \(pid) is not under the tool; taking a copy of its memory, as 'undead attach' does")
-        let look = try LiveLook(at: pid, wantsHeap: true, timeout: timeout)
-        self.look = look
-        written = nil
-        path = look.path
-      } else {
-        look = nil
-        let written = try SnapshotCommand.takeSnapshot(of: pid, kind: .heap, timeout: timeout)
-        written.remove()
-        self.written = written
-        path = written.path
-      }
-    } else {
-      pid = nil
-      look = nil
+    pid = nil
+    look = nil
+    written = nil
+    path = core?.path ?? input
+  }
+
+  /// The heap of a running process.
+  ///
+  /// - Parameter timeout: in seconds; nil for the usual.
+  init(process pid: pid_t, timeout: Double?) throws(ToolError) {
+    name = "\(pid)"
+    core = nil
+    self.pid = pid
+    if try LiveLook.isNeeded(for: pid) {
+      let look = try LiveLook(at: pid, wantsHeap: true, timeout: timeout ?? LiveLook.defaultTimeout)
+      self.look = look
       written = nil
-      path = core?.path ?? input
+      path = look.path
+    } else {
+      look = nil
+      let written = try SnapshotRequest(of: pid, kind: .heap).wait(
+        timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress())
+      written.remove()
+      self.written = written
+      path = written.path
     }
   }
 
-  /// Keeps the heap of a core file, with the names of its code, to be shown elsewhere.
+  /// The process that a word of the command line names; nil for a file. A file may have a number for a name.
+  static func process(_ input: String) -> pid_t? {
+    guard System.status(of: input) == nil, let pid = pid_t(input), pid > 0 else { return nil }
+    return pid
+  }
+
+  /// Keeps the heap, with the names of its code, to be shown elsewhere.
   ///
-  /// - Throws: `ToolError` (misuse) if this is no core file.
+  /// - Throws: `ToolError` (misuse) if it comes from a heap file.
   func save(to destination: String) throws(ToolError) {
-    guard let core else {
-      throw .misuse("--save keeps the heap of a core file, and '\(name)' is none; leave it out")
+    guard core != nil || pid != nil else {
+      throw .misuse("--save keeps the heap of a process or a core file, and '\(name)' is neither; leave it out")
     }
     try SavedHeap.keep(
-      path, of: try SnapshotFile.load(path), ending: core.ending, at: destination, symbolizer: core.symbolizer)
+      path, of: try SnapshotFile.load(path), ending: core?.ending, at: destination, symbolizer: symbolizer)
   }
 
   /// Finds the names of the program's code.
@@ -66,9 +80,9 @@ struct HeapSource {
       guard pid == nil else { throw .failure("process \(name) wrote no heap: \(Self.reason(file))") }
       let hint =
         file.isCensus
-        ? "it is a census, counts by type for 'undead watch'" : "it is a snapshot of leaks, for 'undead report'"
+        ? "it is a census, counts by type for 'undead watch'" : "it is a snapshot of leaks, for 'undead leaks'"
       throw .misuse(
-        "'\(name)' holds no heap: \(hint); take one with 'undead snapshot PID --heap FILE' "
+        "'\(name)' holds no heap: \(hint); take one with 'undead heap PID --save FILE' "
           + "or 'undead run --heap FILE -- PROGRAM'")
     }
     do throws(SnapshotError) {

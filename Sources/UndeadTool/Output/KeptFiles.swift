@@ -4,7 +4,7 @@ import ArgumentParser
 struct KeptFiles: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Keep the snapshot, with all that is reported and its symbols, for 'undead report' and 'undead diff'.",
+      "Keep the snapshot, with all that is reported and its symbols, for 'undead leaks' and 'undead diff'.",
       valueName: "file"), completion: .file())
   var save: String?
 

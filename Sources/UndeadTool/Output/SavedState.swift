@@ -44,7 +44,7 @@ enum SavedState {
       throw .misuse("cannot read '\(path)': \(error)")
     }
     throw .misuse(
-      "'\(path)' is a census, which 'undead watch' compares; give heap files (undead snapshot PID --heap FILE)")
+      "'\(path)' is a census, which 'undead watch' compares; give heap files (undead heap PID --save FILE)")
   }
 
   /// The findings of a file of any kind.
@@ -68,6 +68,6 @@ enum SavedState {
     default: return nil
     }
     return "'\(other)' holds no heap, so only leaks are compared; for growth give two heap files "
-      + "(undead snapshot PID --heap FILE, undead run --heap FILE -- PROGRAM)"
+      + "(undead heap PID --save FILE, undead run --heap FILE -- PROGRAM)"
   }
 }

@@ -4,7 +4,7 @@ import UndeadSystem
 
 /// The private directory in which the processes of one `undead run` leave their state and snapshots.
 ///
-/// Sessions lie in a directory of the user's own, so that `undead snapshot PID` finds the one of a process. It is made, looked
+/// Sessions lie in a directory of the user's own, so that `undead leaks PID` finds the one of a process. It is made, looked
 /// at and removed by descriptors: a process of the session that is another user's (a server that gave up root) may exchange
 /// what it likes in the session meanwhile, and reaches nothing outside of it.
 final class SessionDirectory: Sendable {

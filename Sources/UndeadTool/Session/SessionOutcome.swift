@@ -96,7 +96,7 @@ struct SessionOutcome: Equatable {
       return "the program replaced itself (exec) by one that the instrument could not be loaded into"
     case (.exitedWithoutCheck, _):
       return "the program ended by _exit or quick_exit, which skip the check at exit; let it end by exit, "
-        + "or take a snapshot while it runs ('undead snapshot PID')"
+        + "or take a snapshot while it runs ('undead leaks PID')"
     default:
       return "the program ended without its exit handlers, which make the check"
     }

@@ -1,0 +1,45 @@
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// What grows in a process between two checks.
+struct LiveGrowth {
+  let pid: pid_t
+  let duration: WatchTime
+  let options: GrowthOptions
+  /// Where the heap of the last moment is kept.
+  let heap: String?
+  /// Seconds for each check; nil for the usual.
+  let timeout: Double?
+
+  /// Takes both checks and shows the difference; returns the exit status of the tool.
+  ///
+  /// - Throws: `ToolError` (failure) if the process ended before the second one.
+  func show(_ pipeline: ReportPipeline, _ sink: OutputSink) throws(ToolError) -> Int32 {
+    // Whoever stops it wants to know what it has seen.
+    Interruptions.hold()
+    let first = try HeapSource(process: pid, timeout: timeout)
+    var pipeline = pipeline
+    pipeline.symbolizer = first.symbolizer
+    let before = SavedState.SavedGraph(heap: try first.heap(), file: "process \(pid), first check")
+    let progress = Progress()
+    let start = System.now()
+    let end = start + UInt64(duration.seconds * 1e9)
+    while ProcessFacts.isRunning(pid) {
+      let now = System.now()
+      if now >= end || Interruptions.wait(seconds: min(0.1, Double(end - now) / 1e9)) { break }
+      progress.show(
+        "waiting for \(GrowthText.duration(Double((now - start) / 1_000_000_000))) of \(GrowthText.duration(duration.seconds)); "
+          + "Ctrl-C checks at once")
+    }
+    progress.clear()
+    guard ProcessFacts.isRunning(pid) else {
+      throw .failure("process \(pid) ended before the second check; give a shorter --for")
+    }
+    let second = try HeapSource(process: pid, timeout: timeout)
+    if let heap { try second.save(to: heap) }
+    let after = SavedState.SavedGraph(heap: try second.heap(), file: "process \(pid), second check")
+    return try pipeline.emitGrowth(
+      from: before, to: after, rules: options.failOnGrowth, sink: sink, progress: Progress())
+  }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Glibc
+import UndeadHeap
+import UndeadReport
+
+/// `undead record`: gives a running program the recorder, and takes it out of use again.
+struct RecordCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Record what a running program allocates, with backtraces.",
+    discussion: """
+      Example:  undead record 4711
+                undead heap 4711 --by site
+                undead record 4711 --stop
+
+      The recorder is put into the program. What the program allocates from then on has backtraces in 'undead leaks' and \
+      'undead heap'. --stop takes it out of use; its library stays in the program.
+
+      With --for it records for so long, and shows what grew meanwhile and which lines allocated it. Ctrl-C ends that early, \
+      with the answer.
+
+      Needs the same user or root, and ptrace: in a container the capability SYS_PTRACE.
+
+      Exit status: 0; with --for as 'undead leaks --for'. 64: the command line is wrong, or the process cannot be recorded. \
+      70: it failed.
+      """)
+
+  @Flag(help: "End the recording.")
+  var stop = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep the backtraces of a sample only, one for so many bytes on average (such as 512KiB).", valueName: "size"),
+    transform: SampleSetting.parse)
+  var sample: SampleSetting?
+
+  @OptionGroup var growth: GrowthOptions
+
+  @OptionGroup(title: "Report of --for") var report: DisplayOptions
+  @OptionGroup(title: "Verdict of --for") var verdict: VerdictOptions
+
+  @Option(
+    help: ArgumentHelp("With --for: keep the heap of the last moment in this file.", valueName: "file"),
+    completion: .file())
+  var heap: String?
+
+  @Option(help: ArgumentHelp("How long a check may take.", valueName: "seconds"))
+  var timeout = LiveLook.defaultTimeout
+
+  @OptionGroup var common: CommonOptions
+
+  @Argument(help: "Process id of the program.", completion: .ownProcesses)
+  var pid: Int32
+
+  func validate() throws {
+    try AskedProgram.check(pid: pid)
+    try AskedProgram.check(timeout: timeout)
+    try growth.validate(with: report, nil)
+    if stop, sample != nil || growth.duration != nil || heap != nil {
+      throw ValidationError("--stop only ends a recording: give no other option with it")
+    }
+    if heap != nil, growth.duration == nil {
+      throw ValidationError(
+        "--heap: a recording keeps no heap; give --for TIME, or use 'undead heap PID --save FILE' later")
+    }
+  }
+
+  func run() throws {
+    if stop { return try LiveRecorder(pid: pid).end() }
+    guard let duration = growth.duration else { return try LiveRecorder(pid: pid, sample: sample).begin() }
+    let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let pipeline = try ReportPipeline(options: report, verdict: verdict)
+    if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
+    let recorder = LiveRecorder(pid: pid, sample: sample)
+    try recorder.beginForAWhile()
+    defer { recorder.endQuietly() }
+    throw ExitCode(
+      try LiveGrowth(pid: pid, duration: duration, options: growth, heap: heap, timeout: timeout).show(pipeline, sink))
+  }
+}
