@@ -27,6 +27,29 @@ import UndeadReport
     }
   }
 
+  /// Its examples are commands that the tool takes, and it names no option that there is not.
+  @Test(arguments: ShortHelp.all.map(\.verb))
+  func theHelpOfAVerbFitsOnAScreen(_ verb: String) throws {
+    let help = try #require(ShortHelp.asked(by: [verb, "--help"]))
+    let lines = help.text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 24, "\(lines.count) lines")
+    for line in lines { #expect(line.count <= 100, "\(line)") }
+    for (option, _) in help.options {
+      let names = option.split(separator: ",").map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
+      for name in names { #expect(Self.table.option(name, of: verb) != nil, "\(name)") }
+    }
+    for (command, _) in help.examples { #expect(command.hasPrefix("undead ")) }
+    #expect(ShortHelp.asked(by: ["help", verb])?.text == help.text)
+    #expect(ShortHelp.asked(by: [verb, "--", "--help"]) == nil)
+  }
+
+  @Test func everyVerbHasHelp() throws {
+    #expect(Set(ShortHelp.all.map(\.verb)) == Self.table.commands.subtracting(["help"]))
+    let sandbox = try Sandbox()
+    #expect(try sandbox.undead("run", "--help-all").out.contains("--zombie-age"))
+    #expect(try !sandbox.undead("run", "--help").out.contains("--zombie-age"))
+  }
+
   @Test func optionsEndWhereTheProgramBegins() {
     func end(_ arguments: String...) -> Int { Self.table.endOfOptions(arguments, of: "run") }
     #expect(end("-f", "json", "--all", "app", "-f") == 3)

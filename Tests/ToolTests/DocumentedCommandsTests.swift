@@ -34,6 +34,13 @@ import Testing
     }
   }
 
+  @Test(arguments: ShortHelp.all.map(\.verb))
+  func theToolAcceptsTheExamplesOfItsHelp(verb: String) throws {
+    for (command, _) in try #require(ShortHelp.all.first { $0.verb == verb }).examples {
+      #expect(Self.problem(Self.words(command)) == nil, "\(command)")
+    }
+  }
+
   @Test func aWrongOneIsFound() {
     let text =
       "`undead heap FILE --by moon`; x\n```\nundead run --nothing -- X # why\nundead mark PID after  a comment\n```"

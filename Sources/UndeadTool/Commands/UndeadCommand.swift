@@ -81,6 +81,12 @@ enum Main {
       Message.say("there is no /proc, where a program's arguments and maps are read: mount it")
       exit(ExitStatus.toolFailure)
     }
+    let words = Array(CommandLine.arguments.dropFirst())
+    if let help = ShortHelp.asked(by: words) {
+      Message.answer(lines: help.text)
+      exit(0)
+    }
+    if let verb = ShortHelp.verbOfAll(words) { UndeadCommand.main([verb, "--help"]) }
     do {
       var command = try UndeadCommand.command(for: ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
       try command.run()

@@ -17,6 +17,11 @@ enum Message {
     _ = System.write(Array("\(line.plain)\n".utf8), to: STDOUT_FILENO)
   }
 
+  /// Writes text of the tool's own to standard output.
+  static func answer(lines: String) {
+    _ = System.write(Array("\(lines)\n".utf8), to: STDOUT_FILENO)
+  }
+
   /// What a parser of arguments says of what is wrong with them.
   ///
   /// - Parameter arguments: all that it may quote; a line break in one of them ends no line.
