@@ -53,13 +53,16 @@ public struct MemoryMap: Sendable {
     return low < regions.count && regions[low].start <= address ? regions[low] : nil
   }
 
-  /// Where a mapped file that holds code begins, with its last path component.
+  /// Where a mapped file that holds code begins, with its path. A file may also be mapped to be read, as debuggers do: there
+  /// is no code behind that beginning.
   public var imageStarts: [(path: String, start: UInt64)] {
     var starts: [(path: String, start: UInt64)] = []
     var seen: Set<String> = []
-    let withCode = Set(regions.lazy.filter { $0.isExecutable && !$0.path.isEmpty }.map(\.path))
-    for region in regions where region.offset == 0 && withCode.contains(region.path) {
-      if seen.insert(region.path).inserted { starts.append((region.path, region.start)) }
+    var begun: [String: UInt64] = [:]
+    for region in regions where !region.path.isEmpty {
+      if region.offset == 0 { begun[region.path] = region.start }
+      guard region.isExecutable, let start = begun[region.path], seen.insert(region.path).inserted else { continue }
+      starts.append((region.path, start))
     }
     return starts
   }

@@ -111,7 +111,7 @@ import UndeadTestSupport
       #expect(try await undead(program, "heap", core, "--format", "html").output.contains("App.Shop"))
       #expect(try await undead(program, "heap", core, "--type", "Order").output.contains(".orders[value]"))
       let wrong = try await undead(program, "heap", saved, "--save", directory.path("other"))
-      #expect(wrong.ending == .exit(64) && wrong.errors.contains("--save keeps the heap of a core file"))
+      #expect(wrong.ending == .exit(64) && wrong.errors.contains("--save keeps the heap of a process or a core file"))
 
       // Another build of the program at the same place, and the right one elsewhere.
       let moved = directory.path("moved")

@@ -194,7 +194,7 @@ extension LeakReport {
 
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
-    if snapshot.metadata("recorded") != nil, snapshot.stacks.isEmpty { notes.append(noBacktraces) }
+    if snapshot.isBare { notes.append(noBacktraces) }
     if !snapshot.isComplete { notes.append("the check is incomplete: leaks may be missing from this report") }
     let nodes = snapshot.counter("droppedNodes")
     if nodes > 0 {

@@ -93,6 +93,9 @@ extension Snapshot {
     metadata.first { $0.key == key }?.value
   }
 
+  /// True if the process was copied and not recorded, so that nothing is known of the places of its allocations.
+  package var isBare: Bool { metadata("recorded") != nil && stacks.isEmpty }
+
   /// Sets a key of META to one value, in place of those that it had.
   public mutating func setMetadata(_ key: String, _ value: String) {
     metadata.removeAll { $0.key == key }

@@ -31,9 +31,9 @@ struct LiveLook {
   /// A name under which the tool can read what was written, as long as this lives.
   var path: String { file.path }
 
-  /// True for a process that exists and was not started by `undead run`.
+  /// True for a process that was not started by `undead run`. It need not exist, and its main thread may have ended.
   static func isNeeded(for pid: pid_t) throws(ToolError) -> Bool {
-    guard ProcessFacts.isRunning(pid), SessionDirectory.program(of: pid) == nil else { return false }
+    guard SessionDirectory.program(of: pid) == nil else { return false }
     return try SessionDirectory.containing(pid) == nil
   }
 }

@@ -114,6 +114,10 @@ struct HeapCommand: ParsableCommand {
     let source = try HeapSource(input, timeout: timeout, core: core)
     if let save { try source.save(to: save) }
     let heap = try source.heap()
+    if let pid = source.pid, heap.file.snapshot.isBare {
+      Message.say(
+        "process \(pid) is not recorded, so no place of an allocation is known; 'undead record \(pid)' begins that")
+    }
     switch format {
     case .text: try sink.write(try text(heap, source.symbolizer, sink).utf8)
     case .json: try sink.write(try json(heap, source.symbolizer))

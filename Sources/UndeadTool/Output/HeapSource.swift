@@ -8,7 +8,7 @@ struct HeapSource {
   /// As the user named it.
   private let name: String
   /// The process that was asked.
-  private let pid: pid_t?
+  let pid: pid_t?
   /// What it wrote; its name is gone.
   private let written: SessionFile?
   /// Of a process that was not under the tool.

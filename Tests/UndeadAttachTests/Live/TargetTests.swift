@@ -32,6 +32,20 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
     #expect(map.regions[2].isShared && map.regions[2].path == "/dev/zero (deleted)")
   }
 
+  /// A debugger or a symboliser in the process may have the file there, too.
+  @Test func aFileThatIsMappedToBeReadIsNoImage() {
+    let text = """
+      7f00c0000000-7f00c0200000 r--p 00000000 fe:00 131 /lib/libc.so.6
+      7f00d0000000-7f00d0001000 r--p 00000000 fe:00 131 /lib/libc.so.6
+      7f00d0001000-7f00d0100000 r-xp 00001000 fe:00 131 /lib/libc.so.6
+      7f00e0000000-7f00e0200000 r--p 00000000 fe:00 131 /lib/libc.so.6
+      7f00f0000000-7f00f0200000 r--p 00000000 fe:00 132 /lib/data.so
+
+      """
+    let starts = MemoryMap(text: Array(text.utf8)).imageStarts
+    #expect(starts.map(\.path) == ["/lib/libc.so.6"] && starts.first?.start == 0x7f00_d000_0000)
+  }
+
   @Test func mappingsAreThoseOfTheProcess() throws {
     let code = UInt64(UInt(bitPattern: dlsym(UnsafeMutableRawPointer(bitPattern: 0), "getppid")))
     let map = try #require(MemoryMap.own)
