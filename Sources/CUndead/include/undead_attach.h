@@ -1,5 +1,5 @@
 // Recording in a program that runs already and was not started for it: the library is opened in the live program, and
-// these functions are called there by their names. See Documentation/attach-recording.md.
+// these functions are called there by their names. See Documentation/attach.md.
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// The environment variables of the zombie sniffer (Documentation/environment.md).
+// The environment variables of the zombie sniffer (Documentation/options.md).
 #pragma once
 #include "undead_sniffer.h"
 

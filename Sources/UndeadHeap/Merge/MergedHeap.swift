@@ -8,7 +8,7 @@ import UndeadReport
 
 /// What is in the memory of many hosts.
 ///
-/// Encodes to the JSON of `Documentation/heap-report.md`, of the kind `mergedHeap`.
+/// Encodes to the JSON of `Documentation/heap-format.md`, of the kind `mergedHeap`.
 public struct MergedHeap: Codable, Sendable, Equatable {
   /// A type, on all hosts.
   public struct TypeRow: Codable, Sendable, Equatable {

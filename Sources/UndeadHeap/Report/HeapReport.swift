@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// What `undead heap` tells; encodes to the JSON of `Documentation/heap-report.md`.
+/// What `undead heap` tells; encodes to the JSON of `Documentation/heap-format.md`.
 public struct HeapReport: Codable, Sendable, Equatable {
   /// Of the JSON; keys are only added within a version.
   public var schemaVersion = 1

@@ -25,6 +25,6 @@ struct SampleSetting: Equatable {
     return SampleSetting(bytes: bytes)
   }
 
-  /// What the library in the program reads from its environment (`Documentation/environment.md`).
+  /// What the library in the program reads from its environment (`Documentation/options.md`).
   var settings: [String: String] { ["UNDEAD_SAMPLE": String(bytes)] }
 }

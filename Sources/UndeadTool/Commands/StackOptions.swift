@@ -32,7 +32,7 @@ struct StackOptions: ParsableArguments {
     }
   }
 
-  /// What the library in the program reads from its environment (`Documentation/environment.md`).
+  /// What the library in the program reads from its environment (`Documentation/options.md`).
   var settings: [String: String] {
     // What was set outside, by its other name, must not win.
     guard let stacks else { return [:] }

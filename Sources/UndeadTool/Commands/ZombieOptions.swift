@@ -67,7 +67,7 @@ struct ZombieOptions: ParsableArguments {
   /// True if dead objects are to be kept.
   var isOn: Bool { zombies || zombieMode != nil || zombieGuard != nil }
 
-  /// What the library in the program reads from its environment (`Documentation/environment.md`).
+  /// What the library in the program reads from its environment (`Documentation/options.md`).
   var settings: [String: String] {
     guard isOn else { return [:] }
     var settings = ["UNDEAD_ZOMBIES": zombieMode == .guard || zombieGuard != nil ? "guard" : "1"]

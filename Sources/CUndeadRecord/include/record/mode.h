@@ -27,7 +27,7 @@ extern const bool undead_hooks_available;
 int32_t undead_record_decide(void);
 
 typedef enum { UNDEAD_STACKS_NONE, UNDEAD_STACKS_SAMPLED, UNDEAD_STACKS_HYBRID, UNDEAD_STACKS_FULL } undead_stacks;
-// Which backtraces the environment asks for (Documentation/environment.md).
+// Which backtraces the environment asks for (Documentation/options.md).
 undead_stacks undead_record_stacks_wanted(void);
 
 // True if recording with backtraces is to keep those of a sample only: it was set, or the environment says so.
