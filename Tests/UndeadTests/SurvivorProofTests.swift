@@ -31,12 +31,14 @@ import Testing
     }
   }
 
-  /// A word that names no type is not what an object begins with, in an image of the toolchain's either.
+  /// A word that names no type is not what an object begins with, in an image of the toolchain's either. The runtime's tables
+  /// of types begin with bytes that may look like an address of memory that is not there.
   @Test func memoryOfLibrariesIsNoObject() async {
     await #expect(processExitsWith: .success) {
       let type = unsafeBitCast(NSObject.self as AnyClass, to: UInt.self)
+      let madeHere = unsafeBitCast(Generic<Item>.self as AnyClass, to: UInt.self)
       let function = UInt(bitPattern: dlsym(nil, "swift_retain"))
-      for (word, isObject) in [(type, true), (function, false)] {
+      for (word, isObject) in [(type, true), (madeHere, true), (function, false), (0x18_0000_5008, false)] {
         let data = NSMutableData()
         let scope = Scope { data.length = 64 }
         data.mutableBytes.storeBytes(of: word, as: UInt.self)
@@ -188,6 +190,8 @@ private class Item {
   var next: Item?
   var other: Item?
 }
+
+private final class Generic<Element> { var element: Element? }
 
 private final class Other { var next: Item? = Item() }
 

@@ -88,19 +88,21 @@ static maker maker_of(uint32_t backtrace) {
 
 enum { LARGEST_KIND = 4096 };   // of metadata, and more
 
-// Metadata begins with a small number; tables of C++, values' witnesses and what else lies in an image with an address.
+// Metadata can be read, and begins with a small number. Tables of C++, values' witnesses and what else lies in an image begin with an
+// address. The kernel has copied a word of the block: if it does not copy this one, there is no memory.
 static bool begins_like_metadata(uintptr_t word) {
   uintptr_t kind;
-  return !undead_copy_memory(word, &kind, sizeof kind) || kind < LARGEST_KIND;
+  return undead_copy_memory(word, &kind, sizeof kind) && kind < LARGEST_KIND;
 }
 
-// The address of a type's metadata, perhaps: what libdispatch and others have there is known not to be one.
+// The address of a type's metadata, perhaps: what libdispatch and others have there is known not to be one. Bytes may look like an
+// address: the runtime's tables of types begin with what the addresses of these types make of them (ConcurrentReadableHashMap).
 static bool may_be_metadata(uintptr_t word) {
   if ((word & 7) || word < 4096 || word >> UNDEAD_ADDRESS_BITS) return false;
   // Lists and side tables begin with the address of another block; no metadata lies at the start of one.
   if (undead_registry_knows(word)) return false;
   const undead_module *module = undead_module_of(word);
-  return !module || (!is_library(module, HAS_CLOSURES_OF_C) && begins_like_metadata(word));
+  return !(module && is_library(module, HAS_CLOSURES_OF_C)) && begins_like_metadata(word);
 }
 
 // Such as an XCTestExpectation that the program asked for, other than what the library needs for it.

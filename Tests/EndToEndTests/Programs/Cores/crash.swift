@@ -48,10 +48,16 @@ for number in 0..<500 { shop.orders[number] = Order(number) }
   use(order)
 }
 
-// Garbage that only stale words of this thread name would not be told.
-let maker = Thread { for _ in 0..<30 { leak() } }
-maker.start()
-while !maker.isFinished { usleep(1000) }
+// Garbage that only stale words of a thread name would not be told. So it is made on one that has ended: a thread of Foundation
+// still has code to run when it says that it is finished, and the loader's frames there keep what lay on its stack before.
+var maker = pthread_t()
+pthread_create(
+  &maker, nil,
+  { _ in
+    for _ in 0..<30 { leak() }
+    return nil
+  }, nil)
+pthread_join(maker, nil)
 let ready = DispatchSemaphore(value: 0)
 for number in 0..<3 {
   let holder = Thread { hold(Order(1000 + number), ready) }
