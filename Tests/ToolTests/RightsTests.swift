@@ -140,6 +140,16 @@ import UndeadTestSupport
       (access: open(secret, O_RDONLY), group: Self.readsGroupFile(secret), code: errno)
     }
     #expect(opened < 0 && !group && code == EACCES)
+    // A file that may not be written is not replaced because its folder may be.
+    let folder = files.path("folder")
+    #expect(mkdir(folder, 0o700) == 0 && chown(folder, 65534, 65534) == 0)
+    chmod(files.path, 0o755)
+    let written = try user.useFiles {
+      let first = FileReplacement.write(Array("old".utf8), to: "\(folder)/file")
+      chmod("\(folder)/file", 0o444)
+      return (first: first, second: FileReplacement.write(Array("new".utf8), to: "\(folder)/file"))
+    }
+    #expect(written.first == nil && written.second == EACCES && files.contents("folder/file") == "old")
     let again = open(secret, O_RDONLY)
     #expect(again >= 0)
     close(again)
