@@ -2,8 +2,8 @@ extension UndeadDebugService {
   /// The names under which a server is asked: what a request may have in `Host`.
   ///
   /// A page of another site can give its own name the address of this machine ("DNS rebinding"), and its script then reads
-  /// the answers as its own. The browser still sends that name in `Host`. A server that whoever can reach it may ask,
-  /// therefore answers to its own names only.
+  /// the answers as its own. The browser still sends that name in `Host`. A server that asks for no
+  /// authorization therefore answers to its own names only.
   public struct Hosts: Sendable, Equatable {
     private enum Rule: Sendable, Equatable {
       case any

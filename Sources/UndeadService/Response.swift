@@ -24,7 +24,7 @@ extension UndeadDebugService {
       contentLength = body.count
     }
 
-    /// What browsers are told of each answer: keep nothing, guess nothing, show it in no frame, and name it to nobody.
+    /// Headers for browsers: keep nothing, guess nothing, show it in no frame, and name it to no other site.
     private static let precautions = [
       ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
       ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -59,8 +59,8 @@ public final class UndeadDebugService: Sendable {
   ///
   /// - Parameters:
   ///   - request: what is asked for.
-  ///   - hosts: the names under which the server is asked. Whoever can reach it may ask, if nothing before it says who:
-  ///     then give ``Hosts/loopback(port:others:)`` or ``Hosts/named(_:)``.
+  ///   - hosts: the names under which the server is asked. If nothing in front of the service
+  ///     checks who asks, give ``Hosts/loopback(port:others:)`` or ``Hosts/named(_:)``.
   public func respond(to request: Request, hosts: Hosts = .any) async -> Response {
     if let refusal = refusal(of: request, hosts: hosts) { return refusal }
     guard let answer = route(request.path) else {

@@ -85,12 +85,30 @@ import UndeadTestSupport
     for path in [old, young, files.path(".undead-options"), files.path("\(getpid())")] {
       try Data("x".utf8).write(to: URL(filePath: path))
     }
-    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: old)
+    // A writer that takes an hour holds a lock.
+    let locked = files.path(".undead-0123456789abcdeh")
+    let writer = open(locked, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(writer) }
+    #expect(flock(writer, LOCK_EX) == 0)
+    for path in [old, locked] {
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: path)
+    }
     #expect(write("new", "file") == nil)
-    #expect(Set(names) == ["file", ".undead-0123456789abcdeg", ".undead-options", "\(getpid())"])
+    #expect(
+      Set(names) == [
+        "file", ".undead-0123456789abcdeg", ".undead-0123456789abcdeh", ".undead-options", "\(getpid())",
+      ])
   }
 
   // MARK: As root
+
+  @Test(.enabled(if: geteuid() == 0, "needs another user's files")) func leftOversOfOthersStay() throws {
+    let theirs = files.path(".undead-0123456789abcdef")
+    try Data("x".utf8).write(to: URL(filePath: theirs))
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: theirs)
+    #expect(chown(theirs, 65534, 65534) == 0)
+    #expect(write("new", "file") == nil && names.count == 2)
+  }
 
   @Test(.enabled(if: geteuid() == 0, "needs another user's files")) func theOwnerStays() throws {
     #expect(write("old", "file") == nil && chown(files.path("file"), 65534, 65533) == 0)

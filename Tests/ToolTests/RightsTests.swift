@@ -24,6 +24,13 @@ import UndeadTestSupport
     #expect(Folder(files.path)?.open("../x") == nil && errno == EINVAL)
   }
 
+  @Test func linksToFoldersAreNotFollowed() throws {
+    let place = try #require(Folder(files.path))
+    #expect(mkdir(files.path("folder"), 0o700) == 0 && symlink("folder", files.path("link")) == 0)
+    #expect(Folder(files.path("folder")) != nil && Folder("folder", in: place) != nil)
+    #expect(Folder(files.path("link")) == nil && Folder("link", in: place) == nil)
+  }
+
   @Test(.enabled(if: geteuid() == 0, "needs another user's files")) func sizesOfOthersAreNotBelieved() throws {
     let path = files.path("holes")
     let file = open(path, O_RDWR | O_CREAT, 0o644)
@@ -60,6 +67,64 @@ import UndeadTestSupport
     #expect(place.names.contains("third"))
   }
 
+  /// A state says nothing of another process, and names no file but its own process's.
+  @Test func statesSpeakForThemselves() throws {
+    func state(_ name: String, pid: UInt32, snapshot: String = "") throws {
+      var bytes = [UInt8](repeating: 0, count: ProcessState.size)
+      bytes.replaceSubrange(0..<8, with: Array("UNDEADST".utf8))
+      bytes.replaceSubrange(640..<640 + snapshot.utf8.count, with: Array(snapshot.utf8))
+      for (offset, value) in [(8, 1), (12, pid), (24, 2)] as [(Int, UInt32)] {
+        withUnsafeBytes(of: value.littleEndian) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
+      }
+      try Data(bytes).write(to: URL(filePath: files.path(name)))
+    }
+    let session = try #require(Folder(files.path).flatMap { SessionFolder($0, path: files.path) })
+    for (pid, snapshot) in [
+      (71, "71.1.1.undead"), (72, "../72.1.1.undead"), (73, "71.1.1.undead"), (74, "74.state"),
+    ] as [(UInt32, String)] {
+      try state("\(pid).state", pid: pid, snapshot: snapshot)
+    }
+    #expect(session.state(of: 71)?.newestSnapshot == "71.1.1.undead")
+    for pid in [72, 73, 74] as [pid_t] { #expect(session.state(of: pid)?.newestSnapshot == "") }
+    try state("75.state", pid: 76)
+    #expect(session.state(of: 75) == nil)
+    // A further name of a file may be that of a file outside.
+    try state("outside", pid: 77)
+    #expect(link(files.path("outside"), files.path("77.state")) == 0)
+    #expect(session.state(of: 77) == nil && errno == EMLINK)
+    for name in ["078.state", "+79.state", "0.state", "-1.state", "x.state"] { try state(name, pid: 78) }
+    #expect(session.processes == [71, 72, 73, 74, 75, 77])
+  }
+
+  /// A process has a session only in a folder that its user owns, and that nobody else can write.
+  @Test(.enabled(if: geteuid() == 0, "needs another user's process")) func sessionsBelongToTheirProcess() throws {
+    let child = try #require(Self.startAsNobody())
+    defer {
+      kill(child, SIGKILL)
+      waitpid(child, nil, 0)
+    }
+    chmod(files.path, 0o755)
+    for (name, owner, permissions) in [
+      ("own", 65534, 0o700), ("sticky", 65534, 0o1777), ("third", 65533, 0o755), ("open", 65534, 0o777),
+      ("root", 0, 0o755),
+    ] as [(String, uid_t, mode_t)] {
+      let path = files.path(name)
+      #expect(mkdir(path, 0o700) == 0 && chown(path, owner, owner) == 0 && chmod(path, permissions) == 0)
+      #expect(try (SessionFolder.named(path, by: child) != nil) == ["own", "sticky"].contains(name), "\(name)")
+    }
+    #expect(symlink(files.path("own"), files.path("link")) == 0)
+    #expect(try SessionFolder.named(files.path("link"), by: child) == nil)
+    // Neither a state nor a snapshot of a third user is the process's.
+    for name in ["\(child).state", "\(child).1.1.undead"] {
+      let path = files.path("sticky/\(name)")
+      #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
+      #expect(chown(path, 65533, 65533) == 0 && chmod(path, 0o644) == 0)
+    }
+    let session = try #require(try SessionFolder.named(files.path("sticky"), by: child))
+    #expect(session.openState(of: child, mode: O_RDONLY) == nil && errno == EPERM)
+    #expect(throws: ToolError.self) { try session.snapshot(named: "\(child).1.1.undead") }
+  }
+
   @Test(.enabled(if: geteuid() == 0, "gives up root's rights")) func rightsAreThoseOfTheProcess() throws {
     let secret = files.path("secret")
     try Data("x".utf8).write(to: URL(filePath: secret))
@@ -75,6 +140,16 @@ import UndeadTestSupport
       (access: open(secret, O_RDONLY), group: Self.readsGroupFile(secret), code: errno)
     }
     #expect(opened < 0 && !group && code == EACCES)
+    // A file that may not be written is not replaced because its folder may be.
+    let folder = files.path("folder")
+    #expect(mkdir(folder, 0o700) == 0 && chown(folder, 65534, 65534) == 0)
+    chmod(files.path, 0o755)
+    let written = try user.useFiles {
+      let first = FileReplacement.write(Array("old".utf8), to: "\(folder)/file")
+      chmod("\(folder)/file", 0o444)
+      return (first: first, second: FileReplacement.write(Array("new".utf8), to: "\(folder)/file"))
+    }
+    #expect(written.first == nil && written.second == EACCES && files.contents("folder/file") == "old")
     let again = open(secret, O_RDONLY)
     #expect(again >= 0)
     close(again)
@@ -101,6 +176,31 @@ import UndeadTestSupport
     waitpid(child, nil, 0)
     #expect(!handle.isRunning && handle.send(SIGKILL) == ESRCH)
     #expect(ProcessHandle(of: child) == nil && ProcessHandle(of: 0) == nil && ProcessHandle(of: -1) == nil)
+  }
+
+  /// The number is another process's by now.
+  @Test(.enabled(if: access("/proc/sys/kernel/ns_last_pid", W_OK) == 0, "numbers of processes cannot be chosen here"))
+  func aProcessThatHasTheNumberNowIsLeftAlone() throws {
+    let child = try Spawn("/bin/sleep", ["sleep", "600"]).start()
+    let handle = try #require(ProcessHandle(of: child))
+    kill(child, SIGKILL)
+    waitpid(child, nil, 0)
+    // Others take numbers meanwhile.
+    for _ in 0..<1000 {
+      let last = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC)
+      let isSet = System.write(Array("\(child - 1)".utf8), to: last) == nil
+      close(last)
+      guard isSet else { return }
+      let other = try Spawn("/bin/sleep", ["sleep", "600"]).start()
+      defer {
+        kill(other, SIGKILL)
+        waitpid(other, nil, 0)
+      }
+      guard other == child else { continue }
+      #expect(handle.send(SIGKILL) == ESRCH && !handle.isRunning && ProcessHandle(of: other)?.isRunning ?? false)
+      return
+    }
+    Issue.record("no process has got the number")
   }
 }
 

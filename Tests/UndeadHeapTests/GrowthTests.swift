@@ -279,7 +279,7 @@ import UndeadReport
       ])
   }
 
-  /// In a tree each type grows because the other one does. What grew on top is told all the same.
+  /// In a tree each type grows because the other one does. What grew on top is reported all the same.
   @Test func treesGrowWhereTheyBegin() throws {
     func heap(_ observers: Int) throws -> LoadedHeap {
       var heap = HeapBuilder()

@@ -59,16 +59,33 @@ import UndeadSystem
 
   /// A few of the findings that a fuzzer would make: `scripts/fuzz` makes more.
   @Test(arguments: Writer.allCases) func findingsOfAnyValues(writer: Writer) {
-    var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+    var bytes = RandomBytes()
     for _ in 0..<4 {
-      let bytes = (0..<3000).map { _ in
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return UInt8(truncatingIfNeeded: state >> 32)
-      }
-      let findings = writer.isOfHeaps ? HostileFindings(heaps: bytes) : HostileFindings(reports: bytes)
+      let input = bytes.next(3000)
+      let findings = writer.isOfHeaps ? HostileFindings(heaps: input) : HostileFindings(reports: input)
       #expect(writer.problem(findings) == nil)
+    }
+  }
+
+  /// The writers of heaps see nothing of an input whose heaps the reader refuses.
+  @Test func hostileHeapsLoad() {
+    var bytes = RandomBytes()
+    let loaded = (0..<100).reduce(0) { sum, number in sum + HostileFindings(heaps: bytes.next(40 * number)).heaps.count
+    }
+    #expect(loaded == 200)
+  }
+}
+
+/// Bytes that are the same in each run.
+private struct RandomBytes {
+  private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  mutating func next(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return UInt8(truncatingIfNeeded: state >> 32)
     }
   }
 }

@@ -132,6 +132,35 @@ import Testing
     #expect(try ask("GET /debug/undead/ HTTP/1.1\r\n\r\n", place.path).hasPrefix("HTTP/1.1 200"))
   }
 
+  /// Everybody can lock a folder such as /tmp.
+  @Test func aLockedFolderIsNotWaitedForWithoutEnd() throws {
+    let place = Place()
+    let folder = open((place.path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(folder) }
+    #expect(flock(folder, LOCK_EX) == 0)
+    #expect {
+      _ = try server(place.path)
+    } throws: {
+      "\($0)".contains("has locked the directory")
+    }
+    flock(folder, LOCK_UN)
+    try server(place.path).stop()
+  }
+
+  /// The folder on the path becomes another one while the server runs.
+  @Test func stoppingRemovesNothingBehindAnotherFolder() throws {
+    let place = Place()
+    let folder = (place.path as NSString).deletingLastPathComponent + "/moved-\(getpid())"
+    #expect(mkdir(folder, 0o700) == 0)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let server = try server("\(folder)/s")
+    let kept = "\(folder)-kept"
+    #expect(rename(folder, kept) == 0 && mkdir(folder, 0o700) == 0 && link("\(kept)/s", "\(folder)/s") == 0)
+    server.stop()
+    #expect(access("\(kept)/s", F_OK) != 0 && access("\(folder)/s", F_OK) == 0)
+    try FileManager.default.removeItem(atPath: kept)
+  }
+
   private func leaveStaleSocket(_ path: String) throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()

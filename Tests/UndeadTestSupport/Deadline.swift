@@ -40,7 +40,7 @@ package final class Deadline: Sendable {
       guard !state.isOver, state.stacks == nil else { return }
       let (before, limit) = (state.processorSeconds, Double(duration.components.seconds))
       state.processorSeconds = Self.processorSeconds(of: process)
-      // Whoever waits, or asks now and then whether something has happened, uses less than a hundredth of the time.
+      // A test that waits, or polls now and then, uses less than a hundredth of the time.
       let computes = state.processorSeconds - before > limit / 100
       if computes && state.processorSeconds < limit { return }
       timer.cancel()

@@ -134,7 +134,7 @@ private struct Answering: Sendable {
   }
 
   private func write(_ part: HTTPServerResponsePart) async throws {
-    // Who does not read would keep the answer, and the file of the heap, for ever.
+    // A client that does not read would keep the answer, and the file of the heap, without end.
     let deadline = channel.eventLoop.scheduleTask(in: .seconds(30)) { [channel] in channel.close(promise: nil) }
     defer { deadline.cancel() }
     try await channel.writeAndFlush(part)

@@ -161,7 +161,7 @@ int undead_guarded(void (*work)(void *), void *context) {
   begin_guard();
   int crash = sigsetjmp(own->way_out, 1);
   if (crash == 0) run_guarded(own, work, context);
-  // A free guard is nobody's: not for a crash of what follows.
+  // A free guard belongs to no thread: it does not catch a crash of what follows.
   set_mask(SIG_BLOCK);
   __atomic_store_n(&own->thread, 0, __ATOMIC_RELEASE);
   if (crash != 0) forget_hooks(ignored);

@@ -73,7 +73,7 @@ static void leave_mark(const char *directory) {
   undead_text text = undead_text_in(path, sizeof(path));
   undead_text_add(&text, directory);
   undead_text_add(&text, "/relay");
-  // One that is there says the same, whoever made it.
+  // A file that is there says the same, no matter which process made it.
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file >= 0) close(file);
 }

@@ -131,7 +131,7 @@ static void note_number(void) {
 }
 
 static bool write_memory(undead_check *check, const undead_scan_result *result) {
-  // Whoever asked takes a snapshot without findings for the answer that nothing leaked.
+  // The reader takes a snapshot without findings for the answer that nothing leaked.
   if (result->error) {
     undead_text_copy(check->message, sizeof(check->message), result->message);
     return false;

@@ -1,10 +1,10 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Files that the instrument makes, whoever else may put something where they are to be.
+// Files that the instrument makes, even if another user puts something where they are to be.
 //
 // A file is made (O_EXCL) under a name that leads nowhere else (O_NOFOLLOW), or taken if it is a regular file with one name
 // that this user has made. Nothing is truncated: what has the name is another file, or is replaced as a whole by rename.
-// Called by whoever opens a file to write: the state file, the log of zombies, snapshots.
+// Called by all code that opens a file to write: the state file, the log of zombies, snapshots.
 #define _GNU_SOURCE
 #include "platform/own_file.h"
 #include "platform/own_data.h"
@@ -94,7 +94,7 @@ int undead_file_beside(const char *path, char *name, size_t size) {
   return -1;
 }
 
-// As the kernel does where it is told to (fs.protected_symlinks).
+// As the kernel does if fs.protected_symlinks is set.
 static bool is_planted(const struct stat *link, char *path, size_t folder) {
   struct stat place;
   char first = path[folder];

@@ -6,7 +6,7 @@
 //
 // While there are claims, a free filter (record/free_filter.h) looks up each block that is freed. Without claims it is not there, so
 // that the hooks take their short way. The check's thread fills the table that is not current and then makes it current. A hook may
-// still read the other one: its memory stays mapped, and a claim is taken by a single exchange of its address. So whoever frees a
+// still read the other one: its memory stays mapped, and a claim is taken by a single exchange of its address. So the thread that frees a
 // block takes its claim with it, and the next block at that address has none.
 #include "record/claims.h"
 #include "platform/memory.h"

@@ -14,7 +14,7 @@ static undead_free_filter_function first_of_filters(void) {
   return watcher ? watcher : __atomic_load_n(&undead_free_keeper, __ATOMIC_SEQ_CST);
 }
 
-// Whoever changes one of them while another thread does so looks again: the last one to write saw both.
+// A thread that changes one of them while another thread does so looks again: the last one to write saw both.
 static void choose_filter(void) {
   undead_free_filter_function first;
   do __atomic_store_n(&undead_free_filter, first = first_of_filters(), __ATOMIC_SEQ_CST);

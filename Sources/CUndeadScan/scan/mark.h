@@ -46,7 +46,7 @@ struct undead_marker {
   // Bits to set in the word of a marked block, or NULL. Not asked about objects of plain classes (scan/plain.h).
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
   undead_worklist doubted;
-  undead_worklist *reasons;    // NULL, or told why blocks that the counts gave up are garbage (scan/certainty.h)
+  undead_worklist *reasons;    // NULL, or where to note why blocks that the counts gave up are garbage (scan/certainty.h)
   bool doubts_all;             // not what is named is doubted, but all that was not marked
   undead_worklist waiting;
   uint32_t threads;            // that may mark together what many blocks lead to; only without `except`, `within` and `cut`

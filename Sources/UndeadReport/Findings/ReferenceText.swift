@@ -16,8 +16,8 @@ extension Finding {
     var parts = references.holders.prefix(3).map { holder in
       "`\(holder.field)` of \(holder.type)" + (holder.count == 1 ? "" : " (\(holder.count))")
     }
-    let told = references.holders.prefix(3).total(\.count)
-    if told < references.found { parts.append("\(references.found.minus(told)) more that were found") }
+    let listed = references.holders.prefix(3).total(\.count)
+    if listed < references.found { parts.append("\(references.found.minus(listed)) more that were found") }
     let missing = references.total.minus(references.found)
     if missing > 0 { parts.append("\(missing) " + missingText(references.candidates ?? [], missing == 1)) }
     let object = references.type.map { " to \($0)" } ?? ""

@@ -4,7 +4,7 @@
 /// is there without findings too: a file without test cases is an error for several CI systems.
 public struct JUnitRenderer {
   /// A finding, in full or as one like another.
-  private struct Told {
+  private struct Shown {
     var finding: Finding
     /// The test case that tells the first finding of the culprit; nil for that one.
     var like: String?
@@ -15,8 +15,8 @@ public struct JUnitRenderer {
     var name: String
     var suite: String
     var test: TestIdentity?
-    var leaks: [Told] = []
-    var suspects: [Told] = []
+    var leaks: [Shown] = []
+    var suspects: [Shown] = []
     var zombies: [Finding] = []
     var notes: [TextLine] = []
     /// Why it could not be checked.
@@ -75,22 +75,22 @@ public struct JUnitRenderer {
       return cases.count - 1
     }
     var firsts: [String: String] = [:]
-    func told(_ finding: Finding, in name: String) -> Told {
-      guard options.groupsByCulprit, let culprit = finding.culprit?.signature else { return Told(finding: finding) }
-      if let first = firsts[culprit] { return Told(finding: finding, like: first) }
+    func shown(_ finding: Finding, in name: String) -> Shown {
+      guard options.groupsByCulprit, let culprit = finding.culprit?.signature else { return Shown(finding: finding) }
+      if let first = firsts[culprit] { return Shown(finding: finding, like: first) }
       firsts[culprit] = name
-      return Told(finding: finding)
+      return Shown(finding: finding)
     }
     for leak in report.leaks.map(Finding.init) {
-      let told = told(leak, in: leak.test?.fullName ?? rest.name)
-      if let test = leak.test { cases[position(of: test)].leaks.append(told) } else { rest.leaks.append(told) }
+      let shown = shown(leak, in: leak.test?.fullName ?? rest.name)
+      if let test = leak.test { cases[position(of: test)].leaks.append(shown) } else { rest.leaks.append(shown) }
     }
     for suspect in report.suspects.map(Finding.init) {
-      let told = told(suspect, in: suspect.test?.fullName ?? rest.name)
+      let shown = shown(suspect, in: suspect.test?.fullName ?? rest.name)
       if let test = suspect.test {
-        cases[position(of: test)].suspects.append(told)
+        cases[position(of: test)].suspects.append(shown)
       } else {
-        rest.suspects.append(told)
+        rest.suspects.append(shown)
       }
     }
     rest.zombies = report.zombies.map(Finding.init)
@@ -122,20 +122,20 @@ public struct JUnitRenderer {
     let headings = (testCase.leaks.map(\.finding) + testCase.zombies).map(\.heading)
     let kind = testCase.leaks.first?.finding.cause ?? "zombie"
     let blocks =
-      testCase.leaks.flatMap { told($0, title: "LEAK") }
+      testCase.leaks.flatMap { shown($0, title: "LEAK") }
       + testCase.zombies.flatMap { FindingText.lines($0, title: "zombie:", options) }
     let heading = headings.joined(separator: "; ")
     return "      <failure message=\"\(heading)\" type=\"\(kind)\">\(XMLText.lines(blocks))</failure>"
   }
 
   /// Of one culprit only the first finding in full: a suite may have hundreds.
-  private func told(_ told: Told, title: TextLine) -> [TextLine] {
-    guard let first = told.like else { return FindingText.lines(told.finding, title: title, options) }
-    return FindingText.lines(told.finding, like: first, title: title, options)
+  private func shown(_ shown: Shown, title: TextLine) -> [TextLine] {
+    guard let first = shown.like else { return FindingText.lines(shown.finding, title: title, options) }
+    return FindingText.lines(shown.finding, like: first, title: title, options)
   }
 
   private func output(_ testCase: Case) -> Markup<XMLText>? {
-    let suspects = testCase.suspects.flatMap { told($0, title: "SUSPECT") }
+    let suspects = testCase.suspects.flatMap { shown($0, title: "SUSPECT") }
     let lines = suspects + (testCase.error != nil && !testCase.isFailure ? [] : testCase.notes)
     guard !lines.isEmpty else { return nil }
     return "      <system-out>\(XMLText.lines(lines))</system-out>"

@@ -8,8 +8,12 @@ import Musl
 #endif
 
 /// A UNIX domain socket with a name that only this user can use.
+///
+/// The folder of the name stays open: what is removed is an entry of that folder, even if another user exchanges a folder that the
+/// path leads through.
 final class ListeningSocket: Sendable {
-  private let path: String
+  private let folder: Int32
+  private let name: String
   private let file: FileIdentity
   private let descriptor: Mutex<Int32>
 
@@ -17,46 +21,65 @@ final class ListeningSocket: Sendable {
     var device: dev_t
     var number: ino_t
 
-    init?(_ path: String) {
+    init?(_ name: String, in folder: Int32) {
       var status = stat()
-      guard lstat(path, &status) == 0 else { return nil }
+      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
       (device, number) = (status.st_dev, status.st_ino)
     }
   }
 
   /// - Throws: ``UndeadServiceError`` that names the path and what is wrong with it.
   init(path: String) throws(UndeadServiceError) {
-    self.path = path
     let address = try Self.address(path)
-    // Two processes that start at once must not take each other's sockets for old ones.
-    let parent =
-      path.contains("/")
-      ? "\(path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))/" : "."
-    let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0 else {
+    let slash = path.lastIndex(of: "/")
+    let parent = slash.map { String(path[...$0]) } ?? "."
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    let folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else {
       throw UndeadServiceError("no socket '\(path)': cannot open the directory '\(parent)': \(SystemError.text())")
     }
-    defer { Self.closeFile(directory) }
-    while flock(directory, LOCK_EX) != 0 && errno == EINTR {}
-    try Self.removeStale(path, address)
+    var isKept = false
+    defer { if !isKept { Self.closeFile(folder) } }
+    // Two processes that start at once must not take each other's sockets for old ones.
+    guard Self.lock(folder) else {
+      throw UndeadServiceError(
+        "no socket '\(path)': another process has locked the directory '\(parent)'; give a path in one that is this user's alone"
+      )
+    }
+    defer { flock(folder, LOCK_UN) }
+    try Self.removeStale(path, name, in: folder, address)
     let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { throw UndeadServiceError("no socket '\(path)': \(SystemError.text())") }
     // Before it has a name, so that there is no moment in which others could connect.
     guard fchmod(socket, 0o600) == 0, Self.withAddress(address, { bind(socket, $0, $1) }) == 0,
-      listen(socket, 16) == 0, let file = FileIdentity(path)
+      listen(socket, 16) == 0, let file = FileIdentity(name, in: folder)
     else {
       let reason = SystemError.text()
       Self.closeFile(socket)
       throw UndeadServiceError("no socket '\(path)': \(reason); give a path in a directory that you can write")
     }
-    self.file = file
+    (self.folder, self.name, self.file) = (folder, name, file)
+    isKept = true
     descriptor = Mutex(socket)
   }
 
+  deinit { Self.closeFile(folder) }
+
+  /// Everybody who may open a folder can lock it, for as long as they like: it is not waited for longer than starts take.
+  private static func lock(_ folder: Int32) -> Bool {
+    for _ in 0..<100 {
+      if flock(folder, LOCK_EX | LOCK_NB) == 0 { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+
   /// Takes away the socket of a process that is gone.
-  private static func removeStale(_ path: String, _ address: sockaddr_un) throws(UndeadServiceError) {
+  private static func removeStale(
+    _ path: String, _ name: String, in folder: Int32, _ address: sockaddr_un
+  ) throws(UndeadServiceError) {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return }
+    guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw UndeadServiceError("'\(path)' is there and is no socket, so it is left alone; give another path")
     }
@@ -69,7 +92,7 @@ final class ListeningSocket: Sendable {
       throw UndeadServiceError(
         "another process listens at '\(path)'; give another path, as with {PID} in it, which stands for the process")
     }
-    guard unlink(path) == 0 else {
+    guard unlinkat(folder, name, 0) == 0 else {
       throw UndeadServiceError(
         "the socket '\(path)' of a process that is gone cannot be replaced: \(SystemError.text())")
     }
@@ -146,7 +169,7 @@ final class ListeningSocket: Sendable {
 
   /// Takes the name away and ends ``accept()``.
   func close() {
-    if FileIdentity(path) == file { unlink(path) }
+    if FileIdentity(name, in: folder) == file { unlinkat(folder, name, 0) }
     descriptor.withLock { descriptor in
       // Closed by whoever waits for connections: the number may be another file's by then.
       if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }

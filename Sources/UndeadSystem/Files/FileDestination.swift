@@ -4,7 +4,7 @@
   /// What a path leads to that is to be written: a place for a regular file, or something that takes bytes as they come.
   ///
   /// Links are followed one by one, so that the file that the last one leads to is replaced and the links stay. As the kernel
-  /// does where it is told to (`fs.protected_symlinks`), what somebody else has put into a folder where everybody may put
+  /// does if `fs.protected_symlinks` is set, what somebody else has put into a folder where everybody may put
   /// things (`/tmp`) is neither followed nor written to.
   struct FileDestination: ~Copyable {
     enum Kind {

@@ -57,10 +57,17 @@
     }
 
     /// A descriptor of the caller's that can list the folder, and be locked; negative with `errno` set.
-    package func openListed() -> Int32 { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    package func openListed() -> Int32 { Self.openListed(descriptor) }
 
-    private func eachName(_ body: (UnsafePointer<CChar>) -> Void) {
-      let listed = openListed()
+    private static func openListed(_ folder: Int32) -> Int32 {
+      openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+
+    private func eachName(_ body: (UnsafePointer<CChar>) -> Void) { Self.eachName(in: descriptor, body) }
+
+    /// Calls `body` with the name of each entry of an open folder; not at all if they cannot be listed.
+    static func eachName(in folder: Int32, _ body: (UnsafePointer<CChar>) -> Void) {
+      let listed = openListed(folder)
       guard listed >= 0 else { return }
       guard let stream = fdopendir(listed) else {
         close(listed)

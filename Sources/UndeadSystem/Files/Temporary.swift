@@ -16,7 +16,7 @@
 
     private static let prefix = ".undead-"
     private static let length = 16
-    /// Seconds after which nobody writes to it any more.
+    /// Seconds since the last write after which a file without a lock is a left-over.
     private static let age = 60
 
     private init(_ descriptor: Int32, _ folder: Int32, _ name: String) {
@@ -65,7 +65,7 @@
 
     /// Synchronises the file and renames it; returns an error number if that failed.
     func putInPlace(of target: String) -> Int32? {
-      // Some file systems cannot be told to.
+      // Some file systems cannot do it.
       if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { return errno }
       guard let name, renameat(folder, name, folder, target) == 0 else { return errno }
       self.name = nil
@@ -74,20 +74,9 @@
 
     /// Removes what processes of this user left that were killed.
     private static func removeLeftOvers(in folder: Int32) {
-      let listed = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      guard listed >= 0 else { return }
-      guard let stream = fdopendir(listed) else {
-        close(listed)
-        return
-      }
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { name in
-            if strncmp(name, prefix, prefix.utf8.count) == 0, strlen(name) == prefix.utf8.count + length {
-              removeIfLeftOver(name, in: folder)
-            }
-          }
+      Folder.eachName(in: folder) { name in
+        if strncmp(name, prefix, prefix.utf8.count) == 0, strlen(name) == prefix.utf8.count + length {
+          removeIfLeftOver(name, in: folder)
         }
       }
     }

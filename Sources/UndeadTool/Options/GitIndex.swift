@@ -5,7 +5,7 @@ import UndeadSystem
 enum GitIndex {
   private static let limit = 1 << 30
 
-  /// True if git tracks a file, or if that cannot be told.
+  /// True if git tracks a file, or if that cannot be found out.
   ///
   /// - Parameters:
   ///   - parts: of its path below `folder`.

@@ -9,7 +9,7 @@ import UndeadSystem
 /// user only with the rights of that user, so that a process has nothing done that it could not do itself
 /// (`Documentation/session-protocol.md`, "Trust").
 final class SessionFolder: Sendable {
-  /// To be shown, and to be told to a program; nothing is opened by it again.
+  /// To be shown, and to be passed to a program; nothing is opened by it again.
   let path: String
   private let folder: Folder
   private let owner: uid_t

@@ -1,5 +1,5 @@
 // source: pointfreeco/swift-composable-architecture 63a5af522920 (#2643)
-// A task that runs for ever on behalf of a store captured the store, which keeps the task to cancel it. The fix captures
+// A task that runs without end on behalf of a store captured the store, which keeps the task to cancel it. The fix captures
 // the store weakly and cancels at its end.
 // expect: suspect Store via Store.effect
 

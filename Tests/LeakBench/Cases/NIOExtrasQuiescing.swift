@@ -1,5 +1,5 @@
 // source: apple/swift-nio-extras 6bd9bf5 (#192)
-// A helper that was deallocated without use left its promise open, so that who awaits the result waits for ever. The fix
+// A helper that was deallocated without use left its promise open, so that who awaits the result waits without end. The fix
 // fails the promise in `deinit`.
 // expect: leak Task via Promise.callbacks
 

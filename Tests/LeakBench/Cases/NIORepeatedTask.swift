@@ -1,6 +1,6 @@
 // source: apple/swift-nio 1e022339dc2e
 // A repeated task that nobody keeps any more was started nevertheless, as the closure that starts it held it. From then on
-// it schedules itself for ever. The fix captures it weakly.
+// it schedules itself without end. The fix captures it weakly.
 // expect: growth Repeated via Loop.scheduled
 
 enum NIORepeatedTask: LeakCase {

@@ -1,5 +1,5 @@
-// Whoever wants to keep blocks that the program frees, or gave it memory that is not malloc's, looks at them first: the keeper.
-// Whoever wants to know that a block is freed looks before that one: the watcher.
+// The keeper looks first: it keeps blocks that the program frees, or gave it memory that is not malloc's.
+// The watcher looks before the keeper: it only notes that a block is freed.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -88,7 +88,7 @@ static bool keep(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   return block == kept;
 }
 
-// Whoever keeps blocks does so with and without claims.
+// The keeper keeps blocks with and without claims.
 static void kept_blocks(void) {
   blocks[0] = kept = malloc(40);
   memset(kept, 7, 40);
