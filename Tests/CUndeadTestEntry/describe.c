@@ -61,7 +61,7 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   if (size > MAX_BYTES) size = MAX_BYTES;
   uintptr_t address = (uintptr_t)object, isa = read_word(address);
   undead_layouts_add(&isa, 1);
-  nodes[0] = (undead_node){.address = address, .size = size, .isa = isa, .refcount = read_word(address + 8),
+  nodes[0] = (undead_node){.address = address, .size = size, .isa = isa,
                            .kind = (uint8_t)undead_classify(isa, size), .state = UNDEAD_STATE_LEAKED};
   undead_scan_result result = {.nodes = nodes, .node_count = 1, .edges = edges};
   const undead_layout *layout = undead_layout_of(isa);

@@ -17,7 +17,6 @@
 #include "record/claims.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "session/text.h"
 #include <string.h>
@@ -153,26 +152,7 @@ typedef struct {
   uint32_t *waiting, *incoming;
 } memory_of_check;
 
-// Weak and unowned references that the runtime counts for an object.
-static uint64_t outside_count(const undead_node *node) {
-  uint64_t counts = node->refcount, weak = 0;
-  if (counts >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP) {
-    uint64_t table[ABI_SIDE_TABLE_WEAK / 8 + 1];
-    if (!undead_copy_memory(counts << ABI_REFCOUNT_SIDE_TABLE_SCALE, table, sizeof table)) return 0;
-    counts = table[ABI_SIDE_TABLE_COUNTS / 8];
-    weak = (uint32_t)table[ABI_SIDE_TABLE_WEAK / 8];
-    // One is the object's own.
-    if (weak) weak--;
-  }
-  uint64_t unowned = counts >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;
-  return weak + (unowned ? unowned - 1 : 0);
-}
-
-static bool is_object(const undead_node *node) {
-  return node->state == UNDEAD_STATE_LEAKED && node->kind != UNDEAD_KIND_OTHER && node->kind != UNDEAD_KIND_SIDE_TABLE
-    && node->kind != UNDEAD_KIND_TASK && node->kind != UNDEAD_KIND_JOB;
-}
-
+// The counts are those of the scan: the program goes on, and may have freed what they were read from.
 // What weak and unowned references outside of what leaked lead to, and what that refers to in any way: its code runs again, and may load
 // weak references of its own.
 static void find_revivable(memory_of_check *self) {
@@ -182,7 +162,7 @@ static void find_revivable(memory_of_check *self) {
     if (result->edges[i].flags & UNDEAD_EDGE_WEAK && is_unreachable(&result->nodes[result->edges[i].from]))
       self->incoming[result->edges[i].to]++;
   for (uint32_t i = 0; i < result->node_count; i++) {
-    if (!is_object(&result->nodes[i]) || outside_count(&result->nodes[i]) <= self->incoming[i]) continue;
+    if (result->nodes[i].state != UNDEAD_STATE_LEAKED || result->nodes[i].outside <= self->incoming[i]) continue;
     self->revivable[i] = 1;
     self->waiting[count++] = i;
   }

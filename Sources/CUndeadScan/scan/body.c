@@ -74,6 +74,19 @@ uint64_t undead_strong_count(const undead_heap *heap, uintptr_t block) {
   return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
 }
 
+uint64_t undead_outside_count(const undead_heap *heap, uintptr_t block) {
+  uint64_t counts = word_at(block + ABI_OBJECT_REFCOUNT), weak = 0;
+  uintptr_t table = side_table_of(counts);
+  if (table && undead_heap_starts(heap, table) && word_at(table) == block) {
+    counts = word_at(table + ABI_SIDE_TABLE_COUNTS);
+    weak = (uint32_t)word_at(table + ABI_SIDE_TABLE_WEAK);
+  } else if (counts >> 63) {
+    return 0;
+  }
+  uint64_t unowned = counts >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;
+  return (weak ? weak - 1 : 0) + (unowned ? unowned - 1 : 0);
+}
+
 bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);

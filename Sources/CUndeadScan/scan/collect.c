@@ -14,6 +14,10 @@ typedef struct {
   bool full;
 } sweep;
 
+static bool is_counted(undead_kind kind) {
+  return kind != UNDEAD_KIND_OTHER && kind != UNDEAD_KIND_SIDE_TABLE && kind != UNDEAD_KIND_TASK && kind != UNDEAD_KIND_JOB;
+}
+
 static uint32_t add_node(undead_storage *storage, const undead_heap *heap, uintptr_t block, size_t size,
                          undead_kind kind, undead_state state) {
   undead_scan_result *result = &storage->result;
@@ -25,7 +29,7 @@ static uint32_t add_node(undead_storage *storage, const undead_heap *heap, uintp
     .address = block,
     .size = size,
     .isa = size >= 8 ? word_at(block) : 0,
-    .refcount = size >= 16 ? word_at(block + ABI_OBJECT_REFCOUNT) : 0,
+    .outside = is_counted(kind) ? undead_outside_count(heap, block) : 0,
     .backtrace = *undead_heap_word(heap, block) & UNDEAD_WORD_BACKTRACE,
     .kind = (uint8_t)kind,
     .state = (uint8_t)state,

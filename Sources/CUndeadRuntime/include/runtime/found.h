@@ -27,7 +27,7 @@ typedef struct {
   uintptr_t address;
   uint64_t size;        // usable bytes
   uintptr_t isa;        // first word at the time of the scan
-  uint64_t refcount;    // second word at the time of the scan
+  uint64_t outside;     // weak and unowned references that are counted for it, at the time of the scan
   uint32_t backtrace;   // id in the backtrace store
   uint8_t kind;         // undead_kind
   uint8_t state;        // undead_state

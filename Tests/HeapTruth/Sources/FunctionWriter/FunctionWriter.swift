@@ -186,8 +186,9 @@ struct FunctionWriter {
   private mutating func capture(_ number: Int, _ locals: [(name: String, kind: ValueKind)]) -> Bool {
     var list: [String] = []
     var body: [String] = []
-    for (name, kind) in locals.shuffled(using: &random).prefix(random.below(4) + 1) where kind.isCopyable {
-      var ways = ["\(name)", ""]
+    for (name, kind) in locals.shuffled(using: &random).prefix(random.below(4) + 1) {
+      // What cannot be copied is captured as the variable that it is.
+      var ways = kind.isCopyable ? ["\(name)", ""] : [""]
       if kind.isReference { ways += ["weak \(name)", "unowned \(name)", "unowned(unsafe) \(name)"] }
       let way = random.choose(ways)
       if !way.isEmpty { list.append(way) }
