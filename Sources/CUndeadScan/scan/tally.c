@@ -67,23 +67,8 @@ bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body,
   return undead_body_evidence(body, at) == UNDEAD_EVIDENCE_COUNTED;
 }
 
-// A weak or unowned reference from what nothing reached.
-static void add_uncounted(undead_tally *tally, uintptr_t word) {
-  uintptr_t block = undead_heap_block(tally->heap, word);
-  if (!block || block != word) return;
-  uintptr_t object = undead_side_table_owner(tally->heap, block, undead_block_size(block));
-  undead_tallied *tallied = undead_tally_find(tally, object ? object : block);
-  if (!tallied) return;
-  if (object) tallied->weak++;
-  else tallied->unowned++;
-}
-
 static void add_reference(void *context, const undead_reference *reference) {
   undead_tally *tally = context;
-  if (reference->evidence == UNDEAD_EVIDENCE_NONE) {
-    add_uncounted(tally, reference->address);
-    return;
-  }
   if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
   uintptr_t block = undead_heap_block(tally->heap, reference->address);
   if (!block || block != reference->address || !(*undead_heap_word(tally->heap, block) & tally->bit)) return;
@@ -102,30 +87,27 @@ void undead_tally_add(undead_tally *tally, uintptr_t block) {
   undead_body body;
   undead_body_of(tally->bodies, block, undead_block_size(block), &body);
   tally->body = &body;
-  undead_walk_body(tally->heap, block, &body, true, add_reference, tally);
+  undead_walk_body(tally->heap, block, &body, false, add_reference, tally);
 }
 
 #define UNCERTAIN UINT64_MAX
 
-// The strong references that a count stands for; UNCERTAIN if it does not say that for good: immortal objects, deinits under way,
-// unowned references from elsewhere (a load of one may yet make it a strong one).
-static uint64_t strong_count(uint64_t refcount, uint32_t unowned) {
+// The strong references that a count stands for; UNCERTAIN if it does not say that for good: immortal objects, deinits under way.
+// Weak and unowned references, whoever has them, change nothing: what is loaded from one is counted before it is used.
+static uint64_t strong_count(uint64_t refcount) {
   if (refcount >> 63 || (uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return UNCERTAIN;
   uint64_t held = refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;   // one of them is the object's own
-  // Words that are out of use may have been added, too.
-  if (held == 0 || held > 1ull + unowned || !(refcount & 1)) return UNCERTAIN;
+  if (held == 0 || !(refcount & 1)) return UNCERTAIN;
   return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
 }
 
-// The same of an object with weak references, if all of these are from what nothing reached.
-static uint64_t strong_count_of(const undead_tally *tally, const undead_tallied *tallied) {
-  uint64_t refcount = word_at(tallied->block + ABI_OBJECT_REFCOUNT);
-  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return strong_count(refcount, tallied->unowned);
+static uint64_t strong_count_of(const undead_tally *tally, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return strong_count(refcount);
   uintptr_t table = refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE;
-  if (refcount == UINT64_MAX || !undead_heap_starts(tally->heap, table) || word_at(table) != tallied->block) return UNCERTAIN;
-  if (undead_block_size(table) < ABI_SIDE_TABLE_WEAK + 4 || u32_at(table + ABI_SIDE_TABLE_WEAK) > 1u + tallied->weak)
-    return UNCERTAIN;
-  return strong_count(word_at(table + ABI_SIDE_TABLE_COUNTS), tallied->unowned);
+  if (refcount == UINT64_MAX || !undead_heap_starts(tally->heap, table) || word_at(table) != block) return UNCERTAIN;
+  if (undead_block_size(table) < ABI_SIDE_TABLE_COUNTS + 8) return UNCERTAIN;
+  return strong_count(word_at(table + ABI_SIDE_TABLE_COUNTS));
 }
 
 static bool is_counted_kind(undead_kind kind) {
@@ -142,6 +124,6 @@ bool undead_tally_explains(const undead_tally *tally, const undead_tallied *tall
   undead_kind kind = undead_body_kind(tally->bodies, tallied->block, size);
   // Memory without a count is explained by whatever refers to it, but not by weak evidence.
   if (!is_counted_kind(kind)) return kind == UNDEAD_KIND_OTHER && !tallied->named;
-  return strong_count_of(tally, tallied) == tallied->counted;
+  return strong_count_of(tally, tallied->block) == tallied->counted;
 }
 #endif

@@ -6,7 +6,6 @@
 typedef struct {
   uintptr_t block;
   uint32_t counted;    // counted references that were added up so far
-  uint32_t weak, unowned;   // likewise, of references that keep nothing alive
   bool named;          // weak evidence names it itself
   uint8_t wanted;      // so many of those who hold it are still to be listed (owners.c)
   uint8_t named_by;    // UNDEAD_NODE_NAMED_*
