@@ -47,7 +47,7 @@ static bool has_buffers(const uint8_t *words, size_t count) {
 bool undead_body_is_shareable(undead_bodies *bodies, uintptr_t block, size_t size) {
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) return !side_table_user(bodies->heap, block, size);
-  if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE || layout->buffer_count) return false;
+  if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE || layout->buffer_count || layout->deciding.count) return false;
   for (int i = 0; i < 2; i++)
     if (has_buffers(layout->element_words[i], layout->strides[i] / 8)) return false;
   return !has_buffers(layout->words, layout->word_count);
@@ -123,7 +123,8 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
 
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size) {
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
-  return layout && is_object(bodies, block, layout->kind) ? layout : NULL;
+  if (!layout || !is_object(bodies, block, layout->kind)) return NULL;
+  return layout->deciding.count ? undead_layout_in(layout, block, size) : layout;
 }
 
 static bool is_unsure_of(const undead_bodies *bodies, uintptr_t block, const undead_layout *layout) {

@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/tally.h"
+#include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
@@ -67,8 +68,24 @@ bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body,
   return undead_body_evidence(body, at) == UNDEAD_EVIDENCE_COUNTED;
 }
 
+// A block in the sense of C that was made of a Swift closure: its code for that, then the closure's context, which its helper
+// counts. C code never has a context by itself.
+static bool is_context_in_block(const undead_tally *tally, const undead_reference *reference) {
+  const undead_body *body = tally->body;
+  if (body->layout || reference->at != body->block + ABI_BLOCK_HEADER + 8 || reference->value != reference->address) return false;
+  if (!undead_is_closure_of_c(tally->bodies, body->block) || !undead_heap_starts(tally->heap, reference->address)) return false;
+  size_t size = undead_block_size(reference->address);
+  return undead_is_executable(word_at(reference->at - 8))
+    && undead_body_kind(tally->bodies, reference->address, size) == UNDEAD_KIND_CONTEXT;
+}
+
 static void add_reference(void *context, const undead_reference *reference) {
   undead_tally *tally = context;
+  if (is_context_in_block(tally, reference)) {
+    undead_tallied *closure = undead_tally_find(tally, reference->address);
+    if (closure) closure->counted++;
+    return;
+  }
   if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
   uintptr_t block = undead_heap_block(tally->heap, reference->address);
   if (!block || block != reference->address || !(*undead_heap_word(tally->heap, block) & tally->bit)) return;
