@@ -242,6 +242,11 @@ static void add_existential(undead_evidence_map *map, uintptr_t type, size_t bas
 // A function value is its code and, in the second word, its context.
 static void add_function(undead_evidence_map *map, uintptr_t type, size_t base) {
   uintptr_t flags = read_word(type + ABI_FUNCTION_FLAGS);
+  // A block in the sense of C has a count of its own.
+  if (size_of(type) == 8 && (flags & ABI_FUNCTION_CONVENTION_MASK) == ABI_FUNCTION_CONVENTION_BLOCK && flags & ABI_FUNCTION_ESCAPING) {
+    undead_evidence_reference(map, base, BYTE_COUNTED);
+    return;
+  }
   if (size_of(type) != 16 || !(flags & ABI_FUNCTION_ESCAPING)) return;
   if (flags & (ABI_FUNCTION_CONVENTION_MASK | ABI_FUNCTION_DIFFERENTIABLE)) return;
   undead_evidence_reference(map, base + 8, BYTE_COUNTED);

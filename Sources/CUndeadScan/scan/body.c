@@ -299,17 +299,22 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   if (!body->frames) body->frames = body->high;
 }
 
-static undead_evidence evidence_of_guarded(const undead_body *body, uint32_t offset) {
-  const undead_layout *layout = body->layout;
-  uint32_t low = 0, high = layout->guard_count;
+typedef struct {
+  const undead_guard *guards;   // of the words of an object, or of an element
+  uint32_t count;
+  uintptr_t base;               // where it begins
+} guarded_words;
+
+static undead_evidence evidence_of_guarded(guarded_words of, uint32_t offset) {
+  uint32_t low = 0, high = of.count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (layout->guards[middle].word < offset) low = middle + 1;
+    if (of.guards[middle].word < offset) low = middle + 1;
     else high = middle;
   }
-  if (low == layout->guard_count || layout->guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
-  uint64_t value = word_at(body->block + layout->guards[low].guard) & layout->guards[low].mask;
-  bool empty = value >= layout->guards[low].first && value <= layout->guards[low].last;
+  if (low == of.count || of.guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
+  uint64_t value = word_at(of.base + of.guards[low].guard) & of.guards[low].mask;
+  bool empty = value >= of.guards[low].first && value <= of.guards[low].last;
   return empty ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
 }
 
@@ -342,11 +347,17 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {
   const undead_layout *layout = body->layout;
   if (!layout || at % 8) return UNDEAD_EVIDENCE_RAW;
   size_t index = (at - body->block) / 8;
-  const uint8_t *words = index < layout->word_count ? layout->words : undead_elements_words(&body->elements, at, &index);
+  guarded_words guarded = {layout->guards, layout->guard_count, body->block};
+  const uint8_t *words = layout->words;
+  if (index >= layout->word_count) {
+    uint32_t which = 0;
+    words = undead_elements_words(&body->elements, at, &index, &which);
+    guarded = (guarded_words){layout->element_guards[which], layout->element_guard_count[which], at - index * 8};
+  }
   if (!words) return UNDEAD_EVIDENCE_RAW;
   switch (words[index]) {
   case UNDEAD_EVIDENCE_TEXT: return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
-  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(body, (uint32_t)index * 8);
+  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(guarded, (uint32_t)index * 8);
   case UNDEAD_EVIDENCE_BUFFER: return evidence_in_buffer(words, index, at);
   default: return words[index];
   }

@@ -60,6 +60,10 @@ bool undead_is_closure_of_c(const undead_bodies *bodies, uintptr_t block) {
   return type && word_at(block) == type && undead_block_size(block) >= ABI_BLOCK_HEADER;
 }
 
+uint32_t undead_count_of_closure(uintptr_t block) {
+  return (*(const uint32_t *)(block + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK) / 2;
+}
+
 bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body, uintptr_t at, undead_kind kind) {
   // The context of the Swift closure that it calls.
   if (!body->layout) return at == body->block + ABI_BLOCK_HEADER + 8 && undead_is_closure_of_c(bodies, body->block);
@@ -140,6 +144,8 @@ bool undead_tally_explains(const undead_tally *tally, const undead_tallied *tall
   size_t size = undead_block_size(tallied->block);
   undead_kind kind = undead_body_kind(tally->bodies, tallied->block, size);
   // Memory without a count is explained by whatever refers to it, but not by weak evidence.
+  if (kind == UNDEAD_KIND_OTHER && tallied->named && undead_is_closure_of_c(tally->bodies, tallied->block))
+    return undead_count_of_closure(tallied->block) == tallied->counted;
   if (!is_counted_kind(kind)) return kind == UNDEAD_KIND_OTHER && !tallied->named;
   return strong_count_of(tally, tallied->block) == tallied->counted;
 }

@@ -27,6 +27,7 @@ typedef struct {
 bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body, uintptr_t at, undead_kind kind);
 // Whether it is a closure of C, which has a count of its own.
 bool undead_is_closure_of_c(const undead_bodies *bodies, uintptr_t block);
+uint32_t undead_count_of_closure(uintptr_t block);
 
 // Lists the blocks in whose words `bit` is set and `without` is not; find and add want the bit to stay set. False without memory.
 bool undead_tally_list(undead_tally *tally, undead_bodies *bodies, uint32_t bit, uint32_t without);

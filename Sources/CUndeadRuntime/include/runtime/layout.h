@@ -78,6 +78,8 @@ typedef struct {
   const undead_guard *guards;   // of the guarded words, ascending
   const uint8_t *element_words[2];   // of the words of an element, a single one if its stride is no multiple of 8;
                                      // NULL: raw
+  uint16_t element_guard_count[2];
+  const undead_guard *element_guards[2];   // of their guarded words, with offsets in the element
   bool numbers[2];           // all of them are numbers
 } undead_layout;
 
