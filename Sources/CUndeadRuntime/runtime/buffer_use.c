@@ -82,12 +82,20 @@ static word_kinds kinds_of_tuple(uintptr_t type, int depth) {
   return sum;
 }
 
+// Its code, and its context.
+static word_kinds kinds_of_function(uintptr_t type) {
+  uintptr_t flags = read_word(type + ABI_FUNCTION_FLAGS);
+  bool swift = flags & ABI_FUNCTION_ESCAPING && !(flags & (ABI_FUNCTION_CONVENTION_MASK | ABI_FUNCTION_DIFFERENTIABLE));
+  return swift ? (word_kinds){.counted = 2} : nothing;
+}
+
 static word_kinds kinds_of(uintptr_t type, int depth) {
   if (depth == MOST_NESTING) return nothing;
   switch (undead_type_kind(type)) {
   case ABI_KIND_CLASS: return one_object;
   case ABI_KIND_STRUCT: return kinds_of_struct(type, depth);
   case ABI_KIND_TUPLE: return kinds_of_tuple(type, depth);
+  case ABI_KIND_FUNCTION: return kinds_of_function(type);
   default: return nothing;
   }
 }

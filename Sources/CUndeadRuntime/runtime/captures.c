@@ -12,6 +12,7 @@
 #include "runtime/abi.h"
 #include "runtime/capture_form.h"
 #include "runtime/memory_reader.h"
+#include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include <stdlib.h>
 
@@ -213,6 +214,18 @@ const undead_fields *undead_captures_of(uintptr_t isa) {
 const undead_fields *undead_captures_lazily(uintptr_t isa) {
   static undead_word_map known;
   return find_captures(&known, isa, true);
+}
+
+const undead_fields *undead_captures_with(uintptr_t isa, const uintptr_t *bindings) {
+  undead_capture_list captures;
+  uintptr_t certain[UNDEAD_MOST_DECIDING] = {0};
+  undead_capture_list_of(isa, &captures);
+  for (uint32_t i = 0; i < captures.bindings && i < UNDEAD_MOST_DECIDING; i++)
+    if (undead_is_certainly_type(bindings[i])) certain[i] = bindings[i];
+  substitution generic;
+  if (captures.bindings > UNDEAD_MOST_DECIDING || !read_substitution(&generic, &captures, certain))
+    return undead_captures_lazily(isa);
+  return read_captures(&captures, &generic, true);
 }
 
 const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {

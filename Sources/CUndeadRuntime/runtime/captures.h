@@ -16,5 +16,7 @@ undead_mangled undead_capture_name(const undead_capture_list *captures, uint32_t
 const undead_fields *undead_captures_of(uintptr_t isa);
 // The same without the types of captures that are simple by their names, as undead_fields_lazily.
 const undead_fields *undead_captures_lazily(uintptr_t isa);
+// The same of a context with these type arguments, as far as they are certainly types.
+const undead_fields *undead_captures_with(uintptr_t isa, const uintptr_t *bindings);
 // The same for one context (at `address`), whose generic arguments are read from it: all offsets, as a rule.
 const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address);

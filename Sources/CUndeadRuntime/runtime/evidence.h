@@ -27,6 +27,8 @@ void undead_evidence_of_type(undead_evidence_map *map, uintptr_t type, size_t ba
 void undead_evidence_of_class(undead_evidence_map *map, uintptr_t isa);
 // The captures of a closure context or a local box.
 void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa);
+// The same with the type arguments of one.
+void undead_evidence_of_context_with(undead_evidence_map *map, uintptr_t isa, const uintptr_t *bindings);
 
 // The evidence of the word at `offset`.
 undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offset);

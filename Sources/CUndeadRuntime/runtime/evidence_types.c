@@ -167,7 +167,11 @@ static void add_single_payload(undead_evidence_map *map, const undead_field *pay
   if (empty_cases == 0 || payload->indirect) return;
   // The one word that matters, of an object or of a string, says itself whether it is there.
   if (payload->simple ? payload->simple < UNDEAD_SIMPLE_FUNCTION : payload->size <= 8) return;
-  if (payload->type && find_guard(payload->type, base, empty_cases, &guard))
+  // The first places in memory, which are no code, stand for the others.
+  undead_guard no_code = {.guard = (uint32_t)base, .mask = UINT64_MAX, .last = empty_cases - 1};
+  if (payload->simple == UNDEAD_SIMPLE_FUNCTION && empty_cases <= MAX_EMPTY_CASES)
+    undead_evidence_guard_all(map, base, payload->size, &no_code);
+  else if (payload->type && find_guard(payload->type, base, empty_cases, &guard))
     undead_evidence_guard_all(map, base, payload->size, &guard);
   else
     undead_evidence_distrust(map, base, payload->size);
@@ -238,6 +242,11 @@ static void add_existential(undead_evidence_map *map, uintptr_t type, size_t bas
 // A function value is its code and, in the second word, its context.
 static void add_function(undead_evidence_map *map, uintptr_t type, size_t base) {
   uintptr_t flags = read_word(type + ABI_FUNCTION_FLAGS);
+  // A block in the sense of C has a count of its own.
+  if (size_of(type) == 8 && (flags & ABI_FUNCTION_CONVENTION_MASK) == ABI_FUNCTION_CONVENTION_BLOCK && flags & ABI_FUNCTION_ESCAPING) {
+    undead_evidence_reference(map, base, BYTE_COUNTED);
+    return;
+  }
   if (size_of(type) != 16 || !(flags & ABI_FUNCTION_ESCAPING)) return;
   if (flags & (ABI_FUNCTION_CONVENTION_MASK | ABI_FUNCTION_DIFFERENTIABLE)) return;
   undead_evidence_reference(map, base + 8, BYTE_COUNTED);
@@ -312,8 +321,7 @@ void undead_evidence_of_class(undead_evidence_map *map, uintptr_t isa) {
   map->end = size;
 }
 
-void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
-  const undead_fields *captures = undead_captures_lazily(isa);
+static void add_captures(undead_evidence_map *map, const undead_fields *captures) {
   size_t end = 0;
   for (uint32_t i = 0; i < captures->count && captures->field[i].offset != UINT32_MAX; i++) {
     const undead_field *capture = &captures->field[i];
@@ -325,5 +333,11 @@ void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) {
     if (object) undead_evidence_reference(map, capture->offset, BYTE_COUNTED);
   }
   map->end = end;
+}
+
+void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) { add_captures(map, undead_captures_lazily(isa)); }
+
+void undead_evidence_of_context_with(undead_evidence_map *map, uintptr_t isa, const uintptr_t *bindings) {
+  add_captures(map, undead_captures_with(isa, bindings));
 }
 #endif

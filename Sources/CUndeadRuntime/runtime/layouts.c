@@ -5,6 +5,7 @@
 #include "platform/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/evidence.h"
+#include "runtime/evidence_internal.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"
 #include "runtime/types.h"
@@ -118,6 +119,7 @@ static void add_layout(uintptr_t isa) {
   if (!layout) return;
   layout->isa = isa;
   layout->kind = (uint8_t)undead_classify(isa, UINT64_MAX);
+  layout->deciding = undead_deciding_words_of(isa, layout->kind);
   compute(layout, &map);
   keep_words(layout, &map);
   undead_word_map_set(&layouts, isa, (uintptr_t)layout);
@@ -127,6 +129,46 @@ void undead_layouts_add(const uintptr_t *isas, size_t count) {
   if (!undead_runtime_find()) return;
   for (size_t i = 0; i < count; i++)
     if (isas[i] && !undead_layout_of(isas[i])) add_layout(isas[i]);
+}
+
+static void compute_variant(const undead_variant *variant, undead_kind kind, undead_evidence_map *map) {
+  size_t size, stride;
+  uint32_t flags;
+  undead_evidence_clear(map);
+  if (kind == UNDEAD_KIND_CONTEXT) {
+    undead_evidence_of_context_with(map, variant->isa, variant->words);
+  } else if (undead_is_certainly_type(variant->words[0]) && undead_type_layout(variant->words[0], &size, &stride, &flags)) {
+    size_t align = flags & ABI_WITNESS_ALIGN_MASK, value = (ABI_ERROR_VALUE + align) & ~align;
+    undead_evidence_set(map, ABI_OBJECT_HEADER, ABI_ERROR_VALUE - ABI_OBJECT_HEADER, BYTE_RAW);
+    undead_evidence_of_type(map, variant->words[0], value);
+  }
+}
+
+static void add_variant(const undead_variant *variant) {
+  static undead_evidence_map map;
+  const undead_layout *base = undead_layout_of(variant->isa);
+  uintptr_t key = undead_variant_key(variant->isa, variant->words, variant->count);
+  if (!base || base->deciding.count != variant->count || undead_layout_of(key)) return;
+  undead_layout *layout = undead_keep(sizeof *layout);
+  if (!layout) return;
+  *layout = (undead_layout){.isa = base->isa, .kind = base->kind, .category = base->category, .user_type = base->user_type,
+                            .deciding = base->deciding};
+  compute_variant(variant, layout->kind, &map);
+  keep_words(layout, &map);
+  undead_word_map_set(&layouts, key, (uintptr_t)layout);
+}
+
+void undead_layouts_add_variants(const undead_variant *variants, size_t count) {
+  if (!undead_runtime_find()) return;
+  for (size_t i = 0; i < count; i++) add_variant(&variants[i]);
+}
+
+const undead_layout *undead_layout_in(const undead_layout *layout, uintptr_t block, size_t size) {
+  undead_deciding_words deciding = layout->deciding;
+  if (size < deciding.offset + deciding.count * 8ul) return layout;
+  uintptr_t key = undead_variant_key(layout->isa, (const uintptr_t *)(block + deciding.offset), deciding.count);
+  const undead_layout *variant = undead_layout_of(key);
+  return variant && variant->isa == layout->isa ? variant : layout;
 }
 
 const undead_layout *undead_layout_of(uintptr_t isa) {

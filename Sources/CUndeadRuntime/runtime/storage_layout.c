@@ -29,12 +29,19 @@ static const uint8_t *words_of(undead_evidence_map *map, uintptr_t type, uint32_
   words[0] = UNDEAD_EVIDENCE_NUMBER;
   for (uint32_t i = 0; whole ? i < count : i * 8 < map->end; i++) {
     uint8_t word = (uint8_t)undead_evidence_word(map, i * 8ul);
-    // What guards it is only looked for among an object's own words.
-    if (word == UNDEAD_EVIDENCE_GUARDED) word = UNDEAD_EVIDENCE_RAW;
     if (whole) words[i] = word;
     else if (word != UNDEAD_EVIDENCE_NUMBER) words[0] = UNDEAD_EVIDENCE_RAW;
   }
   return words;
+}
+
+// `map` is that of the words.
+static void keep_guards(undead_layout *layout, uint32_t which, const undead_evidence_map *map) {
+  size_t size = map->guard_count * sizeof map->guards[0];
+  undead_guard *guards = size && layout->element_words[which] ? undead_keep(size) : NULL;
+  if (!guards) return;
+  layout->element_guards[which] = memcpy(guards, map->guards, size);
+  layout->element_guard_count[which] = (uint16_t)map->guard_count;
 }
 
 static bool are_numbers(const uint8_t *words, uint32_t stride) {
@@ -84,6 +91,7 @@ void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map) {
   layout->first_element = (layout->first_element + align_mask) & ~align_mask;
   // In use are two ranges of elements.
   layout->element_words[0] = layout->element_words[1] = words_of(map, read_word(arguments + 8), stride);
+  keep_guards(layout, 0, map);
   layout->numbers[0] = layout->numbers[1] = are_numbers(layout->element_words[0], stride);
 }
 
@@ -97,7 +105,7 @@ static uintptr_t managed_buffer_of(uintptr_t isa) {
 static void doubt_words(uint8_t *words, uint32_t count) {
   for (uint32_t i = 0; words && i < count; i++) {
     if (words[i] == UNDEAD_EVIDENCE_COUNTED || words[i] == UNDEAD_EVIDENCE_TEXT) words[i] = UNDEAD_EVIDENCE_PERHAPS;
-    else if (words[i] == UNDEAD_EVIDENCE_BUFFER) words[i] = UNDEAD_EVIDENCE_RAW;
+    else if (words[i] == UNDEAD_EVIDENCE_BUFFER || words[i] == UNDEAD_EVIDENCE_GUARDED) words[i] = UNDEAD_EVIDENCE_RAW;
   }
 }
 
@@ -143,6 +151,7 @@ void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map
     layout->strides[1] = strides[1];
     for (uint32_t k = 0; k < known[i].arguments; k++) {
       layout->element_words[k] = words_of(map, read_word(arguments + k * 8ul), strides[k]);
+      keep_guards(layout, k, map);
       layout->numbers[k] = are_numbers(layout->element_words[k], strides[k]);
     }
     layout->first_element = (ABI_ARRAY_ELEMENTS + align_mask) & ~align_mask;   // of an array

@@ -47,7 +47,7 @@ static bool has_buffers(const uint8_t *words, size_t count) {
 bool undead_body_is_shareable(undead_bodies *bodies, uintptr_t block, size_t size) {
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) return !side_table_user(bodies->heap, block, size);
-  if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE || layout->buffer_count) return false;
+  if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE || layout->buffer_count || layout->deciding.count) return false;
   for (int i = 0; i < 2; i++)
     if (has_buffers(layout->element_words[i], layout->strides[i] / 8)) return false;
   return !has_buffers(layout->words, layout->word_count);
@@ -136,7 +136,8 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
 
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size) {
   const undead_layout *layout = size >= ABI_OBJECT_HEADER ? undead_body_layout(bodies, word_at(block)) : NULL;
-  return layout && is_object(bodies, block, layout->kind) ? layout : NULL;
+  if (!layout || !is_object(bodies, block, layout->kind)) return NULL;
+  return layout->deciding.count ? undead_layout_in(layout, block, size) : layout;
 }
 
 static bool is_unsure_of(const undead_bodies *bodies, uintptr_t block, const undead_layout *layout) {
@@ -272,7 +273,13 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
 }
 
 // A thread that only waits in such a frame may have left behind the count what it stored there long ago.
-static void body_of_changing(undead_body *body, const undead_layout *layout, size_t size) {
+static void body_of_changing(undead_bodies *bodies, undead_body *body, const undead_layout *layout, size_t size) {
+  if (layout->storage == UNDEAD_STORAGE_ARRAY && !undead_is_held_by_running(bodies, body->block)) {
+    undead_elements_of(&body->elements, layout, body->block, size);
+    uintptr_t end = body->elements.range_count ? (body->elements.ranges[0].high + 7) & ~(uintptr_t)7 : 0;
+    if (end && end < body->high) body->frames = end;
+    if (end) return;
+  }
   undead_elements_of_changing(&body->elements, layout, body->block, size);
   if (body->elements.range_count) return;
   uintptr_t loose = (undead_elements_loose_from(layout, body->block, size) + 7) & ~(uintptr_t)7;
@@ -298,24 +305,29 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   }
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
-  if (layout->storage && held) body_of_changing(body, layout, size);
+  if (layout->storage && held) body_of_changing(bodies, body, layout, size);
   else if (layout->storage) undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);
   if (!body->frames) body->frames = body->high;
 }
 
-static undead_evidence evidence_of_guarded(const undead_body *body, uint32_t offset) {
-  const undead_layout *layout = body->layout;
-  uint32_t low = 0, high = layout->guard_count;
+typedef struct {
+  const undead_guard *guards;   // of the words of an object, or of an element
+  uint32_t count;
+  uintptr_t base;               // where it begins
+} guarded_words;
+
+static undead_evidence evidence_of_guarded(guarded_words of, uint32_t offset) {
+  uint32_t low = 0, high = of.count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (layout->guards[middle].word < offset) low = middle + 1;
+    if (of.guards[middle].word < offset) low = middle + 1;
     else high = middle;
   }
-  if (low == layout->guard_count || layout->guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
-  uint64_t value = word_at(body->block + layout->guards[low].guard) & layout->guards[low].mask;
-  bool empty = value >= layout->guards[low].first && value <= layout->guards[low].last;
+  if (low == of.count || of.guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
+  uint64_t value = word_at(of.base + of.guards[low].guard) & of.guards[low].mask;
+  bool empty = value >= of.guards[low].first && value <= of.guards[low].last;
   return empty ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
 }
 
@@ -348,11 +360,17 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {
   const undead_layout *layout = body->layout;
   if (!layout || at % 8) return UNDEAD_EVIDENCE_RAW;
   size_t index = (at - body->block) / 8;
-  const uint8_t *words = index < layout->word_count ? layout->words : undead_elements_words(&body->elements, at, &index);
+  guarded_words guarded = {layout->guards, layout->guard_count, body->block};
+  const uint8_t *words = layout->words;
+  if (index >= layout->word_count) {
+    uint32_t which = 0;
+    words = undead_elements_words(&body->elements, at, &index, &which);
+    guarded = (guarded_words){layout->element_guards[which], layout->element_guard_count[which], at - index * 8};
+  }
   if (!words) return UNDEAD_EVIDENCE_RAW;
   switch (words[index]) {
   case UNDEAD_EVIDENCE_TEXT: return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
-  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(body, (uint32_t)index * 8);
+  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(guarded, (uint32_t)index * 8);
   case UNDEAD_EVIDENCE_BUFFER: return evidence_in_buffer(words, index, at);
   default: return words[index];
   }

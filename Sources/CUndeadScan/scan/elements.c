@@ -101,11 +101,12 @@ uintptr_t undead_elements_loose_from(const undead_layout *layout, uintptr_t bloc
   return count <= (end - first) / layout->strides[0] ? first + count * layout->strides[0] : end;
 }
 
-const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index) {
+const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index, uint32_t *which) {
   for (uint32_t i = 0; i < elements->range_count; i++) {
     const undead_element_range *range = &elements->ranges[i];
     if (at < range->low || at >= range->high) continue;
     *index = range->stride % 8 ? 0 : (at - range->low) % range->stride / 8;
+    *which = elements->words[i] == elements->words[0] ? 0 : i;   // a ring has two parts of one kind
     return elements->words[i];
   }
   return NULL;

@@ -24,8 +24,8 @@ void undead_elements_of(undead_elements *elements, const undead_layout *layout, 
 void undead_elements_of_changing(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size);
 // From where on elements of such storage may be out of use; the end of the block if nothing is known of that.
 uintptr_t undead_elements_loose_from(const undead_layout *layout, uintptr_t block, size_t size);
-// undead_evidence of the words of the element to which the word at `at` belongs, and the index of that word; NULL if nothing
-// is known of it.
-const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index);
+// undead_evidence of the words of the element to which the word at `at` belongs, the index of that word, and which of the
+// layout's two kinds of elements it is; NULL if nothing is known of it.
+const uint8_t *undead_elements_words(const undead_elements *elements, uintptr_t at, size_t *index, uint32_t *which);
 // True if the word at `at` belongs to no element, or to one that is not in use.
 bool undead_elements_skip(const undead_elements *elements, uintptr_t at);

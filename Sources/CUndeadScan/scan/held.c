@@ -25,16 +25,21 @@ static bool may_be_changing(const undead_layout *layout, bool running) {
   return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING;
 }
 
-void undead_hold(undead_bodies *bodies, uintptr_t block) {
-  if (bodies->held && bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
+// The bit of a block in the list that a running thread refers to: between any two instructions.
+#define BY_RUNNING 1u
+
+static void hold(undead_bodies *bodies, uintptr_t entry) {
+  if (bodies->held && bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = entry;
   bodies->held_count++;
 }
+
+void undead_hold(undead_bodies *bodies, uintptr_t block) { hold(bodies, block); }
 
 static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (layout && may_be_changing(layout, running)) undead_hold(bodies, block);
+  if (layout && may_be_changing(layout, running)) hold(bodies, running ? block | BY_RUNNING : block);
 }
 
 static bool begins_task(undead_bodies *bodies, uintptr_t address, uintptr_t end) {
@@ -45,10 +50,10 @@ static bool begins_task(undead_bodies *bodies, uintptr_t address, uintptr_t end)
 
 // A task that a thread refers to may be running: its frames are between two instructions, too. One of `async let` lies in a slab
 // of another.
-static void add_task(undead_bodies *bodies, uintptr_t word) {
+static void add_task(undead_bodies *bodies, uintptr_t word, uintptr_t except) {
   enum { MOST_SLABS = 64 };
   uintptr_t address = word & UNDEAD_POINTER_MASK, memory = undead_heap_resolve(bodies->heap, address);
-  if (!memory) return;
+  if (!memory || memory == except) return;
   uintptr_t end = memory + undead_block_size(memory), task = begins_task(bodies, address, end) ? address : memory;
   if (task == memory && !begins_task(bodies, memory, end)) return;
   undead_hold(bodies, memory);
@@ -87,13 +92,28 @@ static bool was_running(const undead_world *world, int32_t caller, int32_t tid) 
   return true;
 }
 
-static void add_root(undead_bodies *bodies, const undead_world *world, int32_t caller, const undead_root *root) {
+static void add_root(undead_bodies *bodies, const undead_world *world, int32_t caller, uintptr_t waiting, const undead_root *root) {
   bool running = was_running(world, caller, root->tid);
   for (uintptr_t at = root->low; at < root->high; at += 8) {
     add_storage(bodies, word_at(at), running);
-    add_task(bodies, word_at(at));
+    add_task(bodies, word_at(at), root->tid == caller ? waiting : 0);
     if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
   }
+}
+
+// The task that a thread runs is in its thread-local storage. 0 if that names another one, too.
+static uintptr_t only_task_of(undead_bodies *bodies, const undead_roots *roots, int32_t tid) {
+  uintptr_t task = 0;
+  for (uint32_t i = 0; i < roots->count; i++) {
+    const undead_root *root = &roots->roots[i];
+    for (uintptr_t at = root->low; root->kind == UNDEAD_ROOT_THREAD_LOCAL && root->tid == tid && at < root->high; at += 8) {
+      uintptr_t word = word_at(at), block = undead_heap_resolve(bodies->heap, word);
+      if (word == task || !block || !begins_task(bodies, word, block + undead_block_size(block))) continue;
+      if (task) return 0;
+      task = word;
+    }
+  }
+  return task;
 }
 
 void undead_held_sort(undead_bodies *bodies) {
@@ -104,12 +124,12 @@ void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const un
   bodies->held_count = 0;
   bodies->held = undead_map(UNDEAD_MOST_HELD * sizeof *bodies->held);
   if (!bodies->held) return;
+  uintptr_t waiting = roots->caller_waits_in_task ? only_task_of(bodies, roots, caller) : 0;
   for (uint32_t i = 0; i < roots->count; i++) {
     const undead_root *root = &roots->roots[i];
-    if (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) add_root(bodies, world, caller, root);
-    // The task that a thread runs is in its thread-local storage.
+    if (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) add_root(bodies, world, caller, waiting, root);
     if (root->kind == UNDEAD_ROOT_THREAD_LOCAL)
-      for (uintptr_t at = root->low; at < root->high; at += 8) add_task(bodies, word_at(at));
+      for (uintptr_t at = root->low; at < root->high; at += 8) add_task(bodies, word_at(at), root->tid == caller ? waiting : 0);
   }
   undead_held_sort(bodies);
 }
@@ -119,8 +139,14 @@ void undead_held_close(undead_bodies *bodies) {
   bodies->held = NULL;
 }
 
-bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
+static bool is_listed(const undead_bodies *bodies, uintptr_t entry) {
   if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
-  return undead_place_of_word(bodies->held, bodies->held_count, block) < bodies->held_count;
+  return undead_place_of_word(bodies->held, bodies->held_count, entry) < bodies->held_count;
 }
+
+bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
+  return is_listed(bodies, block) || is_listed(bodies, block | BY_RUNNING);
+}
+
+bool undead_is_held_by_running(const undead_bodies *bodies, uintptr_t block) { return is_listed(bodies, block | BY_RUNNING); }
 #endif

@@ -8,7 +8,7 @@
 #define UNDEAD_MOST_HELD 8192u
 
 // Lists what stacks and registers refer to, hash tables only where a thread was stopped while it ran. `caller` is the
-// thread that asked for the check, 0 if none did. Sets `bodies->held`, to be given back with `undead_held_close`; without
+// thread that asked for the check, 0 if none did: if it waits in a task (roots.h), that task's frames are like those of others that wait. Sets `bodies->held`, to be given back with `undead_held_close`; without
 // memory all storage counts as held.
 void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const undead_world *world, int32_t caller);
 void undead_held_close(undead_bodies *bodies);
@@ -19,3 +19,5 @@ void undead_held_sort(undead_bodies *bodies);
 
 // True if a thread may be changing the storage at `block`.
 bool undead_is_held(const undead_bodies *bodies, uintptr_t block);
+// The same of a thread that may be between any two instructions. Others store behind an array's count only.
+bool undead_is_held_by_running(const undead_bodies *bodies, uintptr_t block);

@@ -20,7 +20,8 @@ bool undead_isas_open(undead_isas *isas) {
   isas->list = undead_map(UNDEAD_MAX_ISAS * sizeof *isas->list);
   isas->table = undead_map(isas->table_size * sizeof *isas->table);
   isas->recent = undead_map(RECENT_SLOTS * sizeof *isas->recent);
-  if (isas->list && isas->table && isas->recent) return true;
+  isas->variants = undead_map(sizeof *isas->variants);
+  if (isas->list && isas->table && isas->recent && isas->variants) return true;
   undead_isas_close(isas);
   return false;
 }
@@ -29,6 +30,7 @@ void undead_isas_close(undead_isas *isas) {
   if (isas->list) undead_unmap(isas->list, UNDEAD_MAX_ISAS * sizeof *isas->list);
   if (isas->table) undead_unmap(isas->table, isas->table_size * sizeof *isas->table);
   if (isas->recent) undead_unmap(isas->recent, RECENT_SLOTS * sizeof *isas->recent);
+  if (isas->variants) undead_unmap(isas->variants, sizeof *isas->variants);
   *isas = (undead_isas){0};
 }
 
@@ -74,6 +76,41 @@ static void note_unknown(undead_isas *isas, uintptr_t word, uintptr_t block) {
   if (looks_like_object(word, block)) isas->alike++;
 }
 
+// The slot of an isa that does not say all, or the free one where it belongs.
+static uint32_t deciding_slot(const undead_isas *isas, uintptr_t isa) {
+  uint32_t slot = (uint32_t)hash(isa) & (UNDEAD_DECIDING_SLOTS - 1);
+  while (isas->variants->deciding[slot].isa && isas->variants->deciding[slot].isa != isa)
+    slot = (slot + 1) & (UNDEAD_DECIDING_SLOTS - 1);
+  return slot;
+}
+
+static void note_deciding(undead_isas *isas, uintptr_t isa, undead_kind kind) {
+  undead_deciding_words words = undead_deciding_words_of(isa, kind);
+  if (!words.count || isas->variants->deciding_count == UNDEAD_DECIDING_SLOTS / 2) return;
+  uint32_t slot = deciding_slot(isas, isa);
+  isas->variants->deciding[slot].isa = isa;
+  isas->variants->deciding[slot].words = words;
+  isas->variants->deciding_count++;
+}
+
+// Whether the next object with this isa has to be looked at, too.
+static bool add_variant(undead_isas *isas, uintptr_t isa, uintptr_t block) {
+  struct undead_isas_variants *variants = isas->variants;
+  if (!variants->deciding_count) return false;
+  uint32_t slot = deciding_slot(isas, isa);
+  undead_deciding_words words = variants->deciding[slot].words;
+  if (!variants->deciding[slot].isa || variants->count == UNDEAD_MOST_VARIANTS) return false;
+  if (isas->high - block < words.offset + words.count * 8ul) return true;
+  undead_variant variant = {.isa = isa, .count = words.count};
+  for (uint32_t i = 0; i < words.count; i++) variant.words[i] = ((const volatile uintptr_t *)(block + words.offset))[i];
+  uintptr_t key = undead_variant_key(isa, variant.words, words.count);
+  uintptr_t *known = slot_of(variants->keys, 2 * UNDEAD_MOST_VARIANTS, key);
+  if (*known) return true;
+  *known = key;
+  variants->list[variants->count++] = variant;
+  return true;
+}
+
 static void add(undead_isas *isas, uintptr_t word, uintptr_t block) {
   if (*slot_of(isas->table, isas->table_size, word)) return;
   if (isas->count == UNDEAD_MAX_ISAS) return;
@@ -86,6 +123,7 @@ static void add(undead_isas *isas, uintptr_t word, uintptr_t block) {
   if (isas->count == isas->table_size / 2 && !grow(isas)) return;
   *slot_of(isas->table, isas->table_size, word) = word;
   isas->list[isas->count++] = word;
+  note_deciding(isas, word, kind);
 }
 
 // What lies next to the block that was looked at last is mostly in the same mapping.
@@ -107,6 +145,7 @@ static inline void look_at(undead_isas *isas, uintptr_t block) {
   *recent = word;
   // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
   if (!undead_registry_knows(word)) add(isas, word, block);
+  if (add_variant(isas, word, block)) *recent = isas->last = 0;
 }
 
 static bool visit(void *isas, uintptr_t block, uint32_t *registered) {

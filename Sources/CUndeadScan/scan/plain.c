@@ -7,7 +7,7 @@
 // Where elements, buffers and frames decide, or looking is not all that is done with it, a body is needed.
 static bool is_plain(const undead_layout *layout) {
   if (layout->kind == UNDEAD_KIND_OTHER || layout->kind == UNDEAD_KIND_TASK || layout->category) return false;
-  if (layout->storage || layout->buffer_count || layout->word_count > UNDEAD_PLAIN_WORDS) return false;
+  if (layout->deciding.count || layout->storage || layout->buffer_count || layout->word_count > UNDEAD_PLAIN_WORDS) return false;
   for (uint32_t i = 0; i < layout->word_count; i++)
     if (layout->words[i] == UNDEAD_EVIDENCE_BUFFER) return false;
   for (uint32_t i = 0; i < layout->skip_count; i++)

@@ -26,6 +26,7 @@ typedef struct {
   undead_interval weak[MOST_FRAMES];   // ascending
   uint32_t count;
   bool registers;   // those that functions leave as they are hold what Swift code left in them
+  bool in_task;     // the outermost frame of Swift code is one of a task, and weak
 } weak_parts;
 
 static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
@@ -72,6 +73,12 @@ static code_kind kind_of(uintptr_t pc) {
   return with_runtime ? kind_in_module_of_runtime(name, pc) : CODE_C;
 }
 
+// The function that calls a task's next piece. Beyond it lies no frame of the task's.
+static bool runs_jobs(uintptr_t pc) {
+  const char *name = undead_symbol_name(pc, NULL);
+  return !strcmp(name, "swift_job_run") || !strcmp(name, "_ZN5swift34runJobInEstablishedExecutorContextEPNS_3JobE");
+}
+
 static void add_weak(weak_parts *parts, uintptr_t low, uintptr_t high) {
   if (low >= high || parts->count == MOST_FRAMES) return;
   undead_interval *last = parts->count ? &parts->weak[parts->count - 1] : NULL;
@@ -104,7 +111,10 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
     // The outermost frames of libc only started the thread, or run exit handlers where main's frames have been.
     if (kind == CODE_C || kind == CODE_UNKNOWN || (back_in_libc && kind != CODE_LIBC)) forget_inner(parts);
     // What the runtime's functions do the compiler knows, and so what those do that call them.
-    if (kind == CODE_RUNTIME || kind == CODE_UNKNOWN) break;
+    if (kind == CODE_RUNTIME || kind == CODE_UNKNOWN) {
+      parts->in_task = !inmost && kind == CODE_RUNTIME && runs_jobs(frame.pc - 1);
+      break;
+    }
     back_in_libc = !inmost && kind == CODE_LIBC;
     undead_step step = undead_walk_step(&frame);
     if (step == UNDEAD_STEP_INTERRUPTED && undead_read_signal_frame(&signal, start, frame.sp, frame.pc - 1)) {
@@ -128,7 +138,7 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
 static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *thread,
                                 const undead_scan_options *options) {
   parts->count = 0;
-  parts->registers = false;
+  parts->registers = parts->in_task = false;
   if (thread->tid == options->caller_tid && options->caller_sp) {
     if (!options->caller_pc) return false;
     undead_frame frame = {options->caller_pc, options->caller_frame, options->caller_registers[1]};
@@ -234,6 +244,7 @@ static bool split_thread(undead_roots *roots, undead_roots *result, int32_t tid,
 void undead_quiet_prepare(void) {
   for (size_t i = 0; i < undead_module_count(); i++) {
     const undead_module *module = undead_module_at(i);
+    if (module->toolchain && strstr(module->path, "swift_Concurrency")) undead_symbol_name(module->low, NULL);
     if (module->toolchain) continue;
     undead_symbol_name(module->low, NULL);
     undead_symbol_address(module, "__swift_reflection_version", NULL);
@@ -246,6 +257,7 @@ static bool mark_thread(undead_roots *roots, undead_roots *result, const undead_
                         weak_parts *weak, weak_parts *doubtful, const undead_scan_options *options) {
   bool waits = find_weak_of_thread(weak, thread, options);
   if (!waits) weak->count = 0;
+  if (waits && weak->in_task && thread->tid == options->caller_tid) result->caller_waits_in_task = true;
   find_doubtful(doubtful, thread, options);
   if (!weak->count && !doubtful->count) return true;
   bool ok = split_thread(roots, result, thread->tid, UNDEAD_ROOT_STACK, weak, doubtful);

@@ -22,6 +22,7 @@ typedef struct {
   bool overflow;
   undead_copies copies;
   bool only_in_place;  // a forked copy would lack recorded blocks or stacks, or too much else
+  bool caller_waits_in_task;   // the thread that asked stands in a call of an asynchronous function, with nothing of the runtime between
   bool unseen;         // the kernel may hold words for the program that it does not tell
 } undead_roots;
 

@@ -238,6 +238,7 @@ static void learn_layouts(void) {
     if (report.end != UNDEAD_HELPER_CRASHED || !is_hole(&report)) break;
   }
   undead_layouts_add(isas.list, isas.count);
+  undead_layouts_add_variants(isas.variants->list, isas.variants->count);
   if (isas.strangers) undead_premises_refute("the metadata of some objects of this program");
   else if (isas.odd) undead_premises_refute("the metadata of closures of this program");
   else if (!isas.count && isas.alike) undead_premises_refute("the metadata of all objects of this program");

@@ -8,10 +8,6 @@
 
 static bool is_held(uint32_t word) { return word & UNDEAD_WORD_MARK && !(word & UNDEAD_WORD_MARK_AGAIN); }
 
-static uint32_t count_of_closure(uintptr_t block) {
-  return (*(const uint32_t *)(block + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK) / 2;
-}
-
 static undead_kind kind_of(const undead_suspect_owners *self, uintptr_t block) {
   return undead_body_kind(self->suspects->bodies, block, undead_block_size(block));
 }
@@ -42,7 +38,7 @@ static bool is_owned_here(const undead_suspect_owners *self, const undead_tallie
   uint64_t owners = held->counted;
   switch (kind_of(self, held->block)) {
   case UNDEAD_KIND_OTHER:
-    return undead_is_closure_of_c(self->suspects->bodies, held->block) ? owners >= count_of_closure(held->block) : owners > 0;
+    return undead_is_closure_of_c(self->suspects->bodies, held->block) ? owners >= undead_count_of_closure(held->block) : owners > 0;
   case UNDEAD_KIND_CLASS:
   case UNDEAD_KIND_CONTEXT:
   case UNDEAD_KIND_GENERIC_BOX:

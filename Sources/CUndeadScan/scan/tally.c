@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/tally.h"
+#include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
@@ -59,6 +60,10 @@ bool undead_is_closure_of_c(const undead_bodies *bodies, uintptr_t block) {
   return type && word_at(block) == type && undead_block_size(block) >= ABI_BLOCK_HEADER;
 }
 
+uint32_t undead_count_of_closure(uintptr_t block) {
+  return (*(const uint32_t *)(block + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK) / 2;
+}
+
 bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body, uintptr_t at, undead_kind kind) {
   // The context of the Swift closure that it calls.
   if (!body->layout) return at == body->block + ABI_BLOCK_HEADER + 8 && undead_is_closure_of_c(bodies, body->block);
@@ -67,21 +72,22 @@ bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body,
   return undead_body_evidence(body, at) == UNDEAD_EVIDENCE_COUNTED;
 }
 
-// A weak or unowned reference from what nothing reached.
-static void add_uncounted(undead_tally *tally, uintptr_t word) {
-  uintptr_t block = undead_heap_block(tally->heap, word);
-  if (!block || block != word) return;
-  uintptr_t object = undead_side_table_owner(tally->heap, block, undead_block_size(block));
-  undead_tallied *tallied = undead_tally_find(tally, object ? object : block);
-  if (!tallied) return;
-  if (object) tallied->weak++;
-  else tallied->unowned++;
+// A block in the sense of C that was made of a Swift closure: its code for that, then the closure's context, which its helper
+// counts. C code never has a context by itself.
+static bool is_context_in_block(const undead_tally *tally, const undead_reference *reference) {
+  const undead_body *body = tally->body;
+  if (body->layout || reference->at != body->block + ABI_BLOCK_HEADER + 8 || reference->value != reference->address) return false;
+  if (!undead_is_closure_of_c(tally->bodies, body->block) || !undead_heap_starts(tally->heap, reference->address)) return false;
+  size_t size = undead_block_size(reference->address);
+  return undead_is_executable(word_at(reference->at - 8))
+    && undead_body_kind(tally->bodies, reference->address, size) == UNDEAD_KIND_CONTEXT;
 }
 
 static void add_reference(void *context, const undead_reference *reference) {
   undead_tally *tally = context;
-  if (reference->evidence == UNDEAD_EVIDENCE_NONE) {
-    add_uncounted(tally, reference->address);
+  if (is_context_in_block(tally, reference)) {
+    undead_tallied *closure = undead_tally_find(tally, reference->address);
+    if (closure) closure->counted++;
     return;
   }
   if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
@@ -102,30 +108,27 @@ void undead_tally_add(undead_tally *tally, uintptr_t block) {
   undead_body body;
   undead_body_of(tally->bodies, block, undead_block_size(block), &body);
   tally->body = &body;
-  undead_walk_body(tally->heap, block, &body, true, add_reference, tally);
+  undead_walk_body(tally->heap, block, &body, false, add_reference, tally);
 }
 
 #define UNCERTAIN UINT64_MAX
 
-// The strong references that a count stands for; UNCERTAIN if it does not say that for good: immortal objects, deinits under way,
-// unowned references from elsewhere (a load of one may yet make it a strong one).
-static uint64_t strong_count(uint64_t refcount, uint32_t unowned) {
+// The strong references that a count stands for; UNCERTAIN if it does not say that for good: immortal objects, deinits under way.
+// Weak and unowned references, whoever has them, change nothing: what is loaded from one is counted before it is used.
+static uint64_t strong_count(uint64_t refcount) {
   if (refcount >> 63 || (uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return UNCERTAIN;
   uint64_t held = refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;   // one of them is the object's own
-  // Words that are out of use may have been added, too.
-  if (held == 0 || held > 1ull + unowned || !(refcount & 1)) return UNCERTAIN;
+  if (held == 0 || !(refcount & 1)) return UNCERTAIN;
   return (refcount >> ABI_REFCOUNT_EXTRA_SHIFT & ABI_REFCOUNT_EXTRA_MASK) + 1;
 }
 
-// The same of an object with weak references, if all of these are from what nothing reached.
-static uint64_t strong_count_of(const undead_tally *tally, const undead_tallied *tallied) {
-  uint64_t refcount = word_at(tallied->block + ABI_OBJECT_REFCOUNT);
-  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return strong_count(refcount, tallied->unowned);
+static uint64_t strong_count_of(const undead_tally *tally, uintptr_t block) {
+  uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
+  if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT != ABI_REFCOUNT_SIDE_TABLE_TOP) return strong_count(refcount);
   uintptr_t table = refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE;
-  if (refcount == UINT64_MAX || !undead_heap_starts(tally->heap, table) || word_at(table) != tallied->block) return UNCERTAIN;
-  if (undead_block_size(table) < ABI_SIDE_TABLE_WEAK + 4 || u32_at(table + ABI_SIDE_TABLE_WEAK) > 1u + tallied->weak)
-    return UNCERTAIN;
-  return strong_count(word_at(table + ABI_SIDE_TABLE_COUNTS), tallied->unowned);
+  if (refcount == UINT64_MAX || !undead_heap_starts(tally->heap, table) || word_at(table) != block) return UNCERTAIN;
+  if (undead_block_size(table) < ABI_SIDE_TABLE_COUNTS + 8) return UNCERTAIN;
+  return strong_count(word_at(table + ABI_SIDE_TABLE_COUNTS));
 }
 
 static bool is_counted_kind(undead_kind kind) {
@@ -141,7 +144,9 @@ bool undead_tally_explains(const undead_tally *tally, const undead_tallied *tall
   size_t size = undead_block_size(tallied->block);
   undead_kind kind = undead_body_kind(tally->bodies, tallied->block, size);
   // Memory without a count is explained by whatever refers to it, but not by weak evidence.
+  if (kind == UNDEAD_KIND_OTHER && tallied->named && undead_is_closure_of_c(tally->bodies, tallied->block))
+    return undead_count_of_closure(tallied->block) == tallied->counted;
   if (!is_counted_kind(kind)) return kind == UNDEAD_KIND_OTHER && !tallied->named;
-  return strong_count_of(tally, tallied) == tallied->counted;
+  return strong_count_of(tally, tallied->block) == tallied->counted;
 }
 #endif

@@ -6,7 +6,6 @@
 typedef struct {
   uintptr_t block;
   uint32_t counted;    // counted references that were added up so far
-  uint32_t weak, unowned;   // likewise, of references that keep nothing alive
   bool named;          // weak evidence names it itself
   uint8_t wanted;      // so many of those who hold it are still to be listed (owners.c)
   uint8_t named_by;    // UNDEAD_NODE_NAMED_*
@@ -28,6 +27,7 @@ typedef struct {
 bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body, uintptr_t at, undead_kind kind);
 // Whether it is a closure of C, which has a count of its own.
 bool undead_is_closure_of_c(const undead_bodies *bodies, uintptr_t block);
+uint32_t undead_count_of_closure(uintptr_t block);
 
 // Lists the blocks in whose words `bit` is set and `without` is not; find and add want the bit to stay set. False without memory.
 bool undead_tally_list(undead_tally *tally, undead_bodies *bodies, uint32_t bit, uint32_t without);

@@ -261,6 +261,7 @@ typedef struct {
 
 // MetadataValues.h: FunctionTypeFlags. Of convention 0, Swift's own, which has a context.
 #define ABI_FUNCTION_CONVENTION_MASK 0x00FF0000u
+#define ABI_FUNCTION_CONVENTION_BLOCK 0x00010000u
 #define ABI_FUNCTION_ESCAPING 0x04000000u
 #define ABI_FUNCTION_DIFFERENTIABLE 0x08000000u
 

@@ -45,8 +45,21 @@ typedef struct {
   uint64_t first, last;
 } undead_guard;
 
+// Words of an object, besides the first, that decide what its others are (variants.c).
+#define UNDEAD_MOST_DECIDING 8u
+typedef struct {
+  uint32_t offset, count;    // count 0: there are none
+} undead_deciding_words;
+
 typedef struct {
   uintptr_t isa;
+  uint32_t count;
+  uintptr_t words[UNDEAD_MOST_DECIDING];
+} undead_variant;
+
+typedef struct {
+  uintptr_t isa;
+  undead_deciding_words deciding;
   uint8_t kind;              // undead_kind
   uint8_t category;          // undead_category
   uint32_t fixed_size;       // bytes of an instance that has no tail; 0 if that is not known
@@ -65,6 +78,8 @@ typedef struct {
   const undead_guard *guards;   // of the guarded words, ascending
   const uint8_t *element_words[2];   // of the words of an element, a single one if its stride is no multiple of 8;
                                      // NULL: raw
+  uint16_t element_guard_count[2];
+  const undead_guard *element_guards[2];   // of their guarded words, with offsets in the element
   bool numbers[2];           // all of them are numbers
 } undead_layout;
 
@@ -77,8 +92,17 @@ bool undead_runtime_find(void);
 
 // Computes the layouts of `count` isas that are not known yet. Takes runtime locks: the world must be running.
 void undead_layouts_add(const uintptr_t *isas, size_t count);
+// The same of objects of known isas whose deciding words are these.
+void undead_layouts_add_variants(const undead_variant *variants, size_t count);
 // Lock-free; NULL if the isa is not known.
 const undead_layout *undead_layout_of(uintptr_t isa);
+// Of the object at `block`, whose isa has this layout: that which its deciding words give it, if it is known.
+const undead_layout *undead_layout_in(const undead_layout *layout, uintptr_t block, size_t size);
+
+undead_deciding_words undead_deciding_words_of(uintptr_t isa, undead_kind kind);
+uintptr_t undead_variant_key(uintptr_t isa, const uintptr_t *words, uint32_t count);
+// Whether a word is the metadata of a class, struct or enum, and not what malloc left there, or the program put.
+bool undead_is_certainly_type(uintptr_t word);
 
 // Naming, after the world runs again. Texts go to `text` (always terminated), UTF-8; return the length.
 // Only reads memory of nodes in the state LEAKED, RAW or SUPPORT (which nobody can change); of others, by layout.
