@@ -3,7 +3,10 @@
 final class Buffer: ManagedBuffer<Int, String> {
   deinit { _ = withUnsafeMutablePointers { count, elements in elements.deinitialize(count: count.pointee) } }
 }
-indirect enum Tree { case leaf(Int), node(Tree, Tree) }
+indirect enum Tree {
+  case leaf(Int)
+  case node(Tree, Tree)
+}
 struct Large { var a = 1, b = 2, c = 3, d = 4 }
 
 func tree(_ depth: Int) -> Tree { depth == 0 ? .leaf(depth) : .node(tree(depth - 1), tree(depth - 1)) }
@@ -33,7 +36,9 @@ func buffer(_ count: Int) -> Int {
   return buffer.header
 }
 
-var sum = 0, table: [String: [Int]] = [:], boxes: [Any] = []
+var sum = 0
+var table: [String: [Int]] = [:]
+var boxes: [Any] = []
 for round in 0..<50 {
   sum += text(round) + buffer(round % 7 + 1) + leaves(tree(4))
   table["key \(round % 20)", default: []].append(round)

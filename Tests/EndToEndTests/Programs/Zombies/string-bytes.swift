@@ -3,7 +3,9 @@
 // EXPECT crash in=release
 // EXPECT any in=debug
 @inline(never) @_optimize(none) func done() {}
-@inline(never) @_optimize(none) func make() -> String { String(repeating: "abcdefghij", count: CommandLine.argc > 0 ? 4 : 5) }
+@inline(never) @_optimize(none) func make() -> String {
+  String(repeating: "abcdefghij", count: CommandLine.argc > 0 ? 4 : 5)
+}
 nonisolated(unsafe) var text = make()
 @inline(never) @_optimize(none) func bytes() -> UnsafeBufferPointer<UInt8> { text.withUTF8 { $0 } }
 @inline(never) func drop() {
