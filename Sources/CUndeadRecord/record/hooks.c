@@ -6,6 +6,7 @@
 #include "record/avoid.h"
 #include "platform/own_data.h"
 #include "platform/thread_state.h"
+#include "record/block_source.h"
 #include "record/free_filter.h"
 #include "record/gate.h"
 #include "record/mode.h"
@@ -169,9 +170,18 @@ static __attribute__((noinline)) void *malloc_recorded(size_t size) {
   return block;
 }
 
+// A block that does not come from glibc; NULL if it is to.
+UNDEAD_INLINE void *from_source(size_t size, size_t alignment, const hook_frame *frame) {
+  undead_block_source_function source = undead_block_source;
+  if (LIKELY(!source) || undead_thread.in_hook || undead_thread.ignored) return NULL;
+  return source(size, alignment, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+}
+
 static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
   if (undead_way & UNDEAD_WAY_OFF) return __libc_malloc(size);
   if (makes_detour()) return undead_detour_malloc(size, HOOK_FRAME);
+  void *block = from_source(size, 16, HOOK_FRAME);
+  if (UNLIKELY(block)) return block;
   if (is_off()) return __libc_malloc(size);
   if (is_sampled()) JUMP malloc_sampled(size);
   JUMP malloc_recorded(size);
@@ -354,7 +364,8 @@ UNDEAD_HOOK void *aligned_alloc(size_t alignment, size_t size) {
 UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
   if (makes_detour()) return undead_detour_posix_memalign(result, alignment, size, HOOK_FRAME);
   if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
-  void *block = allocate_aligned(alignment, size, HOOK_FRAME);
+  void *block = from_source(size, alignment, HOOK_FRAME);
+  if (LIKELY(!block)) block = allocate_aligned(alignment, size, HOOK_FRAME);
   if (!block) return ENOMEM;
   *result = block;
   return 0;

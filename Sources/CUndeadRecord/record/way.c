@@ -4,6 +4,7 @@
 #include "platform/own_data.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
+#include "record/block_source.h"
 #include "record/free_filter.h"
 #include "record/mode.h"
 #include "record/scopes.h"
@@ -36,7 +37,7 @@ static uint32_t choose(void) {
   int32_t mode = undead_record_mode;
   uint32_t way = has_extras(mode) ? UNDEAD_WAY_EXTRAS : 0;
   if (undead_allocator_detour) return way;
-  way |= way_of_mode(mode);
+  if (!undead_block_source) way |= way_of_mode(mode);
   bool words = mode > UNDEAD_RECORD_OFF && mode != UNDEAD_RECORD_SAMPLED;
   return words && !undead_free_filter && !undead_sparse_used ? way | UNDEAD_WAY_FREE : way;
 }

@@ -119,15 +119,6 @@ bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_
   return undead_guard_holds((uintptr_t)block);
 }
 
-bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  (void)pc, (void)sp, (void)bp;
-  if (!undead_guard_holds((uintptr_t)block)) return false;
-  undead_hook_enter();
-  undead_guard_free((uintptr_t)block);
-  undead_hook_leave();
-  return true;
-}
-
 static bool bury_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const uint64_t *header = block;
   uint32_t *slot = undead_registry_slot((uintptr_t)block);
@@ -136,7 +127,10 @@ static bool bury_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_evicted evicted = {.outermost = is_outermost((uintptr_t)__builtin_frame_address(0))};
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
   bool kept = false;
-  if (class && class->keep && !class->is_context) {
+  bool guarded = undead_guard_holds((uintptr_t)block);
+  // On guard pages there is nothing but objects.
+  if (class && class->keep && (guarded || !class->is_context)) {
+    uint32_t look = undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0;
     undead_dead dead = {
         .object = (uintptr_t)block,
         .class = class,
@@ -144,16 +138,28 @@ static bool bury_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
         .allocation = *slot & UNDEAD_WORD_BACKTRACE,
         .deallocation = undead_backtrace_capture(pc, sp, bp),
         .thread = undead_thread_place(),
-        .flags = UNDEAD_DEAD_IS_FREED | (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0),
+        .flags = UNDEAD_DEAD_IS_FREED | (guarded ? UNDEAD_DEAD_IS_GUARDED : look),
     };
     uint32_t word = unregister(slot);
+    if (guarded) undead_guard_close((uintptr_t)block);
     kept = undead_quarantine_add(&dead, &evicted);
+    if (!kept && guarded) undead_guard_open((uintptr_t)block);
     if (!kept) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
   }
   undead_zombie_leave();
   undead_hook_leave();
   undead_quarantine_free(&evicted);
   return kept;
+}
+
+bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  if (!undead_guard_holds((uintptr_t)block)) return false;
+  bool died = undead_zombies.active && ((const uint64_t *)block)[1] == FREED;
+  if (died && bury_freed(block, pc, sp, bp)) return true;
+  undead_hook_enter();
+  undead_guard_free((uintptr_t)block);
+  undead_hook_leave();
+  return true;
 }
 
 bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
@@ -180,24 +186,6 @@ void undead_class_instance_died(uintptr_t object, size_t size, size_t align_mask
 HIDDEN void undead_object_died(uintptr_t object, size_t size, size_t align_mask);
 void undead_object_died(uintptr_t object, size_t size, size_t align_mask) {
   died(UNDEAD_SWIFT_DEALLOC_OBJECT, object, size, align_mask, __builtin_frame_address(0));
-}
-
-// Called for swift_allocObject with its caller's registers: the object if it gets pages of its own, else NULL.
-HIDDEN void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintptr_t pc, uintptr_t sp,
-                                  uintptr_t bp);
-void *undead_object_wanted(uintptr_t isa, size_t size, size_t align_mask, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  uint64_t *object = NULL;
-  if (!undead_zombie_enter()) return NULL;
-  undead_hook_enter();
-  undead_zombie_class *class = undead_zombie_class_of(isa);
-  if (class && class->guard) object = undead_guard_allocate(size, align_mask, undead_backtrace_capture(pc, sp, bp));
-  if (object) {
-    object[0] = isa;
-    object[1] = ABI_REFCOUNT_NEW;
-  }
-  undead_zombie_leave();
-  undead_hook_leave();
-  return object;
 }
 #else
 bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {

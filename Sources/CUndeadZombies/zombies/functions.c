@@ -40,11 +40,7 @@ static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {
     "swift_dynamicCastUnknownClassUnconditional",
 };
 
-static bool watching, guarding, closely;
-
-static bool is_watched(uint32_t index) {
-  return index == UNDEAD_SWIFT_ALLOC_OBJECT ? watching && guarding : watching;
-}
+static bool watching, closely;
 
 static uintptr_t watching_function(uint32_t index) {
   return index == UNDEAD_SWIFT_RELEASE_N ? (uintptr_t)undead_watching_each_release : undead_swift_watching[index];
@@ -52,7 +48,7 @@ static uintptr_t watching_function(uint32_t index) {
 
 static uintptr_t set_target(uint32_t index) {
   uintptr_t real = __atomic_load_n(&undead_swift_real[index], __ATOMIC_ACQUIRE);
-  uintptr_t target = is_watched(index) ? watching_function(index) : real;
+  uintptr_t watches = watching ? watching_function(index) : 0, target = watches ? watches : real;
   if (watching && closely && undead_swift_watching_closely[index]) target = undead_swift_watching_closely[index];
   __atomic_store_n(&undead_swift_target[index], target, __ATOMIC_RELEASE);
   return target;
@@ -92,9 +88,8 @@ bool undead_swift_functions_find(void) {
   return true;
 }
 
-void undead_swift_functions_watch(bool on, bool guard) {
+void undead_swift_functions_watch(bool on) {
   watching = on;
-  guarding = guard;
   for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) set_target(i);
 }
 
@@ -105,7 +100,7 @@ void undead_swift_functions_watch_closely(bool on) {
 }
 #else
 bool undead_swift_functions_find(void) { return false; }
-void undead_swift_functions_watch(bool on, bool guard) { (void)on, (void)guard; }
+void undead_swift_functions_watch(bool on) { (void)on; }
 void undead_swift_functions_watch_closely(bool on) { (void)on; }
 #endif
 #endif

@@ -43,7 +43,7 @@ typedef enum {
 extern uintptr_t undead_swift_real[UNDEAD_SWIFT_FUNCTION_COUNT];
 // Where our definition of the function jumps to: the runtime's own, or the one that watches for zombies.
 extern uintptr_t undead_swift_target[UNDEAD_SWIFT_FUNCTION_COUNT];
-// The ones that watch.
+// The ones that watch; 0 for allocation, which is only called from here (object_source.c).
 extern const uintptr_t undead_swift_watching[UNDEAD_SWIFT_FUNCTION_COUNT];
 
 // The one for swift_release_n: its releases are made one by one.
@@ -56,8 +56,8 @@ extern const uintptr_t undead_swift_watching_closely[UNDEAD_SWIFT_FUNCTION_COUNT
 // is linked statically, whose functions are not ours to replace.
 bool undead_swift_functions_find(void);
 
-// Lets our definitions watch for zombies, or not. Allocation only with `guard`.
-void undead_swift_functions_watch(bool on, bool guard);
+// Lets our definitions watch for zombies, or not.
+void undead_swift_functions_watch(bool on);
 
 // While watching: tells every retain and release, not only those of zombies (undead_zombie_touched). Any thread.
 void undead_swift_functions_watch_closely(bool on);

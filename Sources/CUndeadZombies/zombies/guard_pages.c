@@ -176,6 +176,11 @@ static uint64_t usable_size(size_t size) {
   return (chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk) - CHUNK_OVERHEAD;
 }
 
+bool undead_guard_is_half_full(void) {
+  uint32_t used = __atomic_load_n(&groups_used, __ATOMIC_RELAXED) * GROUP_SLOTS;
+  return used - __atomic_load_n(&free_count, __ATOMIC_RELAXED) > group_count * GROUP_SLOTS / 2;
+}
+
 void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) {
   if (size <= ABI_OBJECT_HEADER || size - ABI_OBJECT_HEADER > PAGE || align_mask > 15) return not_guarded();
   uint32_t index = take_slot();

@@ -19,6 +19,8 @@ static inline __attribute__((always_inline)) bool undead_guard_holds(uintptr_t a
 bool undead_guard_prepare(void);
 // Memory for an object, cleared and registered with the backtrace; NULL (counted) if it cannot have pages of its own.
 void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace);
+// True if the living and the dead have more than half of the pages.
+bool undead_guard_is_half_full(void);
 // Protects the fields of a dead object, or opens them again.
 void undead_guard_close(uintptr_t object);
 void undead_guard_open(uintptr_t object);

@@ -62,8 +62,9 @@ bool undead_metadata_is_class(uintptr_t isa) {
 
 bool undead_metadata_is_context(uintptr_t isa) {
   if (!is_address(isa) || (isa & 7)) return false;
-  return is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8) &&
-         word_at(isa) == ABI_KIND_HEAP_LOCAL_VARIABLE;
+  if (!is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8)) return false;
+  // What is known of a box of a generic variable, offset and type of the value, lies within the same bytes.
+  return word_at(isa) == ABI_KIND_HEAP_LOCAL_VARIABLE || word_at(isa) == ABI_KIND_HEAP_GENERIC_LOCAL_VARIABLE;
 }
 
 // The end of the generic header that begins at `at`, 0 if it has parts that are not known.

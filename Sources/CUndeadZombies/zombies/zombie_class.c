@@ -93,15 +93,14 @@ static bool is_listed(undead_type_list list, const undead_zombie_class *class) {
 static void apply_lists(undead_zombie_class *class) {
   bool allowed = undead_type_list_is_empty(UNDEAD_LIST_ALLOW) || is_listed(UNDEAD_LIST_ALLOW, class);
   class->keep = class->zombie && allowed && !is_listed(UNDEAD_LIST_DENY, class);
-  if (class->is_context) {
-    class->guard = false;
-  } else if (undead_type_list_is_empty(UNDEAD_LIST_GUARD)) {
-    const char *module, *name;
-    undead_metadata_names(class->original, &module, &name);
-    class->guard = class->keep && !undead_is_toolchain_module(module);
-  } else {
-    class->guard = class->keep && is_listed(UNDEAD_LIST_GUARD, class);
-  }
+  const char *module = "Swift", *name;
+  if (!class->is_context) undead_metadata_names(class->original, &module, &name);
+  // Classes of the standard library are storage: of arrays, strings, hash tables and buffers.
+  bool is_library = class->is_context || !strcmp(module, "Swift");
+  class->guards_second = is_library;
+  class->guard = class->keep && (undead_type_list_is_empty(UNDEAD_LIST_GUARD)
+                                     ? is_library || !undead_is_toolchain_module(module)
+                                     : is_listed(UNDEAD_LIST_GUARD, class));
 }
 
 // Copies the metadata from `prefix` bytes before the isa on; returns the copy's isa, 0 without room.

@@ -4,6 +4,7 @@
 #include "zombies/zombies.h"
 #include "platform/own_data.h"
 #include "undead_sniffer.h"
+#include "record/block_source.h"
 #include "record/mode.h"
 #include "runtime/layout.h"
 #include "zombies/death.h"
@@ -11,6 +12,7 @@
 #include "zombies/functions.h"
 #include "zombies/guard_pages.h"
 #include "zombies/log.h"
+#include "zombies/object_source.h"
 #include "zombies/quarantine.h"
 #include "zombies/report.h"
 #include "zombies/settings.h"
@@ -116,7 +118,7 @@ static bool start_locked(const undead_zombie_options *options) {
       reason = "there is no memory for the classes of dead objects";
       return false;
     }
-    undead_zombies.guard = options->guard && replaces_functions && undead_guard_prepare();
+    undead_zombies.guard = options->guard && replaces_functions && undead_guard_prepare() && undead_object_source_learn();
   }
   undead_zombie_budget budget = capped(&options->budget);
   undead_quarantine_set_budget(&budget);
@@ -130,8 +132,9 @@ static bool start_locked(const undead_zombie_options *options) {
   }
   undead_fault_handlers_install();
   undead_zombies.active = true;
-  if (replaces_functions) undead_swift_functions_watch(true, undead_zombies.guard);
+  if (replaces_functions) undead_swift_functions_watch(true);
   undead_free_filter_keep(replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all);
+  if (undead_zombies.guard) undead_block_source_set(undead_object_source);
   return true;
 }
 
@@ -150,7 +153,8 @@ void undead_zombies_stop(void) {
   int saved = errno;
   if (!undead_lock_take(&lock)) return;
   if (undead_zombies.active) {
-    if (replaces_functions) undead_swift_functions_watch(false, false);
+    if (replaces_functions) undead_swift_functions_watch(false);
+    undead_block_source_set(NULL);
     // Living objects on guard pages are still to be told.
     undead_free_filter_keep(undead_guard_bytes ? undead_zombie_filter_guarded : NULL);
     undead_zombies.active = false;

@@ -1,0 +1,19 @@
+// The bytes of a string are read after the string is gone: a number, which nothing but guard pages sees.
+// EXPECT zombie in=release kind=field type=Swift.__StringStorage operation=read allocated=make freed=drop used=show
+// EXPECT crash in=release
+// EXPECT any in=debug
+@inline(never) @_optimize(none) func done() {}
+@inline(never) @_optimize(none) func make() -> String {
+  String(repeating: "abcdefghij", count: CommandLine.argc > 0 ? 4 : 5)
+}
+nonisolated(unsafe) var text = make()
+@inline(never) @_optimize(none) func bytes() -> UnsafeBufferPointer<UInt8> { text.withUTF8 { $0 } }
+@inline(never) func drop() {
+  text = ""
+  done()
+}
+@inline(never) func show(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt8 { bytes[5] }
+
+let dead = bytes()
+drop()
+print(show(dead))
