@@ -41,7 +41,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
   ],
   targets: [
     .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
@@ -106,10 +105,7 @@ let package = Package(
     // Profiles in the format of pprof.
     .target(
       name: "UndeadProfile",
-      dependencies: [
-        "UndeadHeap", "UndeadReport", "UndeadSystem", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ],
-      exclude: ["Format/profile.proto"]),
+      dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
@@ -174,9 +170,9 @@ let package = Package(
     .testTarget(
       name: "UndeadProfileTests",
       dependencies: [
-        "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport",
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ]),
+        "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadTestSupport",
+      ],
+      exclude: ["profile.proto"]),
     .testTarget(
       name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting", "UndeadTestSupport"],
       exclude: ["README.md"]),
@@ -187,7 +183,7 @@ let package = Package(
       name: "UndeadServiceTests",
       dependencies: [
         "Undead", "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadService",
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        "UndeadTestSupport",
       ]),
     .testTarget(
       name: "UndeadMetricsTests",
