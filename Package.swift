@@ -43,7 +43,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
   ],
   targets: [
-    .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
+    // For tests alone. Its module names the library to link: nothing is asked of pkg-config.
+    .systemLibrary(name: "CUnwind", providers: [.apt(["libunwind-dev"])]),
     // What others know of the instrument without linking it. Nothing of its hooks is here.
     .target(name: "CUndeadInterface"),
     // The instrument, from the bottom up: a layer sees the headers in `include` of those that it names, and no others.
