@@ -235,8 +235,8 @@ if !hasTool {
   package.dependencies.removeFirst()  // swift-argument-parser
 }
 
-// `swift build` takes one product or builds everything. scripts/undead and scripts/demo build the tool and its library in one run,
-// in which no processor waits for the last modules of the one before it begins with the other.
+// `swift build` takes one product or builds everything. scripts/undead and scripts/demo build the tool and its library in one run: no
+// processor waits while the last modules of the one are compiled.
 if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
   package.products.removeAll { !["undead", "UndeadPreload"].contains($0.name) }
   var needed: Set<String> = []
