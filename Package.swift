@@ -37,14 +37,21 @@ let package = Package(
     .executable(name: "undead", targets: ["UndeadTool"]),
     .plugin(name: "UndeadCommandPlugin", targets: ["UndeadCommandPlugin"]),
   ],
+  // What needs other packages. Whoever depends on this one with `traits: []`, for assertions, resolves and builds no other.
+  traits: [
+    .default(enabledTraits: ["Logging", "Metrics", "Tool"]),
+    .trait(name: "Logging", description: "UndeadRunLoopLogging, by swift-log."),
+    .trait(name: "Metrics", description: "UndeadMetrics, by swift-metrics."),
+    .trait(name: "Tool", description: "The tool and the command plugin, by swift-argument-parser."),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
   ],
   targets: [
-    .systemLibrary(name: "CUnwind", pkgConfig: "libunwind", providers: [.apt(["libunwind-dev"])]),
+    // For tests alone. Its module names the library to link: nothing is asked of pkg-config.
+    .systemLibrary(name: "CUnwind", providers: [.apt(["libunwind-dev"])]),
     // What others know of the instrument without linking it. Nothing of its hooks is here.
     .target(name: "CUndeadInterface"),
     // The instrument, from the bottom up: a layer sees the headers in `include` of those that it names, and no others.
@@ -96,7 +103,10 @@ let package = Package(
     .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",
-      dependencies: ["UndeadRunLoop", "UndeadSystem", .product(name: "Logging", package: "swift-log")]),
+      dependencies: [
+        "UndeadRunLoop", "UndeadSystem",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+      ]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
       name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"],
@@ -106,10 +116,7 @@ let package = Package(
     // Profiles in the format of pprof.
     .target(
       name: "UndeadProfile",
-      dependencies: [
-        "UndeadHeap", "UndeadReport", "UndeadSystem", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ],
-      exclude: ["Format/profile.proto"]),
+      dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
@@ -120,13 +127,14 @@ let package = Package(
     .target(
       name: "UndeadMetrics",
       dependencies: [
-        "Undead", "UndeadHeap", "UndeadReport", "UndeadRunLoop", .product(name: "Metrics", package: "swift-metrics"),
+        "Undead", "UndeadHeap", "UndeadReport", "UndeadRunLoop",
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
         "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       linkerSettings: staticCxx.map { directory in
         [.unsafeFlags(["-L", directory, "-Xclang-linker", "-static-libgcc", "-Xclang-linker", "-no-pie"])]
@@ -174,9 +182,9 @@ let package = Package(
     .testTarget(
       name: "UndeadProfileTests",
       dependencies: [
-        "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport",
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ]),
+        "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadTestSupport",
+      ],
+      exclude: ["profile.proto"]),
     .testTarget(
       name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting", "UndeadTestSupport"],
       exclude: ["README.md"]),
@@ -187,11 +195,14 @@ let package = Package(
       name: "UndeadServiceTests",
       dependencies: [
         "Undead", "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadService",
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        "UndeadTestSupport",
       ]),
     .testTarget(
       name: "UndeadMetricsTests",
-      dependencies: ["Undead", "UndeadMetrics", .product(name: "Metrics", package: "swift-metrics")]),
+      dependencies: [
+        "Undead", "UndeadMetrics",
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
     .testTarget(
@@ -222,6 +233,19 @@ if !hasTool {
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))
   package.products.removeAll { $0.name == "UndeadPreload" }
   package.dependencies.removeFirst()  // swift-argument-parser
+}
+
+// `swift build` takes one product or builds everything. scripts/undead and scripts/demo build the tool and its library in one run: no
+// processor waits while the last modules of the one are compiled.
+if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
+  package.products.removeAll { !["undead", "UndeadPreload"].contains($0.name) }
+  var needed: Set<String> = []
+  var rest = ["UndeadTool", "UndeadPreload"]
+  while let name = rest.popLast() {
+    guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+    for case .byNameItem(let dependency, _) in target.dependencies { rest.append(dependency) }
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
 }
 
 extension Target {

@@ -10,7 +10,7 @@ let package = Package(
     .executable(name: "demo", targets: ["Demo"]),
   ],
   dependencies: [
-    .package(name: "undead", path: "..")
+    .package(name: "undead", path: "..", traits: [])
   ],
   targets: [
     .target(name: "App"),

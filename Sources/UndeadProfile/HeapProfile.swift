@@ -3,7 +3,7 @@ import UndeadReport
 
 /// Writes what is in a heap as a profile that pprof and its relatives read, by the stacks of the allocations.
 public enum HeapProfile {
-  /// The bytes of the profile, which are not compressed: pprof reads both.
+  /// The bytes of the profile, before ``Gzip`` compresses them.
   ///
   /// What is in memory, as `inuse_objects` and `inuse_space`, with labels `type`, `module` and `generation`. Where
   /// allocations are sampled these are estimates, and what was allocated since the start, freed or not, is told, too, as
@@ -12,7 +12,7 @@ public enum HeapProfile {
   /// - Parameter symbols: names of the code addresses of the file.
   public static func render(
     _ heap: LoadedHeap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
-  ) throws -> [UInt8] {
+  ) throws(SnapshotError) -> [UInt8] {
     try render(AllocationSites(heap.file), symbols: symbols, options: ProfileOptions(tool: tool))
   }
 
@@ -21,19 +21,19 @@ public enum HeapProfile {
   /// - Parameter symbols: names of ``AllocationSites/addresses``.
   public static func render(
     _ sites: AllocationSites, symbols: SymbolTable, options: ProfileOptions = ProfileOptions()
-  ) throws -> [UInt8] {
+  ) -> [UInt8] {
     var builder = builder(sites, symbols, options)
     for row in sites.rows { add(row, row.count, Int64(clamping: row.bytes), symbols, options, &builder) }
     for place in sites.allocated { add(place, 1, symbols, &builder) }
     builder.comment("\(options.tool.name) \(options.tool.version): blocks in memory of \(sites.path)")
     builder.setTimes(seconds: sites.taken, duration: sites.duration)
-    return try builder.serialized()
+    return builder.serialized()
   }
 
   /// The bytes of a profile of what changed between two files of one process: less than before is negative.
   public static func render(
     from old: AllocationSites, to new: AllocationSites, symbols: SymbolTable, options: ProfileOptions = ProfileOptions()
-  ) throws -> [UInt8] {
+  ) -> [UInt8] {
     var builder = builder(new, symbols, options)
     for row in new.rows { add(row, row.count, Int64(clamping: row.bytes), symbols, options, &builder) }
     for row in old.rows { add(row, -row.count, -Int64(clamping: row.bytes), symbols, options, &builder) }
@@ -41,7 +41,7 @@ public enum HeapProfile {
     for place in old.allocated { add(place, -1, symbols, &builder) }
     builder.comment("\(options.tool.name) \(options.tool.version): what changed in memory of \(new.path)")
     builder.setTimes(seconds: new.taken, duration: new.taken - old.taken)
-    return try builder.serialized()
+    return builder.serialized()
   }
 
   private static func builder(

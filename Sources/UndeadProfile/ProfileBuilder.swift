@@ -1,4 +1,3 @@
-import SwiftProtobuf
 import UndeadReport
 import UndeadSystem
 
@@ -25,7 +24,7 @@ struct ProfileBuilder {
     var file: String
   }
 
-  private var profile = PProfProfile()
+  private var profile = Profile()
   private var strings: [String: Int64] = ["": 0]
   private var functions: [FunctionKey: UInt64] = [:]
   private var mappings: [String: UInt64] = [:]
@@ -51,11 +50,10 @@ struct ProfileBuilder {
   init(labels: Labels = [:], sampleBytes: Int? = nil, view: ProfileView = .inUse) {
     commonLabels = labels
     hasAllocations = sampleBytes != nil
-    profile.stringTable = [""]
     if hasAllocations {
-      profile.sampleType = [valueType("alloc_objects", "count"), valueType("alloc_space", "bytes")]
+      profile.sampleTypes = [valueType("alloc_objects", "count"), valueType("alloc_space", "bytes")]
     }
-    profile.sampleType += [valueType("inuse_objects", "count"), valueType("inuse_space", "bytes")]
+    profile.sampleTypes += [valueType("inuse_objects", "count"), valueType("inuse_space", "bytes")]
     profile.periodType = valueType("space", "bytes")
     profile.period = Int64(sampleBytes ?? 1)
     profile.defaultSampleType = string(hasAllocations && view == .allocated ? "alloc_space" : "inuse_space")
@@ -65,17 +63,14 @@ struct ProfileBuilder {
   private mutating func string(_ text: String) -> Int64 {
     let text = VisibleText.line(text)
     if let known = strings[text] { return known }
-    let number = Int64(profile.stringTable.count)
-    profile.stringTable.append(text)
+    let number = Int64(profile.strings.count)
+    profile.strings.append(text)
     strings[text] = number
     return number
   }
 
-  private mutating func valueType(_ type: String, _ unit: String) -> PProfValueType {
-    var result = PProfValueType()
-    result.type = string(type)
-    result.unit = string(unit)
-    return result
+  private mutating func valueType(_ type: String, _ unit: String) -> Profile.ValueType {
+    Profile.ValueType(type: string(type), unit: string(unit))
   }
 
   // MARK: Code
@@ -83,49 +78,31 @@ struct ProfileBuilder {
   /// The libraries that a process had loaded; of code in others nothing is said.
   mutating func add(_ modules: [Snapshot.Module], symbolized: Set<String>) {
     for module in modules {
-      var mapping = PProfMapping()
-      mapping.id = UInt64(profile.mapping.count + 1)
-      mapping.memoryStart = module.low
-      mapping.memoryLimit = module.high
-      mapping.fileOffset = module.low &- module.bias
-      mapping.filename = string(module.path)
-      mapping.buildID = string(module.buildID)
-      setFlags(of: &mapping, symbolized.contains(module.path))
-      profile.mapping.append(mapping)
+      profile.mappings.append(
+        Profile.Mapping(
+          id: UInt64(profile.mappings.count + 1), start: module.low, limit: module.high,
+          fileOffset: module.low &- module.bias, file: string(module.path), buildID: string(module.buildID),
+          isSymbolized: symbolized.contains(module.path)))
     }
   }
 
-  private func setFlags(of mapping: inout PProfMapping, _ isKnown: Bool) {
-    mapping.hasFunctions_p = isKnown
-    mapping.hasFilenames_p = isKnown
-    mapping.hasLineNumbers_p = isKnown
-    mapping.hasInlineFrames_p = isKnown
-  }
-
   private func mapping(at address: UInt64) -> UInt64 {
-    profile.mapping.first { $0.memoryStart <= address && address < $0.memoryLimit }?.id ?? 0
+    profile.mappings.first { $0.start <= address && address < $0.limit }?.id ?? 0
   }
 
   private mutating func function(_ frame: Frame) -> UInt64 {
     let key = FunctionKey(name: ReportText.function(frame), file: frame.file ?? "")
     if let known = functions[key] { return known }
-    var function = PProfFunction()
-    function.id = UInt64(profile.function.count + 1)
-    function.name = string(key.name)
-    function.systemName = string(frame.symbol)
-    function.filename = string(key.file)
-    profile.function.append(function)
+    let function = Profile.Function(
+      id: UInt64(profile.functions.count + 1), name: string(key.name), systemName: string(frame.symbol),
+      file: string(key.file))
+    profile.functions.append(function)
     functions[key] = function.id
     return function.id
   }
 
-  private mutating func lines(_ frames: [Frame]) -> [PProfLine] {
-    frames.map { frame in
-      var line = PProfLine()
-      line.functionID = function(frame)
-      line.line = Int64(frame.line ?? 0)
-      return line
-    }
+  private mutating func lines(_ frames: [Frame]) -> [Profile.Line] {
+    frames.map { Profile.Line(function: function($0), line: Int64($0.line ?? 0)) }
   }
 
   /// The place of a code address, with the functions that are known for it, innermost inlined first.
@@ -149,26 +126,19 @@ struct ProfileBuilder {
     location(of: Frame(symbol: "no backtrace was recorded", module: ""))
   }
 
-  private mutating func add(address: UInt64, mapping: UInt64, _ lines: [PProfLine]) -> UInt64 {
-    var location = PProfLocation()
-    location.id = UInt64(profile.location.count + 1)
-    location.address = address
-    location.mappingID = mapping
-    location.line = lines
-    profile.location.append(location)
-    return location.id
+  private mutating func add(address: UInt64, mapping: UInt64, _ lines: [Profile.Line]) -> UInt64 {
+    let id = UInt64(profile.locations.count + 1)
+    profile.locations.append(Profile.Location(id: id, mapping: mapping, address: address, lines: lines))
+    return id
   }
 
   private mutating func mapping(named name: String) -> UInt64 {
     guard !name.isEmpty else { return 0 }
     if let known = mappings[name] { return known }
-    var mapping = PProfMapping()
-    mapping.id = UInt64(profile.mapping.count + 1)
-    mapping.filename = string(name)
-    setFlags(of: &mapping, true)
-    profile.mapping.append(mapping)
-    mappings[name] = mapping.id
-    return mapping.id
+    let id = UInt64(profile.mappings.count + 1)
+    profile.mappings.append(Profile.Mapping(id: id, file: string(name), isSymbolized: true))
+    mappings[name] = id
+    return id
   }
 
   // MARK: Samples
@@ -195,12 +165,12 @@ struct ProfileBuilder {
   }
 
   mutating func comment(_ text: String) {
-    profile.comment.append(string(text))
+    profile.comments.append(string(text))
   }
 
   mutating func setTimes(seconds: Double, duration: Double) {
-    profile.timeNanos = Self.nanoseconds(seconds)
-    profile.durationNanos = Self.nanoseconds(duration)
+    profile.timeNanoseconds = Self.nanoseconds(seconds)
+    profile.durationNanoseconds = Self.nanoseconds(duration)
   }
 
   /// To the microsecond, which is as exact as a point in time can be here; 0 for what cannot be.
@@ -209,23 +179,17 @@ struct ProfileBuilder {
   }
 
   /// The bytes of the profile; the same ones for the same input.
-  mutating func serialized() throws -> [UInt8] {
+  mutating func serialized() -> [UInt8] {
     for (key, sums) in samples.sorted(by: Self.comesBefore) where sums != Values() {
-      var sample = PProfSample()
-      sample.locationID = key.locations
-      if hasAllocations { sample.value = [sums.allocatedCount, sums.allocatedBytes] }
-      sample.value += [sums.count, sums.bytes]
+      let allocated = hasAllocations ? [sums.allocatedCount, sums.allocatedBytes] : []
       // What the profile itself says of a block is what a reader of it expects under that name.
       let labels = key.labels.merging(commonLabels) { own, _ in own }
-      for (name, text) in labels.sorted(by: { $0.key < $1.key }) {
-        var label = PProfLabel()
-        label.key = string(name)
-        label.str = string(text)
-        sample.label.append(label)
-      }
-      profile.sample.append(sample)
+      profile.samples.append(
+        Profile.Sample(
+          locations: key.locations, values: allocated + [sums.count, sums.bytes],
+          labels: labels.sorted { $0.key < $1.key }.map { .init(key: string($0.key), text: string($0.value)) }))
     }
-    return try profile.serializedBytes()
+    return profile.serialized
   }
 
   private typealias Sample = (key: SampleKey, value: Values)

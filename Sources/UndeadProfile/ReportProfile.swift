@@ -2,10 +2,10 @@ import UndeadReport
 
 /// Writes what leaked as a profile that pprof and its relatives read, by the stacks of the allocations.
 public enum ReportProfile {
-  /// The bytes of the profile, which are not compressed: pprof reads both.
+  /// The bytes of the profile, before ``Gzip`` compresses them.
   ///
   /// A sample for each group of leaks and suspects. Of the stacks of a group one is known, which stands for all.
-  public static func render(_ report: LeakReport) throws -> [UInt8] {
+  public static func render(_ report: LeakReport) -> [UInt8] {
     var builder = ProfileBuilder()
     for leak in report.leaks {
       add(
@@ -19,7 +19,7 @@ public enum ReportProfile {
     }
     builder.comment("\(report.tool.name) \(report.tool.version): leaks and suspects of \(report.process.path)")
     builder.setTimes(seconds: 0, duration: report.process.durationSeconds)
-    return try builder.serialized()
+    return builder.serialized()
   }
 
   private static func add(

@@ -64,7 +64,7 @@ import UndeadTestSupport
       #expect(estimate.samples > 0 && abs(estimate.count - 1000) <= 3 * estimate.countMargin, "\(estimate)")
       let heap = "\(quoted(tool(program))) heap \(quoted(file))"
       #expect(try await runShell("\(heap) --by site").output.contains("\u{B1}"))
-      let profile = try await runShell("\(heap) --format pprof | tr -dc '[:print:]'")
+      let profile = try await runShell("\(heap) --format pprof | gzip -dc | tr -dc '[:print:]'")
       #expect(profile.output.contains("alloc_space") && profile.output.contains("App.fill()"))
     }
     for wrong in ["--sample 1x", "--sample 0", "--sample 2GiB", "--sample 1KiB --zombies"] {
@@ -84,7 +84,7 @@ import UndeadTestSupport
       #expect(page.output.contains("App.Session"))
       let graph = try await runShell("\(heap) --format dot --type Session")
       #expect(graph.ending == .exit(0) && graph.output.hasPrefix("digraph \"App.Session\" {\n"))
-      let profile = try await runShell("\(heap) --format pprof | tr -dc '[:print:]'")
+      let profile = try await runShell("\(heap) --format pprof | gzip -dc | tr -dc '[:print:]'")
       #expect(profile.output.contains("inuse_space") && profile.output.contains("App.Session"))
       for wrong in ["html --type Session", "pprof --address 0x10", "dot --type NoSuchType", "dot --address 0x1"] {
         let outcome = try await runShell("\(heap) --format \(wrong)")

@@ -1,10 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What a user's package looks like: a library, and tests of it that fail when something leaks.
+// What a user's package looks like: a library, and tests of it that fail when something leaks. Without traits Undead brings no
+// other package with it.
 let package = Package(
   name: "outside",
-  dependencies: [.package(name: "undead", path: "../..")],
+  dependencies: [.package(name: "undead", path: "../..", traits: [])],
   targets: [
     .target(name: "Shop"),
     // Programs with the run loop: without the instrument, and with it.

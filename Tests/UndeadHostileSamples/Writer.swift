@@ -94,7 +94,7 @@ package enum Writer: String, CaseIterable, Sendable {
     case .json: return data(.json, try? JSONRenderer.render(first))
     case .html: return text(.html, ReportPage.render(first, options: options))
     case .dot: return text(.dot, ReportDot.render(first, options: options))
-    case .pprof: return data(.profile, try? ReportProfile.render(first))
+    case .pprof: return data(.profile, ReportProfile.render(first))
     case .suppressions: return SuppressionProposal.lines(for: first).flatMap { text(.line, $0) }
     case .baseline: return text(.rules, Baseline(of: first, file: "baseline").text)
     case .diffText: return text(.text, DiffRenderer.text(ReportDiff(from: first, to: second), options: options))

@@ -1,9 +1,9 @@
 import Foundation
-import SwiftProtobuf
 import Testing
 import UndeadHeap
 import UndeadHeapSamples
 import UndeadReport
+import UndeadTestSupport
 
 @testable import UndeadProfile
 
@@ -13,7 +13,7 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
 /// Profiles, read back and written as text: sample values, labels, then the stack from the innermost function on.
 @Suite struct ProfileTests {
   private func text(_ bytes: [UInt8]) throws -> [String] {
-    let profile = try PProfProfile(serializedBytes: bytes)
+    let profile = try ReadProfile(bytes)
     func string(_ number: Int64) -> String { profile.stringTable[Int(number)] }
     #expect(profile.stringTable.first == "")
     #expect(
@@ -87,9 +87,9 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
     heap.allocations.append(.init(stack: Snapshot.none, samples: 1, objects: 7, bytes: 100, sampledBytes: 10))
     let file = try heap.file()
     for (view, shown) in [(ProfileView.inUse, "inuse_space"), (.allocated, "alloc_space")] {
-      let bytes = try HeapProfile.render(
-        AllocationSites(file), symbols: file.snapshot.symbols, options: ProfileOptions(view: view))
-      let profile = try PProfProfile(serializedBytes: bytes)
+      let bytes = HeapProfile.render(
+        try AllocationSites(file), symbols: file.snapshot.symbols, options: ProfileOptions(view: view))
+      let profile = try ReadProfile(bytes)
       func string(_ number: Int64) -> String { profile.stringTable[Int(number)] }
       #expect(
         profile.sampleType.map { string($0.type) } == ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"])
@@ -115,12 +115,12 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
   @Test func libraries() throws {
     var heap = sample()
     heap.snapshot.modules[0].buildID = "abcdef"
-    let profile = try PProfProfile(serializedBytes: render(heap))
+    let profile = try ReadProfile(render(heap))
     let app = try #require(profile.mapping.first)
     #expect(profile.stringTable[Int(app.filename)] == "/app/App")
     #expect(profile.stringTable[Int(app.buildID)] == "abcdef")
     #expect(app.memoryStart == heap.snapshot.modules[0].low && app.memoryLimit == heap.snapshot.modules[0].high)
-    #expect(app.hasFunctions_p && app.hasLineNumbers_p)
+    #expect(app.hasFunctions && app.hasLineNumbers)
     #expect(profile.timeNanos == 1_700_000_001_750_000_000 && profile.durationNanos == 1_250_000_000)
     for location in profile.location where location.mappingID > 0 {
       let mapping = profile.mapping[Int(location.mappingID) - 1]
@@ -131,11 +131,11 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
   /// For `scripts/test-profile`, which reads it with another program.
   @Test(.enabled(if: profilesForOthers != nil)) func profileForOthers() throws {
     let file = URL(filePath: try #require(profilesForOthers)).appending(path: "heap.pb")
-    try Data(render(sample())).write(to: file)
+    try Data(Gzip.compress(render(sample()))).write(to: file)
     let sites = try grown()
     let options = ProfileOptions(labels: ["service_name": "shop"])
-    let delta = try HeapProfile.render(from: sites.before, to: sites.after, symbols: sites.symbols, options: options)
-    try Data(delta).write(to: file.deletingLastPathComponent().appending(path: "delta.pb"))
+    let delta = HeapProfile.render(from: sites.before, to: sites.after, symbols: sites.symbols, options: options)
+    try Data(Gzip.compress(delta)).write(to: file.deletingLastPathComponent().appending(path: "delta.pb"))
   }
 
   /// Two moments of a process: an item more, and a block of C code less.

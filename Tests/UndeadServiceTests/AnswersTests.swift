@@ -1,7 +1,7 @@
 import Foundation
-import SwiftProtobuf
 import Testing
 import Undead
+import UndeadTestSupport
 
 @testable import UndeadProfile
 @testable import UndeadService
@@ -197,25 +197,16 @@ private func get(_ target: String, status: Int = 200, method: String = "GET") as
   return Answer(contentType: response.contentType, bytes: bytes)
 }
 
-/// Takes the profile out of blocks that are stored as they are.
-private func decoded(_ gzip: [UInt8]) throws -> PProfProfile {
-  var bytes: [UInt8] = []
-  var place = 10
-  while true {
-    let count = Int(gzip[place + 1]) | Int(gzip[place + 2]) << 8
-    bytes += gzip[place + 5..<place + 5 + count]
-    if gzip[place] == 1 { break }
-    place += 5 + count
-  }
-  return try PProfProfile(serializedBytes: bytes)
+private func decoded(_ gzip: [UInt8]) throws -> ReadProfile {
+  try ReadProfile(gunzip(gzip))
 }
 
-extension PProfSample {
-  fileprivate func labels(_ profile: PProfProfile) -> [String: String] {
+extension ReadProfile.Sample {
+  fileprivate func labels(_ profile: ReadProfile) -> [String: String] {
     Dictionary(uniqueKeysWithValues: label.map { (profile.stringTable[Int($0.key)], profile.stringTable[Int($0.str)]) })
   }
 
-  fileprivate func functions(_ profile: PProfProfile) -> [String] {
+  fileprivate func functions(_ profile: ReadProfile) -> [String] {
     locationID.flatMap { profile.location[Int($0) - 1].line }.map { line in
       profile.stringTable[Int(profile.function[Int(line.functionID) - 1].name)]
     }

@@ -6,26 +6,6 @@ import UndeadReport
 
 /// The smaller parts of the service.
 @Suite struct PartsTests {
-  @Test func gzipOfOthersReadsOurs() throws {
-    #expect(Gzip.checksum(Array("123456789".utf8)) == 0xCBF4_3926)
-    for count in [0, 1, 65_535, 65_536, 200_000] {
-      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-      let file = FileManager.default.temporaryDirectory.appending(path: "undead-\(UUID().uuidString).gz")
-      defer { try? FileManager.default.removeItem(at: file) }
-      try Data(Gzip.wrap(bytes)).write(to: file)
-      let gzip = Process()
-      gzip.executableURL = URL(filePath: "/bin/sh")
-      gzip.arguments = ["-c", "gzip -dc '\(file.path)'"]
-      let output = Pipe()
-      gzip.standardOutput = output
-      try gzip.run()
-      let read = try output.fileHandleForReading.readToEnd() ?? Data()
-      gzip.waitUntilExit()
-      #expect(gzip.terminationStatus == 0)
-      #expect(Array(read) == bytes)
-    }
-  }
-
   @Test func labelsOfTheEnvironment() {
     func labels(_ environment: [String: String]) -> [String: String] {
       UndeadDebugService.Labels.fromEnvironment({ environment[$0] }, executable: "Server", host: "box")

@@ -43,14 +43,14 @@ extension UndeadDebugService {
     guard let wait = try seconds(request) else {
       let (sites, names) = try await named(try await sites(view))
       if isText { return .init(text: HeapProfileText.render(sites, symbols: names.symbols)) }
-      return profile(name, try HeapProfile.render(sites, symbols: names.symbols, options: options))
+      return profile(name, HeapProfile.render(sites, symbols: names.symbols, options: options))
     }
     if isText { throw BadQuery("seconds and debug: a difference has no text form; leave out one of them") }
     let before = try await sites(view)
     try await Task.sleep(for: wait)
     let (after, names) = try await named(try await sites(view), and: before.addresses)
     return profile(
-      "\(name)-delta", try HeapProfile.render(from: before, to: after, symbols: names.symbols, options: options))
+      "\(name)-delta", HeapProfile.render(from: before, to: after, symbols: names.symbols, options: options))
   }
 
   private func sites(_ view: ProfileView) async throws -> AllocationSites {
@@ -66,7 +66,7 @@ extension UndeadDebugService {
     .init(
       contentType: Profiles.contentType,
       headers: [.init(name: "Content-Disposition", value: "attachment; filename=\"\(name)\"")],
-      body: Body(Gzip.wrap(bytes)))
+      body: Body(Gzip.compress(bytes)))
   }
 
   /// A look at the heap, of which the sites are kept.

@@ -53,6 +53,6 @@ extension OutputSink {
     } catch {
       throw .failure("cannot make the profile: \(error)")
     }
-    try write(made)
+    try write(Gzip.compress(made))
   }
 }

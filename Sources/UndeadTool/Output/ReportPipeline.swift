@@ -259,7 +259,7 @@ struct ReportPipeline {
     switch format {
     case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
     case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)
-    case .pprof: try sink.writeProfile { try ReportProfile.render(report) }
+    case .pprof: try sink.writeProfile { ReportProfile.render(report) }
     case .html: try sink.write(ReportPage.render(report, options: textOptions(sink)).utf8)
     case .markdown: try sink.write(MarkdownRenderer.render(report, options: repositoryOptions).utf8)
     case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
