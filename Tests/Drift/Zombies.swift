@@ -1,5 +1,8 @@
 // Uses of dead objects of classes whose tables of methods stand behind different things: parameters, requirements, packs and values of
 // generic classes, a superclass of another module, metadata that is made when it is needed. `scripts/drift` runs it with `--zombies`.
+// An object that nobody kept is not used: it would end the program.
+import Glibc
+
 class Plain: @unchecked Sendable {
   var number = 1
   init() {}
@@ -33,6 +36,18 @@ class Buffer: ManagedBuffer<Int, Int> {
   func hello() -> Int { 1 }
 }
 
+// The dead have a class of their own, a copy: its descriptor is that of the class. The kernel reads it, wherever the word leads.
+func isKept<T: AnyObject>(_ object: Unmanaged<T>) -> Bool {
+  let word = object.toOpaque().load(as: UInt.self), original = unsafeBitCast(T.self, to: UInt.self)
+  guard word != original, let address = UnsafeRawPointer(bitPattern: word) else { return false }
+  var ends: [Int32] = [0, 0], words: [UInt] = Array(repeating: 0, count: 6)
+  pipe(&ends)
+  let written = write(ends[1], address, 48)
+  if written == 48 { read(ends[0], &words, 48) }
+  close(ends[0])
+  close(ends[1])
+  return words[5] == UnsafeRawPointer(bitPattern: original)!.load(fromByteOffset: 40, as: UInt.self)
+}
 @inline(never) @_optimize(none) func done() {}
 @inline(never) @_optimize(none) func drop<T: AnyObject>(_ make: () -> T) -> Unmanaged<T> {
   let object = Unmanaged.passRetained(make())
@@ -41,10 +56,12 @@ class Buffer: ManagedBuffer<Int, Int> {
   return object
 }
 @inline(never) @_optimize(none) func call<T: AnyObject>(_ object: Unmanaged<T>, _ use: (T) -> Int) {
+  guard isKept(object) else { return }
   print(object._withUnsafeGuaranteedRef { use($0) })
   done()
 }
 @inline(never) func callLater(_ object: Unmanaged<Plain>) async {
+  guard isKept(object) else { return }
   let dead = unsafeBitCast(object.toOpaque(), to: Plain.self)
   print(await dead.later())
 }

@@ -156,8 +156,7 @@ static bool is_start_of_main(const undead_glibc_heap *heap, uintptr_t address) {
 // Since 2.43 each block that was moved makes the sum 16 bytes larger than it is (mremap_chunk).
 static bool is_settings(const undead_glibc_heap *heap, uintptr_t at) {
   if (!is_start_of_main(heap, undead_glibc_word(at))) return false;
-  uintptr_t bytes = undead_glibc_word(at + PAR_MAPPED_BYTES), most = undead_glibc_word(at + PAR_MAPPED_MOST_BYTES);
-  return bytes % CHUNK_HEADER == 0 && most % CHUNK_HEADER == 0 && bytes <= most && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
+  return undead_glibc_word(at + PAR_MAPPED_BYTES) % CHUNK_HEADER == 0 && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
 }
 
 // struct malloc_par is known by the start of the heap.

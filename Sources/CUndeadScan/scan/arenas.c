@@ -141,9 +141,11 @@ static uintptr_t find_main_bins(void) {
   return 0;
 }
 
+static uintptr_t bins_of_cache(void) { return layout.lists == CACHE_BINS_SINCE_2_42 * 2 ? CACHE_BINS_SINCE_2_42 : CACHE_BINS; }
+
 static void list_cache(list_walk *walk, uintptr_t tp) {
   uintptr_t cache = word_at(undead_thread_variable(tp, layout.place)), chunk = cache - CHUNK_HEADER;
-  uintptr_t bins = layout.lists == CACHE_BINS_SINCE_2_42 * 2 ? CACHE_BINS_SINCE_2_42 : CACHE_BINS;
+  uintptr_t bins = bins_of_cache();
   if (cache < CHUNK_HEADER || !undead_is_chunk(walk->heap, chunk)) return;
   if (undead_chunk_bytes(chunk) - CHUNK_HEADER < layout.lists + bins * 8) return;
   for (uintptr_t i = 0; i < bins; i++) walk_cached(walk, word_at(cache + layout.lists + i * 8), i);
@@ -247,7 +249,12 @@ bool undead_arenas_are_known(void) {
 
 bool undead_caches_are_known(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
-  return layout.place || (tunables && strstr(tunables, "tcache"));
+  if (!layout.place) return tunables && strstr(tunables, "tcache");
+  uintptr_t cache = word_at(undead_thread_variable(undead_thread_pointer(), layout.place));
+  if (cache % 16 || !cache || !undead_is_readable(cache - CHUNK_HEADER, CHUNK_HEADER)) return !cache;
+  // The lists end with the block that they are in, but for what malloc rounds up.
+  uintptr_t end = layout.lists + bins_of_cache() * 8, size = undead_chunk_bytes(cache - CHUNK_HEADER) - CHUNK_SIZE;
+  return size >= end && size - end <= CHUNK_SMALLEST;
 }
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.

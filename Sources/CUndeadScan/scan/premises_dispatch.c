@@ -150,8 +150,11 @@ static void check_block(undead_premises *premises) {
   if (!copy || !release || !stack) return;
   static const struct { uintptr_t reserved, size; } description = {0, sizeof(undead_c_block)};
   undead_c_block block = {.isa = (const void *)stack, .descriptor = (void *)(uintptr_t)&description};
-  uintptr_t first = ((uintptr_t (*)(const void *))copy)(&block), second = ((uintptr_t (*)(uintptr_t))copy)(first);
-  LEAKS(first && second == first && (u32_at(first + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK) == 4, "the count of a block");
+  uintptr_t first = ((uintptr_t (*)(const void *))copy)(&block);
+  if (!first) return;
+  uint32_t count = u32_at(first + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK;
+  uintptr_t second = ((uintptr_t (*)(uintptr_t))copy)(first);
+  LEAKS(second == first && count == 2 && (u32_at(first + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK) == 4, "the count of a block");
   ((void (*)(uintptr_t))release)(first);
   ((void (*)(uintptr_t))release)(first);
 }

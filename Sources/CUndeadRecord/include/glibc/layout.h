@@ -44,7 +44,6 @@ enum {
 
   // struct malloc_par, from sbrk_base: the counts of mapped chunks before it, the settings of threads' caches behind it.
   PAR_MAPPED_BYTES = -16,
-  PAR_MAPPED_MOST_BYTES = -8,
   PAR_MAPPED_COUNT = -36,       // before it hp_flags, an int, and so an int of padding behind
   PAR_MAPPED_COUNT_UNTIL_2_34 = -32,
   PAR_CACHE_COUNT = 24,
