@@ -38,9 +38,11 @@ class Buffer: ManagedBuffer<Int, Int> {
 
 // The dead have a class of their own, a copy: its descriptor is that of the class. The kernel reads it, wherever the word leads.
 func isKept<T: AnyObject>(_ object: Unmanaged<T>) -> Bool {
-  let word = object.toOpaque().load(as: UInt.self), original = unsafeBitCast(T.self, to: UInt.self)
+  let word = object.toOpaque().load(as: UInt.self)
+  let original = unsafeBitCast(T.self, to: UInt.self)
   guard word != original, let address = UnsafeRawPointer(bitPattern: word) else { return false }
-  var ends: [Int32] = [0, 0], words: [UInt] = Array(repeating: 0, count: 6)
+  var ends: [Int32] = [0, 0]
+  var words: [UInt] = Array(repeating: 0, count: 6)
   pipe(&ends)
   let written = write(ends[1], address, 48)
   if written == 48 { read(ends[0], &words, 48) }
