@@ -26,7 +26,7 @@ uint32_t undead_test_number(const char *name) {
       NUMBER(BLOCK_COUNT_MASK),
       NUMBER(BLOCK_HEADER),
       NUMBER(METHOD_KIND_MASK),
-      NUMBER(METHOD_KIND_MODIFY),
+      NUMBER(METHOD_KIND_GETTER),
       NUMBER(METHOD_KIND_READ),
       NUMBER(METHOD_IS_DATA),
       NUMBER(METHOD_BYTES),
@@ -39,9 +39,7 @@ uint32_t undead_test_number(const char *name) {
       NUMBER(CONTINUATION_DATA),
       NUMBER(CONTINUATION_OTHER),
       NUMBER(CONTINUATION_BYTES),
-      NUMBER(CONTINUATION_FLAG_BITS),
       NUMBER(CONTINUATION_ALLOCATED),
-      NUMBER(CONTINUATION_OF_CHANNEL),
   };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     if (!strcmp(numbers[i].name, name)) return numbers[i].value;

@@ -1,6 +1,6 @@
 import Dispatch
 
-// Ten programs in one, of which it is known what they leak: PART is one of the names below, or `all`. With `leak` each shape is part
+// Programs in one, of which it is known what they leak: PART is one of the names below, or `all`. With `leak` each shape is part
 // of a cycle of its own, which nothing refers to; without, a global refers to all of them. `scripts/drift` runs them with a library in
 // which one number of the runtime's or of the C library's layouts is wrong.
 protocol Shape: AnyObject {}
@@ -76,6 +76,12 @@ nonisolated(unsafe) var leaks = false
   }
   make { object in object.function = { _ in object } }
   make { object in object.closure = { [weak other = object.first] in print(object, other as Any) } }
+  make { object in capture(object, Narrow()) }
+}
+
+// A closure that has to know a type and how it conforms.
+@inline(never) @_optimize(none) func capture<T: Value>(_ object: Derived, _ value: T) {
+  object.closure = { print(object, value as any Value) }
 }
 
 @inline(never) func existentials() {

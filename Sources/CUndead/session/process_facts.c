@@ -105,12 +105,16 @@ static void add_premises(undead_process_facts *facts) {
   const undead_premises *premises = undead_premises_result();
   if (!premises) return;
   char text[UNDEAD_PREMISE_TEXT];
-  static bool knows_zombies;
-  if (!knows_zombies && undead_zombies_are_active()) {
-    undead_premises zombies = {0};
-    undead_premises_of_zombies(&zombies);
+  static bool knows_zombies, knows_dead;
+  undead_premises zombies = {0};
+  if (!knows_zombies && undead_premises_of_zombies(&zombies)) {
     undead_premises_include(&zombies);
     knows_zombies = true;
+  }
+  zombies = (undead_premises){0};
+  if (!knows_dead && undead_premises_of_dead_classes(&zombies)) {
+    undead_premises_include(&zombies);
+    knows_dead = true;
   }
   add_number(facts, "premises", premises->checked);
   if (premises->absent) add_number(facts, "premisesUnchecked", premises->absent);

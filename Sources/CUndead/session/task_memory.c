@@ -14,7 +14,8 @@
 #define MOST_SLABS 64   // of a task that is looked at
 #define MOST_SLAB_BYTES (1u << 20)
 #define MOST_TASKS 16   // the running one, and those that wait for it
-#define OWN_WORDS 40    // of a task's own block, in front of its memory
+#define MOST_OWN_WORDS 128   // of a task's own block, in front of its memory
+#define FRAGMENT_WORDS 16    // what may stand there behind the task itself: of a child, of a group, of a future
 #define COPIED_WORDS 256
 #define LOWEST_ADDRESS 0x10000u
 
@@ -24,6 +25,7 @@ extern void swift_task_dealloc(void *address) __attribute__((swiftcall, weak));
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
 // What each slab begins with (stdlib/public/Concurrency/Debug.h).
 extern const void *const _swift_concurrency_debug_asyncTaskSlabMetadata __attribute__((weak));
+extern const size_t _swift_concurrency_debug_asyncTaskSize __attribute__((weak));
 
 static void *current_task(void) {
   return swift_task_dealloc && swift_task_getCurrent ? swift_task_getCurrent() : NULL;
@@ -44,9 +46,12 @@ static void note_task(task_list *list, uintptr_t type, uintptr_t address) {
 
 // A task's own block names the tasks that it belongs to, which wait for it.
 static void note_relatives(task_list *list, uintptr_t type, uintptr_t task) {
-  uintptr_t words[OWN_WORDS];
-  if (!undead_copy_memory(task, words, sizeof(words))) return;
-  for (int i = 0; i < OWN_WORDS; i++) note_task(list, type, words[i]);
+  uintptr_t words[MOST_OWN_WORDS];
+  size_t own = &_swift_concurrency_debug_asyncTaskSize ? _swift_concurrency_debug_asyncTaskSize : ABI_TASK_FIRST_SLAB;
+  size_t count = own / sizeof(uintptr_t) + FRAGMENT_WORDS;
+  if (count > MOST_OWN_WORDS) count = MOST_OWN_WORDS;
+  if (!undead_copy_memory(task, words, count * sizeof(uintptr_t))) return;
+  for (size_t i = 0; i < count; i++) note_task(list, type, words[i]);
 }
 
 // Other tasks may go on meanwhile, and end: what is read is what was there, or nothing.

@@ -72,7 +72,7 @@ static bool walk_place(cache_walk *walk, size_t place) {
 
 // Of several places that look so the one with the most: what else does is empty.
 static cache_walk find_place(undead_glibc_heap *heap, size_t *best_place) {
-  static const uintptr_t bins[] = {CACHE_BINS, CACHE_BINS_WITH_LARGE};
+  static const uintptr_t bins[] = {CACHE_BINS, CACHE_BINS_SINCE_2_42};
   cache_walk best = {0};
   for (size_t place = heap->storage_near + 8; place <= heap->storage_far; place += 8)
     for (int i = 0; i < 2; i++) {
@@ -88,7 +88,8 @@ undead_glibc_result undead_glibc_take_caches(undead_glibc_heap *heap, uintptr_t 
   size_t place = 0;
   cache_walk best = find_place(heap, &place);
   if (!best.tables && undead_glibc_word(settings + PAR_CACHE_COUNT) == 0) return UNDEAD_GLIBC_OK;
-  if (!best.tables)
+  // What keeps blocks may do so.
+  if (!best.tables || (best.kept && undead_glibc_word(settings + PAR_CACHE_COUNT) == 0))
     return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "where threads keep what they freed was not found", settings);
   cache_walk walk = {.heap = heap, .bins = best.bins, .take = true};
   if (!walk_place(&walk, place))

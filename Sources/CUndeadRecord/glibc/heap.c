@@ -60,7 +60,7 @@ static bool are_arenas(uintptr_t bins, uintptr_t head) {
 
 // The main arena lies in libc's data; arenas form a ring, in which it is one.
 static uintptr_t find_main(const undead_glibc_heap *heap, uintptr_t *head) {
-  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST};
+  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_SINCE_2_43};
   uintptr_t low = (heap->data.low + 7) & ~(uintptr_t)7;
   for (uintptr_t bins = low + ARENA_HEAD; bins + BINS_TO_END <= heap->data.high; bins += 8) {
     if (!undead_glibc_are_bins(bins)) continue;
@@ -93,7 +93,7 @@ static undead_glibc_result find(undead_glibc_heap *heap) {
   uintptr_t head = 0, bins = find_main(heap, &head), settings = 0;
   if (!bins) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "no arena of glibc's malloc was found", heap->data.low);
   uintptr_t main = bins - head, start = main;
-  heap->without_fast_bins = head == ARENA_HEAD_WITHOUT_FAST;
+  heap->without_fast_bins = head == ARENA_HEAD_SINCE_2_43;
   do {
     heap->locked |= *(const int32_t *)start != 0;
     start = undead_glibc_word(start + head + BINS_TO_NEXT);

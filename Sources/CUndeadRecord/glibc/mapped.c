@@ -37,7 +37,7 @@ static bool may_hold_chunks(const undead_mapping *mapping) {
 // the header, and the distance from the start of the mapping, in place of the size of a chunk before, has a mark for huge pages.
 static bool is_mapped_chunk(uintptr_t chunk, uintptr_t low, uintptr_t high, undead_glibc_area *mapping) {
   if (high - chunk < CHUNK_SMALLEST || (undead_chunk_head(chunk) & CHUNK_FLAGS) != CHUNK_MAPPED) return false;
-  uintptr_t size = undead_chunk_bytes(chunk), offset = undead_glibc_word(chunk) & ~(uintptr_t)CHUNK_OFFSET_MARK;
+  uintptr_t size = undead_chunk_bytes(chunk), offset = undead_glibc_word(chunk) & ~(uintptr_t)CHUNK_OFFSET_MARK_SINCE_2_43;
   if (size < CHUNK_SMALLEST || size > high - chunk || offset > chunk - low || (chunk - offset) % PAGE) return false;
   uintptr_t end = chunk + size;
   if ((end + CHUNK_HEADER) % PAGE == 0) end += CHUNK_HEADER;
@@ -156,8 +156,7 @@ static bool is_start_of_main(const undead_glibc_heap *heap, uintptr_t address) {
 // Since 2.43 each block that was moved makes the sum 16 bytes larger than it is (mremap_chunk).
 static bool is_settings(const undead_glibc_heap *heap, uintptr_t at) {
   if (!is_start_of_main(heap, undead_glibc_word(at))) return false;
-  uintptr_t bytes = undead_glibc_word(at + PAR_MAPPED_BYTES), most = undead_glibc_word(at + PAR_MAPPED_MOST_BYTES);
-  return bytes % CHUNK_HEADER == 0 && most % CHUNK_HEADER == 0 && bytes <= most && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
+  return undead_glibc_word(at + PAR_MAPPED_BYTES) % CHUNK_HEADER == 0 && undead_glibc_word(at + PAR_CACHE_COUNT) <= UINT16_MAX;
 }
 
 // struct malloc_par is known by the start of the heap.
@@ -171,7 +170,7 @@ static uintptr_t find_settings(const undead_glibc_heap *heap) {
 enum { COUNT_PLACES = 2 };
 
 static int32_t count_at(uintptr_t settings, int i) {
-  return *(const int32_t *)(settings + (uintptr_t)(intptr_t)(i ? PAR_MAPPED_COUNT_2_34 : PAR_MAPPED_COUNT));
+  return *(const int32_t *)(settings + (uintptr_t)(intptr_t)(i ? PAR_MAPPED_COUNT_UNTIL_2_34 : PAR_MAPPED_COUNT));
 }
 
 static bool agrees(const search *self, uintptr_t settings) {

@@ -136,12 +136,14 @@ static bool is_heap(uintptr_t at, const undead_arena *arena, uintptr_t most) {
   return size >= PAGE && size <= most && size % PAGE == 0 && undead_is_readable(at, size);
 }
 
-// The arena lies in its first heap, behind the heap's own header; every heap begins at a multiple of its greatest size.
+// The arena lies in its first heap, behind the heap's own header; every heap begins at a multiple of its greatest size (HEAP_MAX_SIZE),
+// which is that of a long a number of times, or four huge pages (glibc.malloc.hugetlb=2): all powers of two are tried, the likely first.
 static uintptr_t greatest_size(const undead_arena *arena) {
-  for (int i = 0; i < 12; i++) {
-    uintptr_t most = i ? (1ull << 20) << i : HEAP_MOST_BYTES;
+  static const uint8_t shifts[] = {26, 21, 22, 23, 24, 25, 27, 28, 29, 30, 31, 32};
+  for (size_t i = 0; i < sizeof shifts; i++) {
+    uintptr_t most = 1ull << shifts[i];
     uintptr_t info = arena->start & (most - 1);
-    if (info != HEAP_INFO && info != HEAP_INFO_2_34) continue;
+    if (info != HEAP_INFO && info != HEAP_INFO_UNTIL_2_34) continue;
     if (is_heap(arena->start - info, arena, most) && is_heap(arena->top & ~(most - 1), arena, most)) return most;
   }
   return 0;

@@ -59,6 +59,10 @@ typedef struct {
   const void *arguments[MAX_PARAMETERS];
 } substitution;
 
+static void describe_parameters(generic_environment *environment, uint32_t levels, uint32_t total) {
+  memset(&environment->data[levels], ABI_GENERIC_PARAMETER_KEY_TYPE, total);
+}
+
 // Depth and index of a generic parameter: "x" (0, 0), "q_" (0, 1), "q0_" (0, 2), "qd__" (1, 0), "qd0_1_" (2, 3). What follows it,
 // NULL if there is none.
 static const char *parse_parameter(const char *text, uint32_t *depth, uint32_t *index) {
@@ -106,7 +110,7 @@ static bool read_substitution(substitution *result, const undead_capture_list *c
     }
     result->environment.data[depth] = (uint16_t)total;
   }
-  memset(&result->environment.data[levels], ABI_GENERIC_PARAMETER_KEY_TYPE, total);
+  describe_parameters(&result->environment, levels, total);
   return total > 0;
 }
 
@@ -142,6 +146,13 @@ static uintptr_t type_of_capture(const undead_mangled *name, const substitution 
   uintptr_t type = (uintptr_t)undead_runtime.type_in_environment(
     (const char *)name->address, name->length, &generic->environment, generic->arguments);
   return undead_type_is_readable(type) ? type : 0;
+}
+
+uintptr_t undead_capture_of_parameter(uintptr_t type) {
+  substitution one = {.environment = {.levels = 1, .data = {1}}, .arguments = {(const void *)type}};
+  describe_parameters(&one.environment, 1, 1);
+  undead_mangled name = {.address = (uintptr_t)"x", .length = 1};
+  return type_of_capture(&name, &one);
 }
 
 // Size and alignment of a capture: by the form of its name, or by its type where the two cannot differ. False if they are not

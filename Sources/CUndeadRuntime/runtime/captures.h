@@ -20,3 +20,5 @@ const undead_fields *undead_captures_lazily(uintptr_t isa);
 const undead_fields *undead_captures_with(uintptr_t isa, const uintptr_t *bindings);
 // The same for one context (at `address`), whose generic arguments are read from it: all offsets, as a rule.
 const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address);
+// What the runtime makes of a generic parameter whose argument is `type`, if asked as for a capture of it.
+uintptr_t undead_capture_of_parameter(uintptr_t type);

@@ -11,8 +11,7 @@
 enum { MAX_NAME = 8192, MAX_FIELDS = 65536, MAX_PARENTS = 64, MAX_NESTING = 16 };
 
 size_t undead_reference_bytes(uint8_t byte) {
-  if (byte == 0 || byte > ABI_SYMBOLIC_LAST) return 0;
-  return byte <= ABI_SYMBOLIC_RELATIVE_LAST ? 5 : 9;
+  return byte == 0 || byte >= ' ' ? 0 : 5;
 }
 
 undead_mangled undead_mangled_at(uintptr_t address) {

@@ -8,7 +8,7 @@
 #include "runtime/naming.h"
 #include "runtime/runtime.h"
 
-enum { MAX_CF_TYPE_ID = 1024, UNOTE_BYTES = 104 };
+enum { MAX_CF_TYPE_ID = 1024 };
 
 static bool starts_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
 
@@ -17,7 +17,7 @@ static const char *name_of_cf_object(const undead_node *node) {
   const undead_layout *layout = undead_layout_of(node->isa);
   if (!layout || layout->category != UNDEAD_CATEGORY_CF || !undead_runtime.cf_class) return NULL;
   if (!undead_copy_memory(node->address + ABI_CF_INFO, &info, sizeof info)) return NULL;
-  uintptr_t type_id = info >> 8 & 0xFFFF;
+  uintptr_t type_id = info >> ABI_CF_TYPE_SHIFT & ABI_CF_TYPE_MASK;
   if (type_id == 0 || type_id > MAX_CF_TYPE_ID) return NULL;
   uintptr_t description = (uintptr_t)undead_runtime.cf_class(type_id);
   return description ? read_text(read_word(description + ABI_CF_CLASS_NAME), 256) : NULL;
@@ -47,7 +47,7 @@ static bool add_dispatch_name(undead_text *text, uintptr_t first_word) {
 // The memory of a source on a descriptor or signal starts with its link in the list of all that wait for the same.
 static bool is_linked_unote(const undead_node *node) {
   uintptr_t word, start;
-  if (node->size < UNOTE_BYTES) return false;
+  if (node->size < ABI_UNOTE_LINKAGE_BYTES + ABI_SOURCE_HANDLERS) return false;
   if (!undead_copy_memory(node->address + ABI_UNOTE_LINKAGE_BYTES, &word, sizeof word)) return false;
   return undead_module_of(word) && starts_with(undead_symbol_name(word, &start), "_dispatch_source_type_");
 }
@@ -94,10 +94,8 @@ bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint3
     text_add(label, offset == ABI_SOURCE_HANDLERS ? "event handler" : "cancel handler");
     return true;
   }
-  // CFRunLoop.c: __CFRunLoopTimer.
-  if (!strcmp(name, "CFRunLoopTimer") && offset == 144) text_add(label, "context.info");
-  else if (!strcmp(name, "dispatch source") && offset == 72) text_add(label, "finalizer context");
-  else return false;
+  if (strcmp(name, "CFRunLoopTimer") || offset != ABI_CF_TIMER_INFO) return false;
+  text_add(label, "context.info");
   return true;
 }
 #endif

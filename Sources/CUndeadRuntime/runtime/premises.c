@@ -49,9 +49,11 @@ void undead_premises_of_runtime(undead_premises *premises, bool may_allocate) {
   undead_premises_of_witnesses(premises);
   if (!may_allocate) return;
   undead_premises_of_types(premises);
+  undead_premises_of_names(premises);
   undead_premises_of_counts(premises, word_at(empty));
   undead_premises_of_boxes(premises);
   undead_premises_of_collections(premises);
   undead_premises_of_tasks(premises);
+  undead_premises_of_foundation(premises);
 }
 #endif

@@ -26,6 +26,9 @@ bool undead_premise_of_context(uintptr_t isa) {
   if (!undead_is_readable(captures, end - captures)) return false;
   for (uint32_t i = 0; i < types; i++)
     if (!is_name(read_relative(captures + ABI_CAPTURES_TYPES + i * 4ul), captures, end)) return false;
+  // Of each source the name of the parameter, and where its type is found.
+  for (uint32_t i = 0; i < sources * 2; i++)
+    if (!is_name(read_relative(captures + ABI_CAPTURES_TYPES + types * 4ul + i * 4ul), captures, end)) return false;
   return true;
 }
 #endif

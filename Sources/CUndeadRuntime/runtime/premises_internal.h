@@ -25,6 +25,8 @@ uintptr_t undead_premise_type(const char *mangled);
 
 void undead_premises_of_classes(undead_premises *premises, uintptr_t isa);
 void undead_premises_of_types(undead_premises *premises);
+void undead_premises_of_names(undead_premises *premises);
+void undead_premises_of_foundation(undead_premises *premises);
 void undead_premises_of_descriptors(undead_premises *premises);
 void undead_premises_of_witnesses(undead_premises *premises);
 void undead_premises_of_counts(undead_premises *premises, uintptr_t isa);

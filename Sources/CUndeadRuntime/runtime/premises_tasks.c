@@ -66,6 +66,8 @@ static ASYNC_CALL void entry(__attribute__((swift_async_context)) void *context)
 static void check_task(undead_premises *premises, undead_pair made) {
   uintptr_t task = made.first, isa = word_at(task);
   LEAKS(ABI_KIND_READ(word_at(isa)) == ABI_KIND_TASK, "the kind of tasks");
+  uintptr_t jobs = undead_premise_symbol_of(LIBRARY, "_swift_concurrency_debug_jobMetadata");
+  if (jobs) LEAKS(ABI_KIND_READ(word_at(word_at(jobs))) == ABI_KIND_JOB, "the kind of jobs");
   LEAKS(undead_is_executable(word_at(task + ABI_TASK_RESUME_FUNCTION)), "where a task goes on");
   LEAKS(word_at(task + ABI_TASK_RESUME_CONTEXT) == made.second, "the frame with which a task goes on");
 }

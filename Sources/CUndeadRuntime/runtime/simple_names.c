@@ -38,8 +38,8 @@ static bool is_object(const undead_mangled *name, size_t length) {
   if (reference != 5 || (length != 5 && (text[5] != 'y' || text[length - 1] != 'G'))) return false;
   uintptr_t descriptor = undead_mangled_descriptor(name);
   if (undead_descriptor_kind(descriptor) != ABI_CONTEXT_CLASS) return false;
-  uint32_t initialization = read_u32(descriptor) >> ABI_INITIALIZATION_SHIFT & ABI_INITIALIZATION_MASK;
-  return initialization != ABI_FOREIGN_INITIALIZATION;
+  // Foreign classes have no metadata of that form, and so no size of it.
+  return read_u32(descriptor) & ABI_CONTEXT_RESILIENT_SUPERCLASS || read_u32(descriptor + ABI_CLASS_DESCRIPTOR_POSITIVE);
 }
 
 // Functions end with "c", and so do few other types.

@@ -9,14 +9,15 @@
 #include "runtime/runtime.h"
 #include <stdio.h>
 
-enum { MAX_FIELD_NAME = 4096, MAX_ELEMENTS = 4096, MAX_VALUE_SIZE = 1 << 30 };
+// Above are addresses: of metadata of Objective-C (MetadataValues.h: LastEnumeratedMetadataKind).
+enum { LAST_KIND = 0x7FF, MAX_FIELD_NAME = 4096, MAX_ELEMENTS = 4096, MAX_VALUE_SIZE = 1 << 30 };
 
 static const undead_fields no_fields;
 
 uint32_t undead_type_kind(uintptr_t type) {
   if (!type || (type & 7) || !undead_is_readable(type - 8, 24)) return UINT32_MAX;
   uintptr_t kind = ABI_KIND_READ(read_word(type));
-  return kind <= ABI_KIND_JOB ? (uint32_t)kind : UINT32_MAX;
+  return kind <= LAST_KIND ? (uint32_t)kind : UINT32_MAX;
 }
 
 uintptr_t undead_type_descriptor(uintptr_t type) {

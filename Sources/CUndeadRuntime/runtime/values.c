@@ -58,13 +58,14 @@ static bool enter_field(descent *walk, const undead_field *field, bool named) {
   return field->type != 0 && !field->indirect;
 }
 
-// Mutex<Value>: its lock, a number, then the value in raw storage, as far behind as it must be.
+// Mutex<Value>: its lock, then the value in raw storage, with which it ends (Mutex.swift).
 static bool enter_mutex(descent *walk) {
   uintptr_t value = read_word(walk->value.type + ABI_VALUE_GENERIC_ARGUMENTS);
-  size_t size, stride;
+  size_t size, stride, whole;
   uint32_t flags;
-  if (!undead_type_layout(value, &size, &stride, &flags)) return false;
-  size_t mask = flags & ABI_WITNESS_ALIGN_MASK, offset = (ABI_MUTEX_LOCK_BYTES + mask) & ~mask;
+  if (!undead_type_layout(walk->value.type, &whole, &stride, &flags)) return false;
+  if (!undead_type_layout(value, &size, &stride, &flags) || size > whole) return false;
+  size_t offset = whole - size;
   if (walk->value.offset < offset || walk->value.offset - offset >= size) return false;
   walk->value.offset -= offset;
   if (walk->value.memory) walk->value.memory += offset;

@@ -112,7 +112,7 @@ static bool is_arena(uintptr_t at, uintptr_t head) {
 // Arenas form a ring, in which the main one is one. What stands before the bins of one is so long as makes it a ring; 0 if
 // nothing does.
 static uintptr_t find_head(uintptr_t bins) {
-  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_WITHOUT_FAST, ARENA_HEAD_2_26};
+  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_SINCE_2_43, ARENA_HEAD_UNTIL_2_26};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
     uintptr_t head = heads[i], main = bins - head, at = word_at(bins + BINS_TO_NEXT);
     for (uint32_t count = 0; at != main && count < MOST_ARENAS && is_arena(at, head); count++)
@@ -124,7 +124,7 @@ static uintptr_t find_head(uintptr_t bins) {
 
 static void list_all_arenas(list_walk *walk, uintptr_t bins) {
   uintptr_t head = find_head(bins);
-  bool has_fast_bins = head && head != ARENA_HEAD_WITHOUT_FAST;
+  bool has_fast_bins = head && head != ARENA_HEAD_SINCE_2_43;
   list_arena(walk, bins, has_fast_bins);
   for (uintptr_t at = word_at(bins + BINS_TO_NEXT); head && at != bins - head; at = word_at(at + head + BINS_TO_NEXT))
     list_arena(walk, at + head, has_fast_bins);
@@ -135,15 +135,17 @@ static uintptr_t find_main_bins(void) {
   for (uint32_t i = 0; i < facts->writable_count; i++) {
     if (!undead_in(facts->libc, facts->writable[i].low)) continue;
     uintptr_t low = (facts->writable[i].low + 7) & ~(uintptr_t)7, high = facts->writable[i].high;
-    for (uintptr_t at = low + ARENA_HEAD_WITHOUT_FAST; at + BINS_TO_NEXT + 8 <= high; at += 8)
+    for (uintptr_t at = low + ARENA_HEAD_SINCE_2_43; at + BINS_TO_NEXT + 8 <= high; at += 8)
       if (are_bins(at)) return at;
   }
   return 0;
 }
 
+static uintptr_t bins_of_cache(void) { return layout.lists == CACHE_BINS_SINCE_2_42 * 2 ? CACHE_BINS_SINCE_2_42 : CACHE_BINS; }
+
 static void list_cache(list_walk *walk, uintptr_t tp) {
   uintptr_t cache = word_at(undead_thread_variable(tp, layout.place)), chunk = cache - CHUNK_HEADER;
-  uintptr_t bins = layout.lists == CACHE_BINS_WITH_LARGE * 2 ? CACHE_BINS_WITH_LARGE : CACHE_BINS;
+  uintptr_t bins = bins_of_cache();
   if (cache < CHUNK_HEADER || !undead_is_chunk(walk->heap, chunk)) return;
   if (undead_chunk_bytes(chunk) - CHUNK_HEADER < layout.lists + bins * 8) return;
   for (uintptr_t i = 0; i < bins; i++) walk_cached(walk, word_at(cache + layout.lists + i * 8), i);
@@ -247,7 +249,12 @@ bool undead_arenas_are_known(void) {
 
 bool undead_caches_are_known(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
-  return layout.place || (tunables && strstr(tunables, "tcache"));
+  if (!layout.place) return tunables && strstr(tunables, "tcache");
+  uintptr_t cache = word_at(undead_thread_variable(undead_thread_pointer(), layout.place));
+  if (cache % 16 || !cache || !undead_is_readable(cache - CHUNK_HEADER, CHUNK_HEADER)) return !cache;
+  // The lists end with the block that they are in, but for what malloc rounds up.
+  uintptr_t end = layout.lists + bins_of_cache() * 8, size = undead_chunk_bytes(cache - CHUNK_HEADER) - CHUNK_SIZE;
+  return size >= end && size - end <= CHUNK_SMALLEST;
 }
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.

@@ -105,7 +105,7 @@ static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, unde
   }
   const undead_layout *layout = kind == UNDEAD_KIND_CLASS ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->category != UNDEAD_CATEGORY_CF || size < ABI_CF_INFO + 8) return 0;
-  return word_at(block + ABI_CF_INFO) >> 8 & 0xFFFF;
+  return word_at(block + ABI_CF_INFO) >> ABI_CF_TYPE_SHIFT & ABI_CF_TYPE_MASK;
 }
 
 // Objects of C++ and libdispatch begin with the address of something in an image, and so do slabs of task memory.

@@ -18,6 +18,7 @@ enum {
   MANAGER_FRAME = 96,       // likewise into _dispatch_event_loop_drain
   MAIN_FRAME_MOST = 4096,   // of a worker's main function
   CONTINUATION_MOST = 96,   // bytes of its block
+  LEAST_ADDRESS = 4096,
 };
 
 static void find_function(const char *name, uintptr_t *low, uintptr_t *high) {
@@ -90,7 +91,7 @@ bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block) {
 }
 
 // libdispatch, queue_internal.h: the continuation of a plain function or block uses no `dc_other`, which holds what an
-// earlier use of the block left there. Others begin with a class, or have the flag of a channel.
+// earlier use of the block left there. Others begin with a class, or are of channels, which only libdispatch itself makes.
 // A program's own tables look the same: only the function of libdispatch that makes them tells whose a block is, and
 // without backtraces only who refers to it.
 bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *heap, uintptr_t block) {
@@ -103,8 +104,7 @@ bool undead_stale_is_continuation(const undead_stale *stale, const undead_heap *
 bool undead_stale_looks_like_continuation(uintptr_t block, size_t size) {
   if (size < ABI_CONTINUATION_OTHER + 8 || size > CONTINUATION_MOST) return false;
   uint64_t flags = word_at(block);
-  if (flags & ~(uint64_t)ABI_CONTINUATION_FLAG_BITS) return false;
-  if (!(flags & ABI_CONTINUATION_ALLOCATED) || flags & ABI_CONTINUATION_OF_CHANNEL) return false;
+  if (flags >= LEAST_ADDRESS || !(flags & ABI_CONTINUATION_ALLOCATED)) return false;
   return undead_module_of(word_at(block + ABI_CONTINUATION_FUNCTION)) != NULL;
 }
 

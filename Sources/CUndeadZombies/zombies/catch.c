@@ -33,10 +33,8 @@ static uintptr_t function_in(uintptr_t isa, uint32_t slot, bool by_record) {
   return by_record ? entry + (uintptr_t)(intptr_t)((const undead_method_record *)entry)->function : entry;
 }
 
-static bool is_coroutine(uint8_t method) {
-  uint32_t kind = method & ABI_METHOD_KIND_MASK;
-  return kind == ABI_METHOD_KIND_MODIFY || kind == ABI_METHOD_KIND_READ;
-}
+// Of setters none is asynchronous, and what comes behind them is a coroutine.
+static bool is_coroutine(uint8_t method) { return (method & ABI_METHOD_KIND_MASK) > ABI_METHOD_KIND_GETTER; }
 
 static uintptr_t message(undead_message_registers *registers, uint32_t slot, bool by_record) {
   uintptr_t self = registers->self;

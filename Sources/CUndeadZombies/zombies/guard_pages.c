@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/guard_pages.h"
+#include "glibc/layout.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "record/allocator.h"
@@ -27,8 +28,7 @@ enum {
 #define WHOLE_GROUP UINT32_MAX
 _Static_assert(SLOT_BYTES == 2 * PAGE, "a page for the header and one for the fields");
 // malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block, and takes
-// its header off. It is to say what it would have said of a block of malloc.
-enum { CHUNK_IS_MAPPED = 2, CHUNK_HEADER = 16, CHUNK_OVERHEAD = 8, CHUNK_LEAST = 32 };
+// its header off. It is to say what it would have said of a block of malloc (glibc/layout.h).
 
 typedef enum { SLOT_FREE, SLOT_LIVE, SLOT_DEAD } slot_state;
 
@@ -172,8 +172,8 @@ static void *not_guarded(void) {
 }
 
 static uint64_t usable_size(size_t size) {
-  uint64_t chunk = (size + CHUNK_OVERHEAD + 15) & ~15ull;
-  return (chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk) - CHUNK_OVERHEAD;
+  uint64_t chunk = (size + CHUNK_SIZE + 15) & ~15ull;
+  return (chunk < CHUNK_SMALLEST ? CHUNK_SMALLEST : chunk) - CHUNK_SIZE;
 }
 
 bool undead_guard_is_half_full(void) {
@@ -187,7 +187,7 @@ void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) 
   if (index == UINT32_MAX) return not_guarded();
   uintptr_t object = object_of(index);
   memset(body_of(index), 0, size - ABI_OBJECT_HEADER);
-  ((uint64_t *)object)[-1] = (usable_size(size) + CHUNK_HEADER) | CHUNK_IS_MAPPED;
+  ((uint64_t *)object)[-1] = (usable_size(size) + CHUNK_HEADER) | CHUNK_MAPPED;
   register_block(object, backtrace);
   __atomic_add_fetch(&counters.guarded, 1, __ATOMIC_RELAXED);
   return (void *)object;

@@ -8,6 +8,7 @@
 #include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
+#include "unwind/code.h"
 #include <string.h>
 
 enum {
@@ -72,7 +73,6 @@ static uintptr_t skip_generic_header(uintptr_t at) {
   if (!is_readable(at, ABI_GENERIC_HEADER_BYTES)) return 0;
   uint32_t parameters = u16_at(at + ABI_GENERIC_HEADER_PARAMETERS);
   uint32_t requirements = u16_at(at + ABI_GENERIC_HEADER_REQUIREMENTS), flags = u16_at(at + ABI_GENERIC_HEADER_FLAGS);
-  if (flags & ABI_GENERIC_HAS_CONDITIONAL_INVERSES) return 0;
   at += ABI_GENERIC_HEADER_BYTES + ((parameters + 3) & ~3u) + requirements * ABI_GENERIC_REQUIREMENT_BYTES;
   if (!is_readable(at, ABI_PACK_HEADER_BYTES)) return 0;
   if (flags & ABI_GENERIC_HAS_PACKS) at += ABI_PACK_HEADER_BYTES + (uintptr_t)u16_at(at) * ABI_PACK_BYTES;
@@ -87,17 +87,38 @@ static uint32_t resilient_words(uintptr_t descriptor) {
   return is_readable(bounds, sizeof bounds) ? (uint32_t)(word_at(bounds) / sizeof(uintptr_t)) : 0;
 }
 
-undead_vtable undead_metadata_vtable(uintptr_t isa) {
+static uint32_t misread;
+
+uint32_t undead_metadata_misread(void) { return __atomic_load_n(&misread, __ATOMIC_RELAXED); }
+
+// Whether the class itself has what a table of methods says: functions where it names some, and records where it says that. Those that
+// nobody calls the linker may have taken out of the class, but not all of them; of initialisers it may.
+static bool is_table_of(uintptr_t isa, const undead_vtable *table) {
+  uint64_t end = ((uint64_t)table->first + table->count) * 8 + u32_at(isa + ABI_CLASS_CLASS_ADDRESS_POINT);
+  uint32_t named = 0, same = 0;
+  if (table->first * 8ull < ABI_CLASS_HEADER_BYTES || end > u32_at(isa + ABI_CLASS_SIZE)) return false;
+  for (uint32_t i = 0; i < table->count; i++) {
+    uintptr_t method = (uintptr_t)table->methods + i * (uintptr_t)ABI_METHOD_BYTES;
+    uintptr_t target = relative_at(method + ABI_METHOD_FUNCTION);
+    uint32_t flags = u32_at(method);
+    undead_code code = target ? undead_code_at(target) : UNDEAD_CODE_UNKNOWN;
+    if (code == (flags & ABI_METHOD_IS_DATA ? UNDEAD_CODE : UNDEAD_NO_CODE)) return false;
+    bool is_same = target && word_at(isa + (table->first + i) * 8ul) == target;
+    named += target && (flags & ABI_METHOD_KIND_MASK) != ABI_METHOD_KIND_INITIALIZER;
+    same += is_same;
+  }
+  return same || !named;
+}
+
+// Where a class says that it has methods of its own, and they are not found, the uses of its dead objects are missed.
+static undead_vtable find_table(uintptr_t isa) {
   undead_vtable table = {0};
-  if (!undead_metadata_is_class(isa)) return table;
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
   uint32_t flags = u32_at(descriptor), initialization = flags >> ABI_INITIALIZATION_SHIFT & ABI_INITIALIZATION_MASK;
-  if (!(flags & ABI_CONTEXT_HAS_VTABLE)) return table;
   uintptr_t at = descriptor + ABI_CLASS_DESCRIPTOR_BYTES;
   if (flags & ABI_CONTEXT_GENERIC && !(at = skip_generic_header(at))) return table;
   if (flags & ABI_CONTEXT_RESILIENT_SUPERCLASS) at += ABI_RESILIENT_SUPERCLASS_BYTES;
   if (initialization == ABI_SINGLETON_INITIALIZATION) at += ABI_SINGLETON_INITIALIZATION_BYTES;
-  if (initialization == ABI_FOREIGN_INITIALIZATION) at += ABI_FOREIGN_INITIALIZATION_BYTES;
   if (!is_readable(at, ABI_VTABLE_HEADER_BYTES)) return table;
   table.first = u32_at(at + ABI_VTABLE_OFFSET);
   if (flags & ABI_CONTEXT_RESILIENT_SUPERCLASS) table.first += resilient_words(descriptor);
@@ -106,6 +127,14 @@ undead_vtable undead_metadata_vtable(uintptr_t isa) {
   table.count = count;
   table.methods = (const uint8_t *)(at + ABI_VTABLE_HEADER_BYTES);
   return table;
+}
+
+undead_vtable undead_metadata_vtable(uintptr_t isa) {
+  if (!undead_metadata_is_class(isa) || !(u32_at(word_at(isa + ABI_CLASS_DESCRIPTOR)) & ABI_CONTEXT_HAS_VTABLE)) return (undead_vtable){0};
+  undead_vtable table = find_table(isa);
+  if (table.methods && is_table_of(isa, &table)) return table;
+  __atomic_fetch_add(&misread, 1, __ATOMIC_RELAXED);
+  return (undead_vtable){0};
 }
 
 static const char *field_of_class(uintptr_t isa, uint32_t offset, uint32_t *best) {

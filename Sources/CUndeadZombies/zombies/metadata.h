@@ -18,6 +18,8 @@ typedef struct {
   const uint8_t *methods;     // method descriptors, ABI_METHOD_BYTES each
 } undead_vtable;
 undead_vtable undead_metadata_vtable(uintptr_t class_isa);
+// Of how many tables the contents were not those of their class.
+uint32_t undead_metadata_misread(void);
 
 // The stored property of `isa` or of a superclass that holds `offset`, "" if it is not known.
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset);

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/quarantine.h"
+#include "glibc/layout.h"
 #include "platform/own_data.h"
 #include "record/allocator.h"
 #include "runtime/abi.h"
@@ -13,13 +14,13 @@
 #include "zombies/threads.h"
 #include <time.h>
 
-enum { CHUNK_HEADER = 16, CHUNK_LEAST = 32, GRANULE = 16, NEAR = 8, FAR = 24 };
+enum { GRANULE = 16, NEAR = 8, FAR = 24 };
 
 // What a dead object costs: its chunk of the allocator, the words of the registry for that, and its entry here.
 static inline __attribute__((always_inline)) uint64_t cost_of(const undead_dead *dead) {
-  uint64_t chunk = (dead->size + CHUNK_HEADER - 8 + 15) & ~15ull;
+  uint64_t chunk = (dead->size + CHUNK_SIZE + 15) & ~15ull;
   if (dead->flags & UNDEAD_DEAD_IS_GUARDED) chunk = UNDEAD_GUARD_SLOT_BYTES;
-  if (chunk < CHUNK_LEAST) chunk = CHUNK_LEAST;
+  if (chunk < CHUNK_SMALLEST) chunk = CHUNK_SMALLEST;
   return chunk + chunk / GRANULE * sizeof(uint32_t) + sizeof *dead;
 }
 

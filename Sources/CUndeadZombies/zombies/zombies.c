@@ -13,6 +13,7 @@
 #include "zombies/guard_pages.h"
 #include "zombies/log.h"
 #include "zombies/object_source.h"
+#include "zombies/premises.h"
 #include "zombies/quarantine.h"
 #include "zombies/report.h"
 #include "zombies/settings.h"
@@ -112,6 +113,10 @@ static bool start_locked(const undead_zombie_options *options) {
     }
     if (!finds_a_way()) {
       reason = "no Swift runtime was found";
+      return false;
+    }
+    if (!undead_premises_let_zombies_start()) {
+      reason = "the classes of this Swift runtime are not as expected";
       return false;
     }
     if (!undead_zombie_classes_prepare()) {

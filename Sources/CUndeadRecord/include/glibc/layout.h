@@ -1,7 +1,9 @@
 // glibc's malloc on 64-bit machines (malloc/malloc.c, malloc/arena.c of the tags glibc-2.26 to glibc-2.42, and of 2.43). What
-// differs between versions stands here and nowhere else; which one it is shows by what fits.
+// differs between versions stands here and nowhere else; which one it is shows by what fits. A name that ends with UNTIL_2_x or
+// SINCE_2_x is that of a number of those versions alone; where there are both, the one without an ending is that of the others.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -12,23 +14,23 @@ enum {
   CHUNK_PREVIOUS_IN_USE = 1,
   CHUNK_MAPPED = 2,
   CHUNK_OF_OTHER_ARENA = 4,
-  CHUNK_FLAGS = CHUNK_PREVIOUS_IN_USE | CHUNK_MAPPED | CHUNK_OF_OTHER_ARENA,
-  CHUNK_OFFSET_MARK = 1,        // MMAP_HP, since 2.43
+  CHUNK_FLAGS = _Alignof(max_align_t) - 1,   // sizes are multiples of what malloc aligns to; the hooks rely on nothing else
+  CHUNK_OFFSET_MARK_SINCE_2_43 = 1,   // MMAP_HP
   FENCE_BYTES = 16,             // a chunk that only ends an area (sysmalloc)
-  FENCE_MOST_BYTES = 32,        // in a heap
+  FENCE_MOST_BYTES = 2 * FENCE_BYTES,   // in a heap
 
   // struct malloc_state: mutex, flags, have_fastchunks; fast bins; top, last_remainder; two links for each bin; binmap[4];
   // next, next_free, attached_threads, system_mem. Distances are from the first bin, which is the unsorted list.
   FAST_BINS = 10,
   BINS = 127,
   BIN_BYTES = 16,
-  ARENA_HEAD = 112,             // up to 2.42: from the arena's start to the bins
-  ARENA_HEAD_WITHOUT_FAST = 24, // from 2.43 on, which has no fast bins and no have_fastchunks
-  ARENA_HEAD_2_26 = 104,        // without have_fastchunks
+  ARENA_HEAD = 112,             // from the arena's start to the bins
+  ARENA_HEAD_SINCE_2_43 = 24,   // without fast bins and have_fastchunks
+  ARENA_HEAD_UNTIL_2_26 = 104,  // without have_fastchunks
   ARENA_FLAGS = 4,              // from the start
   ARENA_NOT_CONTIGUOUS = 2,
   BINS_TO_TOP = 16,             // before the bins
-  BINS_TO_FAST = 96,            // likewise
+  BINS_TO_FAST = BINS_TO_TOP + FAST_BINS * 8,   // likewise
   BINS_TO_NEXT = BINS * BIN_BYTES + 16,
   BINS_TO_SYSTEM_MEMORY = BINS_TO_NEXT + 24,
   BINS_TO_END = BINS_TO_NEXT + 40,
@@ -38,24 +40,20 @@ enum {
   HEAP_PREVIOUS = 8,
   HEAP_SIZE = 16,
   HEAP_INFO = 48,
-  HEAP_INFO_2_34 = 32,
+  HEAP_INFO_UNTIL_2_34 = 32,
 
   // struct malloc_par, from sbrk_base: the counts of mapped chunks before it, the settings of threads' caches behind it.
   PAR_MAPPED_BYTES = -16,
-  PAR_MAPPED_MOST_BYTES = -8,
   PAR_MAPPED_COUNT = -36,       // before it hp_flags, an int, and so an int of padding behind
-  PAR_MAPPED_COUNT_2_34 = -32,
+  PAR_MAPPED_COUNT_UNTIL_2_34 = -32,
   PAR_CACHE_COUNT = 24,
 
   // struct tcache_perthread_struct: a count for each bin (since 2.42: of what may still be put there), of 16 bits (8 before
   // 2.30), then the lists.
   CACHE_BINS = 64,              // sizes from 32 on, by 16
-  CACHE_BINS_WITH_LARGE = 76,   // since 2.42: 12 more, by powers of two
-  CACHE_LARGE_FROM = 1024,      // what the first of them holds, and a little more than the last small bin
+  CACHE_BINS_SINCE_2_42 = 76,   // 12 more, by powers of two
+  CACHE_LARGE_SINCE_2_42 = 1024,   // what the first of them holds, and a little more than the last small bin
 };
-
-// HEAP_MAX_SIZE: 2 * DEFAULT_MMAP_THRESHOLD_MAX, or four huge pages (glibc.malloc.hugetlb=2) of 2 MiB, 16 MiB, 1 GiB ...
-#define HEAP_MOST_BYTES (64ull << 20)
 
 static inline uintptr_t undead_glibc_word(uintptr_t address) { return *(const uintptr_t *)address; }
 static inline uintptr_t undead_chunk_head(uintptr_t chunk) { return undead_glibc_word(chunk + CHUNK_SIZE); }
@@ -65,6 +63,6 @@ static inline uintptr_t undead_glibc_next(uintptr_t place) { return undead_glibc
 // Whether chunks of this size are kept in this bin of a thread's cache.
 static inline bool undead_glibc_is_of_cache_bin(uintptr_t size, uintptr_t bin) {
   if (bin < CACHE_BINS) return size == CHUNK_SMALLEST + bin * 16;
-  uintptr_t least = (uintptr_t)CACHE_LARGE_FROM << (bin - CACHE_BINS);
+  uintptr_t least = (uintptr_t)CACHE_LARGE_SINCE_2_42 << (bin - CACHE_BINS);
   return size >= least && size < least * 2;
 }

@@ -125,7 +125,7 @@ enum {
   ABI_ARRAY_ELEMENTS = ABI_ARRAY_CAPACITY + 8,
 
   // CheckedContinuation.swift: CheckedContinuationCanary, behind the header.
-  ABI_CANARY_CONTINUATION = 16,
+  ABI_CANARY_CONTINUATION = ABI_OBJECT_HEADER,
 
   // StringStorage.swift: __StringStorage. Code units follow; behind them, if the flag says so, the breadcrumbs.
   ABI_STRING_CAPACITY = 16,        // CapacityAndFlags
@@ -149,11 +149,14 @@ enum {
   // these two refer to the storage.
   ABI_DATA_TAG_SHIFT = 62,
   ABI_DATA_SLICE = 1,
-  ABI_DATA_LARGE = 2,
+  ABI_DATA_LARGE = ABI_DATA_SLICE + 1,
 
   // CFRuntime.h (Foundation): CFRuntimeBase; the type id of an object is in bits 8 to 23 of the third word.
   ABI_CF_INFO = 16,
+  ABI_CF_TYPE_SHIFT = 8,
+  ABI_CF_TYPE_MASK = 0xFFFF,
   ABI_CF_CLASS_NAME = 8,           // CFRuntimeClass.className
+  ABI_CF_TIMER_INFO = 144,         // CFRunLoop.c: __CFRunLoopTimer, _context.info
 
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
   ABI_TASK_RESUME_FUNCTION = 56,
@@ -183,13 +186,11 @@ enum {
   ABI_CONTINUATION_COUNT = 8,      // dc_cache_cnt, int: of a recycled one and those behind it
   ABI_CONTINUATION_NEXT = 0x10,
   ABI_CONTINUATION_FUNCTION = 0x20,
-  ABI_CONTINUATION_DATA = 0x30,
-  ABI_CONTINUATION_OTHER = 0x38,
+  ABI_CONTINUATION_DATA = ABI_CONTINUATION_FUNCTION + 16,   // behind the context
+  ABI_CONTINUATION_OTHER = ABI_CONTINUATION_DATA + 8,
   ABI_CONTINUATION_BYTES = ABI_CONTINUATION_OTHER + 8,
-  // Of its flags, its first word unless that is a class.
-  ABI_CONTINUATION_FLAG_BITS = 0xFFF,
+  // Of its flags, its first word unless that is the address of a class.
   ABI_CONTINUATION_ALLOCATED = 0x100,
-  ABI_CONTINUATION_OF_CHANNEL = 0x400,
 
   // ABI/Task.h: AsyncContext.
   ABI_ASYNC_CONTEXT_PARENT = 0,
@@ -209,7 +210,6 @@ enum {
   ABI_GENERIC_HEADER_BYTES = 16,       // then a byte for each parameter, padded to 4
   ABI_GENERIC_REQUIREMENT_BYTES = 12,
   ABI_GENERIC_HAS_PACKS = 1,           // GenericContextDescriptorFlags
-  ABI_GENERIC_HAS_CONDITIONAL_INVERSES = 2,
   ABI_GENERIC_HAS_VALUES = 4,
   ABI_PACK_HEADER_BYTES = 4,           // u16 number of packs, u16 number of shape classes
   ABI_PACK_BYTES = 8,
@@ -220,17 +220,17 @@ enum {
   ABI_INITIALIZATION_MASK = 3,
   ABI_SINGLETON_INITIALIZATION = 1,
   ABI_SINGLETON_INITIALIZATION_BYTES = 12,
-  ABI_FOREIGN_INITIALIZATION = 2,
-  ABI_FOREIGN_INITIALIZATION_BYTES = 4,
   ABI_VTABLE_OFFSET = 0,               // u32, words
   ABI_VTABLE_COUNT = 4,                // u32
   ABI_VTABLE_HEADER_BYTES = 8,
-  ABI_METHOD_BYTES = 8,                // u32 flags, relative pointer to the function
+  ABI_METHOD_FUNCTION = 4,             // behind u32 flags, relative pointer to the function
+  ABI_METHOD_BYTES = ABI_METHOD_FUNCTION + 4,
 
   // MetadataValues.h: MethodDescriptorFlags.
   ABI_METHOD_KIND_MASK = 0x0F,
-  ABI_METHOD_KIND_MODIFY = 4,
-  ABI_METHOD_KIND_READ = 5,
+  ABI_METHOD_KIND_INITIALIZER = 1,
+  ABI_METHOD_KIND_GETTER = ABI_METHOD_KIND_INITIALIZER + 1,
+  ABI_METHOD_KIND_READ = ABI_METHOD_KIND_GETTER + 3,   // behind setter and modify
   ABI_METHOD_IS_DATA = 0x40,       // the slot leads to a record: async, or a coroutine whose caller makes the frame
 };
 #define ABI_CONTEXT_HAS_VTABLE 0x80000000u   // TypeContextDescriptorFlags::Class_HasVTable
@@ -294,15 +294,12 @@ typedef struct {
 #define ABI_REFCOUNT_SIDE_TABLE_SHIFT 62
 #define ABI_REFCOUNT_SIDE_TABLE_TOP 3u   // UseSlowRC and SideTableMark
 
-// Demangling: bytes 0x01-0x17 are followed by a relative pointer, 0x18-0x1F by an absolute one (Demangler.cpp).
-#define ABI_SYMBOLIC_RELATIVE_LAST 0x17
-#define ABI_SYMBOLIC_LAST 0x1F
+// Demangling: control characters are followed by a relative pointer (Demangler.cpp), with few exceptions that no image has.
 #define ABI_SYMBOLIC_DIRECT_CONTEXT 0x01
 #define ABI_SYMBOLIC_INDIRECT_CONTEXT 0x02
 // Function that makes the metadata. Fields of noncopyable types are described so, and yield () as long as the runtime
 // cannot reflect them.
 #define ABI_SYMBOLIC_ACCESSOR 0x09
-#define ABI_MUTEX_LOCK_BYTES 4   // Synchronization.Mutex on Linux: the word of a futex, then the value (Mutex.swift)
 #define ABI_SYMBOLIC_EXISTENTIAL_SHAPE 0x0A         // of any P<X>; the other one is not unique
 #define ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE 0x0B
 
