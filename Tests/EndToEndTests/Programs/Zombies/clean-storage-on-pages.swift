@@ -40,7 +40,7 @@ var sum = 0
 var table: [String: [Int]] = [:]
 var boxes: [Any] = []
 for round in 0..<50 {
-  sum += text(round) + buffer(round % 7 + 1) + leaves(tree(4))
+  sum += text(round + 1) + buffer(round % 7 + 1) + leaves(tree(4))
   table["key \(round % 20)", default: []].append(round)
   boxes.append(Large(a: counter(round)()))
   if round % 3 == 0 { boxes.removeFirst() }
