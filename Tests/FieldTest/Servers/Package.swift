@@ -10,7 +10,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
   ],
   targets: [
-    .executableTarget(name: "FlyingFoxServer", dependencies: ["FlyingFox"]),
+    .executableTarget(
+      name: "FlyingFoxServer", dependencies: ["FlyingFox", .product(name: "FlyingSocks", package: "FlyingFox")]),
     .executableTarget(
       name: "GRPCServer",
       dependencies: [

@@ -35,9 +35,9 @@ let done = DispatchSemaphore(value: 0)
 }
 @inline(never) func round() {
   let handles = (0..<20).map { _ in Handle() }
-  handles.forEach(start)
+  for handle in handles { start(handle) }
   timers.sync {}
-  handles.forEach { $0.cancel() }
+  for handle in handles { handle.cancel() }
 }
 
 for _ in 0..<(CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 400) { round() }

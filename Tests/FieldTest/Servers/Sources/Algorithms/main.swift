@@ -45,7 +45,9 @@ func combinations() async {
   async let chained = sum(chain(source(10), source(10)))
   var count = 0
   for await (first, second) in zip(source(20, pause: pause), source(20)) { count += first.number + second.number }
-  for await (first, second) in combineLatest(source(10, pause: pause), source(10)) { count += first.number + second.number }
+  for await (first, second) in combineLatest(source(10, pause: pause), source(10)) {
+    count += first.number + second.number
+  }
   for await chunk in source(30).chunks(ofCount: 7) { count += chunk.count }
   for await parcel in source(10).adjacentPairs() { count += parcel.1.number }
   count += await sum(source(30, pause: pause).debounce(for: .milliseconds(1)))

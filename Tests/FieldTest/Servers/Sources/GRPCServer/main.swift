@@ -14,7 +14,8 @@ func visit(_ client: GRPCClient<InProcessTransport.Client>, _ number: Int) async
     serializer: serializer, deserializer: deserializer, options: .defaults
   ) { try $0.message }
   let expanded = try await client.serverStreaming(
-    request: ClientRequest(message: message), descriptor: Echo.expand, serializer: serializer, deserializer: deserializer,
+    request: ClientRequest(message: message), descriptor: Echo.expand, serializer: serializer,
+    deserializer: deserializer,
     options: .defaults
   ) { try await $0.messages.reduce(0) { $0 + $1.count } }
   let updated = try await client.bidirectionalStreaming(
