@@ -9,7 +9,7 @@ import UndeadReport
 @Suite(.timeLimit(.minutes(20))) struct WatchTests {
   private let sandbox: Sandbox
 
-  /// Does as it is told by words on standard input; `serve` works until it is told something else, or is killed.
+  /// Works for as many seconds as it is told, if it is not killed before; with `until-closed` only until its standard input is.
   private static let service = """
     import Glibc
     final class Session {
@@ -31,9 +31,13 @@ import UndeadReport
       widgets.append(Widget(requests))
       if widgets.count >= 100 { widgets.removeAll(keepingCapacity: true) }
     }
+    func isClosed() -> Bool {
+      var input = pollfd(fd: 0, events: 0, revents: 0)
+      return CommandLine.arguments.contains("until-closed") && poll(&input, 1, 0) > 0
+    }
     func serve(seconds: Int) {
       let end = time(nil) + seconds
-      while time(nil) < end {
+      while time(nil) < end, !isClosed() {
         for _ in 0..<4 { handle() }
         usleep(10000)
       }
@@ -55,9 +59,24 @@ import UndeadReport
     try sandbox.compileSwift(Self.service, to: "service", "-g")
   }
 
-  private func watch(_ options: String..., program: [String]) throws -> Sandbox.Output {
-    try sandbox.command(
-      [sandbox.path("bin/undead"), "watch", "--every", "100ms"] + options + ["--", "./service"] + program)
+  private func watch(_ words: [String], input: Any? = nil) throws -> Sandbox.Child {
+    try sandbox.start([sandbox.path("bin/undead"), "watch", "--every", "100ms"] + words, input: input)
+  }
+
+  /// Returns when the process has answered so many times more: enough to judge, however long that takes on this machine.
+  private func wait(for watch: Sandbox.Child, answers: UInt64 = 50, of pid: Int32) throws {
+    let session = try #require(try SessionDirectory.containing(pid))
+    let before = try #require(session.state(of: pid)).requestsAnswered
+    try #require(watch.wait { (session.state(of: pid)?.requestsAnswered ?? 0) >= before + numericCast(answers) })
+  }
+
+  /// Watches a program until enough was seen, and has it end then.
+  private func watchUntilJudged(_ options: [String], program: [String]) throws -> Sandbox.Output {
+    let input = Pipe()
+    let watch = try watch(options + ["--", "./service", "3600", "until-closed"] + program, input: input)
+    try wait(for: watch, of: try pid(of: watch))
+    try input.fileHandleForWriting.close()
+    return watch.finish()
   }
 
   private func pid(of child: Sandbox.Child) throws -> Int32 {
@@ -68,7 +87,7 @@ import UndeadReport
   // MARK: Watch
 
   @Test func namesWhatGrowsItsContainerAndItsSite() throws {
-    let output = try watch("--for", "6s", "--fail-on-growth", "Session>100/min", program: ["60", "leaky"])
+    let output = try watchUntilJudged(["--fail-on-growth", "Session>100/min"], program: ["leaky"])
     #expect(output.status == 23, "\(output.error)")
     for text in [
       "  App.Session: now ", "held by `.sessions` of `App.Cache`: ", "allocated at App.handle() at service.swift:16: ",
@@ -79,13 +98,14 @@ import UndeadReport
   }
 
   @Test func aCacheThatIsEmptiedIsNoGrowth() throws {
-    let output = try watch("--for", "6s", "--fail-on-growth", "any", program: ["60"])
+    let output = try watchUntilJudged(["--fail-on-growth", "any"], program: [])
     #expect(output.status == 0, "\(output.error)")
     #expect(output.error.hasSuffix("undead: nothing grows, 0 of 1 rule broken\n"), "\(output.error)")
   }
 
   @Test func aProgramThatEndsByItselfIsToldByItsLastHeap() throws {
-    let output = try watch("--for", "1h", "--heap", sandbox.path("last.heap"), program: ["6", "leaky", "fails"])
+    let output = try watchUntilJudged(
+      ["--for", "1h", "--heap", sandbox.path("last.heap")], program: ["leaky", "fails"])
     #expect(output.status == 3, "\(output.error)")
     #expect(output.error.contains("held by `.sessions` of `App.Cache`: "), "\(output.error)")
     #expect(output.error.contains("note: the program ended after "), "\(output.error)")
@@ -94,10 +114,8 @@ import UndeadReport
 
   /// A script does what it likes around the program.
   @Test func aScriptsProgramIsMeant() throws {
-    let output = try sandbox.command([
-      sandbox.path("bin/undead"), "watch", "--every", "100ms", "--for", "6s", "--format", "json", "--", "bash", "-c",
-      "./service 60 leaky; echo after",
-    ])
+    let output = try watch(["--for", "6s", "--format", "json", "--", "bash", "-c", "./service 60 leaky; echo after"])
+      .finish()
     #expect(output.status == 0, "\(output.error)")
     let report = try #require(
       try JSONSerialization.jsonObject(with: Data(output.error.utf8)) as? [String: Any], "\(output.error)")
@@ -113,34 +131,34 @@ import UndeadReport
   }
 
   @Test func tooLittleIsNoVerdict() throws {
-    let unjudged = try watch("--for", "500ms", program: ["60"])
+    let unjudged = try watch(["--for", "500ms", "--", "./service", "60"]).finish()
     #expect(unjudged.status == 0, "\(unjudged.error)")
     #expect(unjudged.error.contains("undead: too little was seen to judge growth"))
-    #expect(try watch("--for", "500ms", "--fail-on-growth", "any", program: ["60"]).status == 70)
+    let asked = try watch(["--for", "500ms", "--fail-on-growth", "any", "--", "./service", "60"]).finish()
+    #expect(asked.status == 70)
   }
 
   @Test func aRunningProgramGoesOn() throws {
     let child = try sandbox.start([
-      sandbox.path("bin/undead"), "run", "--exit-code", "0", "--", "./service", "60", "leaky",
+      sandbox.path("bin/undead"), "run", "--exit-code", "0", "--", "./service", "3600", "leaky",
     ])
     let pid = try pid(of: child)
-    let output = try sandbox.undead("watch", "\(pid)", "--every", "100ms", "--for", "6s")
+    let first = try watch(["\(pid)"])
+    try wait(for: first, of: pid)
+    first.send(SIGINT)
+    let output = first.finish()
     #expect(output.status == 0, "\(output.error)")
     #expect(output.out.contains("held by `.sessions` of `App.Cache`: "), "\(output.out)")
-    // The tool that started it, and Ctrl-C.
-    let interrupted = try sandbox.start([sandbox.path("bin/undead"), "watch", "\(child.pid)", "--every", "100ms"])
-    let session = try #require(try SessionDirectory.containing(pid))
-    let before = try #require(session.state(of: pid)).requestsAnswered
-    #expect(
-      interrupted.wait { (session.state(of: pid)?.requestsAnswered ?? 0) > before + 30 })
+    // The tool that started it.
+    let interrupted = try watch(["\(child.pid)"])
+    try wait(for: interrupted, of: pid)
     interrupted.send(SIGINT)
     let told = interrupted.finish()
     #expect(told.status == 0 && told.out.contains("App.Session"), "\(told.out) \(told.error)")
     #expect(ProcessFacts.isRunning(pid))
     // It ends in the middle of a watch.
-    let last = try sandbox.start([sandbox.path("bin/undead"), "watch", "\(pid)", "--every", "100ms"])
-    let answered = try #require(session.state(of: pid)).requestsAnswered
-    #expect(last.wait { (session.state(of: pid)?.requestsAnswered ?? 0) > answered + 2 })
+    let last = try watch(["\(pid)"])
+    try wait(for: last, answers: 3, of: pid)
     kill(pid, SIGKILL)
     let ended = last.finish()
     #expect(ended.status == 0 && ended.out.contains("note: process \(pid) ended after "), "\(ended.out) \(ended.error)")
