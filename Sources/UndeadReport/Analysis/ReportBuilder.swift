@@ -186,7 +186,8 @@ extension LeakReport {
   }
 
   /// Said of a look at a program that was not recorded.
-  static let noBacktraces = "no backtraces: the program was not recorded ('undead record PID' begins that in a running one)"
+  static let noBacktraces =
+    "no backtraces: the program was not recorded ('undead record PID' begins that in a running one)"
 
   /// Said of a program whose backtraces were kept in part.
   static let partialBacktraces =

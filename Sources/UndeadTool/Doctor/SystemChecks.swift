@@ -50,7 +50,8 @@ struct SystemChecks {
     }
     if minor < Self.knownGlibc.lowerBound {
       return .warn(
-        "glibc", "\(version): processes that are not recorded, and core files, need 2.\(Self.knownGlibc.lowerBound) or newer",
+        "glibc",
+        "\(version): processes that are not recorded, and core files, need 2.\(Self.knownGlibc.lowerBound) or newer",
         "use 'undead run', which works here")
     }
     if minor > Self.knownGlibc.upperBound {
@@ -133,11 +134,13 @@ struct SystemChecks {
     case "0": return .ok("attach", "processes of this user can be looked at (kernel.yama.ptrace_scope is 0)")
     case "3":
       return .warn(
-        "attach", "kernel.yama.ptrace_scope is 3: 'undead leaks PID' and 'undead record' are forbidden until the machine starts anew",
+        "attach",
+        "kernel.yama.ptrace_scope is 3: 'undead leaks PID' and 'undead record' are forbidden until the machine starts anew",
         "start the program with 'undead run'")
     default:
       return .warn(
-        "attach", "kernel.yama.ptrace_scope is \(scope): 'undead leaks PID' of a process that is not recorded works only as root",
+        "attach",
+        "kernel.yama.ptrace_scope is \(scope): 'undead leaks PID' of a process that is not recorded works only as root",
         "run 'undead leaks PID' as root or with the capability SYS_PTRACE, or: sysctl kernel.yama.ptrace_scope=0")
     }
   }
