@@ -20,5 +20,8 @@ import Testing
     #expect(failed.summary.premises == .init(checked: 140, failed: ["no answer about leaks: a fact"]))
     let read = try JSONDecoder().decode(LeakReport.self, from: JSONEncoder().encode(failed))
     #expect(read.summary.premises == failed.summary.premises)
+    #expect(failed.summary.premises?.zombiesMayBeMissed == false)
+    let zombies = report(checked: 140, failed: ["uses of dead objects may be missed: a fact"])
+    #expect(zombies.summary.premises?.zombiesMayBeMissed == true)
   }
 }

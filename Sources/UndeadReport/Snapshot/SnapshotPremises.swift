@@ -7,6 +7,11 @@ extension Snapshot {
   }
 }
 
+extension LeakReport.Premises {
+  /// True if uses of dead objects were asked for, and a fact failed that finding them rests on (`scan/premises.c`).
+  package var zombiesMayBeMissed: Bool { failed.contains { $0.hasPrefix("uses of dead objects may be missed") } }
+}
+
 extension LeakReport.Summary {
   /// Adds what a process found, or another report says.
   mutating func add(_ found: LeakReport.Premises?) {

@@ -120,7 +120,8 @@ struct ReportPipeline {
   ///   - isKnown: false if leaks may be missing from it.
   private func status(_ report: LeakReport, isKnown: Bool) -> Int32 {
     if report.fails(on: verdict.failOn) { return verdict.exitCode }
-    // Silence must not be taken for "no leaks" where not everything could be seen.
+    // Silence must not be taken for "no leaks" or "no zombies" where not everything could be seen.
+    if report.summary.premises?.zombiesMayBeMissed == true, report.zombies.isEmpty { return ExitStatus.toolFailure }
     return isKnown || !report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
   }
 
