@@ -123,7 +123,9 @@ static void check_functions(undead_premises *premises, uintptr_t plain, uintptr_
   LEAKS(flags & ABI_FUNCTION_ESCAPING && !(word_at(scoped + ABI_FUNCTION_FLAGS) & ABI_FUNCTION_ESCAPING), "which functions escape");
   LEAKS(!(flags & ABI_FUNCTION_CONVENTION_MASK) && (word_at(of_c + ABI_FUNCTION_FLAGS) & ABI_FUNCTION_CONVENTION_MASK) == 0x30000,
         "the convention of functions");
-  uintptr_t differentiable = undead_premise_type("S2fYjrc");
+  uintptr_t block = undead_premise_type("yyXB"), differentiable = undead_premise_type("S2fYjrc");
+  if (block) LEAKS((word_at(block + ABI_FUNCTION_FLAGS) & ABI_FUNCTION_CONVENTION_MASK) == ABI_FUNCTION_CONVENTION_BLOCK,
+                   "the convention of blocks");
   if (differentiable) LEAKS(word_at(differentiable + ABI_FUNCTION_FLAGS) & ABI_FUNCTION_DIFFERENTIABLE
           && !(flags & ABI_FUNCTION_DIFFERENTIABLE), "which functions are differentiable");
 }
