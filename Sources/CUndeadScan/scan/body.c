@@ -273,13 +273,7 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
 }
 
 // A thread that only waits in such a frame may have left behind the count what it stored there long ago.
-static void body_of_changing(undead_bodies *bodies, undead_body *body, const undead_layout *layout, size_t size) {
-  if (layout->storage == UNDEAD_STORAGE_ARRAY && !undead_is_held_by_running(bodies, body->block)) {
-    undead_elements_of(&body->elements, layout, body->block, size);
-    uintptr_t end = body->elements.range_count ? (body->elements.ranges[0].high + 7) & ~(uintptr_t)7 : 0;
-    if (end && end < body->high) body->frames = end;
-    if (end) return;
-  }
+static void body_of_changing(undead_body *body, const undead_layout *layout, size_t size) {
   undead_elements_of_changing(&body->elements, layout, body->block, size);
   if (body->elements.range_count) return;
   uintptr_t loose = (undead_elements_loose_from(layout, body->block, size) + 7) & ~(uintptr_t)7;
@@ -305,7 +299,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   }
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);
-  if (layout->storage && held) body_of_changing(bodies, body, layout, size);
+  if (layout->storage && held) body_of_changing(body, layout, size);
   else if (layout->storage) undead_elements_of(&body->elements, layout, block, size);
   if (layout->category == UNDEAD_CATEGORY_STRING_STORAGE) trim_string(block, body);
   if (layout->kind == UNDEAD_KIND_TASK && bodies->stale->slab_isa) trim_task(bodies, block, body);

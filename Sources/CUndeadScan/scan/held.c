@@ -25,21 +25,16 @@ static bool may_be_changing(const undead_layout *layout, bool running) {
   return layout->storage == UNDEAD_STORAGE_ARRAY || layout->storage == UNDEAD_STORAGE_RING;
 }
 
-// The bit of a block in the list that a running thread refers to: between any two instructions.
-#define BY_RUNNING 1u
-
-static void hold(undead_bodies *bodies, uintptr_t entry) {
-  if (bodies->held && bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = entry;
+void undead_hold(undead_bodies *bodies, uintptr_t block) {
+  if (bodies->held && bodies->held_count < UNDEAD_MOST_HELD) bodies->held[bodies->held_count] = block;
   bodies->held_count++;
 }
-
-void undead_hold(undead_bodies *bodies, uintptr_t block) { hold(bodies, block); }
 
 static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
-  if (layout && may_be_changing(layout, running)) hold(bodies, running ? block | BY_RUNNING : block);
+  if (layout && may_be_changing(layout, running)) undead_hold(bodies, block);
 }
 
 static bool begins_task(undead_bodies *bodies, uintptr_t address, uintptr_t end) {
@@ -139,14 +134,8 @@ void undead_held_close(undead_bodies *bodies) {
   bodies->held = NULL;
 }
 
-static bool is_listed(const undead_bodies *bodies, uintptr_t entry) {
-  if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
-  return undead_place_of_word(bodies->held, bodies->held_count, entry) < bodies->held_count;
-}
-
 bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
-  return is_listed(bodies, block) || is_listed(bodies, block | BY_RUNNING);
+  if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
+  return undead_place_of_word(bodies->held, bodies->held_count, block) < bodies->held_count;
 }
-
-bool undead_is_held_by_running(const undead_bodies *bodies, uintptr_t block) { return is_listed(bodies, block | BY_RUNNING); }
 #endif

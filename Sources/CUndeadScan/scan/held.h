@@ -19,5 +19,3 @@ void undead_held_sort(undead_bodies *bodies);
 
 // True if a thread may be changing the storage at `block`.
 bool undead_is_held(const undead_bodies *bodies, uintptr_t block);
-// The same of a thread that may be between any two instructions. Others store behind an array's count only.
-bool undead_is_held_by_running(const undead_bodies *bodies, uintptr_t block);

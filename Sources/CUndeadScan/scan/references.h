@@ -244,7 +244,6 @@ UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const und
   uintptr_t first = body->elements.tail ? body->elements.tail : body->elements.ranges[0].low;
   undead_walk_fields(heap, block, body, first, weak, visit, context);
   for (uint32_t i = 0; i < ranges; i++) undead_walk_elements(heap, body, i, weak, visit, context);
-  if (body->frames < body->high) undead_walk_bytes(heap, body->frames, body->high, UNDEAD_EVIDENCE_PERHAPS, visit, context);
 }
 
 // All words of a root.
