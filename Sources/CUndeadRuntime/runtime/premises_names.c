@@ -4,6 +4,7 @@
 // TargetExtendedExistentialTypeShape) and environments of generic parameters (GenericContext.h). The names and shapes are made here,
 // by what those headers say: what the runtime makes of them is compared with what the instrument reads.
 #include "runtime/premises_internal.h"
+#include "platform/own_data.h"
 #include "runtime/capture_form.h"
 #include "runtime/captures.h"
 #include "runtime/descriptors.h"

@@ -5,6 +5,7 @@
 // was unloaded: then it is not read.
 #include "zombies/metadata.h"
 #include "platform/memory.h"
+#include "platform/own_data.h"
 #include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"

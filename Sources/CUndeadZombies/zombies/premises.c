@@ -4,6 +4,7 @@
 // the standard library holds the function that the descriptor of its method names.
 #include "zombies/premises.h"
 #include "platform/c_library.h"
+#include "platform/own_data.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "zombies/metadata.h"

@@ -31,8 +31,11 @@ struct LiveLook {
   /// A name under which the tool can read what was written, as long as this lives.
   var path: String { file.path }
 
-  /// True for a process that was not started by `undead run`. It need not exist, and its main thread may have ended.
+  /// True for a process that was not started by `undead run`. Its main thread may have ended.
+  ///
+  /// - Throws: `ToolError` (misuse) if there is no such process.
   static func isNeeded(for pid: pid_t) throws(ToolError) -> Bool {
+    guard System.status(of: "/proc/\(pid)") != nil else { throw .misuse("no such process: \(pid)") }
     guard SessionDirectory.program(of: pid) == nil else { return false }
     return try SessionDirectory.containing(pid) == nil
   }
