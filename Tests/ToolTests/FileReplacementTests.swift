@@ -158,7 +158,7 @@ import UndeadTestSupport
         '\(tool)' run --output /dev/null --save small/full -- true; echo $?
         cat small/report small/baseline small/kept; readlink small/full; ls -A small
         : > small/mounted; mount --bind small/mounted small/report
-        rm small/filler; '\(tool)' report leaking.undead --top 1 --output small/report; echo $?; wc -l < small/mounted
+        rm small/filler; '\(tool)' leaks leaking.undead --top 1 --output small/report; echo $?; wc -l < small/mounted
         """,
       ], environment: leaking)
     try #require(output.status != 77, "no tmpfs can be mounted here: \(output.error)")
