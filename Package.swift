@@ -204,7 +204,7 @@ let package = Package(
         .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
-    .testTarget(name: "UndeadTestingTests", dependencies: ["UndeadTesting"]),
+    .testTarget(name: "UndeadTestingTests", dependencies: ["Undead", "UndeadTesting"]),
     .testTarget(
       name: "ToolTests",
       dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport", "UndeadTool"],

@@ -114,7 +114,8 @@ struct HeapSource {
 
   private static func reason(_ file: HeapFile) -> String {
     let notes = file.snapshot.reportNotes
-    return notes.first { $0.hasPrefix("the heap could not be written") }
+    return file.snapshot.premises?.leaksAreUnknown
+      ?? notes.first { $0.hasPrefix("the heap could not be written") }
       ?? "the library in the program does not know how to"
   }
 }
