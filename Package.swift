@@ -37,7 +37,7 @@ let package = Package(
     .executable(name: "undead", targets: ["UndeadTool"]),
     .plugin(name: "UndeadCommandPlugin", targets: ["UndeadCommandPlugin"]),
   ],
-  // What needs other packages. Whoever depends on this one with `traits: []`, for assertions, resolves and builds no other.
+  // What needs other packages. A package that depends on this one with `traits: []`, for assertions, resolves and builds no other.
   traits: [
     .default(enabledTraits: ["Logging", "Metrics", "Tool"]),
     .trait(name: "Logging", description: "UndeadRunLoopLogging, by swift-log."),

@@ -9,7 +9,7 @@ import UndeadReport
 @Suite(.timeLimit(.minutes(20))) struct WatchTests {
   private let sandbox: Sandbox
 
-  /// Works for as many seconds as it is told, if it is not killed before; with `until-closed` only until its standard input is.
+  /// Works for as many seconds as its argument says, if it is not killed before; with `until-closed` only until its standard input is.
   private static let service = """
     import Glibc
     final class Session {

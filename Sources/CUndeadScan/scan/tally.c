@@ -114,7 +114,7 @@ void undead_tally_add(undead_tally *tally, uintptr_t block) {
 #define UNCERTAIN UINT64_MAX
 
 // The strong references that a count stands for; UNCERTAIN if it does not say that for good: immortal objects, deinits under way.
-// Weak and unowned references, whoever has them, change nothing: what is loaded from one is counted before it is used.
+// Weak and unowned references change nothing, even if a living object has them: what is loaded from one is counted before it is used.
 static uint64_t strong_count(uint64_t refcount) {
   if (refcount >> 63 || (uint32_t)refcount == UINT32_MAX || refcount & ABI_REFCOUNT_DEINITING) return UNCERTAIN;
   uint64_t held = refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK;   // one of them is the object's own

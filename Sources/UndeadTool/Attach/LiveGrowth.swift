@@ -16,7 +16,7 @@ struct LiveGrowth {
   ///
   /// - Throws: `ToolError` (failure) if the process ended before the second one.
   func show(_ pipeline: ReportPipeline, _ sink: OutputSink) throws(ToolError) -> Int32 {
-    // Whoever stops it wants to know what it has seen.
+    // A user who stops it wants to know what it has seen.
     Interruptions.hold()
     let first = try HeapSource(process: pid, timeout: timeout)
     var pipeline = pipeline
