@@ -3,7 +3,7 @@ import Testing
 import UndeadTestSupport
 
 /// Programs that bring another allocator: the same reports, and the allocator does what it promises.
-@Suite(.timeLimit(.minutes(20))) struct AllocatorTests {
+@Suite struct AllocatorTests {
   struct Allocator: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let path: String

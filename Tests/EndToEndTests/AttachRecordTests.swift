@@ -3,7 +3,7 @@ import Testing
 import UndeadTestSupport
 
 /// Recording that is put into programs which were not started under the tool.
-@Suite(.timeLimit(.minutes(20))) struct AttachRecordTests {
+@Suite struct AttachRecordTests {
   /// How the program is compiled.
   enum Build: String, CaseIterable, CustomStringConvertible {
     case debug = "-Onone -g"

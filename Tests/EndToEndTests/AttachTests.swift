@@ -4,7 +4,7 @@ import UndeadHeap
 import UndeadTestSupport
 
 /// Looks at programs that were not started under the tool.
-@Suite(.timeLimit(.minutes(20))) struct AttachTests {
+@Suite struct AttachTests {
   /// How the program is compiled.
   enum Build: String, CaseIterable, CustomStringConvertible {
     case debug = "-Onone -g"

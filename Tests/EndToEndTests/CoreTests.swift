@@ -5,7 +5,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// Core files of programs that knew nothing of the tool.
-@Suite(.timeLimit(.minutes(20))) struct CoreTests {
+@Suite struct CoreTests {
   /// The kernel writes core files into the working directory.
   static let areWritten: Bool = {
     let pattern = (try? String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)) ?? "|"

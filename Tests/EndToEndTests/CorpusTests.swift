@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Every program of the corpus under the tool, compiled without and with optimisation.
-@Suite(.timeLimit(.minutes(20))) struct CorpusTests {
+@Suite struct CorpusTests {
   @Test(arguments: Program.selected(in: "Leaks"))
   func leaks(_ program: Program) async throws { try await check(program) }
 

@@ -3,7 +3,7 @@ import Testing
 
 extension OutsidePackageTests {
   /// Tests that end their process, or a forked copy of it: what was said before stays, and nothing of ours changes the end.
-  @Suite(.serialized, .timeLimit(.minutes(20))) struct EndingTests {
+  @Suite(.serialized) struct EndingTests {
     enum Library: String, CaseIterable {
       case xctest, testing
 

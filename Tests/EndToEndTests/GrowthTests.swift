@@ -5,7 +5,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// What `undead diff` tells of two heap files of one program that grows in a known way.
-@Suite(.timeLimit(.minutes(20))) struct GrowthTests {
+@Suite struct GrowthTests {
   private func tool(_ program: Program) -> String { program.configuration == .release ? Tool.releasePath : Tool.path }
 
   private func withHeaps(

@@ -4,7 +4,7 @@ import UndeadHeap
 import UndeadTestSupport
 
 /// Heap files of programs that know their own graph.
-@Suite(.timeLimit(.minutes(20))) struct HeapGraphTests {
+@Suite struct HeapGraphTests {
   @Test(arguments: Program.selected(in: "Heaps"))
   func isWhatTheProgramKnows(_ program: Program) async throws {
     let seeds = program.name == "random-graph" ? ["1", "2", "3"] : ["0"]

@@ -5,7 +5,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// Heap files of real programs, whose every object is known.
-@Suite(.timeLimit(.minutes(20))) struct HeapTests {
+@Suite struct HeapTests {
   private func tool(_ program: Program) -> String { program.configuration == .release ? Tool.releasePath : Tool.path }
 
   private func answer(_ program: Program, _ file: String, _ options: String...) async throws -> HeapReport {

@@ -4,7 +4,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// A program that links the instrument and tells it facts, under the tool: its own copy is in charge then.
-@Suite(.timeLimit(.minutes(20))) struct LinkedTests {
+@Suite struct LinkedTests {
   @Test func factsOfALinkedCopyAreReported() async throws {
     try await Tool.gate.pass {
       let directory = try TemporaryDirectory()

@@ -5,7 +5,7 @@ import Testing
 /// no other test fails.
 ///
 /// One after the other and beside the corpus: they would be the last in the queue at its gate, and then run alone.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct OutsidePackageTests {
+@Suite(.serialized) struct OutsidePackageTests {
   @Test func markersAreThere() throws {
     let package = try OutsidePackage()
     #expect(package.markers.count > 40)

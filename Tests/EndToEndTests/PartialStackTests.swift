@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What leaked is told as ever where only the innermost calls of its allocations were recorded.
-@Suite(.timeLimit(.minutes(20))) struct PartialStackTests {
+@Suite struct PartialStackTests {
   private static let names = ["closure-stored-in-self", "copy-on-write-storage", "dictionary-values", "many-cycles"]
 
   @Test(arguments: Program.selected(in: "Leaks").filter { names.contains($0.name) })

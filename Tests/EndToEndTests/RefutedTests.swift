@@ -4,7 +4,7 @@ import UndeadReport
 import UndeadTestSupport
 
 /// What a check called a leak, and the program freed, used or stored afterwards.
-@Suite(.timeLimit(.minutes(20))) struct RefutedTests {
+@Suite struct RefutedTests {
   /// Each way in which a claim turns out to be wrong, and what a weak reference brings back, which is no defect.
   @Test(arguments: Program.selected(in: "Refuted"))
   func isFoundOut(_ program: Program) async throws {

@@ -3,7 +3,7 @@ import Testing
 import UndeadTestSupport
 
 /// Snapshots of a program that runs on.
-@Suite(.timeLimit(.minutes(20))) struct SnapshotOnRequestTests {
+@Suite struct SnapshotOnRequestTests {
   @Test(arguments: Program.selected(in: "Requests"))
   func signalToTheTool(_ program: Program) async throws {
     try await Tool.gate.pass {

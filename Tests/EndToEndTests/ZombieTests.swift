@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Programs that use dead objects, and clean ones, under `--zombies` (debug) and `--zombies=guard` (optimised).
-@Suite(.timeLimit(.minutes(20))) struct ZombieTests {
+@Suite struct ZombieTests {
   @Test(arguments: Program.selected(in: "Zombies"))
   func zombies(_ program: Program) async throws {
     try await Tool.gate.pass {
