@@ -88,7 +88,7 @@ static void check_continuations(undead_premises *premises, const dispatch_functi
   LEAKS(word_at(continuation) < 4096 && word_at(continuation) & ABI_CONTINUATION_ALLOCATED,
         "the flags of a continuation of libdispatch");
   size_t size = malloc_usable_size((void *)continuation);
-  LEAKS(undead_allocator_is_other() || (size >= ABI_CONTINUATION_BYTES && size < ABI_CONTINUATION_BYTES + 16),
+  LEAKS(undead_allocator_is_other() || (size >= ABI_CONTINUATION_BYTES && size < ABI_CONTINUATION_BYTES + 32),
         "the size of a continuation of libdispatch");
   handle_by(functions->set_handler, source, 0);
   check_cache(premises, continuation);
