@@ -1,9 +1,9 @@
 // Runs a program, and lets its threads go on instruction by instruction. Every now and then all of them are left alone
 // in the middle of what they do, running in place, and the program looks for leaks.
 //
-//   tracer STRIDE LIBRARY PROGRAM [ARGUMENTS]: a look at each STRIDEth instruction of the program's own code, but for
+//   tracer [--own] STRIDE LIBRARY PROGRAM [ARGUMENTS]: a look at each STRIDEth instruction of the program's own code, but for
 //   functions that the Swift runtime calls from any thread, also while the program looks: PROGRAM.shared has their
-//   addresses and sizes.
+//   addresses and sizes. With --own, what that code calls runs at full speed, and so does what is called from there.
 #define _GNU_SOURCE
 #include "traced.h"
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -24,6 +25,7 @@
 static stepping_traced *shared;
 static pid_t program;
 static unsigned stride, points, looks, reports;
+static bool skips_libraries;
 enum { MOST_FUNCTIONS = 10000 };
 
 static struct {
@@ -112,16 +114,36 @@ static bool is_skipped(uintptr_t pc) {
   return false;
 }
 
-// Lets the thread run to the end of the function that it has entered, by a breakpoint of the processor.
-static void skip(pid_t tid) {
-  long sp = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user, regs.rsp), 0);
-  long end = ptrace(PTRACE_PEEKDATA, tid, sp, 0);
-  if (ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[0]), end)
+// Lets the thread run to a place, by a breakpoint of the processor.
+static void run_to(pid_t tid, long place) {
+  if (ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[0]), place)
       || ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[7]), 1) || ptrace(PTRACE_CONT, tid, 0, 0))
     fail("thread %d cannot skip a function", tid);
   wait_for(tid);
   ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[7]), 0);
-  if (counter(tid) != (uintptr_t)end) fail("thread %d has not come back from a function", tid);
+  if (counter(tid) != (uintptr_t)place) fail("thread %d has not come back from a function", tid);
+}
+
+static long stack_of(pid_t tid) { return ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user, regs.rsp), 0); }
+
+// To the end of the function that the thread has just entered.
+static void skip(pid_t tid) { run_to(tid, ptrace(PTRACE_PEEKDATA, tid, stack_of(tid), 0)); }
+
+static bool comes_after_call(pid_t tid, uintptr_t place) {
+  unsigned char before[8];
+  *(long *)before = ptrace(PTRACE_PEEKTEXT, tid, place - 8, 0);
+  if (before[3] == 0xE8) return true;
+  for (int length = 2; length <= 7; length++)
+    if (before[8 - length] == 0xFF && (before[9 - length] & 0x38) == 0x10) return true;
+  return false;
+}
+
+// Back into the program's own code, if the thread has just called another function from there.
+static void skip_library(pid_t tid) {
+  long stack = stack_of(tid), back = ptrace(PTRACE_PEEKDATA, tid, stack, 0);
+  if (!is_own((uintptr_t)back) || !comes_after_call(tid, (uintptr_t)back)) return;
+  do run_to(tid, back);
+  while (stack_of(tid) <= stack);
 }
 
 // True at an instruction that is to be looked at, false if the body has ended.
@@ -137,6 +159,10 @@ static bool step(uint32_t index, unsigned instructions) {
     uintptr_t pc = counter(tid);
     if (is_skipped(pc)) {
       skip(tid);
+      pc = counter(tid);
+    }
+    if (skips_libraries && is_own(left[index].pc) && !is_own(pc)) {
+      skip_library(tid);
       pc = counter(tid);
     }
     instructions -= is_own(pc);
@@ -219,6 +245,11 @@ static void trace(void) {
 }
 
 int main(int count, char **arguments) {
+  if (count > 1 && !strcmp(arguments[1], "--own")) {
+    skips_libraries = true;
+    arguments++;
+    count--;
+  }
   if (count < 4) return 64;
   stride = (unsigned)atoi(arguments[1]);
   int memory = memfd_create("stepping", 0);
