@@ -47,8 +47,13 @@ extension RunLoopScenario {
       let link = TrackedDisplayLink(target: Owner()) { owner, _ in owner.ticks += 1 }
       link.name = "spinner"
       link.add(to: loop, forMode: .common)
-      try loop.schedule(after: 0.05) { _ in work() }.name = "slow"
-      loop.run(for: .milliseconds(600))
+      let isDone = DispatchSemaphore(value: 0)
+      try loop.schedule(after: 0.05) { _ in
+        work()
+        isDone.signal()
+      }.name = "slow"
+      repeat { loop.run(for: .milliseconds(100)) } while isDone.wait(timeout: .now()) == .timedOut
+      loop.run(for: .milliseconds(300))
       precondition(link.droppedFrames > 0)
       link.invalidate()
       return false
