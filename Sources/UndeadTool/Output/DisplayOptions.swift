@@ -85,7 +85,7 @@ struct DisplayOptions: ParsableArguments {
   @Option(help: "Colour in the text report: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: Color = .auto
 
-  @Flag(name: .shortAndLong, help: "Say what the tool does.")
+  @Flag(name: .shortAndLong, help: "Print what the tool does.")
   var verbose = false
 
   @Flag(name: .shortAndLong, help: "Write no report in text if nothing was found and everything was checked.")
