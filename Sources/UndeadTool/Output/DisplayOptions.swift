@@ -116,7 +116,7 @@ struct DisplayOptions: ParsableArguments {
     if verbose { Message.say(text()) }
   }
 
-  /// What the instrument is told of them: variables of its environment.
+  /// What the instrument gets of them: variables of its environment.
   var settings: [String: String] {
     var settings: [String: String] = [:]
     if noStacks { settings["UNDEAD_BACKTRACES"] = "0" }
