@@ -45,7 +45,7 @@ public enum LeakDetector {
     undead_stop()
   }
 
-  /// Begins a new generation: what is allocated from now on, until the next mark, can be told from what was there before.
+  /// Begins a new generation: distinguishes what is allocated until the next mark from what was there before.
   ///
   /// Heap files know the generation of each block (`undead heap --by generation`). `undead mark PID` does the same from
   /// outside. It takes about a microsecond, and allocations cost no more than before.

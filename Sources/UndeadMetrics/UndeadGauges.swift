@@ -108,7 +108,7 @@ public struct UndeadGauges: Sendable {
       amounts[name, default: (0, 0)].objects += entry.objects
       amounts[name, default: (0, 0)].bytes += entry.bytes
     }
-    // Names that say themselves which type is meant are told in any case.
+    // Names that are unambiguous are reported in any case.
     for name in configuration.types where !name.contains("*") && amounts[name] == nil { amounts[name] = (0, 0) }
     let worst = amounts.sorted { a, b in (b.value.objects, a.key) < (a.value.objects, b.key) }
     let shown = worst.prefix(configuration.mostTypes)

@@ -6,7 +6,7 @@ public enum HeapProfile {
   /// The bytes of the profile, before ``Gzip`` compresses them.
   ///
   /// What is in memory, as `inuse_objects` and `inuse_space`, with labels `type`, `module` and `generation`. Where
-  /// allocations are sampled these are estimates, and what was allocated since the start, freed or not, is told, too, as
+  /// allocations are sampled these are estimates, and what was allocated since the start, freed or not, is in
   /// `alloc_objects` and `alloc_space`, without labels: the four values of a heap profile of Go.
   ///
   /// - Parameter symbols: names of the code addresses of the file.

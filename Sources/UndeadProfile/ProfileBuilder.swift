@@ -45,7 +45,7 @@ struct ProfileBuilder {
   /// - Parameters:
   ///   - labels: of every sample.
   ///   - sampleBytes: one allocation was sampled for so many bytes, on average, and it is known what was allocated since the
-  ///     start, which is told as Go does; nil if all backtraces were kept.
+  ///     start, which is written as Go does; nil if all backtraces were kept.
   ///   - view: the kind of value that is shown first.
   init(labels: Labels = [:], sampleBytes: Int? = nil, view: ProfileView = .inUse) {
     commonLabels = labels

@@ -1,5 +1,5 @@
 #if !canImport(Glibc) || UNDEAD_WITHOUT_INSTRUMENT
-// The names of this module where it is not there: whoever uses one is told why by the compiler. Platforms with a run loop
+// The names of this module where it is not there: the compiler prints why at each use. Platforms with a run loop
 // of their own in Foundation need no other one.
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")

@@ -133,7 +133,7 @@ public final class UndeadDebugService: Sendable {
 
   // MARK: What answers share
 
-  /// Says why nothing can be told, and how to change that.
+  /// Says why nothing can be answered, and how to change that.
   func requireRecording() throws {
     if let reason = LeakDetector.inactiveReason { throw NotRecording(reason: reason) }
   }
@@ -172,7 +172,7 @@ struct BadQuery: Error, CustomStringConvertible {
   }
 }
 
-/// Nothing is recorded, so nothing can be told.
+/// Nothing is recorded, so nothing can be answered.
 struct NotRecording: Error {
   var reason: String
 }

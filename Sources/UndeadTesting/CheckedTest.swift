@@ -71,7 +71,7 @@ extension Test {
 ///
 /// With the trait `.noLeaks` on the test or its suite the check is made when the test case ends, and the issue is one
 /// of the test, at this line. Without it there is no moment in Swift Testing to check at: then objects that are alive
-/// when the process ends are told on standard error, and the process ends with status 1.
+/// when the process ends are reported on standard error, and the process ends with status 1.
 ///
 /// - Parameters:
 ///   - object: the object; nil is not tracked. It is never kept alive.

@@ -12,7 +12,7 @@ import UndeadSystem
 /// ```
 ///
 /// Each case of a parameterised test is checked on its own, with the instance of the suite and its `init` and `deinit`.
-/// Tests run in parallel: a leak is an issue of the test that made it. What no test can be shown to have made is told
+/// Tests run in parallel: a leak is an issue of the test that made it. What no test is known to have made is reported
 /// once, when the process ends. Objects given to ``trackForMemoryLeaks(_:grace:sourceLocation:)`` are checked first.
 public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
   var rules: [String] = []

@@ -8,7 +8,7 @@ import XCTest
 /// The run of a test case that checks for leaks when everything of the test has ended, and its result is not final yet.
 ///
 /// XCTest runs teardown blocks first, then `tearDown`, `tearDownWithError` and the asynchronous `tearDown`. Only the
-/// end of the run is later than all of them, and early enough to fail the test: observers are told when it is too late.
+/// end of the run is later than all of them, and early enough to fail the test: observers are called too late.
 final class CheckedTestCaseRun: XCTestCaseRun {
   override func stop() {
     DeepCall.forgetEarlierCalls()

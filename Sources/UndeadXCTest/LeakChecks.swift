@@ -58,7 +58,7 @@ extension XCTestCase {
   }
 }
 
-/// Is told of the tests of the process by XCTest, on the main thread.
+/// XCTest calls it for the tests of the process, on the main thread.
 final class LeakCheckObserver: NSObject, XCTestObservation, Sendable {
   static let shared: LeakCheckObserver = {
     let observer = LeakCheckObserver()

@@ -1,4 +1,4 @@
-// Whether a live block can be a leak of the program at all, told from who allocated it and from its first word.
+// Whether a live block can be a leak of the program at all, by who allocated it and by its first word.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

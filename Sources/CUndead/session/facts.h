@@ -1,4 +1,4 @@
-// What the layers above told a check, kept until its snapshot is written.
+// What the layers above pass to a check, kept until its snapshot is written.
 #pragma once
 #include "undead_facts.h"
 #include "scan/scan.h"

@@ -37,7 +37,7 @@ typedef struct {
   undead_section *section;
   mapping *mappings;
   uint32_t count;
-  uint64_t sums[MEMORY_OTHER + 1][2];   // resident and reserved bytes of what is told in one line
+  uint64_t sums[MEMORY_OTHER + 1][2];   // resident and reserved bytes of what is shown in one line
 } memory_map;
 
 // The library, the state file, and what copies of the process share with it.
@@ -150,7 +150,7 @@ static void sum_up(memory_map *map, memory_kind kind, uint64_t resident, uint64_
   map->sums[kind][1] += reserved;
 }
 
-// What of a file is resident, in all of its mappings, is told when the first one is met.
+// What of a file is resident, in all of its mappings, is counted when the first one is met.
 static void tell_file(memory_map *map, uint32_t first) {
   uint64_t resident = 0, reserved = 0;
   uint32_t name = map->mappings[first].name;

@@ -1,5 +1,5 @@
 // Limits of its memory that the program sets itself (setrlimit). What the instrument needs comes on top, so that the
-// program has as much as without it, and it is told the limits that it has set.
+// program has as much as without it, and it reads back the limits that it has set.
 #pragma once
 #include <sys/resource.h>
 #include <sys/types.h>

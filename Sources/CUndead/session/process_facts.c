@@ -175,7 +175,7 @@ static void add_samples(undead_process_facts *facts) {
   add_counter(facts, "sampleStoreBytes", samples.store_bytes);
 }
 
-// Nothing false is told then, but less.
+// Nothing false is reported then, but less.
 static void add_allocator(undead_process_facts *facts) {
   const char *gap = undead_allocator_gap();
   if (!gap) return;

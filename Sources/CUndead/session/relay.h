@@ -13,7 +13,7 @@
 void undead_relay_begin(const char *session);
 
 // Filters of system calls that this process has now, as far as they are known to be harmless. Programs that it starts
-// are told, since they cannot see what the filters do.
+// get their number, since they cannot see what the filters do.
 uint32_t undead_relay_known_filters(void);
 void undead_relay_count_filter(void);
 

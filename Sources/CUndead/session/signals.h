@@ -19,7 +19,7 @@ bool undead_signal_is_managed(int signal);
 // Makes our handler the action of a managed signal.
 void undead_signal_manage(int signal);
 
-// True if `handler` is ours: the program must be told SIG_DFL instead.
+// True if `handler` is ours: the program must get SIG_DFL instead.
 bool undead_signal_handler_is_ours(const void *handler);
 
 #pragma GCC visibility pop

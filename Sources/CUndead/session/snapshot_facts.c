@@ -1,6 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// The sections of a snapshot with what the layers above told.
+// The sections of a snapshot with the facts of the layers above.
 #include "session/snapshot_sections.h"
 #include <string.h>
 

@@ -43,7 +43,7 @@ void undead_section_write(
 // A section whose bytes are in the file already.
 void undead_section_place(undead_writer *writer, uint32_t kind, uint64_t offset, uint64_t bytes);
 
-// What the layers above told; empty sections if that is NULL.
+// The facts of the layers above; empty sections if that is NULL.
 void undead_section_write_facts(undead_writer *writer, const undead_facts *facts);
 // String with the name of the loop that holds an item.
 uint32_t undead_section_loop_name(undead_writer *writer, const undead_facts *facts, uint32_t item);

@@ -1,6 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Whether a test left anything behind, told from the records of blocks alone.
+// Whether a test left anything behind, from the records of blocks alone.
 #include "session/survivors.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"

@@ -1,4 +1,4 @@
-// Whether this process runs Swift code, told cheaply at its start.
+// Whether this process runs Swift code, found cheaply at its start.
 #pragma once
 #include <stdbool.h>
 

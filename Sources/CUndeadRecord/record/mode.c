@@ -47,7 +47,7 @@ undead_stacks undead_record_stacks_wanted(void) {
   return strcmp(wanted, "hybrid") == 0 ? UNDEAD_STACKS_HYBRID : UNDEAD_STACKS_FULL;
 }
 
-// Zombies are told with whole backtraces, and tests are found in them.
+// Zombies are reported with whole backtraces, and tests are found in them.
 static bool may_be_partial(void) {
   const char *zombies = undead_setting("UNDEAD_ZOMBIES");
   return undead_record_stacks_wanted() == UNDEAD_STACKS_HYBRID && (!zombies || !*zombies || is_zero(zombies)) &&

@@ -34,7 +34,7 @@ static word_kinds kinds_of_standard(uintptr_t descriptor) {
   return is_one_of(name, objects, sizeof objects / sizeof *objects) ? one_object : nothing;
 }
 
-// Of a field of a value of this type, as far as the field's type can be told by its name.
+// Of a field of a value of this type, as far as the field's name gives its type.
 static word_kinds kinds_of_field(uintptr_t type, const undead_mangled *name, int depth) {
   const char *text = (const char *)name->address;
   uint32_t size = 0;

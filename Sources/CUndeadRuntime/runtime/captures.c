@@ -104,7 +104,7 @@ static bool read_substitution(substitution *result, const undead_capture_list *c
   result->environment.levels = levels;
   for (uint32_t depth = 0; depth < levels; depth++) {
     for (uint32_t index = 0; index < counts[depth]; index++, total++) {
-      // A hole cannot be told to the runtime.
+      // The runtime has no way to describe a hole.
       if (!argument[depth][index] || total == MAX_PARAMETERS) return false;
       result->arguments[total] = argument[depth][index];
     }

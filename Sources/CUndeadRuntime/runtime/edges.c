@@ -119,7 +119,7 @@ static bool name_edge(const undead_scan_result *result, const undead_edge *edge,
   return boxed;
 }
 
-// What is kept of memory between two names holds for one result only; without a time none can be told from another.
+// What is kept of memory between two names holds for one result only; without a time, results cannot be distinguished.
 static void begin_result(const undead_scan_result *result) {
   static const undead_scan_result *begun;
   static uint64_t begun_time;

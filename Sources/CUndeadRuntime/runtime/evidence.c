@@ -131,7 +131,7 @@ undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offs
   for (size_t at = offset; at < offset + 8; at++) {
     uint8_t value = map->byte[at];
     if (value == BYTE_PADDING || value == found) continue;
-    // Parts of several fields: numbers, or nothing that can be told.
+    // Parts of several fields: numbers, or unknown.
     if (found != BYTE_PADDING) return UNDEAD_EVIDENCE_RAW;
     found = value;
   }

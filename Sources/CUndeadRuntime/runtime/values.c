@@ -137,7 +137,7 @@ static bool witnesses_of(uintptr_t type, enum_witnesses *witnesses) {
   return true;
 }
 
-// The case that the enum is in, NULL if that cannot be told. A payload that shares its bits with the tag is looked at
+// The case that the enum is in, NULL if that is unknown. A payload that shares its bits with the tag is looked at
 // in a copy from now on.
 static const undead_field *current_case(descent *walk, const undead_fields *cases, bool shares_bits) {
   enum_witnesses witnesses;

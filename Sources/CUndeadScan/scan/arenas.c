@@ -173,7 +173,7 @@ static void list_put_aside(list_walk *walk) {
     if (!is_mapped(block - CHUNK_HEADER) && !note(walk, block - CHUNK_HEADER)) return;
 }
 
-// Where malloc's memory itself told which blocks there are, all of it is known. A block with pages that cannot be read counts as
+// Where malloc's memory lists the blocks, all of it is known. A block with pages that cannot be read counts as
 // none, and the rest of it as somebody's.
 static bool exclude_found(undead_intervals *excluded) {
   const undead_glibc_heap *found = undead_glibc_found();

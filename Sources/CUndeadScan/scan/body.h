@@ -79,7 +79,7 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at);
 // Of the word at `at`, of a value whose words are `words`, which is the one at `index`, of an existential's buffer: NONE if the
 // value in the buffer does not use it, NUMBER if it is one, else BUFFER.
 undead_evidence undead_evidence_of_buffer(const uint8_t *words, size_t index, uintptr_t at);
-// Whether undead_body_of, the walk of the body, and what notes it ask for nothing that only one thread may be told at a time:
+// Whether undead_body_of, the walk of the body, and what notes it need nothing that only one thread may read at a time:
 // types of values in existentials and what is a side table, which are kept in tables of all.
 bool undead_body_is_shareable(undead_bodies *bodies, uintptr_t block, size_t size);
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word);

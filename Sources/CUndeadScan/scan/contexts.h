@@ -15,7 +15,7 @@ bool undead_is_return_address(uintptr_t address);
 // What lies on the stack for a signal that came while its thread was in a system call of libc, or about to be in one.
 typedef struct {
   undead_interval saved[2];   // registers that functions leave as they are
-  undead_interval dead;       // those that calls leave undefined, what the handler was told, what is unused below the stack pointer
+  undead_interval dead;       // undefined by calls, arguments of the handler, unused below the stack pointer
 } undead_signal_frame;
 
 // Reads the frame at `at`, on the stack of the code that the signal interrupted, which has its stack pointer at `sp` and

@@ -1,6 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Stacks of threads that have ended, told by glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
+// Stacks of threads that have ended, from glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
 // new threads, and those of threads that nobody has joined yet.
 #include "platform/processor.h"
 #include "scan/roots_internal.h"

@@ -140,7 +140,7 @@ static bool is_owned_by_others(const edge_list *list, uint32_t node) {
 
 // The frames of a task refer to what their functions use, and used, and a pointer that is not counted to whatever it was given:
 // only what nobody else owns is theirs. Otherwise one leak would belong to another by what a dead variable happens to hold,
-// and a cycle would be told by an `unowned(unsafe)` field of it.
+// and the report of a cycle would show an `unowned(unsafe)` field of it.
 static void note_borrowed(edge_list *list) {
   undead_scan_result *result = &list->storage->result;
   for (uint32_t i = 0; i < result->edge_count; i++) {

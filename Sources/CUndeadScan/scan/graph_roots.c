@@ -30,7 +30,7 @@ static bool is_unrecorded(const root_walk *self, uintptr_t address) {
     && undead_heap_page(heap, address);
 }
 
-// Variables have names; all the words of other memory are told as one.
+// Variables have names; all the words of other memory count as one.
 static uintptr_t place_of(root_walk *self, uintptr_t address) {
   if (!self->mapping || address < self->mapping->low || address >= self->mapping->high) {
     self->mapping = undead_mapping_of(address);

@@ -95,8 +95,8 @@ static uint32_t frames_of_task(uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
   return undead_node_frames(&result, 0, frames, TASK_FRAMES);
 }
 
-// Types that share an isa: boxes of Core Foundation's objects and of errors say themselves what they are, and tasks are told
-// apart by where they wait.
+// Types that share an isa: boxes of Core Foundation's objects and of errors say themselves what they are, and tasks are
+// distinguished by where they wait.
 static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_kind kind) {
   if (kind == UNDEAD_KIND_ERROR) return word_at(block + ABI_ERROR_TYPE);
   if (kind == UNDEAD_KIND_TASK) {

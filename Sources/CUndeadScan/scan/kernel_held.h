@@ -1,4 +1,4 @@
-// Words that only the kernel keeps for the program: the data of epoll registrations, buffers that io_uring was told of
+// Words that only the kernel keeps for the program: the data of epoll registrations, buffers that io_uring has
 // and completions for which its ring had no room, the values of POSIX timers, those of signals that wait to be
 // delivered.
 #pragma once

@@ -36,12 +36,12 @@ struct undead_marker {
   undead_weak_mode weak;
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
   void *context;               // for `cut` and `note`
-  undead_scan_result *result;  // NULL, or told the scopes of what only threads lead to
+  undead_scan_result *result;  // NULL, or gets the scopes of what only threads lead to
   int32_t caller;              // the thread whose stack and registers are no such roots
   bool only_threads;           // the rest of the roots has been followed
   uint32_t late;               // also set in the words of blocks that are marked after all roots but the doubtful ones
   uint64_t doubtful_blocks;    // marked from doubtful roots; if there are none, `late` is not used
-  undead_worklist *kept;       // NULL, or told the late blocks that the counts say others own (scan/counts.h)
+  undead_worklist *kept;       // NULL, or gets the late blocks that the counts say others own (scan/counts.h)
   uint64_t blocks, bytes;      // marked so far
   // Bits to set in the word of a marked block, or NULL. Not asked about objects of plain classes (scan/plain.h).
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);

@@ -6,7 +6,7 @@
 #include "scan/tally.h"
 #include "scan/worklist.h"
 
-#define HELD UNDEAD_WORD_OWNED   // by a thread, at the start of a path, or told of
+#define HELD UNDEAD_WORD_OWNED   // by a thread, at the start of a path, or reported
 
 enum {
   MOST_HOLDERS = 8,      // of one block
@@ -20,7 +20,7 @@ typedef struct {
   undead_scan_result *result;
   undead_bodies *bodies;
   const undead_roots *roots;
-  undead_tally tally;      // of what threads hold and what is told of; `named`: by somebody else than the thread, too
+  undead_tally tally;      // of what threads hold and what is reported; `named`: by another than the thread, too
   const undead_body *body;
   const undead_root *root;
   undead_worklist folded;  // holders that no programmer knows: who holds these tells more

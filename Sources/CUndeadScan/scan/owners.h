@@ -1,4 +1,4 @@
-// How many references there are to what is told of, and whose they are.
+// How many references there are to reported objects, and whose they are.
 #pragma once
 #include "scan/paths.h"
 

@@ -200,7 +200,7 @@ static bool walk_regions(page_walk *walk, uintptr_t low, uintptr_t high) {
   return true;
 }
 
-// Large parts that were only reserved are told faster by this call, which knows nothing of what is swapped out.
+// This call finds large parts that were only reserved faster, which knows nothing of what is swapped out.
 static bool is_untouched(const page_walk *walk, uintptr_t low) {
   uint8_t *resident = walk->pages->resident;
   if (!walk->pages->no_swap || undead_raw3(SYS_mincore, (long)low, PIECE_PAGES * PAGE, (long)resident) < 0) return false;
@@ -224,7 +224,7 @@ static long open_mapped(const undead_mapping *mapping) {
   return undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 }
 
-// Walks the parts of a shared file that are no holes; false if they cannot be told.
+// Walks the parts of a shared file that are no holes; false if they are unknown.
 static bool walk_data(page_walk *walk, uintptr_t low, uintptr_t high) {
   long file = open_mapped(walk->mapping);
   if (file < 0) return false;

@@ -145,7 +145,7 @@ static void reach_reference(void *context, const undead_reference *reference) {
   path_search *search = context;
   if (undead_is_weak_evidence(reference->evidence) != search->numbers) return;
   uintptr_t block = undead_heap_block(search->heap, reference->address), place = reference->at - search->base;
-  // Only what is alive explains anything; a root is told by its index.
+  // Only what is alive explains anything; a root is given by its index.
   if (!block || !(*undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)) return;
   if (search->parent < ITEM_OF_LOOP && place > UINT32_MAX) return;
   reach(search, block, search->parent, search->parent < ITEM_OF_LOOP ? (uint32_t)place : search->root);

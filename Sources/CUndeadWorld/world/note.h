@@ -1,4 +1,4 @@
-// What ptrace, or a replica's maker, told of a thread's registers.
+// What ptrace, or a replica's maker, read of a thread's registers.
 #pragma once
 #include "platform/registers.h"
 #include "world/world.h"

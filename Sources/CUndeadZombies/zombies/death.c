@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) bool is_on_heap(uint32_t word, uint
   return inlined && (refcount >> ABI_REFCOUNT_UNOWNED_SHIFT & ABI_REFCOUNT_UNOWNED_MASK) == 1;
 }
 
-// False if the runtime is to be told what it would have been told: also when it would complain.
+// False if the runtime gets the call as it is, even if it then complains.
 static inline __attribute__((always_inline)) bool is_dead(uint64_t refcount) {
   if (refcount >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP) return true;
   return refcount >> 63 == 0 && refcount & ABI_REFCOUNT_DEINITING &&

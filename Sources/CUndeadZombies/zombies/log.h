@@ -1,4 +1,4 @@
-// The log of zombies in the session directory (Documentation/zombie-log.md).
+// The log of zombies in the session directory (Documentation/zombies.md).
 #pragma once
 #include "undead_sniffer.h"
 #include <stdint.h>

@@ -68,7 +68,7 @@ static void deliver(waiting *taken, bool in_signal) {
   undead_zombie_finding_drop(taken->finding);
 }
 
-// A free place, or one of which nothing is to be told any more; NULL if there is none.
+// A free place, or one that has nothing to report any more; NULL if there is none.
 static waiting *find_room(void) {
   waiting *room = NULL;
   for (uint32_t i = 0; i < PLACES; i++) {

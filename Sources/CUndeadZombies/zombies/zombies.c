@@ -160,7 +160,7 @@ void undead_zombies_stop(void) {
   if (undead_zombies.active) {
     if (replaces_functions) undead_swift_functions_watch(false);
     undead_block_source_set(NULL);
-    // Living objects on guard pages are still to be told.
+    // The filter stays for live objects on guard pages.
     undead_free_filter_keep(undead_guard_bytes ? undead_zombie_filter_guarded : NULL);
     undead_zombies.active = false;
     reason = "the sniffer was stopped";

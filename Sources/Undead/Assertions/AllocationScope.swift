@@ -7,8 +7,8 @@ import UndeadReport
 /// scope takes its own allocations; the outer one reports only what the inner one did not. Detached tasks belong to the
 /// scope that made them, other threads and dispatched blocks to one that runs alone (``ScopeTable``). Of scopes that run
 /// side by side, what leaks there belongs to the scope whose ``function`` is on the stack of the allocation, or that it
-/// hangs together with a leak of; the rest is told when the process ends (``ProcessEnd``). A leak is reported once in a
-/// session, to who asks first.
+/// hangs together with a leak of; the rest is reported at the end of the process (``ProcessEnd``). A session reports a
+/// leak once, to who asks first.
 package final class AllocationScope: Sendable {
   /// The name that reports show.
   package let name: String
@@ -82,7 +82,7 @@ package final class AllocationScope: Sendable {
 
   /// Makes the scope that of the calling thread and of the tasks that are started on it, until ``end()``.
   ///
-  /// For observers that are told of beginning and end; on one thread and in one task, if any, in pairs.
+  /// For observers that are called at beginning and end; on one thread and in one task, if any, in pairs.
   package func begin() {
     session.scopes.enter(number)
     // The runtime copies the value; it wants the metadata of its type.

@@ -2,7 +2,7 @@ import Foundation
 import UndeadReport
 import UndeadSystem
 
-/// The place of an assertion in the source of a test, and how things are told there.
+/// The place of an assertion in the source of a test, and how issues are reported there.
 ///
 /// Each test library has its own; what assertions check and say is the same in all of them.
 package protocol AssertionSite {

@@ -5,7 +5,7 @@ import UndeadSystem
 
 /// What a session checks when the test process ends, after the last test.
 package final class ProcessEnd: Sendable {
-  /// Who made what a scope left behind, or a tracked object: about the line no test library can be told any more.
+  /// Who made what a scope left behind, or a tracked object: test libraries take no more issues for its line.
   fileprivate struct Origin: Sendable {
     let place: String
     let test: String
@@ -114,7 +114,7 @@ package final class ProcessEnd: Sendable {
     return !hasFailed
   }
 
-  /// True if something was told that fails the test run.
+  /// True if something was reported that fails the test run.
   var hasFailed: Bool { state.withLock { $0.failures > 0 } }
 
   fileprivate func noteFailure() { state.withLock { $0.failures += 1 } }
@@ -156,7 +156,7 @@ package final class ProcessEnd: Sendable {
   }
 }
 
-/// The line of an assertion about which no test library can be told anything any more.
+/// The line of an assertion for which test libraries take no more issues.
 private struct EndSite: AssertionSite {
   let session: DetectionSession
   private let origin: ProcessEnd.Origin

@@ -13,7 +13,7 @@ final class ScopeTable: Sendable {
     var running: [UInt32: Int] = [:]
     /// Scopes beside which another one ran.
     var accompanied: Set<UInt32> = []
-    /// Scopes that nobody is to be told of.
+    /// Scopes that are not reported.
     var excluded: Set<UInt32> = []
     /// Innermost of the scopes that run, if they lie in each other.
     var sole: UInt32 = 0
@@ -86,7 +86,7 @@ final class ScopeTable: Sendable {
     }
   }
 
-  /// What is left of the scope and of those in it is told nobody.
+  /// What is left of the scope and of those in it is not reported.
   func exclude(_ scope: UInt32) {
     guard isInUse else { return }
     change { _ = $0.excluded.insert(scope) }
@@ -109,7 +109,7 @@ final class ScopeTable: Sendable {
       return accompanied.contains(scope) ? outside : scope
     }
 
-    /// True for a scope that nobody is to be told of.
+    /// True for a scope that is not reported.
     func isExcluded(_ scope: UInt32) -> Bool { innermost(of: excluded, around: scope) != nil }
 
     /// The innermost of the given scopes that a scope is or lies in; nil if there is none.
@@ -142,7 +142,7 @@ extension AllocationScope {
     session.scopes.add(number, in: outer.number)
   }
 
-  /// Has nobody told what is left of the scope, also at the end of a test run.
+  /// What is left of the scope is not reported, not even at the end of a test run.
   package func exclude() {
     session.scopes.exclude(number)
   }

@@ -1,13 +1,13 @@
 import UndeadReport
 
-/// What the checks of a process know together: which scopes run, what was reported, what is to be told when it ends.
+/// What the checks of a process know together: which scopes run, what was reported, what is reported when it ends.
 ///
 /// One is that of the process, ``process``: what users call checks in it, and assertion sites, scopes and searches hand
 /// it down. Another one, such as that of a test, has tables of its own: neither sees what the other one knows.
 ///
 /// The instrument is one per process, and so is what lies in it, whatever the session: whether anything is recorded
 /// (``Availability``), the numbers of scopes and the task-local value that names the current one, the avoided addresses,
-/// and the lock that lets one check look at a time. What the instrument asks back, or is told to do, is that of
+/// and the lock that lets one check look at a time. What the instrument asks back, or must do, is that of
 /// ``process`` alone: the mark of what is born beside scopes, facts for a look, reports of zombies, the exit handler.
 package final class DetectionSession: Sendable {
   /// The session of the process. It belongs to no scope, whoever asks for it first.
@@ -15,7 +15,7 @@ package final class DetectionSession: Sendable {
 
   /// What it asks about the heap.
   let instrument: Instrument
-  /// What it was told by the environment, and where it tells what no test library hears.
+  /// Settings of the environment, and where it prints what no test library takes.
   package let environment: SessionEnvironment
   let scopes: ScopeTable
   let reported = ReportedLeaks()

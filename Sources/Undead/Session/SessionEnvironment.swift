@@ -1,7 +1,7 @@
 import Foundation
 import UndeadReport
 
-/// What a session is told by the environment of the process, and where it tells what no test library hears.
+/// Settings of the environment of a session, and where it prints what no test library takes.
 package struct SessionEnvironment: Sendable {
   /// True if a check that cannot be made is a failure: `UNDEAD_REQUIRE=1` in the environment.
   package var isRequired: Bool

@@ -186,7 +186,7 @@ public final class CoreFile: Sendable {
     return bytes.firstIndex(of: 0).map { String(decoding: bytes[..<$0], as: UTF8.self) }
   }
 
-  /// The path of the program, as the kernel told it to the program, else of its first file.
+  /// The path of the program, as the kernel gave it to the program, else of its first file.
   public var executable: String {
     if let header = notes.auxiliary[CoreNotes.Auxiliary.programHeaders], let file = notes.file(at: header) {
       return file.path

@@ -31,7 +31,7 @@ enum CoreGaps {
         + "ExternalSizeMax= in coredump.conf; room on the disk)")
   }
 
-  /// The program may have been told not to dump its own memory.
+  /// The program may be set not to dump its own memory.
   private static func checkKinds(_ core: CoreFile) throws(AttachError) {
     for thread in core.notes.threads where thread.fsBase != 0 && thread.fsBase < CoreFile.userEnd {
       guard core.memory(at: thread.fsBase, count: 8).count == 8 else {

@@ -45,7 +45,7 @@ public struct CoreNotes: Equatable, Sendable {
   public internal(set) var arguments = ""
   /// Keys and values that the kernel gave to the program.
   public internal(set) var auxiliary: [UInt64: UInt64] = [:]
-  /// That ended the process, if it is told.
+  /// That ended the process, if it is known.
   public internal(set) var signal: Int?
 
   enum Auxiliary {

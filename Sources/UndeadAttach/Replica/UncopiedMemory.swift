@@ -37,7 +37,7 @@ struct UncopiedMemory {
     }
   }
 
-  /// What stands in a region; nil if that is too much, or cannot be told.
+  /// What stands in a region; nil if that is too much, or unknown.
   private static func part(
     _ region: MemoryMap.Region, _ program: TargetProgram, _ pagemap: Int32, _ room: inout UInt64
   ) -> Part? {

@@ -17,7 +17,7 @@ struct HeldByKernel {
     (polls, isComplete) = Self.polls(of: pid)
   }
 
-  /// Files of epoll; false if there is something whose words are not told.
+  /// Files of epoll; false if there is something whose words are unknown.
   private static func polls(of pid: pid_t) -> (Set<pid_t>, Bool) {
     var polls: Set<pid_t> = []
     for file in ProcFile.files(of: pid) {

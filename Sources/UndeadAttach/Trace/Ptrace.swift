@@ -52,7 +52,7 @@ package struct PtraceError: Error, Equatable {
   package let code: Int32
 }
 
-/// What waitpid(2) told of a thread.
+/// What waitpid(2) reported of a thread.
 package struct WaitStatus: Equatable, CustomStringConvertible {
   package let bits: Int32
 

@@ -48,7 +48,7 @@ struct SurvivableCall {
 
   /// Makes the call.
   ///
-  /// - Parameter onEvent: told of a new process, as the tool numbers it.
+  /// - Parameter onEvent: called with a new process, as the tool numbers it.
   func run(
     _ number: Int, _ arguments: [UInt64], on thread: TracedThread, _ state: State, by deadline: UInt64,
     onEvent: (UInt64) throws(AttachError) -> Void = { _ in }

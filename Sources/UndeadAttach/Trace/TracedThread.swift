@@ -186,7 +186,7 @@ public final class TracedThread {
 
   /// Makes the system call that the registers are set for, whose instruction is next, and stands at its end.
   ///
-  /// - Parameter onEvent: told of the message of a clone event.
+  /// - Parameter onEvent: called with the message of a clone event.
   /// - Returns: what the call gave back.
   @discardableResult
   func runSystemCall(

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// The libraries that stacks of C memory are told by.
+/// The libraries that name stacks of C memory.
 package struct HeapModules {
   /// File names; the first one is that of code in no module.
   package private(set) var names = ["unknown code"]

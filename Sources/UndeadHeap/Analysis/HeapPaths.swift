@@ -73,10 +73,10 @@ package final class HeapPaths {
     }
   }
 
-  /// Nobody reads more references; longer paths, as of lists, lose their middle where they are told.
+  /// Nobody reads more references; longer paths, as of lists, lose their middle where they are shown.
   private static let toldReferences = 400
 
-  /// The references that are told of the way from a root to a block, and the node of the root.
+  /// The references that are shown of the path from a root to a block, and the node of the root.
   package func toldPath(to block: Int) -> (root: Int, edges: [Int]) {
     var path = path(to: block)
     let half = Self.toldReferences / 2

@@ -70,7 +70,7 @@ enum DeadOwners {
     return found
   }
 
-  /// The table of weak references to an object that is gone: a weak reference to one that lives is told as one to the object.
+  /// The table of weak references to an object that is gone: one to a live object counts as one to the object.
   private static func isOrphan(_ block: Int, _ heap: LoadedHeap) -> Bool {
     let sizes: ClosedRange<UInt64> = 24...64
     return heap.group(block) == Int(heap.types.foreign) && sizes.contains(heap.graph.size(block))

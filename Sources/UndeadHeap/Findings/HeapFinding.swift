@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// Something in a heap that is worth a look, told without being asked.
+/// Something in a heap that deserves attention, reported by itself.
 public struct HeapFinding: Codable, Sendable, Equatable {
   /// What it is.
   public enum Kind: String, Codable, Sendable, CaseIterable {
@@ -56,7 +56,7 @@ struct HeapFindingDraft {
   var bytes: UInt64
   /// One of the objects, the one to tell of.
   var block: Int
-  /// Type that is told; nil for that of the block.
+  /// Type that is shown; nil for that of the block.
   var type: String?
   var container: HeapLocations.Name?
   /// Index of STACKS where the tasks wait.
@@ -64,7 +64,7 @@ struct HeapFindingDraft {
   var advice: String
 }
 
-/// How much there has to be of something before it is told.
+/// How much there must be of something before it is reported.
 struct HeapFindingLimits {
   /// Bytes that could be saved.
   let bytes: UInt64

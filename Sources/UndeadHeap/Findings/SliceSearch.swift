@@ -3,7 +3,7 @@ import UndeadReport
 /// Large buffers that only small slices keep alive.
 ///
 /// A reference is taken for a slice only if the words around it say so beyond doubt; one owner of another kind, or one that is
-/// not known, and the buffer is not told.
+/// not known, and the buffer is not reported.
 struct SliceSearch {
   private let heap: LoadedHeap
   /// By buffer: how many elements its slices show, and how many slices there are.

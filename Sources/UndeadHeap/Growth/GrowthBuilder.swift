@@ -108,14 +108,14 @@ struct GrowthBuilder {
       retainPath: totals.examples[UInt32(key)].map { new.heap.retainPath(to: $0.block, &sites.after.frames) } ?? [])
     if pairing != nil { growth.turnover = totals.turnover[UInt32(key)] ?? .init(came: 0, went: 0) }
     let elements = totals.elements[group]
-    // The elements of strings and Data are bytes, which are told anyway.
+    // The elements of strings and Data are bytes, which are shown anyway.
     if isStorage, names.storage[Int(type)]?.isCollection == true, elements.after != elements.before {
       growth.elements = .init(before: elements.before, after: elements.after)
     }
     return growth
   }
 
-  /// The type that the group is told by: one of the program rather than one of the toolchain, an object rather than its
+  /// The type that names the group: one of the program rather than one of the toolchain, an object rather than its
   /// storage; then the one with most bytes.
   private func mainKey(_ group: Int, _ totals: Totals) -> Int {
     func rank(_ key: UInt32) -> (Int, Int, Int) {

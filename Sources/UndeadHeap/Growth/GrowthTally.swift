@@ -31,7 +31,7 @@ extension HeapDiff.Amount {
 
 /// Which types in which places grew of themselves, and not because they hang off something else that grew.
 struct GrowthEntries {
-  /// By key: true for those that are told.
+  /// By key: true for those that are shown.
   private(set) var isEntry: [Bool]
   /// By key: true for those that grew because what they hang off did.
   private(set) var comesAlong: [Bool]
@@ -145,7 +145,7 @@ struct GrowthEntries {
   }
 }
 
-/// What is told together: all types that grew in one field, each type that grew directly below a root.
+/// What is shown together: all types that grew in one field, each type that grew directly below a root.
 struct GrowthGroups {
   /// By key: its group; ``none`` for keys that are no entries.
   private(set) var ofKey: [UInt32]

@@ -39,7 +39,7 @@ public struct HeapDiff: Codable, Sendable, Equatable {
     public var after: Amount
     /// The backtrace of most of them.
     public var allocation: LeakReport.Backtrace
-    /// Where allocations are sampled, the amounts are estimates: in 19 of 20 cases the growth lies so near to what is told.
+    /// Where allocations are sampled, the amounts are estimates: in 19 of 20 cases the growth is so near to it.
     public var margin: Amount?
   }
 

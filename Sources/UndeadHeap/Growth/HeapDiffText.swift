@@ -6,7 +6,7 @@ public enum HeapDiffText {
   private static let siteLimit = 3
   private static let withLimit = 4
   private static let lessLimit = 5
-  /// What changed by less, and by less than a hundredth of what grew most, is told in one line.
+  /// What changed by less, and by less than a hundredth of what grew most, is shown in one line.
   private static let leastBytes = 4096
 
   public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// Where the blocks of a heap hang, told by names alone, so that two heaps can be compared: the field of an object, or
+/// Where the blocks of a heap hang, by names alone, so that two heaps can be compared: the field of an object, or
 /// the root, that holds the collection around a block, or the block itself.
 package final class HeapLocations {
   /// A field of a type, or a root.
@@ -10,7 +10,7 @@ package final class HeapLocations {
     /// `sessions`, `state.items[].handlers`; empty for a root.
     package var field: String
 
-    /// True for a field, and for a variable with a name: what grows there is told as one.
+    /// True for a field, and for a variable with a name: what grows there counts as one.
     package var isNamed: Bool { !field.isEmpty || type.hasPrefix(Self.global) || type.hasPrefix(Self.typeVariable) }
 
     fileprivate static let global = "global "

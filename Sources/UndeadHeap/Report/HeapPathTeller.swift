@@ -13,7 +13,7 @@ package struct HeapPathTeller {
     snapshot.removeFindings()
   }
 
-  /// Adds the shortest path to a block; the paths are told in the order in which they were added.
+  /// Adds the shortest path to a block; the paths are named in the order in which they were added.
   package mutating func add(_ block: Int) {
     // Where the middle is left out, a reference leads from one end of the gap to the other.
     let path = heap.paths.toldPath(to: block)

@@ -135,7 +135,7 @@ struct HeapReferrers {
     }
   }
 
-  /// Objects, tasks and memory are told as they are; storage, contexts and boxes by the object that has them.
+  /// Objects, tasks and memory are shown as they are; storage, contexts and boxes by the object that has them.
   private static func isShown(_ role: NodeRole) -> Bool { role.isVisible || role == .memory }
 
   private func holder(_ block: Int, _ field: String) -> (type: String, field: String) {

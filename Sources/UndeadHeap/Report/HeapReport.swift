@@ -137,7 +137,7 @@ public struct HeapReport: Codable, Sendable, Equatable {
   }
 
   public struct Dominator: Codable, Sendable, Hashable {
-    /// Type of a block, or what is told of a root.
+    /// Type of a block, or name of a root.
     public var type: String
     /// nil for a root.
     public var address: String?

@@ -15,7 +15,7 @@ enum HeapSites {
     return merged.filter { $0.bytes >= least }.prefix(top).map { HeapReport.SiteRow($0, symbols) }
   }
 
-  /// A number for the function and line that allocated, by stack; other stacks are told by their own.
+  /// A number for the function and line that allocated, by stack; other stacks have their own.
   static func places(_ stacks: [Snapshot.Index], _ symbols: HeapSymbols) -> [Snapshot.Index: UInt64] {
     struct Place: Hashable {
       var symbol: String

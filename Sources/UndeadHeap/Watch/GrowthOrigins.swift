@@ -17,7 +17,7 @@ public struct GrowthOrigins: Sendable, Equatable {
 
   public private(set) var origins: [String: Origin] = [:]
 
-  /// Lines for a type: the rest is not told.
+  /// Lines for a type: the rest is not shown.
   static let most = 3
 
   /// None, where no heap could be had.
@@ -31,7 +31,7 @@ public struct GrowthOrigins: Sendable, Equatable {
   ///   - types: names of the types that grew.
   ///   - heap: a heap that was taken after the growth.
   ///   - symbolizer: names the places of allocations; nil to use only the names in the file.
-  ///   - options: how these are told.
+  ///   - options: how these are shown.
   public init(of types: [String], in heap: LoadedHeap, symbolizer: Symbolizer?, options: TextOptions) {
     let found = Self.count(types, in: heap)
     let stacks = found.mapValues { counts in

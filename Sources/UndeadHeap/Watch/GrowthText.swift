@@ -111,7 +111,7 @@ public enum GrowthText {
     return "\(trimmed(min(max(amount, -1e9), 1e9), digits: 1)) GB"
   }
 
-  /// Units that slopes are told in.
+  /// Units of slopes.
   enum Rate {
     case objects, bytes
 

@@ -5,7 +5,7 @@ struct Entries {
   struct Entry {
     /// What stands in `href`: made of signatures, which stay the same from report to report.
     var id: String
-    /// The finding that is told in full.
+    /// The finding that is shown in full.
     var worst: Finding
     /// What else is to blame for the same; nil for zombies.
     var group: Findings.Group?

@@ -21,7 +21,7 @@ struct CycleFinder {
     self.looks = looks
   }
 
-  /// The edges of the most telling cycle, rotated to where it is told from; empty if the component has none.
+  /// The edges of the most telling cycle, rotated to where the report starts it; empty if the component has none.
   mutating func cycle(in component: Int) -> [Int] {
     let nodes = components[component]
     if nodes.count == 1, let node = nodes.first.map(Int.init) {

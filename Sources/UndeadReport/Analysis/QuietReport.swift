@@ -7,7 +7,7 @@ extension Snapshot {
     nodes.count <= Self.mostQuietNodes && suspects.isEmpty && watched.isEmpty && diagnostics.isEmpty && zombies.isEmpty
   }
 
-  /// True if anything in it is told with the code that made it.
+  /// True if anything in it has the code that made it.
   package var mayShowCode: Bool {
     !nodes.isEmpty || !suspects.isEmpty || !watched.isEmpty || !diagnostics.isEmpty || !zombies.isEmpty
   }

@@ -25,7 +25,7 @@ package struct Finding: Sendable, Equatable {
   package var totalBytes: Int?
   /// A few objects, roots of leaks first.
   package var objects: [LeakedObject] = []
-  /// Cycles and paths, in the order in which they are told.
+  /// Cycles and paths, in the order of the report.
   package var chains: [Chain] = []
   /// Whose the references to the object at fault are, as far as it is known.
   package var references: ReferenceCount?
@@ -79,7 +79,7 @@ package struct Site: Sendable, Equatable {
   package var frame: Frame?
   /// The whole stack, innermost first.
   package var backtrace = Backtrace()
-  /// The thread, if it is told.
+  /// The thread, if it is known.
   package var thread: String?
   /// What the place called, if that is a dependency's function: it made the object.
   package var called: Frame?
@@ -111,12 +111,12 @@ package struct Chain: Sendable, Equatable {
   package var root: Root?
   /// The references in order; empty for an object that a root holds itself.
   package var links: [Link] = []
-  /// Type of the first object; nil if only the root is told, or what the root's text says.
+  /// Type of the first object; nil if only the root is shown, or what the root's text says.
   package var start: String?
   /// So many references are left out in the middle.
   package var omitted = 0
 
-  /// A root as it is told.
+  /// A root as text.
   package struct Root: Sendable, Equatable {
     /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
     package var kind: String

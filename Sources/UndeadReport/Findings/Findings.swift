@@ -7,7 +7,7 @@ package struct Findings: Sendable, Equatable {
     /// The groups of the report, the worst first; not empty.
     package var findings: [Finding]
 
-    /// The group that is told in full.
+    /// The group that is shown in full.
     package var worst: Finding { findings[0] }
 
     /// What happened, in a few words, as if it happened once.

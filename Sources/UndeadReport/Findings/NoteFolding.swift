@@ -1,6 +1,6 @@
 /// Brings notes of one kind together, such as those about many processes.
 enum NoteFolding {
-  /// So many of one kind are told one by one.
+  /// So many of one kind are listed one by one.
   private static let limit = 2
   private static let namedLimit = 3
 

@@ -36,7 +36,7 @@ enum DiagnosticText {
     guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
     let site: TextLine = "  \(role)  \(StackText.function(frame))\(StackText.place(frame, options))"
     let stack = options.stacks ? StackText.lines(backtrace, options) : []
-    // A stack of one frame was told already.
+    // A stack of one frame was shown already.
     return [site] + (stack.count > 1 ? stack : [])
   }
 }

@@ -30,7 +30,7 @@ struct FindingText {
     return text.lines
   }
 
-  /// One of many findings of a culprit, of which another one is told in full.
+  /// One of many findings of a culprit, of which another one is shown in full.
   ///
   /// - Parameter first: where that is.
   static func lines(_ finding: Finding, like first: String, title: TextLine, _ options: TextOptions) -> [TextLine] {
@@ -41,7 +41,7 @@ struct FindingText {
     return text.lines + [""]
   }
 
-  /// - Parameter group: what it is the worst of; nil if only the finding itself is to be told.
+  /// - Parameter group: what it is the worst of; nil if only the finding itself is shown.
   private mutating func add(_ finding: Finding, of group: Findings.Group? = nil, title: TextLine) {
     let style: TextStyle = finding.kind == .leak ? .alarm : .warning
     if let group, group.findings.count > 1 {
@@ -212,7 +212,7 @@ struct FindingText {
   private mutating func addStack(_ backtrace: Backtrace, title: TextLine? = nil) {
     guard options.stacks else { return }
     let stack = StackText.lines(backtrace, options)
-    // A stack of one frame was told already.
+    // A stack of one frame was shown already.
     guard stack.count > 1 else { return }
     if let title { lines += ["", "  \(TextStyle.faint.apply(title))"] }
     lines += stack

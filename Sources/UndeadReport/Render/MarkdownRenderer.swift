@@ -1,7 +1,7 @@
 /// Writes a report as a short summary in Markdown: a table of what was found, the most important first, and the first few
 /// findings in full, folded.
 public enum MarkdownRenderer {
-  /// How many findings are told in full.
+  /// How many findings are shown in full.
   private static let fullLimit = 3
 
   /// The summary.

@@ -38,11 +38,11 @@ package enum ReportText {
 }
 
 extension Chain {
-  /// A retain path as it is told; nil for an empty one.
+  /// A retain path as text; nil for an empty one.
   package init?(retainPath path: [PathStep]) {
     guard !path.isEmpty else { return nil }
     self.init(path: path)
-    // An array of closures is none: only what is known to lead through one is told so.
+    // An array of closures is none: only what is known to lead through one is shown so.
     for number in links.indices where links[number].closure == nil && links[number].captures == nil {
       links[number].holdsClosure = false
     }

@@ -269,7 +269,7 @@ struct SnapshotDecoder {
     }
   }
 
-  /// What the layers above the instrument told it.
+  /// What the layers above passed to the instrument.
   private mutating func decodeTold() throws(SnapshotError) {
     let (nodes, stacks) = (snapshot.nodes.count, snapshot.stacks.count)
     snapshot.watched = try entries(.watched) { (entry) throws(SnapshotError) in

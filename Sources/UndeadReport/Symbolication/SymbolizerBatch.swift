@@ -9,7 +9,7 @@ extension Symbolizer {
     let shared = symbolize(Array(space.addresses), modules: space.modules)
     return zip(snapshots, maps).enumerated().map { number, entry in
       let (snapshot, map) = entry
-      // What could not be read is told once.
+      // What could not be read is reported once.
       var result = Result(notes: number == 0 ? shared.notes : [])
       for (address, common) in map { result.symbols[address] = shared.symbols[common] }
       result.symbols.frames.merge(snapshot.symbols.frames) { _, known in known }

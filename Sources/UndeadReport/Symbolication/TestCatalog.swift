@@ -10,7 +10,7 @@ public struct TestCatalog: Sendable, Equatable {
   /// Modules with XCTest cases.
   var modules: Set<String> = []
 
-  /// Makes a catalogue of nothing: tests are told by the frames around them and by their names.
+  /// Makes a catalogue of nothing: tests are recognised by the frames around them and by their names.
   public init() {}
 
   /// Reads the symbol tables of the programs and libraries of snapshots; files that cannot be read add nothing.

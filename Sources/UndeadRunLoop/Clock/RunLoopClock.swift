@@ -36,7 +36,7 @@ public protocol RunLoopClock: AnyObject, Sendable {
   /// Undoes `addJumpObserver(_:)`.
   func removeJumpObserver(_ observer: any ClockJumpObserver)
 
-  /// Whether the system may set this clock, so that a sleeping loop has to be told by the kernel.
+  /// Whether the system may set this clock, so that the kernel must wake a sleeping loop.
   var canBeSet: Bool { get }
 }
 

@@ -84,7 +84,7 @@ public final class VirtualClock: RunLoopClock {
       return true
     }
     if mustWake {
-      // A loop that is idle may move the clock, if it is told that there is something to move it for.
+      // An idle loop may move the clock, if something is due.
       if advancesWhenIdle { tell() }
     } else {
       sleep.finish()

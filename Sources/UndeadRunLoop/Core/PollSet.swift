@@ -5,7 +5,7 @@ import Glibc
 /// What the kernel polls for a loop: each descriptor once, whoever waits for it.
 ///
 /// The kernel remembers files, not numbers: a registration goes away with the last descriptor of its file, and cannot be
-/// reached once its own number is closed. An event for such a one is told by its token, which no other ever gets.
+/// reached once its own number is closed. An event for such a one is recognised by its token, which no other ever gets.
 struct PollSet: ~Copyable {
   enum Outcome: Equatable {
     case done

@@ -8,7 +8,7 @@ struct SleepState {
   private static let longAgo = Int64.min / 2
   private static let defaultGap: Int64 = 150_000
 
-  /// The instant at which the loop wakes by itself; `awake` while it does not sleep, or was told to wake.
+  /// The instant at which the loop wakes by itself; `awake` while it does not sleep, or was woken.
   private(set) var until = awake
   /// Whoever gives the lock back must wake the loop.
   private(set) var mustWake = false

@@ -6,7 +6,7 @@ import Synchronization
 /// The engine behind `RunLoopDiagnostics`. While it is off, the hot paths pay for one load.
 ///
 /// It is on if the program asked for it, and under the instrument, which wants diagnostics for its report. Only what the
-/// program asked for is told to the program.
+/// program asked for is reported to the program.
 enum Diagnostics {
   /// What is remembered of a timer until it is scheduled, or until it dies. It has no unused bytes: what is left in them
   /// looks like references to a scan of memory.

@@ -85,7 +85,7 @@ enum IdleLoops {
 }
 
 extension LoopCore {
-  /// Whether somebody has run the loop, polls its descriptor, or told it to end. The caller holds the lock.
+  /// Whether the loop was run or ended, or its descriptor is polled. The caller holds the lock.
   fileprivate var isRunBySomebody: Bool {
     state.pointee.statistics.passes > 0 || !state.pointee.activations.isEmpty || state.pointee.poller.timer >= 0
       || state.pointee.activations.isStoppedForGood || state.pointee.isFinished

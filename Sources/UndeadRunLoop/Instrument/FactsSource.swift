@@ -11,7 +11,7 @@ import FoundationEssentials
 struct FactsSource {
   /// Nanoseconds that a lock may be held by others.
   private static let patience: Int64 = 50_000_000
-  /// Timers, sources and the like that the instrument is told of, and timers that the report lists.
+  /// Timers, sources and the like that the instrument gets, and timers that the report lists.
   private static let itemLimit = 50_000
   private static let describedLimit = 1000
 

@@ -74,7 +74,7 @@ extension TrackedRunLoop {
       return state.pointee.poller.timer >= 0 || state.pointee.driving.isWaiting
     }
     guard isWaitedFor else { return }
-    // What a driver would have been told may have been told to this run.
+    // This run may have got a notification that was for a driver.
     armForDriver()
     for resume in core.withLock({ core.state.pointee.driving.takeWaiting() }) { resume() }
   }

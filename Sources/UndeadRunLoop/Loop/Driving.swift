@@ -181,7 +181,7 @@ extension TrackedRunLoop {
       // A loop that runs may be asleep until its timer descriptor rings.
       guard !state.pointee.driving.isDriven, state.pointee.activations.isEmpty else { return }
       state.pointee.poller.closeTimer()
-      // Nobody has to be told any more.
+      // There is nobody to notify any more.
       state.pointee.sleep.end()
     }
   }

@@ -18,7 +18,7 @@ extension TrackedRunLoop {
     /// The mode's name.
     public var description: String { rawValue }
 
-    /// The mode in which a loop runs unless told otherwise.
+    /// The mode in which a loop runs by default.
     public static let `default` = Mode(index: ModeTable.defaultMode)
 
     /// Stands for every mode that was declared common: an item added to it is in all of them. It cannot be run.

@@ -7,7 +7,7 @@ import Synchronization
 /// All members are safe to call from any thread; handlers are called on the loop's thread.
 ///
 /// A child that is forked may go on with the loop of the thread that forked: the loop gets descriptors of its own there, and
-/// what the child adds, ends or wakes is nothing to its parent. A signal that the child receives is told to the child only.
+/// what the child adds, ends or wakes is nothing to its parent. Only the child sees a signal that it receives.
 public final class TrackedRunLoopSource: Sendable {
   /// What a descriptor is ready for.
   public struct Conditions: OptionSet, Hashable, Sendable {

@@ -8,7 +8,7 @@ public protocol FrameSource: AnyObject, Sendable {
   /// source says by itself when a frame begins.
   func frame(after instant: Int64) -> Int64
 
-  /// A display link wants to be told of frames that nobody could predict.
+  /// A display link needs notifications of frames that cannot be predicted.
   func add(_ listener: @escaping @Sendable (_ timestamp: Int64) -> Void) -> Int
 
   /// Undoes `add(_:)`.
@@ -66,7 +66,7 @@ public final class ManualFrameSource: FrameSource {
     withExtendedLifetime(removed) {}
   }
 
-  /// How many links want to be told.
+  /// How many links need notifications.
   var listenerCount: Int { listeners.withLock { $0.all.count } }
 
   /// A frame begins now.

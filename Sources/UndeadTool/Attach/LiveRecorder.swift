@@ -42,7 +42,7 @@ struct LiveRecorder {
     (threads.count == 1 ? "thread " : "threads ") + threads.map(String.init).joined(separator: ", ")
   }
 
-  /// At the end of the tool's work: a failure is told, but changes nothing.
+  /// At the end of the tool's work: a failure is reported, but changes nothing.
   func endQuietly() {
     guard ProcessFacts.isRunning(pid) else { return }
     do throws(AttachError) {

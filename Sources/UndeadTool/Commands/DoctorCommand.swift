@@ -6,11 +6,10 @@ import UndeadReport
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Tell what works on this machine, and with a program, and what to do about the rest.",
+    abstract: "Show what works on this machine, or with a program, and what to do about the rest.",
     discussion: """
-      Asks the system what it allows, and checks a small program of the tool's own that leaks. With PROGRAM, tells \
-      whether that can be checked, and how well. 'warn' is of parts that do not work here; 'fail' is of what makes a \
-      check impossible.
+      Tries what the system allows, and checks a small program that leaks. With PROGRAM, reports how well that can \
+      be checked. 'warn': a part does not work here. 'fail': no check is possible.
 
       Exit status: 1 if something fails, else 0. 64: the command line is wrong, or there is no such program.
       """)
@@ -29,7 +28,7 @@ struct DoctorCommand: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
-  @Argument(help: "A program to look at, looked up in PATH.", completion: .file())
+  @Argument(help: "A program to examine, looked up in PATH.", completion: .file())
   var program: String?
 
   enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }

@@ -15,7 +15,7 @@ extension HeapView: ExpressibleByArgument {}
 struct HeapCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "heap",
-    abstract: "Show what is in memory: by type, with what each type keeps alive, and who holds it.",
+    abstract: "Show what is in memory: by type, with what each type retains, and who retains it.",
     discussion: """
       Example:  undead heap 4711
                 undead heap 4711 --type Session
@@ -38,7 +38,7 @@ struct HeapCommand: ParsableCommand {
         + "it, or a pattern with '*'.", valueName: "pattern"))
   var type: String?
 
-  @Option(help: ArgumentHelp("Tell of the object that an address lies in.", valueName: "address"))
+  @Option(help: ArgumentHelp("Show the object that an address lies in.", valueName: "address"))
   var address: String?
 
   @Option(help: ArgumentHelp("Most rows to show (of the text: 20).", valueName: "rows"))

@@ -5,11 +5,11 @@ import Glibc
 struct MarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mark",
-    abstract: "Begin a new generation in a running program: heap files tell what was allocated since.",
+    abstract: "Begin a new generation in a running program: heap files show what was allocated since.",
     discussion: """
-      Mark before and after what you suspect (a request, say), then look at 'undead heap FILE --by generation'. A program \
-      marks itself with LeakDetector.markGeneration("after request"), or undead_mark_generation in C. A mark costs the program \
-      some microseconds, allocations nothing. A process may have 4095.
+      Mark before and after a request, then run 'undead heap FILE --by generation'. A program marks itself with \
+      LeakDetector.markGeneration("after request"), or undead_mark_generation in C. A mark costs some microseconds. \
+      A process may have 4095.
 
       Exit status: 0. 64: the command line is wrong, or the process was not started by 'undead run'. 70: it could not be \
       marked.

@@ -9,9 +9,9 @@ struct MergeCommand: ParsableCommand {
     commandName: "merge",
     abstract: "Merge reports, or heaps, of many hosts or parts of a test run into one.",
     discussion: """
-      FILE is a snapshot, a JSON report, a heap file or the JSON of 'undead heap'; all are of one kind. HOST=FILE names the \
-      host; files of one name are of one host, others are hosts by themselves. Leaks of one signature are one group, \
-      with the number of hosts that have it and how many there are on each; types of heaps likewise.
+      All files are of one kind: snapshots and JSON reports, or heap files and the JSON of 'undead heap'. HOST=FILE \
+      names the host; a file without a name is a host by itself. Leaks of one signature are one group, with their \
+      hosts and the number on each; types of heaps likewise.
 
       Profiles are merged by pprof itself: go tool pprof -proto A.pb B.pb > all.pb
 
@@ -29,7 +29,7 @@ struct MergeCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   @Argument(
-    help: ArgumentHelp("Files, each with the name of its host if that is to be told.", valueName: "[host=]file"),
+    help: ArgumentHelp("Files, each with the name of its host if that matters.", valueName: "[host=]file"),
     completion: .file())
   var files: [String]
 

@@ -16,7 +16,7 @@ final class SupervisedRun {
   /// Set when the command was seen to have ended.
   private(set) var ending: Ending?
 
-  /// What is loaded into the command, and what it is told.
+  /// What is loaded into the command, and its environment.
   struct Instrument {
     var library: PreloadLibrary
     var settings: [String: String]

@@ -9,9 +9,8 @@ struct TestCommand: ParsableCommand {
     abstract: "Run the tests of a package and report what each of them leaked.",
     usage: "undead test [options] [-- ARGUMENTS OF SWIFT TEST...]",
     discussion: """
-      Builds and runs the tests by 'swift test', with XCTest and Swift Testing, and looks for leaks when a test process \
-      ends. The tests need no change; compilers and other tools run without the instrument. What 'swift test' and the \
-      tests print stays as it is; the report, grouped by test, goes to standard error, or to --output.
+      Runs 'swift test' (XCTest and Swift Testing) and searches for leaks when a test process ends. The tests need \
+      no change. The report, grouped by test, goes to standard error, or to --output.
 
       For example:  undead test --report junit=leaks.xml -- --parallel --filter Loader
 

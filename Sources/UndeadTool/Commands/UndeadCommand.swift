@@ -9,7 +9,7 @@ struct UndeadCommand: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "undead",
-    abstract: "Finds Swift objects that do not die when they should, and names the field that keeps them.",
+    abstract: "Finds Swift objects that are not deallocated when they should be, and the field that retains them.",
     discussion: """
       Start with:  undead run -- .build/debug/YourProgram
 

@@ -7,19 +7,18 @@ import UndeadReport
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Count what is alive every second, and say what grows.",
+    abstract: "Count live objects every second, and report what grows.",
     usage: """
       undead watch [options] PID
       undead watch [options] -- PROGRAM ARGUMENTS...
       """,
     discussion: """
-      Counts the live objects by type again and again (the program stands still for some milliseconds), fits how fast each \
-      type grows after a warm-up, and tells those that certainly do, with the collection that holds them and where they \
-      were allocated. A program that is started here is ended by SIGTERM after --for. A process to be watched must run \
-      under 'undead run'.
+      Counts the live objects by type (the program stops for some milliseconds), and reports the types that \
+      certainly grow after a warm-up, with the collection that holds them and the lines that allocate them. A \
+      program that is started here gets SIGTERM after --for. A process to be watched must run under 'undead run'.
 
-      What goes up and down, one step, or a cache that fills and stays full is no growth. Watch for longer than all of that \
-      takes: a minute for a service under load, better ten.
+      A wave, one step, or a cache that fills and stays full is no growth. Watch for longer than these take: for a \
+      service under load, ten minutes.
 
       RULE: 'any' (nothing may grow), '10MB/h' or '1000/min' (all memory, by bytes or blocks), 'App.Session>100/min' or \
       'App.*>1MB/h' (types), 'App.Session' (may not grow at all). '*' stands for any characters; units are B, KB, MB, GB, or \

@@ -11,38 +11,40 @@ struct ZombieOptions: ParsableArguments {
   }
   enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
 
-  @Flag(help: "Report uses of objects after they died.")
+  @Flag(help: "Report uses of deallocated objects.")
   var zombies = false
 
   @Option(
     help: ArgumentHelp(
-      "How: keep (the default of --zombies), or guard, which also protects the memory of dead objects, so that fields are "
-        + "seen in optimised code too (slower). Implies --zombies.", valueName: "keep|guard"))
+      "keep (the default of --zombies), or guard, which also protects the memory of deallocated objects: it catches "
+        + "uses of fields in optimised code, and is slower. Implies --zombies.", valueName: "keep|guard"))
   var zombieMode: Mode?
 
-  @Option(help: "What a zombie does: trap (the program dies there) or report (it goes on as well as it can).")
+  @Option(help: "What a zombie does: trap (the program ends there) or report (it goes on as well as it can).")
   var zombiePolicy: Policy = .trap
 
   @Option(
-    help: ArgumentHelp("Memory for dead objects, such as 64MB (the default).", valueName: "size"),
+    help: ArgumentHelp("Memory for deallocated objects, such as 64MB (the default).", valueName: "size"),
     transform: ZombieOptions.parseSize)
   var zombieBytes: UInt64?
 
-  @Option(help: ArgumentHelp("Most dead objects that are kept, by default a million.", valueName: "objects"))
+  @Option(help: ArgumentHelp("Most deallocated objects that are kept, by default a million.", valueName: "objects"))
   var zombieCount: UInt64?
 
   @Option(
-    help: ArgumentHelp("How long dead objects are kept, such as 500ms or 10s; no limit by default.", valueName: "time"),
+    help: ArgumentHelp(
+      "How long deallocated objects are kept, such as 500ms or 10s; no limit by default.", valueName: "time"),
     transform: ZombieOptions.parseTime)
   var zombieAge: UInt64?
 
   @Option(
     help: ArgumentHelp(
-      "Keep only dead objects of these types and their subclasses: 'App.Poller', 'Poller' or 'App.*', separated by "
+      "Keep only deallocated objects of these types and their subclasses: 'App.Poller', 'Poller' or 'App.*', separated by "
         + "commas.", valueName: "types"))
   var zombieAllow: String?
 
-  @Option(help: ArgumentHelp("Do not keep dead objects of these types and their subclasses.", valueName: "types"))
+  @Option(
+    help: ArgumentHelp("Do not keep deallocated objects of these types and their subclasses.", valueName: "types"))
   var zombieDeny: String?
 
   @Option(

@@ -28,7 +28,7 @@ enum Patient {
     owner.part?.owner = owner
   }
 
-  /// What a check of it told.
+  /// What a check of it reported.
   struct Result {
     var snapshot: Snapshot
     var report: LeakReport

@@ -85,7 +85,7 @@ struct DisplayOptions: ParsableArguments {
   @Option(help: "Colour in the text report: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: Color = .auto
 
-  @Flag(name: .shortAndLong, help: "Say what the tool does.")
+  @Flag(name: .shortAndLong, help: "Print what the tool does.")
   var verbose = false
 
   @Flag(name: .shortAndLong, help: "Write no report in text if nothing was found and everything was checked.")
@@ -116,7 +116,7 @@ struct DisplayOptions: ParsableArguments {
     if verbose { Message.say(text()) }
   }
 
-  /// What the instrument is told of them: variables of its environment.
+  /// What the instrument gets of them: variables of its environment.
   var settings: [String: String] {
     var settings: [String: String] = [:]
     if noStacks { settings["UNDEAD_BACKTRACES"] = "0" }

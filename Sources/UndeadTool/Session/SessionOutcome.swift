@@ -59,7 +59,7 @@ struct SessionOutcome: Equatable {
     if snapshots.isEmpty && failure == nil && !notes.isEmpty { failure = notes.removeFirst() }
   }
 
-  /// Why nothing was checked, in one line: many processes that ended alike are told as one.
+  /// Why nothing was checked, in one line: many processes that ended alike are listed as one.
   var reason: String? {
     failure.map { ([$0] + ReportText.folded(notes: notes)).joined(separator: "; ") }
   }

@@ -52,7 +52,7 @@ typedef struct {
 } undead_maps_line;
 
 // The same with the lines as they were read, into the `buffer` of the caller: for signal handlers, whose stack may be small.
-// Of lines that are longer than it nothing is told.
+// Longer lines are skipped.
 enum { UNDEAD_MAPS_BUFFER = 8192 };   // enough for each path
 bool undead_maps_each_in(
   char *buffer, size_t size, bool (*visit)(void *context, const undead_maps_line *line), void *context);

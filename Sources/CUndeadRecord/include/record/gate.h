@@ -5,7 +5,7 @@
 #include "record/abandoned.h"
 #include <stdbool.h>
 
-// Whoever enters hooks has its code in a section of its own, so that its frames are told from those of the program.
+// Whoever enters hooks has its code in a section of its own, to distinguish its frames from those of the program.
 #ifdef __clang__
 #pragma clang section text = "undead_code"
 #endif
@@ -28,7 +28,7 @@ void undead_gate_wait(void);
 bool undead_gate_holds(int32_t tid, uintptr_t *sp, uintptr_t *thread_pointer);
 
 // A hook is known by the frame of the function that enters it, so that one which a signal handler has jumped out of
-// is told from one that is under way. Not twice in one function; leave it in the function that entered it.
+// is distinguished from one that is under way. Not twice in one function; leave it in the function that entered it.
 static inline __attribute__((always_inline)) void undead_hook_enter(void) {
   const uintptr_t *frame = __builtin_frame_address(0);
   if (__builtin_expect(undead_thread.in_hook != 0, 0)) undead_hook_enter_again(frame);

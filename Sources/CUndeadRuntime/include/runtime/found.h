@@ -64,7 +64,7 @@ typedef enum {
   UNDEAD_ROOT_GLOBAL = 1, UNDEAD_ROOT_STACK, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_REGISTER, UNDEAD_ROOT_RUN_LOOP,
 } undead_root_kind;
 
-#define UNDEAD_MOST_THREAD_SCOPES 256u   // more are not told
+#define UNDEAD_MOST_THREAD_SCOPES 256u   // more are not reported
 
 // A retain path: a root, the node that it holds, then edges (indices) to the node at its end.
 typedef struct {

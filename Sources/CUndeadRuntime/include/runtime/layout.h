@@ -25,13 +25,13 @@ typedef enum {
 } undead_storage_kind;
 
 // What the type says of a word of an object. Whatever the words of an object in use hold at any moment when no thread is
-// changing it: those that cannot be told so are raw.
+// changing it: other words are raw.
 typedef enum {
   UNDEAD_EVIDENCE_RAW = 0,   // anything: unmanaged, untyped or not understood; keeps alive what it names
   UNDEAD_EVIDENCE_COUNTED,   // nothing, or a strong reference that is counted at the object it names
   UNDEAD_EVIDENCE_NUMBER,    // of integer, floating-point or character types, padding, or dead: no reference
   UNDEAD_EVIDENCE_NONE,      // weak, unowned or unused: keeps nothing alive
-  UNDEAD_EVIDENCE_PERHAPS,   // a counted reference if it is in use, which cannot be told
+  UNDEAD_EVIDENCE_PERHAPS,   // a counted reference if it is in use, which is unknown
   // Only in tables, where other words decide: undead_body_evidence (scan/body.h) yields one of the above.
   UNDEAD_EVIDENCE_TEXT,      // of a string: a counted reference unless the top bit is set
   UNDEAD_EVIDENCE_GUARDED,   // counted unless the word that guards it says that there is no value

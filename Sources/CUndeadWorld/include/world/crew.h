@@ -10,7 +10,7 @@
 // UNDEAD_SCAN_THREADS says. 1 beside a program that runs, unless the setting asks for more there.
 uint32_t undead_crew_size(bool program_runs);
 
-// Starts up to `others` threads that run `work`, which is told 1, 2 and so on; returns how many there are. One at a time.
+// Starts up to `others` threads that run `work` with 1, 2 and so on; returns how many there are. One at a time.
 uint32_t undead_crew_start(uint32_t others, void (*work)(void *context, uint32_t index), void *context);
 // Waits until they have ended. If one of them crashed, the helper then crashes as if it had done so itself.
 void undead_crew_join(void);

@@ -1,4 +1,4 @@
-// The zombie sniffer as the session sees it: begun before main, told of forks and of the end.
+// The zombie sniffer as the session sees it: begun before main, called at forks and at the end.
 #pragma once
 #include "undead_sniffer.h"
 #include <stdbool.h>

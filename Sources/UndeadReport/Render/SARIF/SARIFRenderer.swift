@@ -118,7 +118,7 @@ struct SARIFBuilder {
   }
 
   mutating func add(_ growth: SARIFRenderer.Growth) {
-    // What it kept is told in full, where it is kept and not where it leaked.
+    // What it kept is shown in full, where it is kept and not where it leaked.
     var finding = Finding(
       kind: .suspect, cause: SARIFRules.growth, signature: "", title: growth.lines.first?.plain ?? growth.type)
     finding.sites = growth.allocations.map { Site(allocated: $0) }
