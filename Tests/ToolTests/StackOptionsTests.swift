@@ -19,14 +19,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ["--stacks", "some"], ["--stacks", "full", "--no-stacks"], ["--stacks", "hybrid", "--sample", "1KiB"],
-    ["--stacks", "hybrid", "--zombies"], ["--stacks", "sampled", "--zombies"],
+    ["--stacks", "some"], ["--stacks", "full", "--no-stacks"], ["--stacks", "hybrid"],
+    ["--stacks", "none", "--sample", "1KiB"], ["--stacks", "sampled", "--zombies"],
   ])
   func whatDoesNotGoTogether(_ options: [String]) {
     #expect(throws: (any Error).self) { try RunCommand.parse(options + ["--", "true"]) }
   }
 
-  @Test(arguments: [("full", true), ("none", true), ("hybrid", false), ("sampled", false)])
+  @Test(arguments: [("full", true), ("none", true), ("sampled", false)])
   func testsNeedWholeBacktracesOrNone(_ stacks: String, _ isTaken: Bool) {
     let command = try? TestCommand.parse(["--stacks", stacks])
     #expect((command != nil) == isTaken)

@@ -30,7 +30,7 @@ import Testing
     let file = """
       # for all
       --format json
-      --stacks=hybrid
+      --stacks=none
 
       -q
       run --zombies
@@ -41,12 +41,12 @@ import Testing
       """
     #expect(
       try options(file, for: "run") == [
-        "--format=json", "--stacks=hybrid", "-q", "--zombies", "--suppressions=/p/with blanks.supp",
+        "--format=json", "--stacks=none", "-q", "--zombies", "--suppressions=/p/with blanks.supp",
         "--fail-on=leaks, suspects",
       ])
     #expect(
       try options(file, for: "test") == [
-        "--format=json", "--stacks=hybrid", "-q", "--report=junit=/p/build/leaks.xml",
+        "--format=json", "--stacks=none", "-q", "--report=junit=/p/build/leaks.xml",
         "--suppressions=/p/with blanks.supp", "--fail-on=leaks, suspects",
       ])
     #expect(try options(file, for: "heap") == ["--format=json", "--by=site"])

@@ -10,7 +10,6 @@
 #include "unwind/known_x86_64.h"
 #include "unwind/memo_x86_64.h"
 #include "unwind/odd_x86_64.h"
-#include "unwind/partial_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/site_x86_64.h"
 #include "unwind/stack.h"
@@ -121,14 +120,8 @@ INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
   } else {
     cache->memo_rest--;
   }
-  // Where whole stacks are met again they are cheap, and kept only if they are captured as a whole.
-  if (UNLIKELY(site->skip) && (!set || undead_backtrace_all_partial)) {
-    uint32_t partial = undead_partial_capture(cache, stack_high, site, frame);
-    if (LIKELY(partial)) return partial;
-  }
   const undead_branch *branch = NULL;
   uint32_t id = find_id(cache, stack_high, frame.pc, frame.sp, frame.bp, site->run | UNDEAD_RUN_BIT, &branch);
-  if (UNLIKELY(undead_backtrace_hybrid)) undead_partial_walked(cache, site);
   if (set && id && !cache->cut) consider(cache, stack_high, set, pc, sp, bp, branch, id);
   return id;
 }

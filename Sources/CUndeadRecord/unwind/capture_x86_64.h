@@ -130,17 +130,8 @@ typedef struct {
   uintptr_t pc[UNDEAD_RUN_FRAMES];
   undead_rule rule;
   uint32_t run;
-  uint16_t skip;         // captures that may be partial (partial_x86_64.h)
-  uint16_t own_frames;   // of the program's code
 } undead_known_site;
 _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
-
-// How often a site's stacks were walked; kept when the site makes room for another one.
-typedef struct {
-  uint32_t run;
-  uint32_t walks;
-} undead_partial_site;
-#define UNDEAD_PARTIAL_SITES 256u
 
 // Where functions save registers, for frames that are found by one.
 typedef struct {
@@ -175,10 +166,8 @@ typedef struct {
   undead_memo *last_made;
   uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
   uint32_t branch_hits, branches_kept, branch_rest;
-  uint32_t random;           // of partial_x86_64.c
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
-  undead_partial_site partial[UNDEAD_PARTIAL_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
   undead_scoped_nodes scoped;

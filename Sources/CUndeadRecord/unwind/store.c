@@ -24,8 +24,7 @@ uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 #define LEAST_BYTES (1ull << 16)
 static undead_reserve reserve;
 #define FIRST_WORD (UNDEAD_TRIE_SCOPES + NODE_WORDS)
-_Static_assert(UNDEAD_TRIE_PARTIAL == UNDEAD_TRIE_RUNS + NODE_WORDS, "the roots lie one behind the other");
-_Static_assert(UNDEAD_TRIE_SCOPES == UNDEAD_TRIE_PARTIAL + NODE_WORDS, "and the last one, too");
+_Static_assert(UNDEAD_TRIE_SCOPES == UNDEAD_TRIE_RUNS + NODE_WORDS, "the roots lie one behind the other");
 // Each new node changes it: no cache line that the hooks read may be near.
 static struct {
   _Alignas(64) uint32_t next_word;
@@ -227,13 +226,6 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
     if (index & bit) return index & ~bit;
   }
   return 0;
-}
-
-bool undead_store_is_partial(uint32_t id) {
-  if (!undead_trie || id >= undead_store_count()) return false;
-  id = undead_store_unscoped(id);
-  while (id > UNDEAD_TRIE_SCOPES) id = undead_store_parent(id);
-  return id == UNDEAD_TRIE_PARTIAL;
 }
 
 uint32_t undead_store_generation(uint32_t id) { return told_by_run(id, UNDEAD_GENERATION_BIT); }

@@ -36,7 +36,6 @@ enum StackView {
       folded(frames[..<telling.lowerBound], "inside of the allocation", options, &html)
       list(backtrace.rows(depth: .max), options, &html)
       folded(frames[telling.upperBound...], "that started the thread", options, &html)
-      if backtrace.isPartial { html.element("p", text: StackText.partial) }
     }
     html.line()
   }

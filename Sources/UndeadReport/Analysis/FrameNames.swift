@@ -29,13 +29,8 @@ package struct FrameNames {
 
   /// The frames of a stack, innermost first.
   package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
-    var backtrace = backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
-    backtrace.isPartial = isPartial(stack)
-    return backtrace
+    backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
   }
-
-  /// True if only the innermost frames of the stack were recorded.
-  func isPartial(_ stack: Snapshot.Index) -> Bool { snapshot.partialStacks.contains(stack) }
 
   /// Where a scope ended: without the calls of this package that ended it.
   mutating func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {

@@ -229,8 +229,6 @@ struct ProcessAnalysis {
     var seen: Set<[Frame]> = [leak.allocation.callPath]
     var others: [Backtrace] = []
     for stack in group.stacks.prefix(1000) where stack != Snapshot.none {
-      // It may be one of those that were told.
-      if frames.isPartial(stack), !leak.allocation.isPartial { continue }
       let backtrace = frames.backtrace(stack)
       if seen.insert(backtrace.callPath).inserted { others.append(backtrace) }
     }
