@@ -99,11 +99,6 @@ void undead_image_note_foreign(uintptr_t pc) {
   if (index < FOREIGN_LIMIT) __atomic_store_n(&foreign[index], page, __ATOMIC_RELEASE);
 }
 
-bool undead_image_is_toolchain(const undead_image *image) {
-  const struct link_map *map = image->link_map;
-  return map && map->l_name && *map->l_name && undead_is_toolchain_path(map->l_name);
-}
-
 static void find_loader(void) {
   int saved = errno;
   seen_image loader;

@@ -103,12 +103,12 @@ static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_hig
   return check;
 }
 
-static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const undead_memo_stack *stack) {
-  uint32_t settled = stack->joined;
+static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const undead_frame *start, uint32_t id) {
+  uint32_t joined = cache->last, settled = joined;
   while (settled > 0 && cache->stamps - cache->frames[settled].stamp < SETTLED_STAMPS) settled--;
-  uint32_t shared = cache->frames[settled].first_check, outer_count = cache->frames[stack->joined].first_check;
+  uint32_t shared = cache->frames[settled].first_check, outer_count = cache->frames[joined].first_check;
   if (shared < LEAST_SHARED) shared = 0;
-  uint32_t own_count = stack->own_count + outer_count - shared;
+  uint32_t own_count = outer_count - shared;
   if (own_count > MOST_CHECKS || shared > MOST_CHECKS) return NULL;
   const undead_memo_base *base = shared ? base_of(cache, shared) : NULL;
   uint32_t most = own_count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
@@ -119,20 +119,19 @@ static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const
   }
   // Innermost first, but for the site's frames, which whoever looks for the stack has seen already.
   undead_check *end = memo->checks;
-  for (uint32_t index = 0; index < stack->own_count; index++) *end++ = stack->own[index];
   for (uint32_t index = outer_count; index > shared; index--) *end++ = cache->checks[index - 1];
-  uintptr_t mask = stack->outer_mask;
-  end = append_site(cache, stack_high, stack->start, &mask, end);
+  uintptr_t mask = cache->frames[joined].bp_mask;
+  end = append_site(cache, stack_high, *start, &mask, end);
   if (!end) return NULL;
   memo->end = fill_up(memo->checks, end);
   memo->base = base;
   memo->next = NULL;
   memo->context_slot = 0;
-  memo->sp = stack->start.sp;
-  memo->pc = stack->start.pc;
-  memo->bp = stack->start.bp;
+  memo->sp = start->sp;
+  memo->pc = start->pc;
+  memo->bp = start->bp;
   memo->bp_mask = mask;
-  memo->id = stack->id;
+  memo->id = id;
   return memo;
 }
 
@@ -197,13 +196,13 @@ static void put_first(undead_unwind_cache *cache, undead_memo **set, undead_memo
   undead_memo_follow(cache, memo);
 }
 
-void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
-                          const undead_memo_stack *stack) {
+void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set, const undead_frame *start,
+                          uint32_t id) {
   if (rests(cache)) return;
   bool wanted;
-  undead_memo *memo = look_up(cache, &stack->start, stack->id, &wanted);
+  undead_memo *memo = look_up(cache, start, id, &wanted);
   if (!memo) {
-    memo = wanted ? make(cache, stack_high, stack) : NULL;
+    memo = wanted ? make(cache, stack_high, start, id) : NULL;
     if (!memo) return;
     keep(cache, set, memo);
   }

@@ -62,16 +62,10 @@ INLINE uint32_t undead_memo_find(undead_unwind_cache *cache, undead_memo **set, 
   return 0;
 }
 
-// Keeps a stack that was captured before, or finds it. `own`: the checks that lead to frame `joined` of the chain from
-// the frame that the site's frames lead to, whose rbp matters by `outer_mask`.
-typedef struct {
-  undead_frame start;
-  const undead_check *own;
-  uint32_t own_count, joined, id;
-  uintptr_t outer_mask;
-} undead_memo_stack;
-void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
-                          const undead_memo_stack *stack);
+// Keeps a stack that was captured before, or finds it: the site's frames, which begin at `start`, lead to the frame of the chain
+// where the last capture met it.
+void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set, const undead_frame *start,
+                          uint32_t id);
 
 // For stacks that the chain cannot follow. The id of the one at `start` if it is known, else 0; the page of `place` can be read.
 uint32_t undead_memo_find_walked(undead_unwind_cache *cache, uintptr_t place, const undead_frame *start);

@@ -67,9 +67,6 @@ typedef struct {
   bool toolchain;           // part of the Swift toolchain or of the system's C libraries, not of the program
 } undead_module;
 
-// True for a library of the toolchain or of the system's C libraries, as far as its path tells.
-bool undead_is_toolchain_path(const char *path);
-
 // Lists the loaded images again (dl_iterate_phdr), and forgets their symbols, if some came or went. The scan's thread only.
 void undead_modules_refresh(void);
 extern uint32_t undead_modules_generation;   // counts the lists
