@@ -28,8 +28,6 @@ __attribute__((constructor)) static void read_preference(void) {
 
 int undead_stop_preference(void) { return preference; }
 
-void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
-
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};
   undead_learn_vectors();
