@@ -68,7 +68,7 @@ import Testing
 
   @Test func wordsOfTheVariable() throws {
     #expect(
-      try options(words: "--format json -o 'a b' --by site --zombies --zombies=guard --depth=3", for: "run")
+      try options(words: "--format json -o 'a b' --by site --zombies --zombie-mode=guard --depth=3", for: "run")
         == ["--format=json", "--output=a b", "--zombies", "--zombie-mode=guard", "--depth=3"])
     #expect(throws: ToolError.self) { try options(words: "json", for: "run") }
     #expect(StandingOptions.split(#" a  "b 'c'" d''e '' "#) == ["a", "b 'c'", "de", ""])

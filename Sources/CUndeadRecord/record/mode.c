@@ -39,7 +39,6 @@ static bool is_preload(void) {
 }
 
 undead_stacks undead_record_stacks_wanted(void) {
-  if (is_zero(undead_setting("UNDEAD_BACKTRACES"))) return UNDEAD_STACKS_NONE;
   const char *wanted = undead_setting("UNDEAD_STACKS");
   if (!wanted || !*wanted) return undead_setting("UNDEAD_SAMPLE") ? UNDEAD_STACKS_SAMPLED : UNDEAD_STACKS_FULL;
   if (strcmp(wanted, "none") == 0) return UNDEAD_STACKS_NONE;

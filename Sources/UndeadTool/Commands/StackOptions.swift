@@ -32,8 +32,6 @@ struct StackOptions: ParsableArguments {
 
   /// What the library in the program reads from its environment (`Documentation/options.md`).
   var settings: [String: String] {
-    // What was set outside, by its other name, must not win.
-    guard let stacks else { return [:] }
-    return ["UNDEAD_STACKS": stacks.rawValue, "UNDEAD_BACKTRACES": stacks == .none ? "0" : "1"]
+    stacks.map { ["UNDEAD_STACKS": $0.rawValue] } ?? [:]
   }
 }

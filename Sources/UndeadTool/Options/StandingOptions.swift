@@ -100,13 +100,6 @@ struct StandingOptions: Equatable {
     _ name: String, _ value: String?, place: String, command: String, isForOneCommand: Bool, table: OptionTable,
     directory: String?
   ) throws(ToolError) {
-    if name == "--zombies", let value {
-      // The earlier spelling.
-      let (name, value): (String, String?) = value == "on" ? (name, nil) : ("--zombie-mode", value)
-      return try add(
-        name, value, place: place, command: command, isForOneCommand: isForOneCommand, table: table,
-        directory: directory)
-    }
     guard name.hasPrefix("-"), !["--help", "-h", "--version", "--", "--no-config"].contains(name), table.isKnown(name)
     else {
       throw .misuse("\(place): '\(name)' is no option that can stand here; 'undead help \(command)' has them all")
