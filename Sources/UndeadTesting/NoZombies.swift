@@ -43,11 +43,6 @@ public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
-  /// Each case of a test is watched on its own, a suite not again.
-  public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoZombiesTrait? {
-    testCase == nil ? nil : self
-  }
-
   /// Runs a case of a test and watches it.
   ///
   /// - Throws: what the test throws.
