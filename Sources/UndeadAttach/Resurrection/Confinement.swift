@@ -88,7 +88,7 @@ enum Confinement {
     let program = program
     let room = try process.map(
       0, 2 * EmptyProgram.pageSize, PROT_READ | PROT_WRITE, UInt64(MAP_PRIVATE | MAP_ANONYMOUS), .max, 0)
-    guard room > 0 else { throw .failure("there is no room in an empty process: \(AttachError.reason(Int32(-room)))") }
+    guard room > 0 else { throw .failure("there is no room in an empty process: \(SystemError.text(Int32(-room)))") }
     let address = UInt64(room)
     var head: [UInt8] = []
     head.append(number: UInt64(program.count / 8))
@@ -101,7 +101,7 @@ enum Confinement {
     ].first { $0 != 0 }
     if let result {
       throw .failure(
-        "the process that is made of the file cannot be confined (seccomp): \(AttachError.reason(Int32(-result)))")
+        "the process that is made of the file cannot be confined (seccomp): \(SystemError.text(Int32(-result)))")
     }
     _ = try process.thread.systemCall(SystemCall.munmap, address, 2 * EmptyProgram.pageSize, at: process.instruction)
   }

@@ -57,7 +57,7 @@ final class EmptyProcess {
   private func call(_ number: Int, _ first: UInt64, _ second: UInt64) throws(AttachError) {
     let result = try thread.systemCall(number, first, second, at: instruction)
     guard result >= 0 else {
-      throw .failure("system call \(number) in an empty process failed: \(AttachError.reason(Int32(-result)))")
+      throw .failure("system call \(number) in an empty process failed: \(SystemError.text(Int32(-result)))")
     }
   }
 

@@ -67,7 +67,7 @@ public final class TracedProcess {
         thread.interruptedPlaces(library, memory).contains { code.contains($0) }
       }
       if inside.isEmpty { return }
-      guard ProcFile.now() < end else {
+      guard SystemClock.now() < end else {
         throw .again("process \(pid) cannot be looked at now: it is in the middle of malloc or free; try again")
       }
       for thread in inside { thread.goOn() }

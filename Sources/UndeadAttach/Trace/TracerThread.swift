@@ -32,7 +32,7 @@ public enum TracerThread {
         pthread_join(thread, nil)
       } else {
         Unmanaged<Work>.fromOpaque(opaque).release()
-        result = .failure(.failure("cannot make a thread to trace from: \(AttachError.reason(code))"))
+        result = .failure(.failure("cannot make a thread to trace from: \(SystemError.text(code))"))
       }
     }
     return try result!.get()

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Frames of the code addresses of a snapshot, each address resolved once.
 package struct FrameNames {
   private let snapshot: Snapshot
@@ -151,13 +153,8 @@ package struct FrameNames {
   }
 
   private func module(at address: UInt64) -> Snapshot.Module? {
-    var (low, high) = (0, modules.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if modules[middle].low <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, address < modules[low - 1].high else { return nil }
-    return modules[low - 1]
+    let next = modules.partitioningIndex { $0.low > address }
+    return next > 0 && address < modules[next - 1].high ? modules[next - 1] : nil
   }
 }
 

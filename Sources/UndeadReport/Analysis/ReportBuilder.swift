@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Frames and stacks as text.
 package enum StackText {
   /// The function as the programmer knows it.

@@ -28,6 +28,11 @@ package enum Quantity {
     return (count < 0 ? "-" : "") + "\(decimal(amount)) \(units[units.startIndex])"
   }
 
+  /// The same for an amount that was computed.
+  package static func bytes(_ count: Double) -> String {
+    count.isNaN ? "an unknown size" : bytes(Int(min(max(count, -1e15), 1e15).rounded()))
+  }
+
   /// "250 ms", "1.5 s", "1 min 30 s", "2 h 5 min".
   package static func duration(_ seconds: Double) -> String {
     guard seconds >= 0, seconds < 1e9 else { return "some time" }

@@ -9,7 +9,7 @@ struct PreloadLibrary: Equatable {
 
   /// The library of the running tool.
   static func ofThisTool() throws(ToolError) -> PreloadLibrary {
-    try find(tool: System.linkTarget("/proc/self/exe") ?? "")
+    try find(tool: SymbolicLink.target("/proc/self/exe") ?? "")
   }
 
   /// Finds the library beside the tool (a build) or in the `lib` directory next to the tool's (an installation).

@@ -33,7 +33,7 @@ struct MemoryOptions: ParsableArguments {
         root = System.environment("UNDEAD_TEST_CGROUP_ROOT") ?? ""
       #endif
       return MemoryWatch(
-        mark: mark, every: snapshotEvery * 1_000_000, gauge: MemoryGauge(pid: pid, root: root), now: System.now())
+        mark: mark, every: snapshotEvery * 1_000_000, gauge: MemoryGauge(pid: pid, root: root), now: SystemClock.now())
     }
   }
 }

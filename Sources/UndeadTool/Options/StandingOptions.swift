@@ -42,7 +42,7 @@ struct StandingOptions: Equatable {
         try options.add(file: String(decoding: content, as: UTF8.self), path: file, command: command, table: table)
       case .doubtful(let doubt):
         Message.say(TextLine(FoundFile.sentence(file, doubt, instead: "give its options in \(variable)")))
-      case .unreadable(let code): throw .misuse("cannot read '\(file)': \(System.reason(code))")
+      case .unreadable(let code): throw .misuse("cannot read '\(file)': \(SystemError.text(code))")
       case .missing: break
       }
     }

@@ -81,7 +81,8 @@ struct HeapSource {
   private func file() throws(ToolError) -> HeapFile {
     if System.isDirectory(path) { throw .misuse("'\(name)' is a directory; name a heap file") }
     guard let status = System.status(of: path) else {
-      throw .misuse("there is no file '\(name)': \(System.reason()); name a heap file, or the id of a running process")
+      throw .misuse(
+        "there is no file '\(name)': \(SystemError.text()); name a heap file, or the id of a running process")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw .misuse("'\(name)' is no regular file, and a heap is mapped into memory; copy it into one")
