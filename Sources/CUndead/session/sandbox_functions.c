@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/seccomp.h"
 #include "record/reach.h"
@@ -42,7 +43,7 @@ bool undead_sandbox_is_unknown(void) { return undead_seccomp_filters() > undead_
 static bool is_readable(const void *memory, size_t size) {
   uintptr_t low = (uintptr_t)memory, high = low + size;
   if (high < low) return false;
-  for (uintptr_t page = low & ~(uintptr_t)4095; page < high; page += 4096)
+  for (uintptr_t page = undead_page_of(low); page < high; page += UNDEAD_PAGE)
     if (!undead_page_is_readable(page)) return false;
   return true;
 }

@@ -8,6 +8,7 @@
 #include "platform/c_library.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "unwind/link_map.h"
 #include <errno.h>
 #include <link.h>
@@ -91,7 +92,7 @@ bool undead_image_find(uintptr_t pc, undead_image *image) {
 }
 
 void undead_image_note_foreign(uintptr_t pc) {
-  uintptr_t page = pc & ~(uintptr_t)4095;
+  uintptr_t page = undead_page_of(pc);
   uint32_t count = __atomic_load_n(&foreign_count, __ATOMIC_ACQUIRE);
   for (uint32_t index = 0; index < count && index < FOREIGN_LIMIT; index++)
     if (__atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE) == page) return;

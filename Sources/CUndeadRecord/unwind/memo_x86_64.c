@@ -3,6 +3,7 @@
 #if defined(__x86_64__)
 #include "unwind/memo_x86_64.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "unwind/images.h"
 #include "unwind/odd_x86_64.h"
 #include "unwind/stack.h"
@@ -17,7 +18,6 @@
 #define LEAST_SHARED 8u        // checks
 #define MOST_CHECKS 512u
 #define MOST_PAGES 32u
-#define PAGE 4096u
 
 static void forget_kept(undead_unwind_cache *cache) {
   cache->expected = NULL;
@@ -153,9 +153,9 @@ static bool can_read(const uintptr_t *page, const uintptr_t *end, uintptr_t own)
   while (page < end) {
     uintptr_t first = *page++;
     if (first == own) continue;
-    bool two = page < end && *page == first + PAGE && *page != own;
+    bool two = page < end && *page == first + UNDEAD_PAGE && *page != own;
     page += two;
-    if (!(two ? undead_border_is_readable(first + PAGE) : undead_page_is_readable(first))) return false;
+    if (!(two ? undead_border_is_readable(first + UNDEAD_PAGE) : undead_page_is_readable(first))) return false;
   }
   return true;
 }
@@ -165,7 +165,7 @@ static bool holds(const undead_memo *memo, uintptr_t place, const undead_frame *
   if (memo->sp == start->sp) return undead_memo_holds(memo, start->pc, start->sp, start->bp);
   if (memo->sp != ~start->sp || memo->pc != start->pc || ((memo->bp ^ start->bp) & memo->bp_mask) != 0) return false;
   const uintptr_t *pages = (const uintptr_t *)memo->end;
-  return can_read(pages, pages + memo->page_count, place & ~(uintptr_t)(PAGE - 1)) &&
+  return can_read(pages, pages + memo->page_count, undead_page_of(place)) &&
          undead_blocks_hold(memo->checks, memo->end);
 }
 
@@ -255,7 +255,7 @@ static uint32_t list_pages(undead_thread_state *thread, const undead_memo *memo,
   uintptr_t *pages = (uintptr_t *)end;
   uint32_t count = 0;
   for (const undead_check *check = memo->checks; check < end; check++) {
-    uintptr_t slot = (uintptr_t)check->slot, page = slot & ~(uintptr_t)(PAGE - 1);
+    uintptr_t slot = (uintptr_t)check->slot, page = undead_page_of(slot);
     if (undead_stack_covers(thread, slot)) continue;
     uint32_t known = count;
     while (known > 0 && pages[known - 1] != page) known--;

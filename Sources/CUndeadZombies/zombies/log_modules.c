@@ -5,11 +5,11 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/segments.h"
 #include <errno.h>
 #include <string.h>
 
-#define PAGE 4096ul
 
 typedef struct {
   uintptr_t low, high, bias;
@@ -20,7 +20,7 @@ typedef struct {
 static bool is_readable(const void *context, uintptr_t address, size_t size) {
   (void)context;
   if (address + size < address) return false;
-  for (uintptr_t page = address & ~(PAGE - 1); page < address + size; page += PAGE)
+  for (uintptr_t page = undead_page_of(address); page < address + size; page += UNDEAD_PAGE)
     if (!undead_page_is_readable(page)) return false;
   return true;
 }

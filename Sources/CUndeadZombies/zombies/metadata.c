@@ -6,6 +6,7 @@
 #include "zombies/metadata.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
@@ -14,23 +15,23 @@
 
 enum {
   MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, MAX_METHODS = 1 << 16,
-  MAX_TEXT = 1 << 14, PAGE = 4096
+  MAX_TEXT = 1 << 14
 };
 
 static uint16_t u16_at(uintptr_t address) { return *(const uint16_t *)address; }
 
 static bool is_readable(uintptr_t address, size_t size) {
   if (!address || address + size < address) return false;
-  for (uintptr_t page = address & ~(uintptr_t)(PAGE - 1); page < address + size; page += PAGE)
+  for (uintptr_t page = undead_page_of(address); page < address + size; page += UNDEAD_PAGE)
     if (!undead_page_is_readable(page)) return false;
   return true;
 }
 
 // A text that ends within readable memory; "" for anything else.
 static const char *text_at(uintptr_t address) {
-  for (uintptr_t page = address; address && page - address < MAX_TEXT; page = (page | (PAGE - 1)) + 1) {
+  for (uintptr_t page = address; address && page - address < MAX_TEXT; page = (page | (UNDEAD_PAGE - 1)) + 1) {
     if (!undead_page_is_readable(page)) return "";
-    if (memchr((const void *)page, 0, PAGE - page % PAGE)) return (const char *)address;
+    if (memchr((const void *)page, 0, UNDEAD_PAGE - page % UNDEAD_PAGE)) return (const char *)address;
   }
   return "";
 }
@@ -48,7 +49,7 @@ static uintptr_t relative_indirectable_at(uintptr_t address) {
   return is_readable(target, sizeof target) ? word_at(target) : 0;
 }
 
-static bool is_address(uintptr_t address) { return address >= PAGE && address >> UNDEAD_ADDRESS_BITS == 0; }
+static bool is_address(uintptr_t address) { return address >= UNDEAD_PAGE && address >> UNDEAD_ADDRESS_BITS == 0; }
 
 bool undead_metadata_is_class(uintptr_t isa) {
   if (!is_address(isa) || (isa & 7) || !is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CLASS_HEADER_BYTES))
