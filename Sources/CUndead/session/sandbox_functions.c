@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "platform/own_data.h"
-#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/seccomp.h"
 #include "record/reach.h"
@@ -40,18 +39,10 @@ void undead_sandbox_find_next(void) {
 
 bool undead_sandbox_is_unknown(void) { return undead_seccomp_filters() > undead_record_filters_at_start(); }
 
-static bool is_readable(const void *memory, size_t size) {
-  uintptr_t low = (uintptr_t)memory, high = low + size;
-  if (high < low) return false;
-  for (uintptr_t page = undead_page_of(low); page < high; page += UNDEAD_PAGE)
-    if (!undead_page_is_readable(page)) return false;
-  return true;
-}
-
 // Whether the program's filter can be read, as the kernel will.
 static bool is_filter(const struct sock_fprog *filter) {
-  return filter && is_readable(filter, sizeof *filter) && filter->len > 0 && filter->len <= BPF_MAXINSNS &&
-         filter->filter && is_readable(filter->filter, filter->len * sizeof *filter->filter);
+  return undead_pages_are_readable((uintptr_t)filter, sizeof *filter) && filter->len > 0 && filter->len <= BPF_MAXINSNS &&
+         undead_pages_are_readable((uintptr_t)filter->filter, filter->len * sizeof *filter->filter);
 }
 
 // Before a filter is in force, since nothing may be possible then. True if that concerns this process: in a vfork child the memory

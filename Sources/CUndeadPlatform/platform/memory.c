@@ -233,6 +233,14 @@ bool undead_page_is_readable(uintptr_t address) {
   return answer < 0 ? can_be_waited_for(page) : answer;
 }
 
+bool undead_pages_are_readable(uintptr_t address, size_t size) {
+  uintptr_t end = address + size;
+  if (!address || end < address) return false;
+  for (uintptr_t page = undead_page_of(address); page < end; page += UNDEAD_PAGE)
+    if (!undead_page_is_readable(page)) return false;
+  return true;
+}
+
 bool undead_border_is_readable(uintptr_t border) {
   int answer = can_be_mask(border - MASK_BYTES / 2);
   return answer < 0 ? can_be_waited_for(border - 4096) && can_be_waited_for(border) : answer;

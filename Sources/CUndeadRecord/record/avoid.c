@@ -7,6 +7,7 @@
 #include "platform/own_data.h"
 #include "platform/page.h"
 #include "platform/processor.h"
+#include "platform/spread.h"
 #include "platform/thread_state.h"
 #include "record/mode.h"
 #include "record/registry.h"
@@ -42,7 +43,7 @@ static void *put_aside;
 // than all that is asked of it.
 static uint32_t slot_of(uint64_t granule) {
   uint64_t page = granule / (UNDEAD_PAGE / 16);
-  return (uint32_t)((page * 0x9E3779B97F4A7C15u >> 40) + granule % (UNDEAD_PAGE / 16)) & (SLOTS - 1);
+  return (uint32_t)((undead_spread(page) >> 40) + granule % (UNDEAD_PAGE / 16)) & (SLOTS - 1);
 }
 
 static uint32_t filter_bit(uint64_t granule) { return (uint32_t)granule & (UNDEAD_AVOID_BITS - 1); }

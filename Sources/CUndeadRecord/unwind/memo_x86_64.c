@@ -4,6 +4,7 @@
 #include "unwind/memo_x86_64.h"
 #include "platform/memory.h"
 #include "platform/page.h"
+#include "platform/spread.h"
 #include "unwind/images.h"
 #include "unwind/odd_x86_64.h"
 #include "unwind/stack.h"
@@ -37,7 +38,7 @@ void undead_memo_forget(undead_unwind_cache *cache) {
 }
 
 static undead_memo_place *place_of(undead_unwind_cache *cache, uint32_t id) {
-  return &cache->memo_places[id * 0x9E3779B1u >> 22];
+  return &cache->memo_places[undead_spread32(id) >> 22];
 }
 _Static_assert(UNDEAD_MEMO_PLACES == 1u << (32 - 22), "bits of the hash");
 

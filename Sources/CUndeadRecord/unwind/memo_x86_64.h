@@ -2,6 +2,7 @@
 // same order again and again, so the stack that followed the last time is tried first.
 #pragma once
 #include "unwind/known_x86_64.h"
+#include "platform/spread.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -37,7 +38,7 @@ INLINE uint32_t undead_memo_expected(undead_unwind_cache *cache, uintptr_t pc, u
 
 // Where stacks are looked for that have this site at the start and this frame outside of it.
 INLINE undead_memo **undead_memo_set(undead_unwind_cache *cache, uint32_t run, uintptr_t pc, uintptr_t sp) {
-  uint64_t mixed = (pc ^ sp * 5 ^ (uint64_t)run << 20) * 0x9E3779B97F4A7C15ull;
+  uint64_t mixed = undead_spread(pc ^ sp * 5 ^ (uint64_t)run << 20);
   return cache->memo_sets[mixed >> 56];
 }
 _Static_assert(UNDEAD_MEMO_SETS == 256, "eight bits of the hash");

@@ -5,6 +5,7 @@
 #include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/reserve.h"
+#include "platform/spread.h"
 #include <assert.h>
 #include <sys/resource.h>
 
@@ -79,7 +80,7 @@ static uint32_t take_words(uint32_t count) {
 }
 
 static uint32_t hash(uint32_t pc_index) {
-  uint32_t mixed = pc_index * 0x9E3779B1u;
+  uint32_t mixed = undead_spread32(pc_index);
   return mixed ^ (mixed >> 15);
 }
 
@@ -185,7 +186,7 @@ _Static_assert(UNDEAD_SCOPED_NODES == 1u << 10, "places have ten bits of a hash"
 // Nobody else has to find it: a list and its fans would cost more than all else. The words of an entry are compared, so what a
 // signal handler puts there meanwhile, or another thread did before, is no wrong one.
 static uint32_t unlisted_in_scope(undead_scoped_nodes *known, uint32_t scope_node, uint32_t key) {
-  uint64_t mixed = ((uint64_t)scope_node << 32 | key) * 0x9E3779B97F4A7C15u;
+  uint64_t mixed = undead_spread((uint64_t)scope_node << 32 | key);
   uint64_t *place = &known->nodes[mixed >> 54], found = __atomic_load_n(place, __ATOMIC_RELAXED);
   uint32_t node = (uint32_t)found, mark = (uint32_t)(mixed >> 16), end = scope_node | UNDEAD_PARENT_BIT;
   if (found >> 32 == mark && undead_trie_at(node)->pc_index == key && undead_trie_at(node)->sibling == end) return node;

@@ -19,10 +19,7 @@ typedef struct {
 // Asks the kernel: the map may have changed since its line was read.
 static bool is_readable(const void *context, uintptr_t address, size_t size) {
   (void)context;
-  if (address + size < address) return false;
-  for (uintptr_t page = undead_page_of(address); page < address + size; page += UNDEAD_PAGE)
-    if (!undead_page_is_readable(page)) return false;
-  return true;
+  return undead_pages_are_readable(address, size);
 }
 
 // An image whose headers are mapped at `base`.
