@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// What a process may ask of the system that was made of a file nobody vouches for: the program's code and tables come from
 /// that file. It may read files and make memory and threads; it reaches no other process, no network, and changes no file.

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Where files of a process are found: it may see another file system, and its executable may have been replaced.
 public struct TargetFiles: Sendable {

@@ -1,5 +1,6 @@
 import CUndeadTrace
 import Glibc
+import UndeadSystem
 
 /// The general registers of a thread (`struct user_regs_struct`).
 public typealias Registers = user_regs_struct

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Runs work on a thread of its own: ptrace belongs to a thread, and its end lets go whatever it still holds.
 public enum TracerThread {

@@ -38,9 +38,12 @@ public enum MergedHeapText {
   private static func resident(_ summary: MergedHeap.Summary, hosts: Int) -> String {
     let (values, known) = (summary.residentBytes, summary.residentHosts)
     guard known > 0 else { return "" }
-    var text = ", \(bytes(values.total)) resident"
+    var text = ", \(Quantity.bytes(values.total)) resident"
     if known < hosts { text += " on \(Quantity.of(known, "host")) where that is known" }
-    if known > 1 { text += " (\(bytes(values.min)) to \(bytes(values.max)), median \(bytes(values.median)))" }
+    if known > 1 {
+      text +=
+        " (\(Quantity.bytes(values.min)) to \(Quantity.bytes(values.max)), median \(Quantity.bytes(values.median)))"
+    }
     return text
   }
 

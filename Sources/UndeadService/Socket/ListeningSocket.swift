@@ -5,6 +5,7 @@ import Synchronization
 import Glibc
 #elseif canImport(Musl)
 import Musl
+import UndeadSystem
 #endif
 
 /// A UNIX domain socket with a name that only this user can use.

@@ -21,10 +21,13 @@ struct ProcessSnapshot {
   init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     if try Self.needsCopy(pid) {
       try self.init(copyOf: pid, wantsHeap: wantsHeap, timeout: timeout)
-      return
+    } else {
+      let request = try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot)
+      self.init(try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()))
     }
-    let written = try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot).wait(
-      timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress())
+  }
+
+  private init(_ written: SessionFile) {
     written.remove()
     (path, symbolizer, isOfCopy, file) = (written.path, Symbolizer(), false, written)
   }

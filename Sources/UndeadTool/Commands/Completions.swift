@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import UndeadSystem
 
 extension CompletionKind {
   /// Processes that `undead run` or `undead test` started.

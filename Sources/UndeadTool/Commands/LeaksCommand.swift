@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// `undead leaks`: what leaked in a running program, in a core file, or in a file of an earlier run.
 struct LeaksCommand: ParsableCommand {

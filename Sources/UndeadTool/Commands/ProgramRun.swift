@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// `undead run`: a program under the tool, and the report on it.
 final class ProgramRun {

@@ -1,6 +1,7 @@
 import Glibc
 import UndeadAttach
 import UndeadReport
+import UndeadSystem
 
 /// A command that runs under the tool in a session of its own, from its start to the exit status of the tool.
 final class SupervisedRun {

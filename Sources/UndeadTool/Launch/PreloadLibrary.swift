@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// The library that is loaded into the program, and the environment that brings it there.
 struct PreloadLibrary: Equatable {

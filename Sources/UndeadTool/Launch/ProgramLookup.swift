@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Finds the file that the system would run for a command, as `execvp` does.
 enum ProgramLookup {

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// How a program ended.
 enum Ending: Equatable {

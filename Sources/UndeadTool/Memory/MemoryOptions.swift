@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import UndeadSystem
 
 /// When, how often and how many heaps are written because memory gets short.
 struct MemoryOptions: ParsableArguments {

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Decides when the memory of a process has passed its mark, and when to look again.
 ///
 /// It reads a few small files: often while memory rises towards the mark, once a second else.

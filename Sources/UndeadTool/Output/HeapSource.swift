@@ -1,6 +1,7 @@
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Where a heap comes from: a file, a core file, or a process that is asked for one.
 struct HeapSource {

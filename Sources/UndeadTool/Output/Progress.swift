@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// Says on a terminal what a long step is doing; silent everywhere else.
 final class Progress {

@@ -1,5 +1,6 @@
 import Glibc
 import UndeadAttach
+import UndeadSystem
 
 /// Asks a running program for a snapshot and waits for it.
 struct SnapshotRequest {

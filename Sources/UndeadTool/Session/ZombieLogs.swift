@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// The uses of dead objects that the processes of a session logged, with their names.
 struct ZombieLogs {

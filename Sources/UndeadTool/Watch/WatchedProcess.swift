@@ -2,6 +2,7 @@ import Glibc
 import UndeadAttach
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Asks a process under the tool for censuses and for its heap.
 struct ProcessCounter {
