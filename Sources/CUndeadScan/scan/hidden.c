@@ -3,6 +3,7 @@
 #include "scan/hidden.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "record/other_memory.h"
 
 #define LEAF_BYTES (1ull << UNDEAD_LEAF_SHIFT)
