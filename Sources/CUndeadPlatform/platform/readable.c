@@ -6,7 +6,6 @@
 #include "platform/page.h"
 #include <string.h>
 
-
 __thread undead_read_proof undead_thread_proof __attribute__((tls_model("initial-exec")));
 
 void undead_ask_kernel_begin(void) {

@@ -4,7 +4,6 @@
 #include "platform/page.h"
 #include <string.h>
 
-
 undead_segments undead_segments_of(const Elf64_Phdr *headers, size_t count) {
   undead_segments segments = {headers, count, UINTPTR_MAX, 0};
   for (size_t i = 0; i < count; i++) {

@@ -18,7 +18,6 @@
 
 static int preference;
 
-
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
   const char *text = undead_setting("UNDEAD_STOP");

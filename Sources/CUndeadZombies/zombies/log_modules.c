@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-
 typedef struct {
   uintptr_t low, high, bias;
   char build_id[UNDEAD_BUILD_ID_TEXT];

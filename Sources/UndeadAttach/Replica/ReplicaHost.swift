@@ -252,7 +252,6 @@ package enum SystemCall {
   package static let clone = 56
   package static let wait4 = 61
   package static let prctl = 157
-  package static let exitGroup = 231
   package static let memfdCreate = 319
   package static let closeRange = 436
 }
