@@ -1,11 +1,11 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
+import UndeadSystem
 
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
-import UndeadSystem
 #endif
 
 /// A UNIX domain socket with a name that only this user can use.
