@@ -28,7 +28,7 @@ import UndeadReport
     let text = HeapText.render(try Self.report(heap), rows: 3)
     #expect(
       text == """
-        App (pid 42) after 1.2 s: 10 live blocks, 5.7 KB
+        App (pid 42) after 1.3 s: 10 live blocks, 5.7 KB
 
             retained   own bytes       count  type
               4.3 KB   256 bytes           1  raw memory
