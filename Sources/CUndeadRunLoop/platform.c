@@ -193,8 +193,6 @@ uint64_t undead_loop_file(int descriptor) {
   return number == 0 ? 1 : number;
 }
 
-bool undead_loop_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
-
 void undead_loop_set_timer_slack(long nanoseconds) {
   // Once: a call for each sleep would be a system call more, and undo what the program chooses afterwards.
   static _Thread_local long chosen;

@@ -24,9 +24,6 @@ public struct AttachError: Error, Equatable, CustomStringConvertible {
   static func misuse(_ message: String) -> AttachError { AttachError(.misuse, message) }
   static func failure(_ message: String) -> AttachError { AttachError(.failure, message) }
   static func again(_ message: String) -> AttachError { AttachError(.again, message) }
-
-  /// The system's own words for an error number.
-  static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 /// A number as people write addresses and offsets.

@@ -31,9 +31,9 @@ public func eventually(
 
 /// The same without keeping a thread.
 @discardableResult
-public func eventually(
+public nonisolated(nonsending) func eventually(
   within limit: Duration = .seconds(30), _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
+  _ condition: () async throws -> Bool
 ) async throws -> Bool {
   var pause = Pause(limit)
   while true {

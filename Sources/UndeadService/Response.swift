@@ -153,8 +153,3 @@ extension UndeadDebugService {
     #endif
   }
 }
-
-/// Words for error numbers.
-enum SystemError {
-  static func text(_ number: Int32 = errno) -> String { String(cString: strerror(number)) }
-}

@@ -44,13 +44,8 @@ public struct MemoryMap: Sendable {
 
   /// The region that an address lies in.
   public func region(containing address: UInt64) -> Region? {
-    var low = 0
-    var high = regions.count
-    while low < high {
-      let middle = (low + high) / 2
-      if regions[middle].end <= address { low = middle + 1 } else { high = middle }
-    }
-    return low < regions.count && regions[low].start <= address ? regions[low] : nil
+    let index = regions.partitioningIndex { $0.end > address }
+    return index < regions.count && regions[index].start <= address ? regions[index] : nil
   }
 
   /// Where a mapped file that holds code begins, with its path. A file may also be mapped to be read, as debuggers do: there

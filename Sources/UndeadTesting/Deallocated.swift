@@ -27,9 +27,9 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
 ///
 /// As the synchronous one; while it waits, other tasks run.
 @_disfavoredOverload
-public func assertDeallocated<Object: AnyObject, Failure: Error>(
+public nonisolated(nonsending) func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Object?
+  _ body: () async throws(Failure) -> Object?
 ) async throws(Failure) {
   try await Site(location: sourceLocation, comment: comment).assertDeallocated(after: grace, body)
 }

@@ -26,9 +26,9 @@ public func assertNoHeapGrowth<Failure: Error>(
 ///
 /// As the synchronous one.
 @_disfavoredOverload
-public func assertNoHeapGrowth<Failure: Error>(
+public nonisolated(nonsending) func assertNoHeapGrowth<Failure: Error>(
   iterations: Int = 5, warmUp: Int = 2, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void
+  _ body: () async throws(Failure) -> Void
 ) async throws(Failure) {
   try await Site(location: sourceLocation, comment: comment)
     .assertNoHeapGrowth(iterations: iterations, warmUp: warmUp, body)

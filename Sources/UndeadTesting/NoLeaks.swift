@@ -33,9 +33,9 @@ public func assertNoLeaks<Output, Failure: Error>(
 ///
 /// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
-public func assertNoLeaks<Output, Failure: Error>(
+public nonisolated(nonsending) func assertNoLeaks<Output, Failure: Error>(
   _ comment: Comment? = nil, ignoring rules: [String] = [], sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(location: sourceLocation, comment: comment).assertNoLeaks(ignoring: rules, body)
 }
@@ -62,8 +62,8 @@ public func expectLeak<Output, Failure: Error>(
 ///
 /// As the synchronous one.
 @discardableResult @_disfavoredOverload
-public func expectLeak<Output, Failure: Error>(
-  _ reason: String, sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
+public nonisolated(nonsending) func expectLeak<Output, Failure: Error>(
+  _ reason: String, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(location: sourceLocation).expectLeak(reason, body)

@@ -20,11 +20,6 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
-  /// Each case of a test is checked on its own, a suite not again.
-  public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoLeaksTrait? {
-    testCase == nil ? nil : self
-  }
-
   /// Runs a case of a test and checks it.
   ///
   /// - Throws: what the test throws.
@@ -62,11 +57,6 @@ public struct SkipLeakChecksTrait: TestTrait, SuiteTrait, TestScoping {
 
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
-
-  /// Each case of a test is left out on its own.
-  public func scopeProvider(for test: Test, testCase: Test.Case?) -> SkipLeakChecksTrait? {
-    testCase == nil ? nil : self
-  }
 
   /// Runs a case of a test without its checks.
   ///

@@ -27,9 +27,9 @@ public func assertNoZombies<Output, Failure: Error>(
 
 /// Records an issue if the asynchronous body uses an object that has died; as the synchronous one.
 @discardableResult @_disfavoredOverload
-public func assertNoZombies<Output, Failure: Error>(
+public nonisolated(nonsending) func assertNoZombies<Output, Failure: Error>(
   _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(location: sourceLocation, comment: comment).assertNoZombies(body)
 }
@@ -42,11 +42,6 @@ public func assertNoZombies<Output, Failure: Error>(
 public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
-
-  /// Each case of a test is watched on its own, a suite not again.
-  public func scopeProvider(for test: Test, testCase: Test.Case?) -> NoZombiesTrait? {
-    testCase == nil ? nil : self
-  }
 
   /// Runs a case of a test and watches it.
   ///

@@ -3,9 +3,6 @@ import UndeadSystem
 
 /// Thin wrappers around the C library, for what Swift has no words for.
 enum System {
-  /// The system's own words for an error number.
-  static func reason(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
-
   /// A variable of the tool's environment; nil if it is unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
@@ -33,15 +30,6 @@ enum System {
     Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
-  /// The file that a link leads to, without following further ones; nil if it is no link.
-  static func linkTarget(_ path: String) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-      let length = readlink(path, buffer.baseAddress!, buffer.count)
-      guard length > 0 else { return nil }
-      return String(decoding: UnsafeRawBufferPointer(buffer).prefix(length), as: UTF8.self)
-    }
-  }
-
   static var currentDirectory: String {
     guard let path = getcwd(nil, 0) else { return "/" }
     defer { free(path) }
@@ -64,20 +52,6 @@ enum System {
 
   static func isDirectory(_ path: String) -> Bool {
     status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-  }
-
-  /// Names in a directory, sorted; empty if it cannot be read.
-  static func names(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names.sorted()
   }
 
   /// The first bytes of a file; nil if it cannot be read.
@@ -103,12 +77,5 @@ enum System {
       // The lowest free number is the one that is missing.
       _ = open("/dev/null", O_RDWR | O_CLOEXEC)
     }
-  }
-
-  /// Nanoseconds of a clock that only goes forward.
-  static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

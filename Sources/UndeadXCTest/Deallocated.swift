@@ -29,9 +29,9 @@ public func assertDeallocated<Object: AnyObject, Failure: Error>(
 ///
 /// As the synchronous one; while it waits, other tasks run.
 @_disfavoredOverload
-public func assertDeallocated<Object: AnyObject, Failure: Error>(
+public nonisolated(nonsending) func assertDeallocated<Object: AnyObject, Failure: Error>(
   after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
-  line: UInt = #line, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Object?
+  line: UInt = #line, _ body: () async throws(Failure) -> Object?
 ) async throws(Failure) {
   try await Site(file: file, line: line, message: message()).assertDeallocated(after: grace, body)
 }

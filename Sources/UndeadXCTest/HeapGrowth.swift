@@ -28,9 +28,9 @@ public func assertNoHeapGrowth<Failure: Error>(
 ///
 /// As the synchronous one.
 @_disfavoredOverload
-public func assertNoHeapGrowth<Failure: Error>(
+public nonisolated(nonsending) func assertNoHeapGrowth<Failure: Error>(
   iterations: Int = 5, warmUp: Int = 2, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
-  line: UInt = #line, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void
+  line: UInt = #line, _ body: () async throws(Failure) -> Void
 ) async throws(Failure) {
   try await Site(file: file, line: line, message: message())
     .assertNoHeapGrowth(iterations: iterations, warmUp: warmUp, body)

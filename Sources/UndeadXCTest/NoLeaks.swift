@@ -34,9 +34,9 @@ public func assertNoLeaks<Output, Failure: Error>(
 ///
 /// As the synchronous one; what tasks of the body make belongs to it, detached ones too.
 @discardableResult @_disfavoredOverload
-public func assertNoLeaks<Output, Failure: Error>(
+public nonisolated(nonsending) func assertNoLeaks<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", ignoring rules: [String] = [], file: StaticString = #filePath,
-  line: UInt = #line, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  line: UInt = #line, _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(file: file, line: line, message: message()).assertNoLeaks(ignoring: rules, body)
 }
@@ -64,8 +64,8 @@ public func expectLeak<Output, Failure: Error>(
 ///
 /// As the synchronous one.
 @discardableResult @_disfavoredOverload
-public func expectLeak<Output, Failure: Error>(
-  _ reason: String, file: StaticString = #filePath, line: UInt = #line, isolation: isolated (any Actor)? = #isolation,
+public nonisolated(nonsending) func expectLeak<Output, Failure: Error>(
+  _ reason: String, file: StaticString = #filePath, line: UInt = #line,
   _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(file: file, line: line).expectLeak(reason, body)

@@ -32,9 +32,9 @@ public func assertNoZombies<Output, Failure: Error>(
 
 /// Fails the running test if the asynchronous body uses an object that has died; as the synchronous one.
 @discardableResult @_disfavoredOverload
-public func assertNoZombies<Output, Failure: Error>(
+public nonisolated(nonsending) func assertNoZombies<Output, Failure: Error>(
   _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
-  isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(file: file, line: line, message: message()).assertNoZombies(body)
 }

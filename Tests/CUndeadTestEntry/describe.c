@@ -35,16 +35,16 @@ static void add_line(undead_text *text, const undead_scan_result *result, uint32
   char target[1024];
   undead_name_edge(result, edge, &name);
   undead_name_node(result, result->edges[edge].to, target, sizeof target);
-  text_add_number(text, result->edges[edge].offset);
-  text_add(text, "\t");
-  text_add(text, name.label);
-  text_add(text, "\t");
-  text_add(text, name.type);
-  text_add(text, "\t");
-  text_add(text, name.flags & UNDEAD_EDGE_WEAK ? "unused" : ownership[name.ownership & 3]);
-  text_add(text, name.function ? "\tfunction\t" : "\t\t");
-  text_add(text, target);
-  text_add(text, "\n");
+  undead_text_number(text, result->edges[edge].offset);
+  undead_text_add(text, "\t");
+  undead_text_add(text, name.label);
+  undead_text_add(text, "\t");
+  undead_text_add(text, name.type);
+  undead_text_add(text, "\t");
+  undead_text_add(text, name.flags & UNDEAD_EDGE_WEAK ? "unused" : ownership[name.ownership & 3]);
+  undead_text_add(text, name.function ? "\tfunction\t" : "\t\t");
+  undead_text_add(text, target);
+  undead_text_add(text, "\n");
 }
 
 static void look_around(void) {
@@ -56,7 +56,7 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   static undead_node nodes[MAX_WORDS + 1];
   static undead_edge edges[MAX_WORDS];
   look_around();
-  undead_text lines = text_in(text, text_size);
+  undead_text lines = undead_text_in(text, text_size);
   size_t size = malloc_usable_size((void *)object);
   if (size > MAX_BYTES) size = MAX_BYTES;
   uintptr_t address = (uintptr_t)object, isa = read_word(address);
@@ -69,13 +69,13 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   for (uint32_t i = 1; i < result.node_count; i++) undead_layouts_add(&nodes[i].isa, 1);
   char name[2048];
   undead_name_node(&result, 0, name, sizeof name);
-  text_add(&lines, name);
-  text_add(&lines, "\nskip");
+  undead_text_add(&lines, name);
+  undead_text_add(&lines, "\nskip");
   for (uint32_t i = 0; layout && i < layout->skip_count; i++) {
-    text_add(&lines, " ");
-    text_add_number(&lines, layout->skip[i]);
+    undead_text_add(&lines, " ");
+    undead_text_number(&lines, layout->skip[i]);
   }
-  text_add(&lines, "\n");
+  undead_text_add(&lines, "\n");
   for (uint32_t i = 0; i < result.edge_count; i++) add_line(&lines, &result, i);
   return lines.length;
 }
@@ -104,8 +104,8 @@ uint32_t undead_test_task_frames(const void *task, uintptr_t *frames, uint32_t m
 uintptr_t undead_test_symbol_at(uintptr_t address, char *text, size_t text_size) {
   look_around();
   uintptr_t start;
-  undead_text name = text_in(text, text_size);
-  text_add(&name, undead_symbol_name(address, &start));
+  undead_text name = undead_text_in(text, text_size);
+  undead_text_add(&name, undead_symbol_name(address, &start));
   return start;
 }
 

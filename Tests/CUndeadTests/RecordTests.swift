@@ -89,19 +89,6 @@ import UndeadTestSupport
     try Recorder.run(program, [], environment: settings).expectSuccess()
   }
 
-  /// Which blocks have their innermost calls only, and that these are theirs; and that nobody has who did not ask for it.
-  @Test(arguments: ["-O0", "-O2"], ["hybrid", "full"])
-  func whereEachBlockHasAnotherStackMostAreToldInPart(optimization: String, stacks: String) throws {
-    let program = try Recorder.linkProgram("record/partial.c", optimization: optimization)
-    try Recorder.run(program, [stacks], environment: ["UNDEAD_STACKS": stacks]).expectSuccess()
-  }
-
-  @Test(arguments: ["storm", "jumps", "endings", "stacks"])
-  func partialBacktracesBearWhatWholeOnesBear(name: String) throws {
-    let program = try Recorder.linkProgram("record/\(name).c", optimization: "-O2")
-    try Recorder.run(program, [], environment: ["UNDEAD_STACKS": "hybrid"]).expectSuccess()
-  }
-
   /// The instrument is optimised in every build.
   @Test func allocationsNeedLittleStack() throws {
     let program = try Recorder.linkProgram("record/stacks.c", optimization: "-O2")

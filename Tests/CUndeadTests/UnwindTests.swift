@@ -17,19 +17,17 @@ import Testing
 
   /// Checks that `program` runs as without the library, and that at least `atLeast` backtraces were compared.
   private func compare(
-    _ program: String, _ arguments: [String] = [], interval: Int = 1, stacks: String = "full", atLeast: Int
+    _ program: String, _ arguments: [String] = [], interval: Int = 1, atLeast: Int
   ) throws {
     for (optimization, library) in try Self.libraries.get() {
       let outcome = try Recorder.run(
         program, arguments,
-        environment: ["LD_PRELOAD": library, "UNDEAD_COMPARE": String(interval), "UNDEAD_STACKS": stacks])
+        environment: ["LD_PRELOAD": library, "UNDEAD_COMPARE": String(interval)])
       try outcome.expectSuccess()
       let summary = #/compared ([0-9]+) of [0-9]+ backtraces, ([0-9]+) differ/#
       let line = try #require(outcome.errors.firstMatch(of: summary))
       #expect(try #require(Int(line.1)) >= atLeast, "\(optimization)")
       #expect(line.2 == "0", "\(optimization): \(outcome.errors)")
-      let partial = outcome.errors.firstMatch(of: #/([0-9]+) of them are partial/#).flatMap { Int($0.1) } ?? 0
-      #expect(stacks == "hybrid" ? partial > atLeast / 10 : partial == 0, "\(optimization): \(outcome.errors)")
     }
   }
 
@@ -92,14 +90,6 @@ import Testing
       "swiftc", flags + ["-parse-as-library", fixture("concurrency.swift"), "-o", program]
     ).expectSuccess()
     try compare(program, atLeast: 3_000)
-  }
-
-  /// A partial backtrace is the beginning of the whole one.
-  @Test(arguments: [["-O"], ["-Onone", "-g"]])
-  func partialBacktraces(flags: [String]) throws {
-    let program = try Recorder.temporaryPath("trees")
-    try Recorder.run("swiftc", flags + [fixture("trees.swift"), "-o", program]).expectSuccess()
-    try compare(program, stacks: "hybrid", atLeast: 15_000)
   }
 
   /// A search tree and a parser: nearly each block has another stack, whose outer frames are those of the last one.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Programs that use dead objects, and clean ones, under `--zombies` (debug) and `--zombies=guard` (optimised).
+/// Programs that use dead objects, and clean ones, under `--zombies` (debug) and `--zombie-mode guard` (optimised).
 @Suite struct ZombieTests {
   @Test(arguments: Program.selected(in: "Zombies"))
   func zombies(_ program: Program) async throws {
@@ -36,7 +36,7 @@ import Testing
   }
 
   private static func option(_ program: Program) -> String {
-    program.configuration == .debug ? "--zombies" : "--zombies=guard"
+    program.configuration == .debug ? "--zombies" : "--zombie-mode=guard"
   }
 
   private func decode(_ data: Data?, _ outcome: Outcome) throws -> ReportFile {

@@ -49,14 +49,14 @@ import UndeadTestSupport
     #expect(write("new", "second") == nil && files.contents("file") == "new")
     #expect(write("made", "open") == nil && files.contents("missing") == "made")
     #expect(write("x", "loop") == ELOOP)
-    #expect(System.linkTarget(files.path("second")) == files.path("link"))
+    #expect(SymbolicLink.target(files.path("second")) == files.path("link"))
     #expect(names == ["file", "link", "loop", "missing", "open", "second"])
   }
 
   @Test func whatIsNoFileIsWrittenTo() throws {
     #expect(symlink("/dev/full", files.path("full")) == 0 && mkfifo(files.path("pipe"), 0o600) == 0)
     #expect(write("x", "full") == ENOSPC)
-    #expect(System.linkTarget(files.path("full")) == "/dev/full")
+    #expect(SymbolicLink.target(files.path("full")) == "/dev/full")
     let pipe = open(files.path("pipe"), O_RDWR | O_NONBLOCK)
     defer { close(pipe) }
     #expect(write("through", "pipe") == nil)

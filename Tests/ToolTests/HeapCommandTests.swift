@@ -33,7 +33,7 @@ import UndeadReport
 
   @Test func tellsOfATypeOrAnAddress() throws {
     let type = try sandbox.undead("heap", "heap.undead", "--type", "Session").out
-    #expect(type.hasPrefix("3 \u{D7} App.Session  (192 B own, 192 B retained)\n"), "\(type)")
+    #expect(type.hasPrefix("3 \u{D7} App.Session  (192 bytes own, 192 bytes retained)\n"), "\(type)")
     #expect(type.contains(".sessions[] \u{2192} App.Session\n"))
     let address = try sandbox.undead("heap", "heap.undead", "--address", "0x550040000010").out
     #expect(address.hasPrefix("1 \u{D7} App.Cache"), "\(address)")

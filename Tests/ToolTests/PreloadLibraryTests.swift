@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadSystem
 
 @testable import UndeadTool
 
@@ -45,7 +46,7 @@ import Testing
     let sandbox = try Sandbox()
     #expect(try library.usable(linkedFrom: sandbox.path("tmp")) == library)
     let linked = try PreloadLibrary(path: "/with blank/lib:x.so").usable(linkedFrom: sandbox.path("tmp"))
-    #expect(System.linkTarget(linked.path) == "/with blank/lib:x.so")
+    #expect(SymbolicLink.target(linked.path) == "/with blank/lib:x.so")
     #expect(throws: ToolError.self) {
       try PreloadLibrary(path: "/with blank/lib.so").usable(linkedFrom: "/also with blank")
     }

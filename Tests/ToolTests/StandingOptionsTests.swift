@@ -30,7 +30,7 @@ import Testing
     let file = """
       # for all
       --format json
-      --stacks=hybrid
+      --stacks=none
 
       -q
       run --zombies
@@ -41,12 +41,12 @@ import Testing
       """
     #expect(
       try options(file, for: "run") == [
-        "--format=json", "--stacks=hybrid", "-q", "--zombies", "--suppressions=/p/with blanks.supp",
+        "--format=json", "--stacks=none", "-q", "--zombies", "--suppressions=/p/with blanks.supp",
         "--fail-on=leaks, suspects",
       ])
     #expect(
       try options(file, for: "test") == [
-        "--format=json", "--stacks=hybrid", "-q", "--report=junit=/p/build/leaks.xml",
+        "--format=json", "--stacks=none", "-q", "--report=junit=/p/build/leaks.xml",
         "--suppressions=/p/with blanks.supp", "--fail-on=leaks, suspects",
       ])
     #expect(try options(file, for: "heap") == ["--format=json", "--by=site"])
@@ -68,7 +68,7 @@ import Testing
 
   @Test func wordsOfTheVariable() throws {
     #expect(
-      try options(words: "--format json -o 'a b' --by site --zombies --zombies=guard --depth=3", for: "run")
+      try options(words: "--format json -o 'a b' --by site --zombies --zombie-mode=guard --depth=3", for: "run")
         == ["--format=json", "--output=a b", "--zombies", "--zombie-mode=guard", "--depth=3"])
     #expect(throws: ToolError.self) { try options(words: "json", for: "run") }
     #expect(StandingOptions.split(#" a  "b 'c'" d''e '' "#) == ["a", "b 'c'", "de", ""])

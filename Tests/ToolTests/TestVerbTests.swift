@@ -120,7 +120,7 @@ import UndeadTestSupport
   @Test func looksForZombiesWhenAsked() throws {
     let environment = try installSwift("echo $UNDEAD_ZOMBIES $UNDEAD_ZOMBIE_POLICY; exit 3")
     #expect(try sandbox.undead("test", environment: environment).out == "\n")
-    let arguments = ["test", "--zombies=guard", "--zombie-policy", "report"]
+    let arguments = ["test", "--zombie-mode", "guard", "--zombie-policy", "report"]
     let output = try sandbox.command([sandbox.path("bin/undead")] + arguments, environment: environment)
     #expect(output.out == "guard report\n", "\(output.error)")
     let alone = try sandbox.undead("test", "--zombie-policy", "report", environment: environment)

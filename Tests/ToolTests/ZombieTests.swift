@@ -106,8 +106,6 @@ import Testing
     }
     #expect(try settings() == "")
     #expect(try settings("--zombies") == "UNDEAD_ZOMBIES=1\n")
-    #expect(try settings("--zombies=guard") == "UNDEAD_ZOMBIES=guard\n")
-    #expect(try settings("--zombies=on") == "UNDEAD_ZOMBIES=1\n")
     #expect(try settings("--zombie-mode", "guard") == "UNDEAD_ZOMBIES=guard\n")
     #expect(try settings("--zombies", "--zombie-mode", "keep") == "UNDEAD_ZOMBIES=1\n")
     #expect(try settings("--zombie-guard", "App.*") == "UNDEAD_ZOMBIES=guard\nUNDEAD_ZOMBIE_GUARD=App.*\n")
@@ -130,7 +128,8 @@ import Testing
   @Test func mistakesAreExplained() throws {
     for (options, words) in [
       (["--zombie-count", "3"], "--zombie-count has no effect without --zombies"),
-      (["--zombies=all"], "'all' is invalid"), (["--zombie-mode", "keep", "--zombie-guard", "A"], "only one of them"),
+      (["--zombies=guard"], "does not take any value"),
+      (["--zombie-mode", "all"], "'all' is invalid"), (["--zombie-mode", "keep", "--zombie-guard", "A"], "only one of them"),
       (["--zombies", "--zombie-bytes", "much"], "give a number"),
       (["--zombies", "--zombie-age", "5"], "give a time with its unit"),
       (["--zombies", "--zombie-bytes", "99999999999GB"], "too much"),
@@ -139,14 +138,6 @@ import Testing
       #expect(output.status == 64)
       #expect(output.error.contains(words), "\(output.error)")
     }
-  }
-
-  @Test func theOptionOfTheProgramIsItsOwn() {
-    #expect(
-      ZombieOptions.normalized(["run", "--zombies=guard", "--", "a", "--zombies=guard"]) == [
-        "run", "--zombie-mode=guard", "--", "a", "--zombies=guard",
-      ])
-    #expect(ZombieOptions.normalized(["run", "--zombies", "a"]) == ["run", "--zombies", "a"])
   }
 
   @Test func sizesAndTimes() throws {

@@ -42,9 +42,9 @@ import UndeadReport
             held by stack thread 42: 2
             allocated at App.handle(_:) at server.swift:12: 1,202
 
-          Swift.__StringStorage: now 218, 436 KB
+          Swift.__StringStorage: now 218, 436.0 KB
             +120/min (120 to 120) objects
-            +240 KB/min (240 KB to 240 KB)
+            +240.0 KB/min (240.0 KB to 240.0 KB)
 
         All memory: +245.6 KB/min (233.1 KB to 264.4 KB); now 719, 463.3 KB
 
@@ -135,7 +135,7 @@ import UndeadReport
       GrowthText.render(findings, GrowthOrigins()) == """
         undead: watched for 39 s, 40 censuses; the first 9.8 s are taken for a warm-up
 
-        All memory: no certain growth; now 4, 64 B
+        All memory: no certain growth; now 4, 64 bytes
 
         undead: nothing grows, 0 of 1 rule broken
 

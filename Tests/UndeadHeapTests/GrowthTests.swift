@@ -79,7 +79,7 @@ import UndeadReport
            allocated  in App.Server.login(user: Swift.String) at /app/Server.swift:31
            with       +1,000 Array<Swift.UInt8> (3.9 MB), Dictionary<Swift.String, App.Session> (31.3 KB)
 
-        LESS   App.Request: 40 -> 3, -4144 bytes
+        LESS   App.Request: 40 -> 3, -4.0 KB
 
         undead: grew by 4.0 MB in 1 container
 

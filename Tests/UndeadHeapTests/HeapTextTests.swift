@@ -28,10 +28,10 @@ import UndeadReport
     let text = HeapText.render(try Self.report(heap), rows: 3)
     #expect(
       text == """
-        App (pid 42) after 1.2 s: 10 live blocks, 5.7 KB
+        App (pid 42) after 1.3 s: 10 live blocks, 5.7 KB
 
             retained   own bytes       count  type
-              4.3 KB       256 B           1  raw memory
+              4.3 KB   256 bytes           1  raw memory
               4.0 KB      4.0 KB           1  C memory (App)
               1.5 KB      1.0 KB           1  App.Cache
           ... 1 more (--top)
@@ -67,7 +67,7 @@ import UndeadReport
     let text = try Self.text(.type("Session"), HeapFileTests.sample())
     #expect(
       text == """
-        3 \u{D7} App.Session  (192 B own, 432 B retained)
+        3 \u{D7} App.Session  (192 bytes own, 432 bytes retained)
 
         held by  (3 of 3, the shortest path of its shape)
             [global] App.cache
@@ -78,16 +78,16 @@ import UndeadReport
                    3  App.Cache .sessions[value]
 
         refers to
-                   3  .name \u{2192} Swift.__StringStorage (240 B)
+                   3  .name \u{2192} Swift.__StringStorage (240 bytes)
                    3  .cache \u{2192} App.Cache (weak)
 
         allocated
                    3  in App.make() at /app/main.swift:12
 
         those that retain most
-               144 B  0x550040000450  64 B own, 1 strong reference
-               144 B  0x550040000500  64 B own, 1 strong reference
-               144 B  0x5500400005b0  64 B own, 1 strong reference
+           144 bytes  0x550040000450  64 bytes own, 1 strong reference
+           144 bytes  0x550040000500  64 bytes own, 1 strong reference
+           144 bytes  0x5500400005b0  64 bytes own, 1 strong reference
 
         """)
   }
@@ -98,7 +98,7 @@ import UndeadReport
     let text = try Self.text(.address(0x5500_4000_0008), heap)
     #expect(
       text == """
-        1 \u{D7} App.Cache  (48 B own, 1.5 KB retained)
+        1 \u{D7} App.Cache  (48 bytes own, 1.5 KB retained)
 
         held by
             [global] App.cache
@@ -115,7 +115,7 @@ import UndeadReport
         allocated
                    1  in App.make() at /app/main.swift:12
 
-              1.5 KB  0x550040000000  48 B own, 3 strong references, 1 found; named by stack of thread 1
+              1.5 KB  0x550040000000  48 bytes own, 3 strong references, 1 found; named by stack of thread 1
 
         """)
   }

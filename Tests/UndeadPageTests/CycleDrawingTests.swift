@@ -1,5 +1,6 @@
 import Testing
 import UndeadHostileSamples
+import UndeadSystem
 
 @testable import UndeadPage
 @testable import UndeadReport
@@ -83,6 +84,6 @@ import UndeadHostileSamples
     #expect(Names.split("raw memory") == ("", "raw memory"))
     #expect(Names.split("(A.B, C.D)") == ("", "(A.B, C.D)"))
     #expect(Names.cut("abcdefghij", to: 6) == "abc\u{2026}ij")
-    #expect(Words.number(1_234_567) == "1,234,567" && Words.number(-12) == "-12")
+    #expect(Quantity.grouped(1_234_567) == "1,234,567" && Quantity.grouped(-12) == "-12")
   }
 }

@@ -43,7 +43,7 @@ import UndeadTestSupport
     let text = TextRenderer.render(report)
     #expect(
       text == """
-        LEAKS 1-600 of 600  retain cycle of Helper.Probe, 600 times  (1200 objects, 56.3 KB)
+        LEAKS 1-600 of 600  retain cycle of Helper.Probe, 600 times  (1,200 objects, 56.3 KB)
 
           the worst of 600 groups: retain cycle of Helper.Probe<XTests.Model0<Swift.Int>, () -> Swift.Int>  (2 objects, 112 bytes)
 
@@ -69,7 +69,7 @@ import UndeadTestSupport
             #1  XTests.Cases4.test200() at /app/Tests/X.swift:300
 
         next: undead test -- --filter 'XTests.Cases4/test200'  (the worst of 600 tests)
-        undead: 600 leaks (1200 objects, 56.3 KB)
+        undead: 600 leaks (1,200 objects, 56.3 KB)
 
         """)
   }
@@ -80,8 +80,8 @@ import UndeadTestSupport
     options.hint = ": use --top"
     let text = TextRenderer.render(report, options: options)
     #expect(text.count(where: { $0 == "\n" }) < 200)
-    #expect(text.hasPrefix("LEAKS 1-600 of 630  retain cycle of Helper.Probe, 600 times  (1200 objects, 56.3 KB)\n"))
-    #expect(text.contains("\nLEAK 601 of 630  retain cycle of App.Other0  (1 object, 1000 bytes)\n"))
+    #expect(text.hasPrefix("LEAKS 1-600 of 630  retain cycle of Helper.Probe, 600 times  (1,200 objects, 56.3 KB)\n"))
+    #expect(text.contains("\nLEAK 601 of 630  retain cycle of App.Other0  (1 object, 1.0 KB)\n"))
     #expect(text.contains("\nLEAK 619 of 630  retain cycle of App.Other18  (1 object, 982 bytes)\n"))
     #expect(text.contains("\n... and 11 more leaks (11 objects, 10.5 KB): use --top\n\nnext: undead test -- --filter"))
     options.top = 1

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadSystem
 
 @testable import UndeadReport
 
@@ -270,11 +271,16 @@ import Testing
   }
 
   @Test func bytesReadWell() {
+    for (seconds, text) in [
+      (0.0, "0 ms"), (0.0123, "12.3 ms"), (1, "1 s"), (59.9, "59.9 s"), (59.96, "1 min"), (90, "1 min 30 s"),
+      (3600, "1 h"), (7530, "2 h 5 min"), (-1, "some time"), (.nan, "some time"),
+    ] { #expect(Quantity.duration(seconds) == text) }
     #expect(Quantity.bytes(1) == "1 byte")
-    #expect(Quantity.bytes(10239) == "10239 bytes")
-    #expect(Quantity.bytes(10240) == "10.0 KB")
+    #expect(
+      Quantity.bytes(999) == "999 bytes" && Quantity.bytes(1000) == "1.0 KB" && Quantity.bytes(-4144) == "-4.0 KB")
+    #expect(Quantity.bytes(10240) == "10.0 KB" && Quantity.bytes(1_048_570) == "1.0 MB")
     #expect(Quantity.bytes(5 << 20) == "5.0 MB")
-    #expect(Quantity.bytes(.max).hasSuffix(" GB"))
+    #expect(Quantity.bytes(Int.max).hasSuffix(" TB") && Quantity.bytes(Double.nan) == "an unknown size")
   }
 
   @Test func timestampsAreISO8601() {

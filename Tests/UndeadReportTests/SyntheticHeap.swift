@@ -97,7 +97,6 @@ struct SyntheticHeap {
   }
 
   /// Of the node's backtrace only the innermost calls are known.
-  mutating func markPartial(_ node: Node) { snapshot.partialStacks.insert(snapshot.nodes[node].stack) }
 
   private mutating func type(_ name: String, _ kind: Snapshot.Kind, _ program: Bool) -> Snapshot.Index {
     if let known = types[name] { return known }

@@ -7,14 +7,14 @@ import Testing
   @Test func task() throws {
     #expect(
       try Scenario.task().text() == """
-        LEAK 1 of 1  suspended task that nobody can resume, 3 times  (6 objects, 4080 bytes)
+        LEAK 1 of 1  suspended task that nobody can resume, 3 times  (6 objects, 4.0 KB)
 
             Task
               async frame → App.Mailbox
 
           waits in   App.Mailbox.next() at /app/main.swift:85
           allocated  in App.spawn() at /app/main.swift:80
-          with it    3 × async frames (3072 bytes), 3 × App.Mailbox (96 bytes)
+          with it    3 × async frames (3.0 KB), 3 × App.Mailbox (96 bytes)
           advice     the task waits in App.Mailbox.next() for a continuation that nobody can resume any more: resume it
                      exactly once on every path, also when its owner goes away
 
@@ -22,7 +22,7 @@ import Testing
             #0  App.spawn() at /app/main.swift:80
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (6 objects, 4080 bytes)
+        undead: 1 leak (6 objects, 4.0 KB)
 
         """)
   }
@@ -30,7 +30,7 @@ import Testing
   @Test func rawMemory() throws {
     #expect(
       try Scenario.rawMemory().text() == """
-        LEAK 1 of 1  raw memory that nothing refers to  (2 objects, 4128 bytes)
+        LEAK 1 of 1  raw memory that nothing refers to  (2 objects, 4.0 KB)
 
             raw memory
               +16 → App.Item
@@ -44,7 +44,7 @@ import Testing
             #0  App.buffer() at /app/main.swift:95
             #1  main at /app/main.swift:90
 
-        undead: 1 leak (2 objects, 4128 bytes)
+        undead: 1 leak (2 objects, 4.0 KB)
 
         """)
   }
@@ -95,10 +95,10 @@ import Testing
   @Test func shared() throws {
     #expect(
       try Scenario.shared().text() == """
-        LEAK 1 of 2  App.First that nothing refers to  (2 objects, 1032 bytes)
+        LEAK 1 of 2  App.First that nothing refers to  (2 objects, 1.0 KB)
 
           allocated  in App.one() at /app/main.swift:120
-          with it    1 × App.Tail (1000 bytes)
+          with it    1 × App.Tail (1.0 KB)
           advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
                      or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
                      pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
@@ -124,7 +124,7 @@ import Testing
             #0  App.two() at /app/main.swift:121
             #1  main at /app/main.swift:90
 
-        undead: 2 leaks (5 objects, 1128 bytes)
+        undead: 2 leaks (5 objects, 1.1 KB)
 
         """)
   }

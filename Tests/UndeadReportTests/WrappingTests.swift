@@ -1,4 +1,5 @@
 import Testing
+import UndeadSystem
 
 @testable import UndeadReport
 
@@ -78,8 +79,9 @@ import Testing
   }
 
   @Test func numbersHaveOneStyle() {
-    #expect(Quantity.grouped(9999) == "9999" && Quantity.grouped(10_000) == "10,000")
-    #expect(Quantity.grouped(1_234_567, "block") == "1,234,567 blocks" && Quantity.grouped(1, "block") == "1 block")
+    #expect(
+      Quantity.grouped(999) == "999" && Quantity.grouped(9999) == "9,999" && Quantity.grouped(-12_345) == "-12,345")
+    #expect(Quantity.of(1_234_567, "block") == "1,234,567 blocks" && Quantity.of(1, "block") == "1 block")
     #expect(Quantity.size(objects: 12_000, bytes: 57_600) == "12,000 objects, 56.3 KB")
   }
 }

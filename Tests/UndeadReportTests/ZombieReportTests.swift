@@ -93,8 +93,8 @@ import Testing
   @Test func timesAndThreads() {
     #expect(message { $0.deathTime = 0 } == "Poller.tick() sent to freed App.Poller 0x7f001230")
     #expect(message { $0.deathTime = $0.accessTime + 5 }.contains("(freed less than 1 ms ago on"))
-    #expect(message { $0.accessTime += 95_000_000_000 }.contains("(freed 95 s ago on"))
-    #expect(message { $0.accessTime += 7_200_000_000_000 }.contains("(freed 120 min ago on"))
+    #expect(message { $0.accessTime += 95_000_000_000 }.contains("(freed 1 min 35 s ago on"))
+    #expect(message { $0.accessTime += 7_200_000_000_000 }.contains("(freed 2 h ago on"))
     #expect(message { $0.deathThread = $0.thread }.hasSuffix(" on the same thread)"))
     #expect(message { $0.deathThreadName = "App" }.hasSuffix(" on thread 47)"))
     #expect(message { ($0.thread, $0.deathThread) = (47, 40) }.hasSuffix(" on thread \"main\")"))

@@ -66,11 +66,6 @@ import UndeadReport
     #expect([nil, 0, 1, 7].map(ZombieSniffer.limit) == [0, 1, 1, 7])
   }
 
-  @available(*, deprecated, message: "the old name, on purpose")
-  @Test func theOldNameOfThePolicyIsTheSame() {
-    #expect(ZombieSniffer.Policy.goOn == .report)
-  }
-
   @Test func deniedTypesAndAnEmptyBudgetKeepNothing() throws {
     var options = ZombieSniffer.Options()
     (options.policy, options.allowedTypes, options.deniedTypes) = (.report, ["Poller"], ["Denied"])

@@ -12,7 +12,6 @@ record_section() {
       for ((round = 0; round < rounds; round++)); do
         sample "$name" "$configuration" native "$program"
         sample "$name" "$configuration" undead "$undead" run -- "$program"
-        sample "$name" "$configuration" undead-hybrid "$undead" run --stacks hybrid -- "$program"
         sample "$name" "$configuration" undead-no-stacks "$undead" run --no-stacks -- "$program"
         sample "$name" "$configuration" undead-sampled "$undead" run --sample 512KiB -- "$program"
         [[ -n $gcc_lsan ]] && sample "$name" "$configuration" gcc-lsan env LD_PRELOAD="$gcc_lsan" "$program"
@@ -42,7 +41,7 @@ record_section() {
     { key = $1 " " $2; if (!(key in seen)) { seen[key] = 1; keys[++count] = key }
       wall[key, $3] = wall[key, $3] " " $4; cpu[key, $3] = cpu[key, $3] " " $5; peak[key, $3] = peak[key, $3] " " $6 }
     END {
-      n = split("undead undead-hybrid undead-no-stacks undead-sampled gcc-lsan swift-lsan jemalloc-prof heaptrack", peers, " ")
+      n = split("undead undead-no-stacks undead-sampled gcc-lsan swift-lsan jemalloc-prof heaptrack", peers, " ")
       printf "%-26s %9s", "workload", "bare s"
       for (p = 1; p <= n; p++) printf " %20s", peers[p]
       print ""

@@ -32,7 +32,7 @@ zombies_section() {
         churn_sample "$configuration" "$mode" zombies "$undead" run --zombies -- "$program" "$mode" "$count"
         [[ -x $program.asan ]] && churn_sample "$configuration" "$mode" asan "$program.asan" "$mode" "$count"
       done
-      churn_sample "$configuration" churn guard "$undead" run --zombies=guard -- "$program" churn 100000
+      churn_sample "$configuration" churn guard "$undead" run --zombie-mode=guard -- "$program" churn 100000
     done
   done
   echo

@@ -8,7 +8,7 @@ public struct ZombieScenario: Sendable, CustomStringConvertible {
     public var type: String
     /// Method or field; nil where none is known.
     public var member: String?
-    /// True if only `--zombies=guard` sees it in an optimised build.
+    /// True if only `--zombie-mode guard` sees it in an optimised build.
     public var needsGuard = false
 
     public var description: String {

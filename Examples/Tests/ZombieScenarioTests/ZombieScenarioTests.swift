@@ -7,7 +7,7 @@ import ZombieScenarios
 @Suite(.timeLimit(.minutes(20))) struct ZombieScenarioTests {
   @Test(arguments: ZombieScenario.all)
   func verdict(_ scenario: ZombieScenario) async throws {
-    let option = scenario.verdict.needsGuard ? "--zombies=guard" : "--zombies"
+    let option = scenario.verdict.needsGuard ? "--zombie-mode=guard" : "--zombies"
     let (status, report) = try await ToolRunner.run(options: [option], ["run", scenario.number])
     let zombie = try #require(report.zombies.first, "no zombie; the notes are \(report.summary.notes)")
     #expect(report.zombies.count == 1)

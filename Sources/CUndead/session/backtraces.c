@@ -42,9 +42,6 @@ uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
   if (undead_record_mode == UNDEAD_RECORD_SAMPLED)
     undead_backtrace_walk(frame[1], (uintptr_t)(frame + 2), frame[0], copy_walked, &walked);
   else id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
-  // Whoever asks for one backtrace wants all of it.
-  if (undead_backtrace_is_partial(id))
-    undead_backtrace_walk(frame[1], (uintptr_t)(frame + 2), frame[0], copy_walked, &walked);
   undead_hook_leave();
   count = walked.count ? walked.count : frames_of(id, frames, max);
   errno = saved_errno;

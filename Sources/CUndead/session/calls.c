@@ -6,6 +6,7 @@
 #include "undead_backtraces.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/process_id.h"
 #include "platform/processor.h"
 #include "platform/thread_state.h"
@@ -25,7 +26,6 @@
 
 // More than the frames of an assertion and of a check have on the caller's stack, also in a debug build.
 #define ROOM_BYTES (16u << 10)
-#define PAGE_BYTES 4096u
 
 __attribute__((noinline)) void undead_call_deeper(void (*function)(void *), void *context) {
   char room[ROOM_BYTES];
@@ -48,7 +48,7 @@ void undead_discard_stack(void) {
   undead_thread_stack stack;
   undead_thread.ignored++;
   if (undead_own_stack(&stack)) {
-    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - ROOM_BYTES) & ~(uintptr_t)(PAGE_BYTES - 1);
+    uintptr_t end = undead_page_of((uintptr_t)__builtin_frame_address(0) - ROOM_BYTES);
     // The kernel gives zeros for what is let go.
     if (end > stack.low) madvise((void *)stack.low, end - stack.low, MADV_DONTNEED);
   }

@@ -14,7 +14,6 @@
 #include "session/census_file.h"
 #include "session/final_signal.h"
 #include "session/guard.h"
-#include "session/namespaces.h"
 #include "session/refute.h"
 #include "session/sandbox.h"
 #include "session/session.h"
@@ -289,16 +288,6 @@ static int create_thread(undead_check *check) {
   return error;
 }
 
-// glibc says EINVAL where the kernel would have to make the thread in another PID namespace than its process.
-static int create_thread_here(undead_check *check) {
-  int error = create_thread(check), before;
-  bool is_last = check->final_signal || strcmp(check->trigger, "exit") == 0;
-  if (error != EINVAL || !undead_namespace_enter_own(&before, is_last)) return error;
-  error = create_thread(check);
-  undead_namespace_leave_own(before);
-  return error;
-}
-
 bool undead_check_start(undead_check *check) {
   if (check->in_session && undead_sandbox_is_unknown()) {
     undead_text_copy(check->message, sizeof(check->message), "the program is in a sandbox (seccomp) that may not allow it");
@@ -310,14 +299,15 @@ bool undead_check_start(undead_check *check) {
   undead_thread.ignored++;
   undead_ending_threads_except((uintptr_t)__builtin_thread_pointer());
   __atomic_store_n(&phase, RUNNING, __ATOMIC_RELEASE);
-  int error = create_thread_here(check);
+  int error = create_thread(check);
   undead_thread.ignored--;
   undead_change_signal_mask(SIG_SETMASK, &before, NULL);
   if (error == 0) return true;
   __atomic_store_n(&phase, CLAIMED, __ATOMIC_RELEASE);
   undead_text_copy(check->message, sizeof(check->message), "the thread for the scan could not be created: ");
   undead_text text = {check->message, sizeof(check->message), strlen(check->message)};
-  undead_text_add(&text, undead_error_text(error));
+  // glibc says so where the kernel would have to make the thread in another PID namespace than its process.
+  undead_text_add(&text, error == EINVAL ? "the program makes its children in another PID namespace" : undead_error_text(error));
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/read_text.h"
 #include "platform/sort.h"
 #include "session/heap_sections.h"
@@ -16,7 +17,6 @@
 
 #define MOST_MAPPINGS (1u << 17)
 #define LINE_BYTES 4400u
-#define PAGE 4096ull
 #define PAGES_AT_ONCE 4096u
 
 typedef enum {
@@ -97,12 +97,12 @@ static mapping *mapping_of(memory_map *map, uintptr_t address) {
 static uint64_t resident_bytes(uintptr_t low, uintptr_t high) {
   static unsigned char pages[PAGES_AT_ONCE];
   uint64_t resident = 0;
-  for (uintptr_t at = low & ~(PAGE - 1); at < high; at += PAGES_AT_ONCE * PAGE) {
-    size_t length = high - at < PAGES_AT_ONCE * PAGE ? high - at : PAGES_AT_ONCE * PAGE;
+  for (uintptr_t at = undead_page_of(low); at < high; at += PAGES_AT_ONCE * UNDEAD_PAGE) {
+    size_t length = high - at < PAGES_AT_ONCE * UNDEAD_PAGE ? high - at : PAGES_AT_ONCE * UNDEAD_PAGE;
     if (mincore((void *)at, length, pages) != 0) continue;
-    for (size_t i = 0; i < (length + PAGE - 1) / PAGE; i++) resident += pages[i] & 1;
+    for (size_t i = 0; i < (length + UNDEAD_PAGE - 1) / UNDEAD_PAGE; i++) resident += pages[i] & 1;
   }
-  return resident * PAGE;
+  return resident * UNDEAD_PAGE;
 }
 
 static void note_own(memory_map *map) {

@@ -7,6 +7,7 @@
 #include "undead_heap.h"
 #include "platform/memory.h"
 #include "platform/own_file.h"
+#include "platform/page.h"
 #include "session/check.h"
 #include "session/session.h"
 #include "session/settings.h"
@@ -107,6 +108,6 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
 }
 
 void undead_snapshot_release(void *bytes, size_t size) {
-  if (bytes) undead_unmap(bytes, (size + 4095) & ~(size_t)4095);
+  if (bytes) undead_unmap(bytes, undead_page_from(size));
 }
 #endif

@@ -5,6 +5,7 @@
 #include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/segments.h"
 #include "platform/system_calls.h"
 #include "platform/thread_state.h"
@@ -126,9 +127,8 @@ static bool is_signal_frame(const signal_frame *frame, uintptr_t at) {
 
 // Copies memory of this thread's stacks, which nobody else unmaps; returns how much of it could be read.
 static size_t read_memory(uintptr_t from, void *to, size_t size) {
-  enum { PAGE = 4096 };
   for (size_t done = 0; done < size;) {
-    size_t part = PAGE - (from + done) % PAGE;
+    size_t part = UNDEAD_PAGE - (from + done) % UNDEAD_PAGE;
     if (part > size - done) part = size - done;
     if (!undead_page_is_readable(from + done)) return done;
     memcpy((char *)to + done, (const void *)(from + done), part);
@@ -139,11 +139,11 @@ static size_t read_memory(uintptr_t from, void *to, size_t size) {
 
 // True if a signal handler runs on this stack, above `sp`, and what it interrupted may hold a lock that we need.
 static bool is_in_unsafe_handler(uintptr_t sp) {
-  enum { PAGE = 4096, PAGES_SEARCHED = 256 };
+  enum { PAGES_SEARCHED = 256 };
   uintptr_t signal_return = find_signal_return();
-  uintptr_t words[PAGE / sizeof(uintptr_t)];
+  uintptr_t words[UNDEAD_PAGE / sizeof(uintptr_t)];
   for (int page = 0; signal_return && page < PAGES_SEARCHED; page++) {
-    size_t size = PAGE - sp % PAGE;
+    size_t size = UNDEAD_PAGE - sp % UNDEAD_PAGE;
     if (read_memory(sp, words, size) != size) break;
     for (size_t i = 0; i < size / sizeof(words[0]); i++) {
       signal_frame frame;

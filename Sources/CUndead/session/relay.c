@@ -15,12 +15,8 @@
 #define PRELOAD "LD_PRELOAD="
 #define SESSION "UNDEAD_SESSION="
 #define ONLY "UNDEAD_ONLY="
-#define FILTERS "UNDEAD_FILTERS="
 
 enum { ADDED = 3 };
-
-static uint32_t counted_filters;           // installed by this process
-static char filters_entry[sizeof FILTERS + 12];
 
 static struct {
   int32_t pid;              // 0: this program does not hand on anything
@@ -92,34 +88,15 @@ void undead_relay_begin(const char *session) {
   relay.pid = getpid();
 }
 
-uint32_t undead_relay_known_filters(void) { return undead_record_filters_at_start() + counted_filters; }
-
-void undead_relay_count_filter(void) {
-  counted_filters++;
-  undead_text text = undead_text_in(filters_entry, sizeof(filters_entry));
-  undead_text_add(&text, FILTERS);
-  undead_text_number(&text, undead_relay_known_filters());
-}
-
-static char *const *with_filters(char *const *environment, char **room) {
-  size_t count = 0;
-  for (char *const *entry = environment; entry && *entry; entry++)
-    if (!begins_with(*entry, FILTERS)) room[count++] = *entry;
-  room[count++] = filters_entry;
-  room[count] = NULL;
-  return room;
-}
-
 size_t undead_relay_room(char *const *environment) {
   size_t count = 1;
-  if (relay.pid == 0 && counted_filters == 0) return count;
+  if (relay.pid == 0) return count;
   while (environment && environment[count - 1]) count++;
   return count + ADDED;
 }
 
 char *const *undead_relay_environment(const char *program, bool in_place, char *const *environment, char **room) {
   static char only[] = ONLY "tests";
-  if (counted_filters && relay.pid == 0 && environment) return with_filters(environment, room);
   if (relay.pid == 0 || !program) return environment;
   bool is_test = undead_record_is_test_program(program);
   // `swift` becomes `swift-test`; what a forked copy becomes is a compiler or the like.

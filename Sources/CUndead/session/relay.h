@@ -12,11 +12,6 @@
 // In a program of the toolchain: hides the variables and begins to hand them on. Elsewhere they are left as they are.
 void undead_relay_begin(const char *session);
 
-// Filters of system calls that this process has now, as far as they are known to be harmless. Programs that it starts
-// get their number, since they cannot see what the filters do.
-uint32_t undead_relay_known_filters(void);
-void undead_relay_count_filter(void);
-
 // Pointers of room that `undead_relay_environment` needs to start a program with `environment`.
 size_t undead_relay_room(char *const *environment);
 

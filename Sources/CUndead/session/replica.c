@@ -7,6 +7,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "platform/thread_state.h"
 #include "record/attached.h"
 #include "runtime/layout.h"
@@ -106,7 +107,7 @@ static void look(void *context) {
   }
   if (request->flags & UNDEAD_REPLICA_HEAP) {
     check->options.graph = undead_graph_open(check->file, undead_snapshot_room(), false);
-    if (check->options.graph) check->options.graph->salt = request->taken * 0x9E3779B97F4A7C15ull + (uint64_t)request->pid;
+    if (check->options.graph) check->options.graph->salt = undead_spread(request->taken) + (uint64_t)request->pid;
   }
   scan(check);
   if (check->options.graph) undead_graph_close(check->options.graph);

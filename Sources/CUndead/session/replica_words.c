@@ -5,6 +5,7 @@
 #include "platform/inheritance.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "platform/registers.h"
 #include "platform/words.h"
 #include "record/registry.h"
@@ -52,7 +53,7 @@ static void add_storage(words *words) {
 // Memory that copies of a process do not get (MADV_DONTFORK), get empty (MADV_WIPEONFORK), or go on sharing.
 static bool is_lost(const undead_mapping *mapping) {
   uint8_t resident;
-  long page = (long)(mapping->low & ~(uintptr_t)4095);
+  long page = (long)undead_page_of(mapping->low);
   if (mapping->shared && mapping->writable) return true;   // it may have changed since the copy was made
   return mapping->not_inherited || undead_raw3(SYS_mincore, page, 1, (long)&resident) == -ENOMEM;
 }

@@ -9,12 +9,12 @@
 #include "platform/seccomp.h"
 #include "record/reach.h"
 #include "session/interpose.h"
-#include "session/relay.h"
 #include "session/sandbox.h"
 #include "session/session.h"
 #include "world/helper.h"
-#include "world/world.h"
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -37,63 +37,46 @@ void undead_sandbox_find_next(void) {
   (void)UNDEAD_NEXT(undead_next_syscall, "syscall");
 }
 
-bool undead_sandbox_is_unknown(void) { return undead_seccomp_filters() > undead_relay_known_filters(); }
-
-static bool is_readable(const void *memory, size_t size) {
-  uintptr_t low = (uintptr_t)memory, high = low + size;
-  if (high < low) return false;
-  for (uintptr_t page = low & ~(uintptr_t)4095; page < high; page += 4096)
-    if (!undead_page_is_readable(page)) return false;
-  return true;
-}
+bool undead_sandbox_is_unknown(void) { return undead_seccomp_filters() > undead_record_filters_at_start(); }
 
 // Whether the program's filter can be read, as the kernel will.
 static bool is_filter(const struct sock_fprog *filter) {
-  return filter && is_readable(filter, sizeof *filter) && filter->len > 0 && filter->len <= BPF_MAXINSNS &&
-         filter->filter && is_readable(filter->filter, filter->len * sizeof *filter->filter);
+  return undead_pages_are_readable((uintptr_t)filter, sizeof *filter) && filter->len > 0 && filter->len <= BPF_MAXINSNS &&
+         undead_pages_are_readable((uintptr_t)filter->filter, filter->len * sizeof *filter->filter);
 }
 
-// What must be done before the filter is in force, since nothing may be possible then.
-static undead_sandbox_kind prepare(const struct sock_fprog *filter, bool strict) {
-  static const char strict_reason[] =
-      "the program allowed itself four system calls only (strict seccomp): no check is possible in such a sandbox";
-  static const char reason[] =
-      "the program put itself into a sandbox (seccomp) that does not allow the system calls of a check";
-  undead_sandbox_kind kind = strict ? UNDEAD_SANDBOX_HARMFUL : undead_sandbox_judge(filter->filter, filter->len);
-  if (kind == UNDEAD_SANDBOX_HARMFUL) undead_session_leave(strict ? strict_reason : reason);
-  return kind;
-}
-
-static void conclude(undead_sandbox_kind kind, bool installed) {
-  if (kind == UNDEAD_SANDBOX_HARMFUL) {
-    if (!installed) undead_session_return();
-    return;
-  }
-  if (!installed) return;
-  if (kind == UNDEAD_SANDBOX_NO_TRACING) undead_stop_without_tracing();
-  undead_relay_count_filter();
-}
-
-typedef struct {
-  bool concerns_us, strict;
-  const struct sock_fprog *filter;
-} request;
-
-static request filter_request(bool strict, word filter) {
-  request asked = {.strict = strict, .filter = (const struct sock_fprog *)filter};
-  // In a vfork child the memory is the parent's, which the filter does not concern.
-  asked.concerns_us = !undead_session_has_left() && undead_process_now() != UNDEAD_PROCESS_BORROWED &&
-                      (strict || is_filter(asked.filter));
-  return asked;
+// Before a filter is in force, since nothing may be possible then. True if that concerns this process: in a vfork child the memory
+// is the parent's, which the filter does not concern.
+static bool stand_aside(word mode, word filter) {
+  if (undead_session_has_left() || undead_process_now() == UNDEAD_PROCESS_BORROWED) return false;
+  if (mode != SECCOMP_MODE_STRICT && !is_filter((const struct sock_fprog *)filter)) return false;
+  undead_session_leave("the program put itself into a sandbox (seccomp), which may not allow the system calls of a check");
+  return true;
 }
 
 static int set_seccomp(word mode, word filter) {
-  request asked = filter_request(mode == SECCOMP_MODE_STRICT, filter);
   prctl_function next = UNDEAD_NEXT(next_prctl, "prctl");
-  if (!asked.concerns_us) return next(PR_SET_SECCOMP, mode, filter, 0, 0);
-  undead_sandbox_kind kind = prepare(asked.filter, asked.strict);
+  bool concerns_us = stand_aside(mode, filter);
   int result = next(PR_SET_SECCOMP, mode, filter, 0, 0);
-  conclude(kind, result == 0);
+  if (concerns_us && result != 0) undead_session_return();
+  return result;
+}
+
+static long call_kernel(long number, word a, word b, word c, word d, word e, word f) {
+  long result = undead_raw6(number, (long)a, (long)b, (long)c, (long)d, (long)e, (long)f);
+  if (result < 0 && result > -4096) {
+    errno = (int)-result;
+    return -1;
+  }
+  return result;
+}
+
+static long set_filter(long number, word operation, word flags, word filter) {
+  bool concerns_us = stand_aside(operation == SECCOMP_SET_MODE_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER, filter);
+  long result = call_kernel(number, operation, flags, filter, 0, 0, 0);
+  // With a listener it returns a descriptor; where threads could not be reached, the first of them.
+  bool counts = (flags & SECCOMP_FILTER_FLAG_TSYNC) && !(flags & SECCOMP_FILTER_FLAG_NEW_LISTENER);
+  if (concerns_us && (result < 0 || (counts && result > 0))) undead_session_return();
   return result;
 }
 
@@ -114,15 +97,6 @@ UNDEAD_PUBLIC int prctl(int option, ...) {
   return change(option, first, second, third, last);
 }
 
-static long call_kernel(long number, word a, word b, word c, word d, word e, word f) {
-  long result = undead_raw6(number, (long)a, (long)b, (long)c, (long)d, (long)e, (long)f);
-  if (result < 0 && result > -4096) {
-    errno = (int)-result;
-    return -1;
-  }
-  return result;
-}
-
 // Called by the stub for the numbers that concern us, and for all before the next function is known.
 __attribute__((visibility("hidden"))) long undead_syscall_called(
     long number, word a, word b, word c, word d, word e, word f);
@@ -133,17 +107,8 @@ long undead_syscall_called(long number, word a, word b, word c, word d, word e, 
   if (number == SYS_prlimit64)
     return prlimit((__pid_t)a, (enum __rlimit_resource)b, (const struct rlimit *)c, (struct rlimit *)d);
   if (number == SYS_prctl) return change((int)a, b, c, d, e);
-  if (number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) {
-    request asked = filter_request(a == SECCOMP_SET_MODE_STRICT, c);
-    if (asked.concerns_us) {
-      undead_sandbox_kind kind = prepare(asked.filter, asked.strict);
-      long result = call_kernel(number, a, b, c, d, e, f);
-      // With a listener it returns a descriptor; where threads could not be reached, the first of them.
-      bool failed = result < 0 || (result > 0 && (b & SECCOMP_FILTER_FLAG_TSYNC) && !(b & SECCOMP_FILTER_FLAG_NEW_LISTENER));
-      conclude(kind, !failed);
-      return result;
-    }
-  }
+  if (number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
+    return set_filter(number, a, b, c);
   return call_kernel(number, a, b, c, d, e, f);
 }
 #endif

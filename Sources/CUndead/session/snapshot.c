@@ -7,6 +7,7 @@
 #include "platform/memory.h"
 #include "platform/own_data.h"
 #include "platform/own_file.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "scan/graph.h"
 #include "session/session.h"
@@ -146,7 +147,7 @@ static bool write_memory(undead_check *check, const undead_scan_result *result) 
   check->bytes = output.bytes.bytes;
   check->size = output.bytes.size;
   // What the caller gives back is `size` bytes: the rest goes now.
-  size_t used = (output.bytes.size + 4095) & ~(size_t)4095;
+  size_t used = undead_page_from(output.bytes.size);
   if (used < output.bytes.capacity) undead_unmap(output.bytes.bytes + used, output.bytes.capacity - used);
   return true;
 }

@@ -78,30 +78,22 @@ void undead_table_module(undead_tables *tables, uintptr_t address) {
   remember(tables, &tables->module_indices, module->low, module->high, added);
 }
 
-static uint32_t add_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count, bool partial) {
+static uint32_t add_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
   undead_stack_entry entry = {(uint32_t)(tables->frames.size / sizeof(uint64_t)), count};
   if (!undead_vector_append(&tables->frames, frames, count * sizeof(uintptr_t))) tables->failed = true;
   for (uint32_t i = 0; i < count; i++) undead_table_module(tables, frames[i] - 1);
-  uint32_t added = add(tables, &tables->stacks, &entry, sizeof(entry));
-  if (partial && added != UNDEAD_NO_INDEX && !undead_vector_append(&tables->partial_stacks, &added, sizeof added))
-    tables->failed = true;
-  return added;
-}
-
-// A partial one is not the same as a whole one of the same frames.
-static uint32_t stack_of(undead_tables *tables, const uintptr_t *frames, uint32_t count, bool partial) {
-  if (count == 0) return UNDEAD_NO_INDEX;
-  uint64_t first = undead_hash(frames, count * sizeof(frames[0]), partial ? 3 : 1);
-  uint64_t second = undead_hash(frames, count * sizeof(frames[0]), partial ? 4 : 2);
-  uint32_t known = undead_index_find(&tables->stack_indices, first, second);
-  if (known != UNDEAD_NO_INDEX) return known;
-  uint32_t added = add_stack(tables, frames, count, partial);
-  remember(tables, &tables->stack_indices, first, second, added);
-  return added;
+  return add(tables, &tables->stacks, &entry, sizeof(entry));
 }
 
 uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
-  return stack_of(tables, frames, count, false);
+  if (count == 0) return UNDEAD_NO_INDEX;
+  uint64_t first = undead_hash(frames, count * sizeof(frames[0]), 1);
+  uint64_t second = undead_hash(frames, count * sizeof(frames[0]), 2);
+  uint32_t known = undead_index_find(&tables->stack_indices, first, second);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t added = add_stack(tables, frames, count);
+  remember(tables, &tables->stack_indices, first, second, added);
+  return added;
 }
 
 uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
@@ -112,7 +104,7 @@ uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
   uint32_t count = undead_backtrace_frames(backtrace, frames, FRAME_LIMIT);
   if (count == 0) return UNDEAD_NO_INDEX;
   // Scopes and generations have backtraces of their own, of the same frames.
-  uint32_t added = stack_of(tables, frames, count, undead_backtrace_is_partial(backtrace));
+  uint32_t added = undead_table_stack(tables, frames, count);
   remember(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
   return added;
 }
@@ -126,7 +118,7 @@ bool undead_tables_failed(const undead_tables *tables) { return tables->failed |
 
 void undead_tables_free(undead_tables *tables) {
   undead_strings_free(&tables->strings);
-  undead_vector *vectors[] = {&tables->types, &tables->stacks, &tables->frames, &tables->modules, &tables->partial_stacks};
+  undead_vector *vectors[] = {&tables->types, &tables->stacks, &tables->frames, &tables->modules};
   for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) undead_vector_free(vectors[i]);
   undead_index_map *maps[] = {
       &tables->type_indices, &tables->stack_indices, &tables->module_indices, &tables->name_of_isa};

@@ -22,7 +22,6 @@ typedef struct {
 typedef struct {
   undead_string_table strings;
   undead_vector types, stacks, frames, modules;
-  undead_vector partial_stacks;   // indices of STACKS
   undead_index_map type_indices, stack_indices, module_indices, name_of_isa;
   uint64_t last_low, last_high;   // module of the last address that was asked for
   bool failed;

@@ -174,8 +174,6 @@ static void write_tables(undead_writer *writer) {
   const undead_tables *tables = &writer->tables;
   undead_section_write(writer, UNDEAD_SECTION_TYPES, sizeof(undead_type_entry), tables->types.bytes, tables->types.size);
   undead_section_write(writer, UNDEAD_SECTION_STACKS, sizeof(undead_stack_entry), tables->stacks.bytes, tables->stacks.size);
-  undead_section_write(
-      writer, UNDEAD_SECTION_PARTIAL_STACKS, sizeof(uint32_t), tables->partial_stacks.bytes, tables->partial_stacks.size);
   undead_section_write(writer, UNDEAD_SECTION_FRAMES, sizeof(uint64_t), tables->frames.bytes, tables->frames.size);
   undead_section_write(writer, UNDEAD_SECTION_MODULES, sizeof(undead_module_entry), tables->modules.bytes, tables->modules.size);
   undead_section_write(writer, UNDEAD_SECTION_STRINGS, 1, tables->strings.bytes.bytes, tables->strings.bytes.size);

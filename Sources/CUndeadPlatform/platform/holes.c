@@ -4,11 +4,11 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/sort.h"
 #include <fcntl.h>
 
-#define PAGE 4096ull
 #define MOST_HOLES 65536u
 #define MOST_PAGES (1ull << 20)          // unreadable ones on each side of a fault
 #define MOST_MARKED_PAGES (1ull << 22)   // looked at in the page table
@@ -59,19 +59,19 @@ static bool add(uintptr_t low, uintptr_t high) {
 static void add_marked(long memory, long pagemap, uintptr_t low, uintptr_t high) {
   uint64_t entries[PIECE_PAGES];
   uintptr_t start = 0;
-  for (uintptr_t at = low, known = low; at < high; at += PAGE) {
+  for (uintptr_t at = low, known = low; at < high; at += UNDEAD_PAGE) {
     if (at == known) {
-      uint64_t count = (high - at) / PAGE < PIECE_PAGES ? (high - at) / PAGE : PIECE_PAGES;
-      long bytes = undead_raw4(SYS_pread64, pagemap, (long)entries, (long)(count * 8), (long)(at / PAGE * 8));
+      uint64_t count = (high - at) / UNDEAD_PAGE < PIECE_PAGES ? (high - at) / UNDEAD_PAGE : PIECE_PAGES;
+      long bytes = undead_raw4(SYS_pread64, pagemap, (long)entries, (long)(count * 8), (long)(at / UNDEAD_PAGE * 8));
       if (bytes != (long)(count * 8)) return;
-      known = at + count * PAGE;
+      known = at + count * UNDEAD_PAGE;
       low = at;
     }
-    uint64_t entry = entries[(at - low) / PAGE];
+    uint64_t entry = entries[(at - low) / UNDEAD_PAGE];
     bool hole = (entry & ENTRY_SWAPPED) && !(entry & ENTRY_PRESENT) && is_unreadable(memory, at);
     if (hole && !start) start = at;
-    if (start && (!hole || at + PAGE >= high)) {
-      add(start, hole ? at + PAGE : at);
+    if (start && (!hole || at + UNDEAD_PAGE >= high)) {
+      add(start, hole ? at + UNDEAD_PAGE : at);
       start = 0;
     }
   }
@@ -85,9 +85,9 @@ static void add_others(long memory, uintptr_t address) {
   for (size_t i = 0; i <= undead_mapping_count() && budget; i++) {
     const undead_mapping *mapping = i ? undead_mapping_at(i - 1) : undead_mapping_of(address);
     if (!mapping || !mapping->readable) continue;
-    uint64_t pages = (mapping->high - mapping->low) / PAGE;
+    uint64_t pages = (mapping->high - mapping->low) / UNDEAD_PAGE;
     if (pages > budget) pages = budget;
-    add_marked(memory, pagemap, mapping->low, mapping->low + pages * PAGE);
+    add_marked(memory, pagemap, mapping->low, mapping->low + pages * UNDEAD_PAGE);
     budget -= pages;
   }
   undead_raw3(SYS_close, pagemap, 0, 0);
@@ -99,9 +99,9 @@ bool undead_hole_note(uintptr_t address) {
   undead_mapping mapping = *found;
   long memory = open_own("/proc/self/mem");
   if (memory < 0) return false;
-  uintptr_t low = address & ~(PAGE - 1), high = low + PAGE, first = low;
-  while (low > mapping.low && first - low < MOST_PAGES * PAGE && is_unreadable(memory, low - PAGE)) low -= PAGE;
-  while (high < mapping.high && high - first < MOST_PAGES * PAGE && is_unreadable(memory, high)) high += PAGE;
+  uintptr_t low = undead_page_of(address), high = low + UNDEAD_PAGE, first = low;
+  while (low > mapping.low && first - low < MOST_PAGES * UNDEAD_PAGE && is_unreadable(memory, low - UNDEAD_PAGE)) low -= UNDEAD_PAGE;
+  while (high < mapping.high && high - first < MOST_PAGES * UNDEAD_PAGE && is_unreadable(memory, high)) high += UNDEAD_PAGE;
   bool noted = add(low, high);
   if (noted) add_others(memory, address);
   undead_raw3(SYS_close, memory, 0, 0);

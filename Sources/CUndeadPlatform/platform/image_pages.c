@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "platform/image_pages.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include <fcntl.h>
 #include <link.h>
@@ -11,7 +12,6 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define PAGE 4096ul
 #define ENTRIES 512u
 
 // Entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
@@ -22,9 +22,9 @@
 // Where a debugger has a breakpoint, or code was changed, the page is no longer the file's.
 static bool is_like_file(long pagemap, uintptr_t low, uintptr_t high) {
   uint64_t entries[ENTRIES];
-  for (uintptr_t at = low; at < high; at += ENTRIES * PAGE) {
-    uint64_t count = (high - at) / PAGE < ENTRIES ? (high - at) / PAGE : ENTRIES;
-    long bytes = undead_raw4(SYS_pread64, pagemap, (long)entries, (long)(count * 8), (long)(at / PAGE * 8));
+  for (uintptr_t at = low; at < high; at += ENTRIES * UNDEAD_PAGE) {
+    uint64_t count = (high - at) / UNDEAD_PAGE < ENTRIES ? (high - at) / UNDEAD_PAGE : ENTRIES;
+    long bytes = undead_raw4(SYS_pread64, pagemap, (long)entries, (long)(count * 8), (long)(at / UNDEAD_PAGE * 8));
     if (bytes != (long)(count * 8)) return false;
     for (uint64_t i = 0; i < count; i++) {
       if (entries[i] & ENTRY_SWAPPED) return false;
@@ -41,8 +41,8 @@ static int let_go(struct dl_phdr_info *info, size_t size, void *pagemap) {
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
     if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
-    uintptr_t low = (info->dlpi_addr + segment->p_vaddr) & ~(PAGE - 1);
-    uintptr_t high = (info->dlpi_addr + segment->p_vaddr + segment->p_filesz + PAGE - 1) & ~(PAGE - 1);
+    uintptr_t low = undead_page_of(info->dlpi_addr + segment->p_vaddr);
+    uintptr_t high = undead_page_from(info->dlpi_addr + segment->p_vaddr + segment->p_filesz);
     if (low < high && is_like_file(*(const long *)pagemap, low, high))
       undead_raw3(SYS_madvise, (long)low, (long)(high - low), MADV_DONTNEED);
   }

@@ -64,8 +64,6 @@ void undead_maps_give(const char *maps, size_t maps_bytes, const char *smaps, si
   given_smaps = (given_text){smaps, smaps_bytes};
 }
 
-bool undead_maps_are_given(void) { return given_maps.text != NULL; }
-
 static bool each_line_of_text(const given_text *given, undead_maps_line_visitor visit, void *context) {
   const char *end = given->text + given->bytes, *newline;
   for (const char *at = given->text; at < end; at = newline + 1) {

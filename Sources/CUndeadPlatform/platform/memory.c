@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include <errno.h>
 #include <linux/futex.h>
@@ -127,7 +128,7 @@ const void *undead_map_file(int descriptor, size_t bytes) {
 
 void undead_let_go_of_file(const void *from, const void *to) {
   int saved = errno;
-  uintptr_t low = (uintptr_t)from & ~(uintptr_t)4095, high = (uintptr_t)to & ~(uintptr_t)4095;
+  uintptr_t low = undead_page_of((uintptr_t)from), high = undead_page_of((uintptr_t)to);
   if (low < high) madvise((void *)low, high - low, MADV_DONTNEED);
   errno = saved;
 }
@@ -227,9 +228,17 @@ static int can_be_mask(uintptr_t address) {
 }
 
 bool undead_page_is_readable(uintptr_t address) {
-  uintptr_t page = address & ~(uintptr_t)4095;
+  uintptr_t page = undead_page_of(address);
   int answer = can_be_mask(page);
   return answer < 0 ? can_be_waited_for(page) : answer;
+}
+
+bool undead_pages_are_readable(uintptr_t address, size_t size) {
+  uintptr_t end = address + size;
+  if (!address || end < address) return false;
+  for (uintptr_t page = undead_page_of(address); page < end; page += UNDEAD_PAGE)
+    if (!undead_page_is_readable(page)) return false;
+  return true;
 }
 
 bool undead_border_is_readable(uintptr_t border) {

@@ -72,8 +72,6 @@ static bool is_toolchain(const char *path, bool is_swift) {
   return system && !is_swift;
 }
 
-bool undead_is_toolchain_path(const char *path) { return is_toolchain(path, false); }
-
 // The path in place of the loader's name for the image.
 static void find_path(undead_module *module) {
   char name[sizeof module->path];

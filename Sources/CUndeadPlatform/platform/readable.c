@@ -3,9 +3,8 @@
 #include "platform/readable.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include <string.h>
-
-enum { PAGE = 4096 };
 
 __thread undead_read_proof undead_thread_proof __attribute__((tls_model("initial-exec")));
 
@@ -32,8 +31,8 @@ static bool can_read_page(uintptr_t page) {
 }
 
 size_t undead_kernel_readable_bytes(uintptr_t address, size_t most) {
-  uintptr_t page = address & ~(uintptr_t)(PAGE - 1), end = address + most < address ? UINTPTR_MAX : address + most;
-  while (page < end && can_read_page(page)) page += PAGE;
+  uintptr_t page = undead_page_of(address), end = address + most < address ? UINTPTR_MAX : address + most;
+  while (page < end && can_read_page(page)) page += UNDEAD_PAGE;
   uintptr_t reached = page < end ? page : end;
   return reached > address ? reached - address : 0;
 }

@@ -3,18 +3,16 @@
 #define _GNU_SOURCE
 #include "platform/reserve.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include <sys/mman.h>
 
-#define PAGE 4096ul
 #define STEP (1ul << 20)   // least growth; else a quarter of what is usable
-
-static size_t round_up(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
 
 bool undead_reserve_open(undead_reserve *reserve, size_t bytes, size_t least) {
   if (__atomic_load_n(&reserve->base, __ATOMIC_ACQUIRE)) return true;
   uint8_t *fresh, *expected = NULL;
-  bytes = round_up(bytes);
+  bytes = undead_page_from(bytes);
   while (!(fresh = undead_map_unused(bytes)))
     if ((bytes /= 2) < least) return false;
   if (__atomic_compare_exchange_n(&reserve->base, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -33,8 +31,8 @@ static bool make_usable(undead_reserve *reserve, size_t bytes) {
   size_t usable = undead_reserve_usable(reserve), reserved = __atomic_load_n(&reserve->reserved, __ATOMIC_SEQ_CST);
   if (bytes <= usable) return true;
   if (bytes > reserved) return false;
-  size_t target = round_up(usable + (usable / 4 > STEP ? usable / 4 : STEP));
-  if (target < bytes) target = round_up(bytes);
+  size_t target = undead_page_from(usable + (usable / 4 > STEP ? usable / 4 : STEP));
+  if (target < bytes) target = undead_page_from(bytes);
   if (target > reserved) target = reserved;
   undead_make_room(target - usable);
   // Two threads may do it at once: the pages are the same.
@@ -56,7 +54,7 @@ bool undead_reserve_grow(undead_reserve *reserve, size_t bytes) {
 void undead_reserve_trim(undead_reserve *reserve, size_t kept) {
   enum { PATIENCE = 1000 };
   size_t reserved = __atomic_load_n(&reserve->reserved, __ATOMIC_ACQUIRE);
-  size_t end = round_up(undead_reserve_usable(reserve) + kept);
+  size_t end = undead_page_from(undead_reserve_usable(reserve) + kept);
   if (!reserve->base || end >= reserved) return;
   __atomic_store_n(&reserve->reserved, end, __ATOMIC_SEQ_CST);
   // Who read the old length before is at work yet, or was interrupted: then the addresses stay reserved.

@@ -1,9 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "platform/segments.h"
+#include "platform/page.h"
 #include <string.h>
-
-#define PAGE 4096ul
 
 undead_segments undead_segments_of(const Elf64_Phdr *headers, size_t count) {
   undead_segments segments = {headers, count, UINTPTR_MAX, 0};
@@ -30,7 +29,7 @@ bool undead_segments_read(undead_segments *segments, const void *start, undead_r
 }
 
 uintptr_t undead_segments_bias(const undead_segments *segments, const void *start) {
-  return (uintptr_t)start - (segments->low & ~(PAGE - 1));
+  return (uintptr_t)start - undead_page_of(segments->low);
 }
 
 static const uint8_t *build_id_note(const char *notes, size_t size, size_t *length) {

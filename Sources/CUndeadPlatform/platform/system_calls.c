@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "platform/system_calls.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 
 #if defined(__x86_64__)
 #include <errno.h>
@@ -44,8 +45,7 @@ static bool has_pending_signal(const ucontext_t *interrupted) {
 
 // True if what comes before `pc` can be read: it is code that may lie on another page.
 static bool is_code_before(uintptr_t pc) {
-  enum { PAGE = 4096 };
-  return pc % PAGE >= LONGEST_CALL || undead_page_is_readable(pc - LONGEST_CALL);
+  return pc % UNDEAD_PAGE >= LONGEST_CALL || undead_page_is_readable(pc - LONGEST_CALL);
 }
 
 void undead_restart_system_call(void *context) {

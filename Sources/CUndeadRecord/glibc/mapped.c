@@ -7,12 +7,12 @@
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE 4096ull
 #define PIECE_PAGES 65536u
 #define MOST_DRIFT (1ull << 40)
 #define MOST_OVERFLOW (1ull << 20)   // of a stack, until the program ends
@@ -38,11 +38,11 @@ static bool may_hold_chunks(const undead_mapping *mapping) {
 static bool is_mapped_chunk(uintptr_t chunk, uintptr_t low, uintptr_t high, undead_glibc_area *mapping) {
   if (high - chunk < CHUNK_SMALLEST || (undead_chunk_head(chunk) & CHUNK_FLAGS) != CHUNK_MAPPED) return false;
   uintptr_t size = undead_chunk_bytes(chunk), offset = undead_glibc_word(chunk) & ~(uintptr_t)CHUNK_OFFSET_MARK_SINCE_2_43;
-  if (size < CHUNK_SMALLEST || size > high - chunk || offset > chunk - low || (chunk - offset) % PAGE) return false;
+  if (size < CHUNK_SMALLEST || size > high - chunk || offset > chunk - low || (chunk - offset) % UNDEAD_PAGE) return false;
   uintptr_t end = chunk + size;
-  if ((end + CHUNK_HEADER) % PAGE == 0) end += CHUNK_HEADER;
+  if ((end + CHUNK_HEADER) % UNDEAD_PAGE == 0) end += CHUNK_HEADER;
   *mapping = (undead_glibc_area){chunk - offset, end};
-  return end % PAGE == 0 && end <= high;
+  return end % UNDEAD_PAGE == 0 && end <= high;
 }
 
 // Where a chunk can begin in a page: with the mapping; or so that an aligned block follows, at least a chunk's length behind. What
@@ -63,7 +63,7 @@ static uintptr_t cut_from(uintptr_t start, uintptr_t high, undead_glibc_area *ma
       return start + places[i];
     }
   uintptr_t at = start + places[PLACES - 1];
-  for (uintptr_t pages = 0; pages < MOST_ALIGNMENT_PAGES && at + PAGE <= mapping->high; pages++, at += PAGE)
+  for (uintptr_t pages = 0; pages < MOST_ALIGNMENT_PAGES && at + UNDEAD_PAGE <= mapping->high; pages++, at += UNDEAD_PAGE)
     if (undead_page_is_readable(at) && is_mapped_chunk(at, start, high, &cut) && cut.low == start) {
       *mapping = cut;
       return at;
@@ -81,7 +81,7 @@ static bool has_border(const undead_glibc_area *mapping, uintptr_t low, uintptr_
 
 static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t high) {
   undead_glibc_area mapping;
-  if (!undead_page_is_readable(page)) return page + PAGE;
+  if (!undead_page_is_readable(page)) return page + UNDEAD_PAGE;
   for (unsigned i = 0; i < PLACES; i++) {
     uintptr_t chunk = page + places[i];
     if (!is_mapped_chunk(chunk, low, high, &mapping)) continue;
@@ -95,7 +95,7 @@ static uintptr_t take_at(search *self, uintptr_t page, uintptr_t low, uintptr_t 
     self->no_memory |= !added;
     return mapping.high;
   }
-  return page + PAGE;
+  return page + UNDEAD_PAGE;
 }
 
 // Large parts that were never touched are not read.
@@ -104,13 +104,13 @@ static void search_part(search *self, uintptr_t low, uintptr_t high) {
   for (uintptr_t at = low; at < high;) {
     if (at >= known) {
       first = at;
-      uintptr_t bytes = high - at < PIECE_PAGES * PAGE ? high - at : PIECE_PAGES * PAGE;
+      uintptr_t bytes = high - at < PIECE_PAGES * UNDEAD_PAGE ? high - at : PIECE_PAGES * UNDEAD_PAGE;
       known = at + bytes;
       long asked = undead_raw3(SYS_mincore, (long)at, (long)bytes, (long)self->resident);
       if (asked < 0) memset(self->resident, 0, PIECE_PAGES);   // the copy does not have it
     }
-    uintptr_t next = self->resident[(at - first) / PAGE] & 1 ? take_at(self, at, behind, high) : at + PAGE;
-    if (next > at + PAGE) behind = next;
+    uintptr_t next = self->resident[(at - first) / UNDEAD_PAGE] & 1 ? take_at(self, at, behind, high) : at + UNDEAD_PAGE;
+    if (next > at + UNDEAD_PAGE) behind = next;
     at = next;
   }
 }
@@ -125,8 +125,8 @@ static void search_run(search *self, uintptr_t low, uintptr_t high) {
       if (area->low <= at && at < area->high) behind = area->high;
       else if (area->low > at && area->low < next) next = area->low;
     }
-    if (!behind) search_part(self, at, next & ~(PAGE - 1));
-    at = ((behind ? behind : next) + PAGE - 1) & ~(PAGE - 1);
+    if (!behind) search_part(self, at, undead_page_of(next));
+    at = undead_page_from(behind ? behind : next);
   }
 }
 

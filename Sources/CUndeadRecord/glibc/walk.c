@@ -3,9 +3,9 @@
 // Memory that arenas have from the system, chunk by chunk.
 #include "glibc/heap_internal.h"
 #include "platform/maps.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 
-#define PAGE 4096ull
 #define MOST_GAP (1ull << 30)      // of memory that others had from sbrk
 #define MOST_HEAPS 1000000u
 
@@ -93,7 +93,7 @@ static bool may_hold_parts(const undead_mapping *mapping) {
 // Others may be guards of stacks, that fault.
 static bool is_resident(uintptr_t page) {
   uint8_t resident = 0;
-  return undead_raw3(SYS_mincore, (long)page, PAGE, (long)&resident) == 0 && resident & 1;
+  return undead_raw3(SYS_mincore, (long)page, UNDEAD_PAGE, (long)&resident) == 0 && resident & 1;
 }
 
 // Where sbrk failed the main arena has pieces that were mapped, each from a page to a page: what they amount to is known.
@@ -103,11 +103,11 @@ static undead_glibc_result take_pieces(undead_glibc_heap *heap, const undead_are
     const undead_mapping *mapping = undead_mapping_at(i);
     if (!may_hold_parts(mapping)) continue;
     for (uintptr_t at = mapping->low; at < mapping->high; at = end) {
-      end = at + PAGE;
+      end = at + UNDEAD_PAGE;
       uintptr_t size = is_resident(at) ? undead_chunk_bytes(at) : 0;
       bool may_be = (undead_chunk_head(at) & CHUNK_FLAGS) == CHUNK_PREVIOUS_IN_USE && size >= CHUNK_SMALLEST;
-      if (!may_be || !undead_glibc_walk(heap, arena, at, mapping->high, NULL, &end) || end % PAGE) {
-        end = at + PAGE;   // the walk may have changed it
+      if (!may_be || !undead_glibc_walk(heap, arena, at, mapping->high, NULL, &end) || end % UNDEAD_PAGE) {
+        end = at + UNDEAD_PAGE;   // the walk may have changed it
         continue;
       }
       undead_glibc_result result = undead_glibc_take(heap, arena, at, mapping->high, &end);
@@ -133,7 +133,7 @@ undead_glibc_result undead_glibc_take_main(undead_glibc_heap *heap, const undead
 static bool is_heap(uintptr_t at, const undead_arena *arena, uintptr_t most) {
   if (!undead_is_readable(at, HEAP_INFO) || undead_glibc_word(at + HEAP_ARENA) != arena->start) return false;
   uintptr_t size = undead_glibc_word(at + HEAP_SIZE);
-  return size >= PAGE && size <= most && size % PAGE == 0 && undead_is_readable(at, size);
+  return size >= UNDEAD_PAGE && size <= most && size % UNDEAD_PAGE == 0 && undead_is_readable(at, size);
 }
 
 // The arena lies in its first heap, behind the heap's own header; every heap begins at a multiple of its greatest size (HEAP_MAX_SIZE),

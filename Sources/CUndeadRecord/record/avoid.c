@@ -5,7 +5,9 @@
 #include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
+#include "platform/spread.h"
 #include "platform/thread_state.h"
 #include "record/mode.h"
 #include "record/registry.h"
@@ -21,7 +23,6 @@
 #define MOST_FOUND 16384u                  // by a look, likewise
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define CLEARED_BYTES (16u << 10)          // of these; no more than a check has in frames: a context's stack may end there
-#define PAGE_BYTES 4096u
 #define MOST_FILTERED 512u                 // bytes that are asked about at once
 #define LOWEST_ADDRESS 0x10000u
 
@@ -41,8 +42,8 @@ static void *put_aside;
 // Addresses of one page of the heap lie side by side: few pages of the table are touched, and the first touch of each costs more
 // than all that is asked of it.
 static uint32_t slot_of(uint64_t granule) {
-  uint64_t page = granule / (PAGE_BYTES / 16);
-  return (uint32_t)((page * 0x9E3779B97F4A7C15u >> 40) + granule % (PAGE_BYTES / 16)) & (SLOTS - 1);
+  uint64_t page = granule / (UNDEAD_PAGE / 16);
+  return (uint32_t)((undead_spread(page) >> 40) + granule % (UNDEAD_PAGE / 16)) & (SLOTS - 1);
 }
 
 static uint32_t filter_bit(uint64_t granule) { return (uint32_t)granule & (UNDEAD_AVOID_BITS - 1); }
@@ -105,10 +106,10 @@ static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_
 
 // From where on the stack can be read, up to BYTES_BELOW below an address on it.
 static uintptr_t readable_from(uintptr_t low) {
-  uintptr_t below = low & ~(uintptr_t)(PAGE_BYTES - 1);
+  uintptr_t below = undead_page_of(low);
   // Which remembers what the kernel said.
-  if (undead_stack_has_room(&undead_thread, BYTES_BELOW + PAGE_BYTES)) return below - BYTES_BELOW;
-  while (low - below < BYTES_BELOW && undead_page_is_readable(below - PAGE_BYTES)) below -= PAGE_BYTES;
+  if (undead_stack_has_room(&undead_thread, BYTES_BELOW + UNDEAD_PAGE)) return below - BYTES_BELOW;
+  while (low - below < BYTES_BELOW && undead_page_is_readable(below - UNDEAD_PAGE)) below -= UNDEAD_PAGE;
   return below < low ? below : low;
 }
 

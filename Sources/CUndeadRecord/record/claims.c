@@ -11,6 +11,7 @@
 #include "record/claims.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "platform/thread_state.h"
 #include "record/free_filter.h"
 #include "record/hook_frame.h"
@@ -37,7 +38,7 @@ static undead_claim_counts counts;
 static uint32_t slot_of(uintptr_t block) {
   enum { SLOT_BITS = 18 };
   _Static_assert(SLOTS == 1u << SLOT_BITS, "the hash has as many bits");
-  return (uint32_t)((block >> 4) * 0x9E3779B97F4A7C15ull >> (64 - SLOT_BITS));
+  return (uint32_t)(undead_spread(block >> 4) >> (64 - SLOT_BITS));
 }
 
 static undead_claim *claim_in(claim_table *table, uintptr_t block) {

@@ -29,7 +29,7 @@ typedef struct {
 } difference;
 
 static difference *differences;
-static uint64_t captured, compared, differing, partial, interval = 1;
+static uint64_t captured, compared, differing, interval = 1;
 
 static void keep(const difference *found) {
   uint64_t index = __atomic_fetch_add(&differing, 1, __ATOMIC_RELAXED);
@@ -81,10 +81,6 @@ static void compare(difference *found, uintptr_t *reference, uint32_t id, uintpt
   memcpy(found->reference, reference + first, found->reference_count * sizeof *reference);
   found->own_count = undead_backtrace_frames(id, found->own, MAX_FRAMES);
   cut_where_reference_ends(found);
-  if (undead_backtrace_is_partial(id)) {
-    __atomic_fetch_add(&partial, 1, __ATOMIC_RELAXED);
-    if (found->reference_count > found->own_count) found->reference_count = found->own_count;
-  }
   uint32_t shorter = found->own_count < found->reference_count ? found->own_count : found->reference_count;
   uint32_t index = 0;
   while (index < shorter && is_equal(found, index)) index++;
@@ -128,7 +124,6 @@ __attribute__((destructor)) static void report(void) {
   if (undead_record_mode != UNDEAD_RECORD_COMPARE) return;
   undead_record_stop();
   dprintf(STDERR_FILENO, "undead: compared %lu of %lu backtraces, %lu differ\n", compared, captured, differing);
-  if (partial) dprintf(STDERR_FILENO, "undead: %lu of them are partial\n", partial);
   for (uint64_t index = 0; index < differing && index < KEPT_DIFFERENCES && differences; index++) {
     const difference *found = &differences[index];
     dprintf(STDERR_FILENO, " difference at frame %u of %u, reference has %u\n", found->first_difference,

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/thread_state.h"
 #include "record/block_source.h"
 #include "record/free_filter.h"
@@ -113,7 +114,6 @@ UNDEAD_INLINE bool calloc_instead(size_t size) {
 }
 
 #define MOST_PUT_ASIDE 1000u   // for one block
-#define PAGE_BYTES (size_t)4096
 
 // Another block in place of one whose address must not be used now.
 static __attribute__((noinline)) void *elsewhere(void *block, size_t alignment, size_t size) {
@@ -372,7 +372,7 @@ UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
 }
 
 UNDEAD_HOOK void *valloc(size_t size) {
-  if (makes_detour()) return undead_detour_aligned(PAGE_BYTES, size, HOOK_FRAME);
+  if (makes_detour()) return undead_detour_aligned(UNDEAD_PAGE, size, HOOK_FRAME);
   undead_hook_enter();
   void *block = __libc_valloc(size);
   if (LIKELY(block)) record_whole(block, size, HOOK_FRAME);

@@ -39,19 +39,11 @@ static bool is_preload(void) {
 }
 
 undead_stacks undead_record_stacks_wanted(void) {
-  if (is_zero(undead_setting("UNDEAD_BACKTRACES"))) return UNDEAD_STACKS_NONE;
   const char *wanted = undead_setting("UNDEAD_STACKS");
   if (!wanted || !*wanted) return undead_setting("UNDEAD_SAMPLE") ? UNDEAD_STACKS_SAMPLED : UNDEAD_STACKS_FULL;
   if (strcmp(wanted, "none") == 0) return UNDEAD_STACKS_NONE;
   if (strcmp(wanted, "sampled") == 0) return UNDEAD_STACKS_SAMPLED;
-  return strcmp(wanted, "hybrid") == 0 ? UNDEAD_STACKS_HYBRID : UNDEAD_STACKS_FULL;
-}
-
-// Zombies are reported with whole backtraces, and tests are found in them.
-static bool may_be_partial(void) {
-  const char *zombies = undead_setting("UNDEAD_ZOMBIES");
-  return undead_record_stacks_wanted() == UNDEAD_STACKS_HYBRID && (!zombies || !*zombies || is_zero(zombies)) &&
-         !undead_record_runs_tests();
+  return UNDEAD_STACKS_FULL;
 }
 
 // Assertions need the backtraces, and scopes, of all blocks.
@@ -64,7 +56,6 @@ bool undead_record_samples(void) {
 static undead_mode mode_with_backtraces(void) {
   if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
-  undead_backtrace_hybrid = may_be_partial();
   const char *compare = undead_setting("UNDEAD_COMPARE");
   return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
 }
@@ -93,7 +84,6 @@ int32_t undead_record_decide(void) {
 
 void undead_record_start(undead_mode mode) {
   undead_record_decide();
-  if (mode == UNDEAD_RECORD_BACKTRACES) undead_backtrace_hybrid = may_be_partial();
   // Libraries may have come and gone unseen while recording was off.
   undead_backtrace_forget_images();
   if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;

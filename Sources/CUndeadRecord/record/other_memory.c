@@ -4,6 +4,7 @@
 #include "record/other_memory.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "record/registry.h"
 #include <errno.h>
 #include <link.h>
@@ -75,7 +76,7 @@ bool undead_other_memory_holds(uintptr_t address) {
 }
 
 static uint32_t slot_of(uintptr_t block) {
-  return (uint32_t)((uint64_t)block * 0x9E3779B97F4A7C15u >> 40) & (MOST_NOTED - 1);
+  return (uint32_t)(undead_spread(block) >> 40) & (MOST_NOTED - 1);
 }
 
 void undead_other_memory_note(uintptr_t block) {

@@ -5,6 +5,7 @@
 #include "platform/environment.h"
 #include "platform/own_data.h"
 #include "platform/processor.h"
+#include "platform/spread.h"
 #include "platform/thread_state.h"
 #include "record/generations.h"
 #include "record/sample_governor.h"
@@ -70,7 +71,7 @@ static void draw(undead_thread_state *thread) {
 
 // The first gap of a thread; what it has allocated is off it already.
 static void begin_thread(undead_thread_state *thread) {
-  uint64_t seed = ((uintptr_t)thread ^ undead_ticks() * 0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull;
+  uint64_t seed = ((uintptr_t)thread ^ undead_spread(undead_ticks())) * 0xBF58476D1CE4E5B9ull;
   thread->sample_seed = (seed ^ seed >> 31) | 1;
   int64_t allocated = thread->sample_left;
   draw(thread);

@@ -3,6 +3,7 @@
 #include "record/sample_stacks.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static bool prepare(void) {
 
 static uint64_t hash_of(const uint32_t *from, uint32_t count) {
   uint64_t hash = count;
-  for (uint32_t i = 0; i < count; i++) hash = (hash ^ from[i]) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 29;
+  for (uint32_t i = 0; i < count; i++) hash = undead_spread(hash ^ from[i]), hash ^= hash >> 29;
   return hash ? hash : 1;
 }
 

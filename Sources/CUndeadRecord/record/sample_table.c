@@ -3,6 +3,7 @@
 #include "record/sample_table.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include <stddef.h>
 
 #define FIRST_SLOTS 256u
@@ -12,7 +13,7 @@ static undead_sample *slots;
 static uint32_t slot_count, used;
 
 static uint32_t home(uintptr_t block, uint32_t count) {
-  return (uint32_t)((block >> 4) * 0x9E3779B97F4A7C15ull >> 40) & (count - 1);
+  return (uint32_t)(undead_spread(block >> 4) >> 40) & (count - 1);
 }
 
 // The slot of `block`, or the free one where it belongs.

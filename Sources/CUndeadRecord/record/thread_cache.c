@@ -5,6 +5,7 @@
 #include "platform/environment.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/read_text.h"
 #include "platform/thread_state.h"
 #include "record/allocator.h"
@@ -74,7 +75,6 @@ static int find_storage(struct dl_phdr_info *info, size_t size, void *context) {
 
 #define TRIED 16   // more than are kept of a size
 #define TRIED_SIZE 360u
-#define PAGE_BYTES 4096u
 #define LARGEST_KEPT 1032u
 #define HEAP_START_BYTES (uintptr_t)(1u << 20)
 
@@ -86,7 +86,7 @@ static size_t bin_of(const void *block) {
 static bool may_be_table(uintptr_t table, uintptr_t near) {
   // It was allocated by this thread's first call, from the heap that the blocks are from.
   if (!table || table & 15 || table > near || near - table > HEAP_START_BYTES) return false;
-  if (!undead_page_is_readable((table - CHUNK_HEADER) & ~(uintptr_t)(PAGE_BYTES - 1))) return false;
+  if (!undead_page_is_readable(undead_page_of(table - CHUNK_HEADER))) return false;
   return undead_chunk_bytes(table - CHUNK_HEADER) == ((sizeof(undead_cache_table) + 8 + 15) & ~(size_t)15);
 }
 

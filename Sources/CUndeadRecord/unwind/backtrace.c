@@ -245,8 +245,6 @@ void undead_backtrace_prefetch(uint32_t id) {
   if (undead_trie) __builtin_prefetch(undead_trie_at(id));
 }
 
-bool undead_backtrace_is_partial(uint32_t id) { return undead_backtrace_hybrid && undead_store_is_partial(id); }
-
 uint32_t undead_backtrace_count(void) {
   return undead_trie ? undead_store_count() : 0;
 }

@@ -130,7 +130,7 @@ static undead_unwind_cache *claim(void) {
 static void fill(uint32_t index) {
   if (slots[index].filled) return;
   slots[index].filled = 1;
-  madvise(cache_at(index), offsetof(undead_unwind_cache, branches), UNDEAD_MADV_POPULATE_WRITE);
+  madvise(cache_at(index), offsetof(undead_unwind_cache, frames), UNDEAD_MADV_POPULATE_WRITE);
 }
 
 // `clear`: it was a thread's own.

@@ -10,7 +10,6 @@
 #include "unwind/known_x86_64.h"
 #include "unwind/memo_x86_64.h"
 #include "unwind/odd_x86_64.h"
-#include "unwind/partial_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/site_x86_64.h"
 #include "unwind/stack.h"
@@ -36,9 +35,8 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   memset(cache->pairs, 0, sizeof cache->pairs);
   memset(cache->sites, 0, sizeof cache->sites);
   memset(cache->pcs, 0, sizeof cache->pcs);
-  memset(cache->branch_numbers, 0, sizeof cache->branch_numbers);
   memset(cache->caller_numbers, 0, sizeof cache->caller_numbers);
-  cache->used_branches = cache->used_callers = 0;
+  cache->used_callers = 0;
   if (cache->knows_saves) memset(cache->saves, 0, sizeof cache->saves);
   cache->knows_saves = false;
   for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++) {
@@ -57,10 +55,10 @@ void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc) {
     if (cache->fresh[index].pc == pc) cache->fresh[index].pc = 1;
 }
 
-// The id of what `leaf` stands for below a frame: that is mostly near to where the last capture met the chain, or one of few
-// others. The frame comes in three values, so that it can stay in registers.
+// The id of what `leaf` stands for below a frame: that is mostly near to where the last capture met the chain, else in the
+// rest of it. The frame comes in three values, so that it can stay in registers.
 INLINE uint32_t find_id(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
-                        uint32_t leaf, const undead_branch **by_branch) {
+                        uint32_t leaf) {
   const undead_frame frame = {pc, sp, bp};
   uint32_t last = cache->last, true_checks = UNDEAD_NOT_COUNTED;
   if (LIKELY(!cache->cut && last < cache->count)) {
@@ -73,11 +71,6 @@ INLINE uint32_t find_id(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
         return know_next_child(cache, &near->known, leaf);
       }
     }
-    undead_branch *branch = undead_chain_branch(cache, &frame);
-    if (branch) {
-      *by_branch = branch;
-      return know_next_child(cache, &branch->known, leaf);
-    }
     cache->last = last;
   }
   return undead_chain_extend(cache, stack_high, pc, sp, bp, leaf, true_checks);
@@ -85,13 +78,8 @@ INLINE uint32_t find_id(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
 
 // The frames come in single values, so that they stay in registers: a copy of one that was just written waits for it.
 static __attribute__((noinline)) void consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
-                                               uintptr_t pc, uintptr_t sp, uintptr_t bp, const undead_branch *branch,
-                                               uint32_t id) {
-  undead_memo_stack stack = {.start = {pc, sp, bp}, .id = id, .joined = branch ? branch->joined : cache->last};
-  stack.outer_mask = branch ? branch->bp_mask : cache->frames[cache->last].bp_mask;
-  stack.own = branch ? branch->checks : NULL;
-  stack.own_count = branch ? branch->check_count : 0;
-  undead_memo_consider(cache, stack_high, set, &stack);
+                                               uintptr_t pc, uintptr_t sp, uintptr_t bp, uint32_t id) {
+  undead_memo_consider(cache, stack_high, set, &(undead_frame){pc, sp, bp}, id);
 }
 
 INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
@@ -121,15 +109,8 @@ INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
   } else {
     cache->memo_rest--;
   }
-  // Where whole stacks are met again they are cheap, and kept only if they are captured as a whole.
-  if (UNLIKELY(site->skip) && (!set || undead_backtrace_all_partial)) {
-    uint32_t partial = undead_partial_capture(cache, stack_high, site, frame);
-    if (LIKELY(partial)) return partial;
-  }
-  const undead_branch *branch = NULL;
-  uint32_t id = find_id(cache, stack_high, frame.pc, frame.sp, frame.bp, site->run | UNDEAD_RUN_BIT, &branch);
-  if (UNLIKELY(undead_backtrace_hybrid)) undead_partial_walked(cache, site);
-  if (set && id && !cache->cut) consider(cache, stack_high, set, pc, sp, bp, branch, id);
+  uint32_t id = find_id(cache, stack_high, frame.pc, frame.sp, frame.bp, site->run | UNDEAD_RUN_BIT);
+  if (set && id && !cache->cut) consider(cache, stack_high, set, pc, sp, bp, id);
   return id;
 }
 

@@ -45,18 +45,6 @@ typedef struct {
   uint32_t pc_index;          // of `pc`
 } undead_fresh_frame;
 
-// A frame off the chain: how it joins the chain at an outer frame. For code that allocates in several places in turn.
-#define UNDEAD_BRANCH_CHECKS 40u
-typedef struct {
-  undead_frame frame;
-  uintptr_t bp_mask;
-  uint64_t joined_stamp;
-  uint32_t joined;        // index of the first common frame of the chain
-  uint32_t check_count;
-  undead_known_node known;
-  undead_check checks[UNDEAD_BRANCH_CHECKS];
-} undead_branch;
-
 // What many stacks have in common, and a whole stack without it (unwind/memo_x86_64.h): the words that led to its
 // frames, in whole blocks. Of a stack with words elsewhere than on the thread's own stack, `sp` is the complement of the
 // stack pointer, which none is, and the pages of these words stand behind the checks.
@@ -130,17 +118,8 @@ typedef struct {
   uintptr_t pc[UNDEAD_RUN_FRAMES];
   undead_rule rule;
   uint32_t run;
-  uint16_t skip;         // captures that may be partial (partial_x86_64.h)
-  uint16_t own_frames;   // of the program's code
 } undead_known_site;
 _Static_assert(UNDEAD_RUN_FRAMES == 3, "a pair and one more frame");
-
-// How often a site's stacks were walked; kept when the site makes room for another one.
-typedef struct {
-  uint32_t run;
-  uint32_t walks;
-} undead_partial_site;
-#define UNDEAD_PARTIAL_SITES 256u
 
 // Where functions save registers, for frames that are found by one.
 typedef struct {
@@ -154,7 +133,6 @@ typedef struct {
 #define UNDEAD_KNOWN_PAIR_SETS 16u   // by the innermost return address
 #define UNDEAD_KNOWN_PAIRS 4u        // in each of them
 #define UNDEAD_KNOWN_SITES 512u
-#define UNDEAD_BRANCHES 256u
 
 #define UNDEAD_CACHE_BUSY 1u    // a capture is under way: one in a signal handler must not touch the cache
 #define UNDEAD_EPOCH_STEP 2u
@@ -174,22 +152,17 @@ typedef struct {
   bool holds;                // `followed` is what the last capture found
   undead_memo *last_made;
   uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
-  uint32_t branch_hits, branches_kept, branch_rest;
-  uint32_t random;           // of partial_x86_64.c
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
-  undead_partial_site partial[UNDEAD_PARTIAL_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
   undead_known_child children[UNDEAD_KNOWN_CHILDREN];
   undead_scoped_nodes scoped;
   undead_memo_place memo_places[UNDEAD_MEMO_PLACES];            // by id
   undead_memo *memo_sets[UNDEAD_MEMO_SETS][UNDEAD_MEMO_WAYS];   // by site and first frame outside of it
   // Numbers of large entries, which lie side by side, so that few of them take few pages. Entry 0 stays empty.
-  uint16_t branch_numbers[UNDEAD_BRANCHES];
   uint8_t caller_numbers[UNDEAD_KNOWN_CALLERS];
-  uint32_t used_branches, used_callers;
-  undead_branch branches[UNDEAD_BRANCHES + 1];                  // the first field that not all of is used in every thread
-  undead_cached_frame frames[UNDEAD_CACHED_FRAMES];
+  uint32_t used_callers;
+  undead_cached_frame frames[UNDEAD_CACHED_FRAMES];             // the first field that not all of is used in every thread
   undead_check checks[3 * UNDEAD_CACHED_FRAMES];
   undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
   union {

@@ -436,7 +436,6 @@ undead_rule undead_rule_compute(uintptr_t pc) {
     return foreign();
   }
   undead_rule rule = compute_in_image(&image, pc);
-  if (undead_backtrace_hybrid && undead_image_is_toolchain(&image)) rule |= UNDEAD_RULE_TOOLCHAIN;
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;
 }
 #endif

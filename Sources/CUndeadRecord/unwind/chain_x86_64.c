@@ -12,12 +12,6 @@
 #define CERTAIN_FRAMES UNDEAD_DEPTH_LIMIT
 // Frames of the chain that the thread has left are kept for its return, but only so many.
 #define LEFT_FRAMES 16u
-// A frame of the chain is settled when so many others were put into it since.
-#define SETTLED_STAMPS 256u
-// Where stacks differ all the time few branches are met again: keeping them rests for a while.
-#define TRIED_BRANCHES 256u
-#define FEWEST_HITS 128u
-#define RESTING_BRANCHES 8192u
 
 void undead_chain_forget(undead_unwind_cache *cache) {
   cache->count = 0;
@@ -122,41 +116,6 @@ static void restart(undead_unwind_cache *cache, bool cut) {
   cache->cut = cut;
 }
 
-static bool branches_rest(undead_unwind_cache *cache) {
-  if (LIKELY(cache->branch_rest)) {
-    cache->branch_rest--;
-    return true;
-  }
-  if (++cache->branches_kept < TRIED_BRANCHES) return false;
-  if (cache->branch_hits < FEWEST_HITS) cache->branch_rest = RESTING_BRANCHES;
-  cache->branches_kept = cache->branch_hits = 0;
-  return false;
-}
-
-// Remembers how the innermost frame of the chain joins frame `joined`, for when the chain has moved on.
-INLINE void keep_branch(undead_unwind_cache *cache, uint32_t joined) {
-  if (branches_rest(cache)) return;
-  const undead_cached_frame *outer = &cache->frames[joined], *inner = &cache->frames[cache->count - 1];
-  // Rather at a frame that has been there for a while than at one that the next capture may replace.
-  while (joined > 0 && cache->stamps - outer->stamp < SETTLED_STAMPS &&
-         inner->first_check - outer[-1].first_check <= UNDEAD_BRANCH_CHECKS) {
-    outer--;
-    joined--;
-  }
-  uint32_t count = inner->first_check - outer->first_check;
-  if (count > UNDEAD_BRANCH_CHECKS) return;
-  uint16_t *number = branch_number(cache, &inner->frame);
-  if (!*number) *number = (uint16_t)++cache->used_branches;
-  undead_branch *branch = &cache->branches[*number];
-  branch->frame = inner->frame;
-  branch->bp_mask = inner->bp_mask;
-  branch->joined = joined;
-  branch->joined_stamp = outer->stamp;
-  branch->known = inner->known;
-  branch->check_count = count;
-  memcpy(branch->checks, cache->checks + outer->first_check, count * sizeof branch->checks[0]);
-}
-
 // Puts one frame behind `caller`, as `push` does.
 INLINE uint32_t push_one(undead_unwind_cache *cache, undead_cached_frame *caller, const undead_frame *frame,
                          const undead_known_pc *known, const undead_link *link, uint32_t leaf) {
@@ -250,8 +209,6 @@ INLINE uint32_t extend(undead_unwind_cache *cache, uintptr_t stack_high, walk *w
   uint32_t id = push(cache, kept, fresh_count, &w->link, leaf);
   if (UNLIKELY(!id)) return 0;
   cache->last = cache->count - 1;
-  // Not if frames were dropped: then the chain has fewer than that.
-  if (kept > 0 && fresh_count > 1 && cache->count == kept + fresh_count) keep_branch(cache, kept - 1);
   return id;
 }
 

@@ -24,19 +24,6 @@ INLINE uintptr_t difference_of_block(const undead_check *check) {
          (*check[3].slot ^ check[3].value);
 }
 
-// True if all the words are what they were. Without a branch for each: they nearly always are.
-INLINE bool holds(const undead_check *check, uint32_t count) {
-  const undead_check *end = check + count;
-  uintptr_t difference = 0;
-  if (UNLIKELY(count < CHECK_BLOCK)) {
-    for (; check < end; check++) difference |= *check->slot ^ check->value;
-    return difference == 0;
-  }
-  for (; end - check > CHECK_BLOCK; check += CHECK_BLOCK) difference |= difference_of_block(check);
-  // The last block reaches back into the one before it: the number of rounds, which is guessed, changes less often.
-  return (difference | difference_of_block(end - CHECK_BLOCK)) == 0;
-}
-
 // How many of the first `count` words of the chain, from the outermost frame on, are what they were.
 INLINE uint32_t count_true(const undead_unwind_cache *cache, uint32_t count) {
   const undead_check *check = cache->checks, *end = check + count;
@@ -45,21 +32,6 @@ INLINE uint32_t count_true(const undead_unwind_cache *cache, uint32_t count) {
   if (LIKELY(count >= CHECK_BLOCK && end - check <= CHECK_BLOCK) && difference_of_block(end - CHECK_BLOCK) == 0) return count;
   while (check < end && *check->slot == check->value) check++;
   return (uint32_t)(check - cache->checks);
-}
-
-INLINE uint16_t *branch_number(undead_unwind_cache *cache, const undead_frame *frame) {
-  return &cache->branch_numbers[(near_hash(frame->pc) ^ frame->sp >> 4) % UNDEAD_BRANCHES];
-}
-
-// How this frame joined the chain before, if that is still true; else NULL.
-INLINE undead_branch *undead_chain_branch(undead_unwind_cache *cache, const undead_frame *frame) {
-  undead_branch *branch = &cache->branches[*branch_number(cache, frame)];
-  if (!is_same(&branch->frame, branch->bp_mask, frame) || branch->joined >= cache->count) return NULL;
-  const undead_cached_frame *joined = &cache->frames[branch->joined];
-  if (joined->stamp != branch->joined_stamp || !holds(branch->checks, branch->check_count)) return NULL;
-  if (!holds(cache->checks, joined->first_check)) return NULL;
-  cache->branch_hits++;
-  return branch;
 }
 
 #pragma GCC visibility pop

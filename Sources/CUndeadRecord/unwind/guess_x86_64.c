@@ -5,12 +5,13 @@
 #if defined(__x86_64__)
 #include "unwind/guess_x86_64.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "unwind/instruction_x86_64.h"
 #include <string.h>
 
 static const undead_rule unknown = UNDEAD_RULE_SPECIAL | UNDEAD_RULE_VALID | (uint64_t)UNDEAD_RULE_UNKNOWN << 32;
 
-enum { MAX_STEPS = 4000, MAX_BRANCHES = 64, PAGE = 4096, RSP = 4, RBP = 5, REX_W = 8, REX_R = 4, REX_B = 1 };
+enum { MAX_STEPS = 4000, MAX_BRANCHES = 64, RSP = 4, RBP = 5, REX_W = 8, REX_R = 4, REX_B = 1 };
 
 // Where rsp is: relative to rsp or rbp as they are at the start.
 typedef struct {
@@ -34,7 +35,7 @@ typedef struct {
 
 static bool is_code(follower *f, uintptr_t at) {
   if (at < f->image->low || at >= f->image->high) return false;
-  uintptr_t page = at & ~(uintptr_t)(PAGE - 1);
+  uintptr_t page = undead_page_of(at);
   if (page == f->readable_page) return true;
   if (!undead_page_is_readable(page)) return false;
   f->readable_page = page;
@@ -43,9 +44,9 @@ static bool is_code(follower *f, uintptr_t at) {
 
 static bool decode(follower *f, uintptr_t at, undead_instruction *instruction) {
   if (!is_code(f, at)) return false;
-  uintptr_t end = (at & ~(uintptr_t)(PAGE - 1)) + PAGE;
+  uintptr_t end = undead_page_of(at) + UNDEAD_PAGE;
   // Its last bytes may be on the next page.
-  if (end - at < 16 && is_code(f, end)) end += PAGE;
+  if (end - at < 16 && is_code(f, end)) end += UNDEAD_PAGE;
   return undead_instruction_decode((const uint8_t *)at, end - at, instruction);
 }
 
@@ -225,9 +226,9 @@ static undead_rule rule_of_prologue(uintptr_t pc, uintptr_t low) {
   static const uint8_t prologue[4] = {0x55, 0x48, 0x89, 0xE5};
   const uintptr_t far = 16384, near = 1024;
   undead_rule found = undead_rule_make(UNDEAD_RULE_BP | UNDEAD_RULE_GUESS, 16, 16);
-  uintptr_t page = pc & ~(uintptr_t)4095;
+  uintptr_t page = undead_page_of(pc);
   for (uintptr_t at = pc & ~(uintptr_t)15; at >= low && pc - at < far; at -= 16) {
-    if (at < page && !undead_page_is_readable(page = at & ~(uintptr_t)4095)) break;
+    if (at < page && !undead_page_is_readable(page = undead_page_of(at))) break;
     if (memcmp((const void *)at, prologue, sizeof prologue) == 0) return found;
   }
   for (uintptr_t at = pc - sizeof prologue; at >= low && at >= page && pc - at < near; at--)

@@ -8,6 +8,7 @@
 #include "platform/c_library.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "unwind/link_map.h"
 #include <errno.h>
 #include <link.h>
@@ -91,17 +92,12 @@ bool undead_image_find(uintptr_t pc, undead_image *image) {
 }
 
 void undead_image_note_foreign(uintptr_t pc) {
-  uintptr_t page = pc & ~(uintptr_t)4095;
+  uintptr_t page = undead_page_of(pc);
   uint32_t count = __atomic_load_n(&foreign_count, __ATOMIC_ACQUIRE);
   for (uint32_t index = 0; index < count && index < FOREIGN_LIMIT; index++)
     if (__atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE) == page) return;
   uint32_t index = __atomic_fetch_add(&foreign_count, 1, __ATOMIC_ACQ_REL);
   if (index < FOREIGN_LIMIT) __atomic_store_n(&foreign[index], page, __ATOMIC_RELEASE);
-}
-
-bool undead_image_is_toolchain(const undead_image *image) {
-  const struct link_map *map = image->link_map;
-  return map && map->l_name && *map->l_name && undead_is_toolchain_path(map->l_name);
 }
 
 static void find_loader(void) {

@@ -18,9 +18,6 @@ bool undead_image_find(uintptr_t pc, undead_image *image);
 // Code that belongs to no image is at `pc`: undead_images_changed also tells when one has come there.
 void undead_image_note_foreign(uintptr_t pc);
 
-// True for a library of the toolchain or the system, by its name.
-bool undead_image_is_toolchain(const undead_image *image);
-
 // True for code of the dynamic loader: images come and go only while it allocates.
 bool undead_is_loader(uintptr_t pc);
 

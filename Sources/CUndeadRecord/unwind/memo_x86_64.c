@@ -3,6 +3,8 @@
 #if defined(__x86_64__)
 #include "unwind/memo_x86_64.h"
 #include "platform/memory.h"
+#include "platform/page.h"
+#include "platform/spread.h"
 #include "unwind/images.h"
 #include "unwind/odd_x86_64.h"
 #include "unwind/stack.h"
@@ -17,7 +19,6 @@
 #define LEAST_SHARED 8u        // checks
 #define MOST_CHECKS 512u
 #define MOST_PAGES 32u
-#define PAGE 4096u
 
 static void forget_kept(undead_unwind_cache *cache) {
   cache->expected = NULL;
@@ -37,7 +38,7 @@ void undead_memo_forget(undead_unwind_cache *cache) {
 }
 
 static undead_memo_place *place_of(undead_unwind_cache *cache, uint32_t id) {
-  return &cache->memo_places[id * 0x9E3779B1u >> 22];
+  return &cache->memo_places[undead_spread32(id) >> 22];
 }
 _Static_assert(UNDEAD_MEMO_PLACES == 1u << (32 - 22), "bits of the hash");
 
@@ -103,12 +104,12 @@ static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_hig
   return check;
 }
 
-static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const undead_memo_stack *stack) {
-  uint32_t settled = stack->joined;
+static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const undead_frame *start, uint32_t id) {
+  uint32_t joined = cache->last, settled = joined;
   while (settled > 0 && cache->stamps - cache->frames[settled].stamp < SETTLED_STAMPS) settled--;
-  uint32_t shared = cache->frames[settled].first_check, outer_count = cache->frames[stack->joined].first_check;
+  uint32_t shared = cache->frames[settled].first_check, outer_count = cache->frames[joined].first_check;
   if (shared < LEAST_SHARED) shared = 0;
-  uint32_t own_count = stack->own_count + outer_count - shared;
+  uint32_t own_count = outer_count - shared;
   if (own_count > MOST_CHECKS || shared > MOST_CHECKS) return NULL;
   const undead_memo_base *base = shared ? base_of(cache, shared) : NULL;
   uint32_t most = own_count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
@@ -119,20 +120,19 @@ static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const
   }
   // Innermost first, but for the site's frames, which whoever looks for the stack has seen already.
   undead_check *end = memo->checks;
-  for (uint32_t index = 0; index < stack->own_count; index++) *end++ = stack->own[index];
   for (uint32_t index = outer_count; index > shared; index--) *end++ = cache->checks[index - 1];
-  uintptr_t mask = stack->outer_mask;
-  end = append_site(cache, stack_high, stack->start, &mask, end);
+  uintptr_t mask = cache->frames[joined].bp_mask;
+  end = append_site(cache, stack_high, *start, &mask, end);
   if (!end) return NULL;
   memo->end = fill_up(memo->checks, end);
   memo->base = base;
   memo->next = NULL;
   memo->context_slot = 0;
-  memo->sp = stack->start.sp;
-  memo->pc = stack->start.pc;
-  memo->bp = stack->start.bp;
+  memo->sp = start->sp;
+  memo->pc = start->pc;
+  memo->bp = start->bp;
   memo->bp_mask = mask;
-  memo->id = stack->id;
+  memo->id = id;
   return memo;
 }
 
@@ -154,9 +154,9 @@ static bool can_read(const uintptr_t *page, const uintptr_t *end, uintptr_t own)
   while (page < end) {
     uintptr_t first = *page++;
     if (first == own) continue;
-    bool two = page < end && *page == first + PAGE && *page != own;
+    bool two = page < end && *page == first + UNDEAD_PAGE && *page != own;
     page += two;
-    if (!(two ? undead_border_is_readable(first + PAGE) : undead_page_is_readable(first))) return false;
+    if (!(two ? undead_border_is_readable(first + UNDEAD_PAGE) : undead_page_is_readable(first))) return false;
   }
   return true;
 }
@@ -166,7 +166,7 @@ static bool holds(const undead_memo *memo, uintptr_t place, const undead_frame *
   if (memo->sp == start->sp) return undead_memo_holds(memo, start->pc, start->sp, start->bp);
   if (memo->sp != ~start->sp || memo->pc != start->pc || ((memo->bp ^ start->bp) & memo->bp_mask) != 0) return false;
   const uintptr_t *pages = (const uintptr_t *)memo->end;
-  return can_read(pages, pages + memo->page_count, place & ~(uintptr_t)(PAGE - 1)) &&
+  return can_read(pages, pages + memo->page_count, undead_page_of(place)) &&
          undead_blocks_hold(memo->checks, memo->end);
 }
 
@@ -197,13 +197,13 @@ static void put_first(undead_unwind_cache *cache, undead_memo **set, undead_memo
   undead_memo_follow(cache, memo);
 }
 
-void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
-                          const undead_memo_stack *stack) {
+void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set, const undead_frame *start,
+                          uint32_t id) {
   if (rests(cache)) return;
   bool wanted;
-  undead_memo *memo = look_up(cache, &stack->start, stack->id, &wanted);
+  undead_memo *memo = look_up(cache, start, id, &wanted);
   if (!memo) {
-    memo = wanted ? make(cache, stack_high, stack) : NULL;
+    memo = wanted ? make(cache, stack_high, start, id) : NULL;
     if (!memo) return;
     keep(cache, set, memo);
   }
@@ -256,7 +256,7 @@ static uint32_t list_pages(undead_thread_state *thread, const undead_memo *memo,
   uintptr_t *pages = (uintptr_t *)end;
   uint32_t count = 0;
   for (const undead_check *check = memo->checks; check < end; check++) {
-    uintptr_t slot = (uintptr_t)check->slot, page = slot & ~(uintptr_t)(PAGE - 1);
+    uintptr_t slot = (uintptr_t)check->slot, page = undead_page_of(slot);
     if (undead_stack_covers(thread, slot)) continue;
     uint32_t known = count;
     while (known > 0 && pages[known - 1] != page) known--;

@@ -2,6 +2,7 @@
 // same order again and again, so the stack that followed the last time is tried first.
 #pragma once
 #include "unwind/known_x86_64.h"
+#include "platform/spread.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -37,7 +38,7 @@ INLINE uint32_t undead_memo_expected(undead_unwind_cache *cache, uintptr_t pc, u
 
 // Where stacks are looked for that have this site at the start and this frame outside of it.
 INLINE undead_memo **undead_memo_set(undead_unwind_cache *cache, uint32_t run, uintptr_t pc, uintptr_t sp) {
-  uint64_t mixed = (pc ^ sp * 5 ^ (uint64_t)run << 20) * 0x9E3779B97F4A7C15ull;
+  uint64_t mixed = undead_spread(pc ^ sp * 5 ^ (uint64_t)run << 20);
   return cache->memo_sets[mixed >> 56];
 }
 _Static_assert(UNDEAD_MEMO_SETS == 256, "eight bits of the hash");
@@ -62,16 +63,10 @@ INLINE uint32_t undead_memo_find(undead_unwind_cache *cache, undead_memo **set, 
   return 0;
 }
 
-// Keeps a stack that was captured before, or finds it. `own`: the checks that lead to frame `joined` of the chain from
-// the frame that the site's frames lead to, whose rbp matters by `outer_mask`.
-typedef struct {
-  undead_frame start;
-  const undead_check *own;
-  uint32_t own_count, joined, id;
-  uintptr_t outer_mask;
-} undead_memo_stack;
-void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set,
-                          const undead_memo_stack *stack);
+// Keeps a stack that was captured before, or finds it: the site's frames, which begin at `start`, lead to the frame of the chain
+// where the last capture met it.
+void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, undead_memo **set, const undead_frame *start,
+                          uint32_t id);
 
 // For stacks that the chain cannot follow. The id of the one at `start` if it is known, else 0; the page of `place` can be read.
 uint32_t undead_memo_find_walked(undead_unwind_cache *cache, uintptr_t place, const undead_frame *start);

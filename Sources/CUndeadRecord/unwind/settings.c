@@ -4,6 +4,5 @@
 #include "platform/own_data.h"
 
 uint32_t undead_backtrace_depth = UNDEAD_DEPTH_DEFAULT;
-bool undead_backtrace_hybrid, undead_backtrace_all_partial;
 volatile bool undead_backtrace_goes_on;
 #endif

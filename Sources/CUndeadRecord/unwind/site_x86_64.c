@@ -3,7 +3,6 @@
 #if defined(__x86_64__)
 #include "unwind/site_x86_64.h"
 #include "unwind/odd_x86_64.h"
-#include "unwind/settings.h"
 
 static uint32_t add_run(undead_unwind_cache *cache, const undead_known_pc *inner, uint32_t frames) {
   uint32_t node = undead_store_runs();
@@ -92,10 +91,7 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   if (site->pc[0] == inner[0].pc && site->pc[1] == inner[1].pc && site->pc[2] == inner[2].pc) return site;
   uint32_t run = add_run(cache, inner, UNDEAD_RUN_FRAMES);
   if (!run) return NULL;
-  uint16_t own = 0;
-  for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) own += !(inner[index].rule & UNDEAD_RULE_TOOLCHAIN);
-  *site = (undead_known_site){{inner[0].pc, inner[1].pc, inner[2].pc}, inner[2].rule, run, .own_frames = own};
-  if (UNLIKELY(undead_backtrace_all_partial)) site->skip = UINT16_MAX;
+  *site = (undead_known_site){{inner[0].pc, inner[1].pc, inner[2].pc}, inner[2].rule, run};
   return site;
 }
 #endif

@@ -5,6 +5,7 @@
 #include "platform/c_library.h"
 #include "platform/own_data.h"
 #include "platform/reserve.h"
+#include "platform/spread.h"
 #include <assert.h>
 #include <sys/resource.h>
 
@@ -24,8 +25,7 @@ uint32_t undead_backtrace_none = UNDEAD_TRIE_ROOT;
 #define LEAST_BYTES (1ull << 16)
 static undead_reserve reserve;
 #define FIRST_WORD (UNDEAD_TRIE_SCOPES + NODE_WORDS)
-_Static_assert(UNDEAD_TRIE_PARTIAL == UNDEAD_TRIE_RUNS + NODE_WORDS, "the roots lie one behind the other");
-_Static_assert(UNDEAD_TRIE_SCOPES == UNDEAD_TRIE_PARTIAL + NODE_WORDS, "and the last one, too");
+_Static_assert(UNDEAD_TRIE_SCOPES == UNDEAD_TRIE_RUNS + NODE_WORDS, "the roots lie one behind the other");
 // Each new node changes it: no cache line that the hooks read may be near.
 static struct {
   _Alignas(64) uint32_t next_word;
@@ -80,7 +80,7 @@ static uint32_t take_words(uint32_t count) {
 }
 
 static uint32_t hash(uint32_t pc_index) {
-  uint32_t mixed = pc_index * 0x9E3779B1u;
+  uint32_t mixed = undead_spread32(pc_index);
   return mixed ^ (mixed >> 15);
 }
 
@@ -186,7 +186,7 @@ _Static_assert(UNDEAD_SCOPED_NODES == 1u << 10, "places have ten bits of a hash"
 // Nobody else has to find it: a list and its fans would cost more than all else. The words of an entry are compared, so what a
 // signal handler puts there meanwhile, or another thread did before, is no wrong one.
 static uint32_t unlisted_in_scope(undead_scoped_nodes *known, uint32_t scope_node, uint32_t key) {
-  uint64_t mixed = ((uint64_t)scope_node << 32 | key) * 0x9E3779B97F4A7C15u;
+  uint64_t mixed = undead_spread((uint64_t)scope_node << 32 | key);
   uint64_t *place = &known->nodes[mixed >> 54], found = __atomic_load_n(place, __ATOMIC_RELAXED);
   uint32_t node = (uint32_t)found, mark = (uint32_t)(mixed >> 16), end = scope_node | UNDEAD_PARENT_BIT;
   if (found >> 32 == mark && undead_trie_at(node)->pc_index == key && undead_trie_at(node)->sibling == end) return node;
@@ -227,13 +227,6 @@ static uint32_t told_by_run(uint32_t id, uint32_t bit) {
     if (index & bit) return index & ~bit;
   }
   return 0;
-}
-
-bool undead_store_is_partial(uint32_t id) {
-  if (!undead_trie || id >= undead_store_count()) return false;
-  id = undead_store_unscoped(id);
-  while (id > UNDEAD_TRIE_SCOPES) id = undead_store_parent(id);
-  return id == UNDEAD_TRIE_PARTIAL;
 }
 
 uint32_t undead_store_generation(uint32_t id) { return told_by_run(id, UNDEAD_GENERATION_BIT); }

@@ -19,11 +19,9 @@ typedef struct {
 // of them. So they are stored once, in a trie of their own, and one node stands for all of them.
 #define UNDEAD_TRIE_RUNS 4u
 #define UNDEAD_RUN_FRAMES 3u
-// The root of backtraces that end too early (partial_x86_64.h), in place of UNDEAD_TRIE_ROOT.
-#define UNDEAD_TRIE_PARTIAL 7u
 // The root of allocation scopes (record/scopes.h): a child for each, whose children are the backtraces that were taken in it.
 // So what a scope adds lies in a list of its own, however many there were before.
-#define UNDEAD_TRIE_SCOPES 10u
+#define UNDEAD_TRIE_SCOPES 7u
 #define UNDEAD_RUN_BIT 0x80000000u
 // In place of a return address: the scope. Indices of return addresses have 21 bits. With UNDEAD_RUN_BIT, below a scope: the id
 // of the same backtrace in no scope.
@@ -95,9 +93,6 @@ bool undead_store_begin_generation(uint32_t number);
 
 // False if so much of the store is in use that another generation might not find room for its backtraces.
 bool undead_store_has_room(void);
-
-// True if the backtrace has the innermost frames only.
-bool undead_store_is_partial(uint32_t id);
 
 // The generation of a backtrace, 0 if it was taken before the first one began.
 uint32_t undead_store_generation(uint32_t id);

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "unwind/table_pages.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/segments.h"
 #include <elf.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE 4096ul
 #define MOST_IMAGES 64u   // of others the pages stay
 
 typedef struct {
@@ -55,7 +55,7 @@ static bool has_text_relocations(uintptr_t bias, const Elf64_Phdr *header) {
 
 // What has called malloc may hold any lock: of an image only the first page is known to be there.
 static bool is_in_first_page(const void *image, uintptr_t address, size_t bytes) {
-  return address - (uintptr_t)image <= PAGE && bytes <= PAGE - (address - (uintptr_t)image);
+  return address - (uintptr_t)image <= UNDEAD_PAGE && bytes <= UNDEAD_PAGE - (address - (uintptr_t)image);
 }
 
 // True if the range lies in a segment that is mapped from the file and that nobody writes to, not even the loader.
@@ -82,7 +82,7 @@ void undead_table_pages_let_go(void) {
     read_range range = ranges[i];
     ranges[i].low = ranges[i].high = 0;
     // Only whole pages of the tables: what is beside them in the first and the last one stays.
-    uintptr_t low = (range.low + PAGE - 1) & ~(PAGE - 1), high = range.high & ~(PAGE - 1);
+    uintptr_t low = undead_page_from(range.low), high = undead_page_of(range.high);
     if (low < high && is_like_file(&range)) undead_raw3(SYS_madvise, (long)low, (long)(high - low), MADV_DONTNEED);
   }
 }

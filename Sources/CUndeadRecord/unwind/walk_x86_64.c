@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include "unwind/walk_x86_64.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "unwind/images.h"
 #include "unwind/known_x86_64.h"
 #include "unwind/room_x86_64.h"
@@ -12,7 +13,6 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-#define PAGE 4096u
 #define MAX_FRAME_BYTES (64ull << 20)
 #define MAX_SIGNALS 64u   // handlers that interrupt each other
 
@@ -21,7 +21,7 @@ typedef struct {
   uintptr_t low, high;           // what is known to be readable: the thread's own stack, or the page that was last asked for
 } reader;
 
-INLINE uintptr_t page_of(uintptr_t address) { return address & ~(uintptr_t)(PAGE - 1); }
+INLINE uintptr_t page_of(uintptr_t address) { return undead_page_of(address); }
 
 static __attribute__((noinline)) bool ask(reader *r, uintptr_t address, size_t size) {
   uintptr_t last = address + size - 1;
@@ -31,11 +31,11 @@ static __attribute__((noinline)) bool ask(reader *r, uintptr_t address, size_t s
     r->high = r->thread->stack_high;
     return true;
   }
-  for (uintptr_t page = page_of(address); page <= last; page += PAGE) {
+  for (uintptr_t page = page_of(address); page <= last; page += UNDEAD_PAGE) {
     if (page - r->low < r->high - r->low) continue;
     if (!undead_page_is_readable(page)) return false;
     r->low = page;
-    r->high = page + PAGE;
+    r->high = page + UNDEAD_PAGE;
   }
   return true;
 }
@@ -301,7 +301,7 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
 
 undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,
                                  undead_frame frame, undead_walk_words *words, uint32_t *count) {
-  reader r = {thread, page_of(place), page_of(place) + PAGE};
+  reader r = {thread, page_of(place), page_of(place) + UNDEAD_PAGE};
   walk w = {.reader = &r, .cache = cache, .frame = frame, .words = words};
   // Where they were needed once they mostly are again.
   follows first = cache->knows_saves ? FOLLOWS_SAVED : FOLLOWS_NONE;

@@ -86,7 +86,6 @@ int undead_loop_timer_watch_clock(int timer);
 void undead_loop_wake(int wake);
 void undead_loop_drain(int wake);
 void undead_loop_close(int descriptor);
-bool undead_loop_is_open(int descriptor);
 // A number of the file behind a descriptor, 0 if it is closed. Files without an inode of their own share one.
 uint64_t undead_loop_file(int descriptor);
 // Precision of the calling thread's timeouts: the kernel's default of 50 us is most of the lateness of a short timer.

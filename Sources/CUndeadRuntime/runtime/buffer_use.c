@@ -3,6 +3,7 @@
 // How values lie in the buffers of opaque existentials. Reads metadata only: it is asked in the stopped world.
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "runtime/abi.h"
 #include "runtime/memory_reader.h"
 #include "runtime/types.h"
@@ -119,7 +120,7 @@ undead_buffer_use undead_buffer_use_of(uintptr_t type) {
   } known[CACHE];
   // Numbers of cases around the existential that have no value stand in its place.
   if (type < MOST_CASES) return (undead_buffer_use){0};
-  uint32_t slot = (uint32_t)((type >> 3) * 0x9E3779B97F4A7C15ull >> 58) % CACHE;
+  uint32_t slot = (uint32_t)(undead_spread(type >> 3) >> 58) % CACHE;
   if (known[slot].type != type || known[slot].generation != undead_maps_generation) {
     known[slot].use = find_use(type);
     known[slot].type = type;

@@ -9,6 +9,7 @@
 #include "platform/maps.h"
 #include "platform/own_data.h"
 #include "platform/read_text.h"
+#include "platform/spread.h"
 #include "runtime/abi.h"
 #include "runtime/capture_form.h"
 #include "runtime/memory_reader.h"
@@ -249,7 +250,7 @@ const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
   if (!captures.bindings || captures.bindings > MAX_BINDINGS) return fields;
   if (!undead_copy_memory(address + captures.first, bindings, bytes)) return fields;
   uint64_t key = isa;
-  for (uint32_t i = 0; i < captures.bindings; i++) key = (key ^ bindings[i]) * 0x9E3779B97F4A7C15ull;
+  for (uint32_t i = 0; i < captures.bindings; i++) key = undead_spread(key ^ bindings[i]);
   if (undead_word_map_get(&known, key | 1, &found)) return (const undead_fields *)found;
   substitution generic;
   if (read_substitution(&generic, &captures, bindings)) fields = read_captures(&captures, &generic, false);

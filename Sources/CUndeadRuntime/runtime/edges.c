@@ -34,16 +34,16 @@ static bool name_captured_word(const undead_scan_result *result, const undead_no
   const undead_field *capture = undead_field_at(captures, edge->offset);
   if (!capture) {
     if (is_behind_captures(captures, edge->offset)) name->flags |= UNDEAD_EDGE_WEAK;
-    else text_add(label, "captured");
+    else undead_text_add(label, "captured");
     return false;
   }
   bool box = captures->count == 1 && role == UNDEAD_ROLE_BOX;
-  text_add(label, box ? "value" : capture->indirect ? "captured variable" : "captured");
+  undead_text_add(label, box ? "value" : capture->indirect ? "captured variable" : "captured");
   if (captures->count > 1) {
-    text_add(label, " ");
-    text_add_number(label, (uint64_t)(capture - captures->field));
+    undead_text_add(label, " ");
+    undead_text_number(label, (uint64_t)(capture - captures->field));
   }
-  undead_text type = text_in(name->type, sizeof name->type);
+  undead_text type = undead_text_in(name->type, sizeof name->type);
   undead_add_type_name(&type, capture->type);
   // A captured function whose lowered type the runtime does not build: its code stands before its context.
   if (!capture->type && capture->size == 16 && edge->offset == capture->offset + 8
@@ -55,8 +55,8 @@ static bool name_captured_word(const undead_scan_result *result, const undead_no
 
 static bool name_boxed_word(const undead_node *node, undead_edge_name *name, undead_text *label,
                             const undead_edge *edge, uintptr_t type, size_t start) {
-  text_add(label, "value");
-  undead_text text = text_in(name->type, sizeof name->type);
+  undead_text_add(label, "value");
+  undead_text text = undead_text_in(name->type, sizeof name->type);
   undead_add_type_name(&text, type);
   if (edge->offset < start) return false;
   undead_value value = {type, undead_node_is_frozen(node) ? node->address + start : 0, edge->offset - start};
@@ -79,7 +79,7 @@ static void name_task_word(const undead_scan_result *result, const undead_edge *
   // Task.cpp, AsyncContextPrefix: the entry point of the task's closure stands before its context.
   bool operation = target != UNDEAD_KIND_OTHER && edge->companion && undead_is_executable(edge->companion);
   if (operation) name->function = edge->companion;
-  text_add(label, operation ? "operation" : edge->offset == ABI_TASK_RESUME_CONTEXT ? "resume context" : "async frame");
+  undead_text_add(label, operation ? "operation" : edge->offset == ABI_TASK_RESUME_CONTEXT ? "resume context" : "async frame");
 }
 
 static bool name_word(const undead_scan_result *result, const undead_edge *edge, undead_edge_name *name,
@@ -96,7 +96,7 @@ static bool name_word(const undead_scan_result *result, const undead_edge *edge,
     name_task_word(result, edge, name, label);
     return false;
   default:
-    if (node->isa && node->isa == undead_runtime.slab_isa) text_add(label, "async frame");
+    if (node->isa && node->isa == undead_runtime.slab_isa) undead_text_add(label, "async frame");
     // A Swift function that was made a block: its code, then its context.
     else if (edge->offset == ABI_BLOCK_HEADER + 8 && undead_is_executable(edge->companion) && undead_is_block(node))
       name->function = edge->companion;
@@ -107,15 +107,15 @@ static bool name_word(const undead_scan_result *result, const undead_edge *edge,
 // True if the edge leads to a box.
 static bool name_edge(const undead_scan_result *result, const undead_edge *edge, undead_edge_name *name) {
   memset(name, 0, sizeof *name);
-  undead_text label = text_in(name->label, sizeof name->label);
+  undead_text label = undead_text_in(name->label, sizeof name->label);
   if (edge->flags & UNDEAD_EDGE_IMPLIED) {
-    text_add(&label, "registered closure");
+    undead_text_add(&label, "registered closure");
     return false;
   }
   bool boxed = name_word(result, edge, name, &label);
   if (label.length || undead_name_foreign_edge(&result->nodes[edge->from], &label, edge->offset)) return boxed;
-  text_add(&label, "+");
-  text_add_number(&label, edge->offset);
+  undead_text_add(&label, "+");
+  undead_text_number(&label, edge->offset);
   return boxed;
 }
 

@@ -31,13 +31,13 @@ static bool name_element(const element_query *query, uintptr_t type, size_t firs
   uint32_t flags;
   if (query->edge->offset < first || !undead_type_layout(type, &size, &stride, &flags) || !stride) return false;
   size_t index = (query->edge->offset - first) / stride, start = first + index * stride;
-  if (label) text_add(query->label, label);
+  if (label) undead_text_add(query->label, label);
   else {
-    text_add(query->label, "[");
-    text_add_number(query->label, index);
-    text_add(query->label, "]");
+    undead_text_add(query->label, "[");
+    undead_text_number(query->label, index);
+    undead_text_add(query->label, "]");
   }
-  undead_text text = text_in(query->name->type, sizeof query->name->type);
+  undead_text text = undead_text_in(query->name->type, sizeof query->name->type);
   undead_add_type_name(&text, type);
   if (query->name->flags & UNDEAD_EDGE_WEAK) return false;
   bool readable = undead_node_is_frozen(query->node) && start + size <= query->node->size;
@@ -157,7 +157,7 @@ static bool name_tail_word(const element_query *query) {
   if (query->edge->offset != ABI_CANARY_CONTINUATION) return false;
   // The module _Concurrency has the name of the standard library in symbols and descriptors.
   if (!undead_descriptor_is(descriptor, "Swift", "CheckedContinuationCanary")) return false;
-  text_add(query->label, "continuation");
+  undead_text_add(query->label, "continuation");
   return true;
 }
 
@@ -167,7 +167,7 @@ bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, un
   uintptr_t isa;
   const undead_layout *layout = undead_layout_of(node->isa);
   if (layout && layout->category == UNDEAD_CATEGORY_STRING_STORAGE) {
-    text_add(label, "breadcrumbs");
+    undead_text_add(label, "breadcrumbs");
     return false;
   }
   if (name_tail_word(&query)) return false;

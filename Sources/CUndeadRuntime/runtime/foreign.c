@@ -27,7 +27,7 @@ static const char *name_of_cf_object(const undead_node *node) {
 static void add_vtable_name(undead_text *text, const char *symbol) {
   const char *name = symbol + strlen("__OS_");
   size_t length = strlen(name) - strlen("_vtable");
-  for (size_t i = 0; i < length; i++) text_add_bytes(text, name[i] == '_' ? " " : &name[i], 1);
+  for (size_t i = 0; i < length; i++) undead_text_add_bytes(text, name[i] == '_' ? " " : &name[i], 1);
 }
 
 static bool add_dispatch_name(undead_text *text, uintptr_t first_word) {
@@ -38,8 +38,8 @@ static bool add_dispatch_name(undead_text *text, uintptr_t first_word) {
   size_t length = strlen(symbol);
   if (starts_with(symbol, "__OS_dispatch_") && length > 20 && !strcmp(symbol + length - 7, "_vtable"))
     add_vtable_name(text, symbol);
-  else if (starts_with(symbol, "_dispatch_source_type_")) text_add(text, "dispatch source refs");
-  else if (starts_with(symbol, "_dispatch_continuation_vtables")) text_add(text, "dispatch continuation");
+  else if (starts_with(symbol, "_dispatch_source_type_")) undead_text_add(text, "dispatch source refs");
+  else if (starts_with(symbol, "_dispatch_continuation_vtables")) undead_text_add(text, "dispatch continuation");
   else return false;
   return true;
 }
@@ -60,42 +60,42 @@ bool undead_is_block(const undead_node *node) {
 bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
   const char *cf_name = name_of_cf_object(node);
   if (cf_name) {
-    text_add(text, cf_name);
+    undead_text_add(text, cf_name);
     return true;
   }
   if (node->kind != UNDEAD_KIND_OTHER) return false;
   if (is_linked_unote(node)) {
-    text_add(text, "dispatch source refs");
+    undead_text_add(text, "dispatch source refs");
     return true;
   }
   if (!node->isa) return false;
   if (node->isa == undead_runtime.slab_isa) {
-    text_add(text, "async frames");
+    undead_text_add(text, "async frames");
     return true;
   }
   if (add_dispatch_name(text, node->isa)) return true;
   if (!undead_is_block(node)) return false;
-  text_add(text, "C block");
+  undead_text_add(text, "C block");
   return true;
 }
 
 bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint32_t offset) {
   char name[64];
-  undead_text text = text_in(name, sizeof name);
+  undead_text text = undead_text_in(name, sizeof name);
   if (!undead_add_foreign_name(&text, node)) return false;
   if (!strcmp(name, "dispatch source") && offset == ABI_SOURCE_REFS) {
-    text_add(label, "refs");
+    undead_text_add(label, "refs");
     return true;
   }
   bool linked = is_linked_unote(node);
   if (linked) offset -= ABI_UNOTE_LINKAGE_BYTES;
   if (linked || !strcmp(name, "dispatch source refs")) {
     if (offset - ABI_SOURCE_HANDLERS > 8u || offset % 8) return false;
-    text_add(label, offset == ABI_SOURCE_HANDLERS ? "event handler" : "cancel handler");
+    undead_text_add(label, offset == ABI_SOURCE_HANDLERS ? "event handler" : "cancel handler");
     return true;
   }
   if (strcmp(name, "CFRunLoopTimer") || offset != ABI_CF_TIMER_INFO) return false;
-  text_add(label, "context.info");
+  undead_text_add(label, "context.info");
   return true;
 }
 #endif

@@ -32,11 +32,11 @@ uint32_t undead_node_frames(const undead_scan_result *result, uint32_t index, ui
 
 static void add_module_name(undead_text *text, uintptr_t address) {
   const undead_module *module = undead_module_of(address);
-  if (module) text_add(text, module->path);
+  if (module) undead_text_add(text, module->path);
 }
 
 size_t undead_name_root(const undead_scan_result *result, uint32_t index, char *text, size_t size) {
-  undead_text name = text_in(text, size);
+  undead_text name = undead_text_in(text, size);
   if (index >= result->path_count) return 0;
   const undead_path *path = &result->paths[index];
   static const char *const places[] = {
@@ -47,19 +47,19 @@ size_t undead_name_root(const undead_scan_result *result, uint32_t index, char *
   switch (path->root_kind) {
   case UNDEAD_ROOT_GLOBAL: {
     const char *symbol = undead_symbol_name(path->root_address, NULL);
-    if (symbol[0]) text_add(&name, symbol);
+    if (symbol[0]) undead_text_add(&name, symbol);
     else add_module_name(&name, path->root_address);
     break;
   }
   case UNDEAD_ROOT_STACK: case UNDEAD_ROOT_THREAD_LOCAL: case UNDEAD_ROOT_REGISTER:
-    text_add(&name, places[path->root_kind]);
-    if (path->thread == (uint32_t)getpid()) text_add(&name, "the main thread");
+    undead_text_add(&name, places[path->root_kind]);
+    if (path->thread == (uint32_t)getpid()) undead_text_add(&name, "the main thread");
     else {
-      text_add(&name, "thread ");
-      text_add_number(&name, path->thread);
+      undead_text_add(&name, "thread ");
+      undead_text_number(&name, path->thread);
     }
     break;
-  case UNDEAD_ROOT_RUN_LOOP: text_add(&name, "run loop"); break;
+  case UNDEAD_ROOT_RUN_LOOP: undead_text_add(&name, "run loop"); break;
   default: break;
   }
   return name.length;

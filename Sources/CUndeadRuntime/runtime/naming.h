@@ -2,7 +2,7 @@
 #pragma once
 #include "runtime/captures.h"
 #include "runtime/layout.h"
-#include "runtime/text.h"
+#include "platform/text.h"
 #include "runtime/types.h"
 
 // The module-qualified name of a type, as Swift prints it, but the same in every run. Nothing if it has none.

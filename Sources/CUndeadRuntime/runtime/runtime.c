@@ -6,6 +6,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "runtime/layout.h"
 #include "runtime/memory_reader.h"
 #include <assert.h>
@@ -37,7 +38,7 @@ struct undead_word_map_slots {
 };
 
 static size_t first_slot(const struct undead_word_map_slots *slots, uintptr_t key) {
-  return (size_t)((key >> 3) * 0x9E3779B97F4A7C15ull >> 24) & (slots->size - 1);
+  return (size_t)(undead_spread(key >> 3) >> 24) & (slots->size - 1);
 }
 
 bool undead_word_map_get(const undead_word_map *map, uintptr_t key, uintptr_t *value) {

@@ -21,17 +21,17 @@ typedef struct {
 } descent;
 
 static void set_type(descent *walk, uintptr_t type) {
-  undead_text text = text_in(walk->name->type, sizeof walk->name->type);
+  undead_text text = undead_text_in(walk->name->type, sizeof walk->name->type);
   undead_add_type_name(&text, type);
 }
 
 static void add_component(descent *walk, const char *name) {
   if (!name[0]) return;
-  if (walk->label->length) text_add(walk->label, ".");
+  if (walk->label->length) undead_text_add(walk->label, ".");
   static const char lazy[] = "$__lazy_storage_$_";
   bool is_lazy = !strncmp(name, lazy, sizeof lazy - 1);
-  text_add(walk->label, is_lazy ? name + sizeof lazy - 1 : name);
-  if (is_lazy) text_add(walk->label, " (lazy)");
+  undead_text_add(walk->label, is_lazy ? name + sizeof lazy - 1 : name);
+  if (is_lazy) undead_text_add(walk->label, " (lazy)");
 }
 
 // Marks the word as one that holds whatever was there before, not a part of the value.
@@ -199,9 +199,9 @@ static bool enter_fixed_array(descent *walk) {
   uint32_t flags;
   if (!undead_type_layout(element, &size, &stride, &flags) || !stride) return false;
   size_t index = walk->value.offset / stride;
-  text_add(walk->label, "[");
-  text_add_number(walk->label, index);
-  text_add(walk->label, "]");
+  undead_text_add(walk->label, "[");
+  undead_text_number(walk->label, index);
+  undead_text_add(walk->label, "]");
   walk->value.offset -= index * stride;
   if (walk->value.memory) walk->value.memory += index * stride;
   walk->value.type = element;

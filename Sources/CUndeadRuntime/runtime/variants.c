@@ -9,6 +9,7 @@
 // layout: the one of the first word holds then, which says less. Who calls: scan/isas.c lists the words, layouts.c the layouts.
 #define _GNU_SOURCE
 #include "platform/maps.h"
+#include "platform/spread.h"
 #include "runtime/abi.h"
 #include "runtime/captures.h"
 #include "runtime/layout.h"
@@ -26,7 +27,7 @@ undead_deciding_words undead_deciding_words_of(uintptr_t isa, undead_kind kind) 
 
 uintptr_t undead_variant_key(uintptr_t isa, const uintptr_t *words, uint32_t count) {
   uint64_t key = isa;
-  for (uint32_t i = 0; i < count; i++) key = (key ^ words[i] ^ key >> 29) * 0x9E3779B97F4A7C15ull;
+  for (uint32_t i = 0; i < count; i++) key = undead_spread(key ^ words[i] ^ key >> 29);
   return key | 1;   // no isa
 }
 

@@ -3,6 +3,7 @@
 #include "scan/body.h"
 #include "platform/memory.h"
 #include "platform/sort.h"
+#include "platform/spread.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/held.h"
@@ -150,7 +151,7 @@ bool undead_is_unsure(undead_bodies *bodies, uintptr_t block, size_t size) {
 }
 
 static uint32_t cache_slot(uintptr_t first_word) {
-  return (uint32_t)((first_word >> 3) * 0x9E3779B97F4A7C15ull >> 54) & (UNDEAD_LAYOUT_CACHE - 1);
+  return (uint32_t)(undead_spread(first_word >> 3) >> 54) & (UNDEAD_LAYOUT_CACHE - 1);
 }
 
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word) {
@@ -185,7 +186,7 @@ undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size
   if (size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
   if (undead_side_table_owner(bodies->heap, block, size)) return UNDEAD_KIND_SIDE_TABLE;
   uintptr_t isa = word_at(block);
-  uint32_t slot = (uint32_t)((isa + size) * 0x9E3779B97F4A7C15ull >> 56) & (UNDEAD_KIND_CACHE - 1);
+  uint32_t slot = (uint32_t)(undead_spread(isa + size) >> 56) & (UNDEAD_KIND_CACHE - 1);
   if (bodies->kinds[slot].isa != isa || bodies->kinds[slot].size != size) {
     bodies->kinds[slot].kind = undead_classify(isa, size);
     bodies->kinds[slot].isa = isa;

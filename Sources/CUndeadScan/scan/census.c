@@ -3,6 +3,7 @@
 #include "scan/census.h"
 #include "record/scopes.h"
 #include "scan/body.h"
+#include "platform/spread.h"
 #include <string.h>
 
 typedef struct {
@@ -11,7 +12,7 @@ typedef struct {
 } counting;
 
 static undead_census_entry *entry_of(undead_census *census, uintptr_t isa) {
-  uint32_t at = (uint32_t)((isa >> 3) * 0x9E3779B97F4A7C15ull >> 40) & (UNDEAD_CENSUS_TYPES - 1);
+  uint32_t at = (uint32_t)(undead_spread(isa >> 3) >> 40) & (UNDEAD_CENSUS_TYPES - 1);
   for (; census->entries[at].isa; at = (at + 1) & (UNDEAD_CENSUS_TYPES - 1))
     if (census->entries[at].isa == isa) return &census->entries[at];
   if (census->used == UNDEAD_CENSUS_TYPES / 2) return NULL;

@@ -5,6 +5,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "scan/collect.h"
 #include "scan/graph.h"
 #include "unwind/backtrace.h"
@@ -114,7 +115,7 @@ typedef struct {
 } owners;
 
 static owner known_owner(owners *known, uint32_t backtrace) {
-  uint32_t slot = (backtrace * 0x9E3779B1u) & (known->size - 1);
+  uint32_t slot = undead_spread32(backtrace) & (known->size - 1);
   for (; known->slots[slot]; slot = (slot + 1) & (known->size - 1))
     if (known->slots[slot] >> 2 == backtrace) return (owner)((known->slots[slot] & 3) - 1);
   owner found = owner_of(backtrace);

@@ -3,9 +3,9 @@
 #include "scan/hidden.h"
 #include "platform/maps.h"
 #include "platform/memory.h"
+#include "platform/page.h"
 #include "record/other_memory.h"
 
-#define PAGE_BYTES (1ull << UNDEAD_PAGE_SHIFT)
 #define LEAF_BYTES (1ull << UNDEAD_LEAF_SHIFT)
 
 static void hide(undead_hidden *hidden, const undead_heap *heap, uintptr_t block) {
@@ -28,11 +28,11 @@ static void hide_in_page(undead_hidden *hidden, const undead_heap *heap, uintptr
   uintptr_t block = undead_heap_resolve(heap, page);
   if (block) hide(hidden, heap, block);
   if (!heap->regions[page >> UNDEAD_LEAF_SHIFT].leaf) return;
-  for (uintptr_t at = page; at < page + PAGE_BYTES; at += 16) hide(hidden, heap, at);
+  for (uintptr_t at = page; at < page + UNDEAD_PAGE; at += 16) hide(hidden, heap, at);
 }
 
 static void hide_in_mapping(undead_hidden *hidden, const undead_heap *heap, const undead_mapping *mapping) {
-  uintptr_t low = mapping->low > heap->low ? mapping->low : heap->low & ~(PAGE_BYTES - 1);
+  uintptr_t low = mapping->low > heap->low ? mapping->low : heap->low & ~(UNDEAD_PAGE - 1);
   uintptr_t high = mapping->high < heap->high ? mapping->high : heap->high;
   for (uintptr_t page = low; page < high;) {
     const undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
@@ -41,7 +41,7 @@ static void hide_in_mapping(undead_hidden *hidden, const undead_heap *heap, cons
       continue;
     }
     if (undead_heap_page(heap, page)) hide_in_page(hidden, heap, page);
-    page += PAGE_BYTES;
+    page += UNDEAD_PAGE;
   }
 }
 

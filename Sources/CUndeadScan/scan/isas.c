@@ -4,6 +4,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/processor.h"
+#include "platform/spread.h"
 #include "record/registry.h"
 #include "record/sparse.h"
 #include "runtime/layout.h"
@@ -34,7 +35,7 @@ void undead_isas_close(undead_isas *isas) {
   *isas = (undead_isas){0};
 }
 
-static uint64_t hash(uintptr_t word) { return (word >> 3) * 0x9E3779B97F4A7C15ull >> 32; }
+static uint64_t hash(uintptr_t word) { return undead_spread(word >> 3) >> 32; }
 
 // The slot of `word`, or the free one where it belongs.
 static uintptr_t *slot_of(uintptr_t *table, uint32_t size, uintptr_t word) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "unwind/backtrace.h"
 #include "world/images.h"
+#include "platform/spread.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,7 +32,7 @@ static inline bool undead_knows_maker(const undead_makers *makers, uint32_t back
   return makers && makers->raw[0].low && makers->objects[0].low && backtrace > UNDEAD_BACKTRACE_NONE;
 }
 
-static inline uint32_t undead_maker_slot(uint32_t backtrace) { return (backtrace * 0x9E3779B1u) >> 22; }
+static inline uint32_t undead_maker_slot(uint32_t backtrace) { return undead_spread32(backtrace) >> 22; }
 
 // True if something else than the Swift runtime made the block with this backtrace, so that it is no object. False also
 // where nothing tells.

@@ -5,6 +5,7 @@
 #include "platform/c_library.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/read_text.h"
 #include "world/given.h"
@@ -20,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096ull
 #define PIECE_PAGES 65536ull
 
 // Entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
@@ -161,16 +161,16 @@ static bool is_used(const page_walk *walk, uint64_t entry) {
 // Where the page table is not to be had, or memory that is shared may be swapped out, all of a mapping counts as used.
 static void walk_piece(page_walk *walk, uintptr_t low, uint64_t count) {
   const undead_pages *pages = walk->pages;
-  long place = (long)(low / PAGE * 8);
+  long place = (long)(low / UNDEAD_PAGE * 8);
   long bytes = undead_raw4(SYS_pread64, pages->pagemap, (long)pages->entries, (long)(count * 8), place);
   uint64_t known = bytes > 0 ? (uint64_t)bytes / 8 : 0;
   bool contents = walk->use == USE_CONTENTS;
-  if (contents && undead_raw3(SYS_mincore, (long)low, (long)(count * PAGE), (long)pages->resident) < 0)
+  if (contents && undead_raw3(SYS_mincore, (long)low, (long)(count * UNDEAD_PAGE), (long)pages->resident) < 0)
     memset(pages->resident, 0, count);
   for (uint64_t i = 0; i < count; i++) {
     bool used = i < known ? is_used(walk, pages->entries[i]) : walk->mapping->writable;
     used |= contents && (pages->resident[i] & 1);
-    if (used) add_run(walk, low + i * PAGE, low + (i + 1) * PAGE);
+    if (used) add_run(walk, low + i * UNDEAD_PAGE, low + (i + 1) * UNDEAD_PAGE);
   }
 }
 
@@ -203,15 +203,15 @@ static bool walk_regions(page_walk *walk, uintptr_t low, uintptr_t high) {
 // This call finds large parts that were only reserved faster, which knows nothing of what is swapped out.
 static bool is_untouched(const page_walk *walk, uintptr_t low) {
   uint8_t *resident = walk->pages->resident;
-  if (!walk->pages->no_swap || undead_raw3(SYS_mincore, (long)low, PIECE_PAGES * PAGE, (long)resident) < 0) return false;
+  if (!walk->pages->no_swap || undead_raw3(SYS_mincore, (long)low, PIECE_PAGES * UNDEAD_PAGE, (long)resident) < 0) return false;
   for (uint64_t i = 0; i < PIECE_PAGES; i += 8)
     if (*(const uint64_t *)(resident + i)) return false;
   return true;
 }
 
 static void walk_pieces(page_walk *walk, uintptr_t low, uintptr_t high) {
-  for (uintptr_t piece = low; piece < high; piece += PIECE_PAGES * PAGE) {
-    uint64_t count = (high - piece) / PAGE;
+  for (uintptr_t piece = low; piece < high; piece += PIECE_PAGES * UNDEAD_PAGE) {
+    uint64_t count = (high - piece) / UNDEAD_PAGE;
     if (count >= PIECE_PAGES && walk->use != USE_CONTENTS && is_untouched(walk, piece)) continue;
     walk_piece(walk, piece, count < PIECE_PAGES ? count : PIECE_PAGES);
   }
@@ -236,10 +236,10 @@ static bool walk_data(page_walk *walk, uintptr_t low, uintptr_t high) {
       known = data == -ENXIO;   // none from there on
       break;
     }
-    uintptr_t first = ((uintptr_t)data - shift) & ~(PAGE - 1);
+    uintptr_t first = undead_page_of((uintptr_t)data - shift);
     if (first >= high) break;
     uintptr_t hole = (uintptr_t)undead_raw3(SYS_lseek, file, data, SEEK_HOLE) - shift;
-    at = (hole + PAGE - 1) & ~(PAGE - 1);
+    at = undead_page_from(hole);
     add_run(walk, first > low ? first : low, at < high ? at : high);
   }
   undead_raw3(SYS_close, file, 0, 0);
@@ -252,8 +252,8 @@ static bool walk_data(page_walk *walk, uintptr_t low, uintptr_t high) {
 void undead_pages_each(undead_pages *pages, const undead_mapping *mapping, uintptr_t low, uintptr_t high,
                        undead_run_visitor visit, void *context) {
   page_walk walk = {pages, mapping, visit, context, use_of(pages, mapping), {0, 0}};
-  low &= ~(PAGE - 1);
-  high = (high + PAGE - 1) & ~(PAGE - 1);
+  low = undead_page_of(low);
+  high = undead_page_from(high);
   if (walk.use == USE_NONE) return;
   bool memory = walk.use == USE_CONTENTS && mapping->shared && mapping->what == UNDEAD_MAPPED_MEMORY;
   if (memory && walk_data(&walk, low, high)) return end_run(&walk);

@@ -4,6 +4,7 @@
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "scan/references.h"
+#include "platform/spread.h"
 
 #define UNDEAD_PLAIN_WORDS 64u
 
@@ -23,7 +24,7 @@ static inline bool undead_plan_is_unsure(const undead_plan *plan, const undead_b
 static inline const undead_plan *undead_plain_plan(undead_bodies *bodies, uintptr_t block, size_t size) {
   if (size < ABI_OBJECT_HEADER || size > UNDEAD_PLAIN_WORDS * 8) return NULL;
   uintptr_t isa = word_at(block);
-  undead_plan *plan = &bodies->plans[(isa >> 3) * 0x9E3779B97F4A7C15ull >> 32 & (UNDEAD_PLAN_CACHE - 1)];
+  undead_plan *plan = &bodies->plans[undead_spread(isa >> 3) >> 32 & (UNDEAD_PLAN_CACHE - 1)];
   if (__builtin_expect(plan->isa != isa, 0)) undead_plan_make(plan, bodies, isa);
   if (!plan->plain) return NULL;
   if (!plan->counted) return plan;

@@ -4,6 +4,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
 #include "runtime/descriptors.h"
@@ -18,7 +19,7 @@ enum {
 _Static_assert(MOST_NODES < SLOTS / 2, "there is always a free slot");
 
 static uint32_t *slot_of(const undead_proof_graph *graph, uintptr_t block) {
-  uint64_t at = (block >> 4) * 0x9E3779B97F4A7C15ull >> 40 & (SLOTS - 1);
+  uint64_t at = undead_spread(block >> 4) >> 40 & (SLOTS - 1);
   while (graph->slots[at] && graph->nodes[graph->slots[at] - 1].block != block) at = (at + 1) & (SLOTS - 1);
   return &graph->slots[at];
 }

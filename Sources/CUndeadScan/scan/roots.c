@@ -5,6 +5,7 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "record/allocator.h"
 #include "record/other_memory.h"
 #include "scan/kernel_held.h"
@@ -16,7 +17,6 @@
 
 #define FIRST_ROOTS (1u << 20)
 #define EXCLUDED_CAPACITY (1u << 18)
-#define PAGE 4096ull
 #define AHEAD 4096u   // what the processor does not fetch by itself: the next page
 
 static bool grow(undead_roots *roots) {
@@ -90,9 +90,9 @@ bool undead_roots_push_copy(undead_roots *roots, undead_interval run) {
     size_t size = 0;
     uintptr_t copy = undead_copies_take(&roots->copies, at, run.high, &size);
     if (copy) undead_roots_push(roots, (undead_root){copy, copy + size, at - copy, 0, UNDEAD_ROOT_GLOBAL});
-    at += size & ~(PAGE - 1);
+    at += undead_page_of(size);
     if (at >= run.high) break;
-    at += PAGE;   // it cannot be read: a guard, for one
+    at += UNDEAD_PAGE;   // it cannot be read: a guard, for one
     complete = false;
   }
   return complete;
@@ -107,9 +107,9 @@ static void visit_run(void *context, const undead_mapping *mapping, undead_inter
   if (run.low < search->part.low) run.low = search->part.low;
   if (run.high > search->part.high) run.high = search->part.high;
   for (uintptr_t at = run.low, next; at < run.high; at = next) {
-    next = (at & ~(PAGE - 1)) + PAGE < run.high ? (at & ~(PAGE - 1)) + PAGE : run.high;
+    next = undead_page_of(at) + UNDEAD_PAGE < run.high ? undead_page_of(at) + UNDEAD_PAGE : run.high;
     if (search->knows_other && undead_other_memory_holds(at)) continue;
-    if (is_of_malloc(search, at & ~(PAGE - 1))) add_between(search, at, next);
+    if (is_of_malloc(search, undead_page_of(at))) add_between(search, at, next);
     else undead_root_add(search, at, next, UNDEAD_ROOT_GLOBAL, 0);
   }
 }

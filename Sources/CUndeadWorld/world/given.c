@@ -4,6 +4,7 @@
 #include "world/given.h"
 #include "platform/maps.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/words.h"
 #include "world/clock.h"
 #include "world/images.h"
@@ -88,13 +89,13 @@ uintptr_t undead_given_made_thread(size_t list_field) {
 
 // {stack block, size, size of the guard} (nptl/descr.h): the descriptor lies at the end of the block, the guard at its start.
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
-  enum { PAGE = 4096, MOST_ABOVE = 1 << 20 };
+  enum { MOST_ABOVE = 1 << 20 };
   uintptr_t tp = undead_given_made_thread(list_field);
   uintptr_t descriptor = tp ? undead_thread_descriptor(tp, descriptor_bytes) : 0;
   if (!tp || !undead_is_readable(descriptor, descriptor_bytes)) return 0;
   for (size_t field = 512; field + 24 < descriptor_bytes; field += 8) {
     uintptr_t low = word_at(descriptor + field), size = word_at(descriptor + field + 8), guard = word_at(descriptor + field + 16);
-    if (!low || low % PAGE || size % PAGE || guard % PAGE || guard >= size) continue;
+    if (!low || low % UNDEAD_PAGE || size % UNDEAD_PAGE || guard % UNDEAD_PAGE || guard >= size) continue;
     if (tp > low && tp - low < size && size - (tp - low) < MOST_ABOVE) return field;
   }
   return 0;

@@ -18,7 +18,6 @@
 
 static int preference;
 
-
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
   const char *text = undead_setting("UNDEAD_STOP");
@@ -27,8 +26,6 @@ __attribute__((constructor)) static void read_preference(void) {
 }
 
 int undead_stop_preference(void) { return preference; }
-
-void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};

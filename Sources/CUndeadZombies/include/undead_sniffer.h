@@ -24,7 +24,6 @@ typedef enum {
 typedef enum {
   UNDEAD_ZOMBIE_TRAP = 0,      // the program dies of SIGILL (SIGSEGV for a field), with the user on top of its stack
   UNDEAD_ZOMBIE_REPORT = 1,    // the program goes on as well as it can: what it reads is what the dead object held
-  UNDEAD_ZOMBIE_GO_ON __attribute__((deprecated("UNDEAD_ZOMBIE_REPORT"))) = UNDEAD_ZOMBIE_REPORT,
 } undead_zombie_policy;
 
 // Flags of undead_zombie.

@@ -5,6 +5,7 @@
 #include "glibc/layout.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-  PAGE = 4096,
   SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES,
   MOST_SLOTS = 1 << 18,
   SPARE_MAPPINGS = 8192,
@@ -26,7 +26,7 @@ enum {
   FREE_SLOTS_KEPT = 2048,     // free ones that keep the memory of their fields for the next object
 };
 #define WHOLE_GROUP UINT32_MAX
-_Static_assert(SLOT_BYTES == 2 * PAGE, "a page for the header and one for the fields");
+_Static_assert(SLOT_BYTES == 2 * UNDEAD_PAGE, "a page for the header and one for the fields");
 // malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block, and takes
 // its header off. It is to say what it would have said of a block of malloc (glibc/layout.h).
 
@@ -45,10 +45,10 @@ static uint32_t open_group, open_slots;   // free slots that can be used as they
 static undead_guard_counters counters;
 
 static uintptr_t object_of(uint32_t index) {
-  return undead_guard_low + (uintptr_t)index * SLOT_BYTES + PAGE - ABI_OBJECT_HEADER;
+  return undead_guard_low + (uintptr_t)index * SLOT_BYTES + UNDEAD_PAGE - ABI_OBJECT_HEADER;
 }
 static uint32_t index_of(uintptr_t address) { return (uint32_t)((address - undead_guard_low) / SLOT_BYTES); }
-static void *body_of(uint32_t index) { return (void *)(undead_guard_low + (uintptr_t)index * SLOT_BYTES + PAGE); }
+static void *body_of(uint32_t index) { return (void *)(undead_guard_low + (uintptr_t)index * SLOT_BYTES + UNDEAD_PAGE); }
 
 // How many mappings a process may have; each protected page takes up to two.
 static uint32_t mapping_limit(void) {
@@ -92,7 +92,7 @@ static bool open_pages(uint32_t group, uint32_t mask) {
   while (mask) {
     uint32_t first = (uint32_t)__builtin_ctz(mask), after = mask >> first;
     uint32_t count = after == WHOLE_GROUP ? GROUP_SLOTS : (uint32_t)__builtin_ctz(~after);
-    char *pages = (char *)body_of(group * GROUP_SLOTS + first) - PAGE;
+    char *pages = (char *)body_of(group * GROUP_SLOTS + first) - UNDEAD_PAGE;
     if (mprotect(pages, (size_t)count * SLOT_BYTES, PROT_READ | PROT_WRITE) != 0) return false;
     mask &= count == GROUP_SLOTS ? 0 : ~(((1u << count) - 1) << first);
   }
@@ -102,7 +102,7 @@ static bool open_pages(uint32_t group, uint32_t mask) {
 // Mappings with advice of their own are never joined with their neighbours: to protect the fields of an object is then
 // a change of one mapping, and not three out of one and back, which takes thrice as long.
 static void set_apart(uint32_t group) {
-  for (uint32_t i = 0; i < GROUP_SLOTS; i++) madvise(body_of(group * GROUP_SLOTS + i), PAGE, MADV_RANDOM);
+  for (uint32_t i = 0; i < GROUP_SLOTS; i++) madvise(body_of(group * GROUP_SLOTS + i), UNDEAD_PAGE, MADV_RANDOM);
 }
 
 static void put_slots(uint32_t group, uint32_t mask) {
@@ -182,7 +182,7 @@ bool undead_guard_is_half_full(void) {
 }
 
 void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) {
-  if (size <= ABI_OBJECT_HEADER || size - ABI_OBJECT_HEADER > PAGE || align_mask > 15) return not_guarded();
+  if (size <= ABI_OBJECT_HEADER || size - ABI_OBJECT_HEADER > UNDEAD_PAGE || align_mask > 15) return not_guarded();
   uint32_t index = take_slot();
   if (index == UINT32_MAX) return not_guarded();
   uintptr_t object = object_of(index);
@@ -197,7 +197,7 @@ void undead_guard_close(uintptr_t object) {
   uint32_t index = index_of(object);
   int saved = errno;
   // A guard that the kernel refuses leaves the object as it is: dead, and readable.
-  if (mprotect(body_of(index), PAGE, PROT_NONE) == 0) {
+  if (mprotect(body_of(index), UNDEAD_PAGE, PROT_NONE) == 0) {
     __atomic_store_n(&states[index], SLOT_DEAD, __ATOMIC_RELEASE);
     __atomic_add_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
   } else {
@@ -208,7 +208,7 @@ void undead_guard_close(uintptr_t object) {
 
 static bool open_body(uint32_t index) {
   int saved = errno;
-  bool opened = mprotect(body_of(index), PAGE, PROT_READ | PROT_WRITE) == 0;
+  bool opened = mprotect(body_of(index), UNDEAD_PAGE, PROT_READ | PROT_WRITE) == 0;
   errno = saved;
   return opened;
 }
@@ -218,7 +218,7 @@ void undead_guard_expose(uintptr_t object) {
   // With the lock, nobody gets the slot for another object meanwhile.
   if (!undead_lock_take_in_hook(&lock)) return;
   bool is_own = free_slots[index / GROUP_SLOTS] >> index % GROUP_SLOTS & 1 || states[index] == SLOT_DEAD;
-  if (is_own && open_body(index)) memset(body_of(index), 0, PAGE);
+  if (is_own && open_body(index)) memset(body_of(index), 0, UNDEAD_PAGE);
   undead_lock_release_in_hook(&lock);
 }
 
@@ -241,11 +241,11 @@ void undead_guard_free(uintptr_t object) {
   if (state == SLOT_LIVE) {
     uint32_t *word = undead_registry_slot(object);
     if (word) __atomic_store_n(word, 0, __ATOMIC_RELEASE);
-    mprotect(body, PAGE, PROT_NONE);
+    mprotect(body, UNDEAD_PAGE, PROT_NONE);
   } else {
     __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
   }
-  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) > FREE_SLOTS_KEPT) madvise(body, PAGE, MADV_DONTNEED);
+  if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) > FREE_SLOTS_KEPT) madvise(body, UNDEAD_PAGE, MADV_DONTNEED);
   errno = saved;
   put_slots(index / GROUP_SLOTS, 1u << index % GROUP_SLOTS);
 }

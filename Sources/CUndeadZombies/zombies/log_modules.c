@@ -5,11 +5,10 @@
 #include "platform/maps.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/segments.h"
 #include <errno.h>
 #include <string.h>
-
-#define PAGE 4096ul
 
 typedef struct {
   uintptr_t low, high, bias;
@@ -19,10 +18,7 @@ typedef struct {
 // Asks the kernel: the map may have changed since its line was read.
 static bool is_readable(const void *context, uintptr_t address, size_t size) {
   (void)context;
-  if (address + size < address) return false;
-  for (uintptr_t page = address & ~(PAGE - 1); page < address + size; page += PAGE)
-    if (!undead_page_is_readable(page)) return false;
-  return true;
+  return undead_pages_are_readable(address, size);
 }
 
 // An image whose headers are mapped at `base`.

@@ -6,6 +6,7 @@
 #include "zombies/metadata.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/page.h"
 #include "platform/processor.h"
 #include "platform/words.h"
 #include "runtime/abi.h"
@@ -14,23 +15,16 @@
 
 enum {
   MAX_METADATA_BYTES = 1 << 20, MAX_PREFIX_BYTES = 64, MAX_CLASS_DEPTH = 64, MAX_FIELDS = 4096, MAX_METHODS = 1 << 16,
-  MAX_TEXT = 1 << 14, PAGE = 4096
+  MAX_TEXT = 1 << 14
 };
 
 static uint16_t u16_at(uintptr_t address) { return *(const uint16_t *)address; }
 
-static bool is_readable(uintptr_t address, size_t size) {
-  if (!address || address + size < address) return false;
-  for (uintptr_t page = address & ~(uintptr_t)(PAGE - 1); page < address + size; page += PAGE)
-    if (!undead_page_is_readable(page)) return false;
-  return true;
-}
-
 // A text that ends within readable memory; "" for anything else.
 static const char *text_at(uintptr_t address) {
-  for (uintptr_t page = address; address && page - address < MAX_TEXT; page = (page | (PAGE - 1)) + 1) {
+  for (uintptr_t page = address; address && page - address < MAX_TEXT; page = (page | (UNDEAD_PAGE - 1)) + 1) {
     if (!undead_page_is_readable(page)) return "";
-    if (memchr((const void *)page, 0, PAGE - page % PAGE)) return (const char *)address;
+    if (memchr((const void *)page, 0, UNDEAD_PAGE - page % UNDEAD_PAGE)) return (const char *)address;
   }
   return "";
 }
@@ -45,39 +39,39 @@ static uintptr_t relative_indirectable_at(uintptr_t address) {
   if (!distance) return 0;
   uintptr_t target = address + (uintptr_t)(intptr_t)(distance & ~1);
   if (!(distance & 1)) return target;
-  return is_readable(target, sizeof target) ? word_at(target) : 0;
+  return undead_pages_are_readable(target, sizeof target) ? word_at(target) : 0;
 }
 
-static bool is_address(uintptr_t address) { return address >= PAGE && address >> UNDEAD_ADDRESS_BITS == 0; }
+static bool is_address(uintptr_t address) { return address >= UNDEAD_PAGE && address >> UNDEAD_ADDRESS_BITS == 0; }
 
 bool undead_metadata_is_class(uintptr_t isa) {
-  if (!is_address(isa) || (isa & 7) || !is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CLASS_HEADER_BYTES))
+  if (!is_address(isa) || (isa & 7) || !undead_pages_are_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CLASS_HEADER_BYTES))
     return false;
   uint32_t size = u32_at(isa + ABI_CLASS_SIZE), prefix = u32_at(isa + ABI_CLASS_CLASS_ADDRESS_POINT);
   if (word_at(isa) != ABI_KIND_CLASS || size < ABI_CLASS_HEADER_BYTES || size > MAX_METADATA_BYTES) return false;
   if (prefix > MAX_PREFIX_BYTES || prefix >= size || (prefix & 7)) return false;
   if (u32_at(isa + ABI_CLASS_INSTANCE_SIZE) < ABI_OBJECT_HEADER) return false;
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
-  if (!is_address(descriptor) || (descriptor & 3) || !is_readable(descriptor, ABI_CLASS_DESCRIPTOR_BYTES)) return false;
-  return (u32_at(descriptor) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_CLASS && is_readable(isa - prefix, size);
+  if (!is_address(descriptor) || (descriptor & 3) || !undead_pages_are_readable(descriptor, ABI_CLASS_DESCRIPTOR_BYTES)) return false;
+  return (u32_at(descriptor) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_CLASS && undead_pages_are_readable(isa - prefix, size);
 }
 
 bool undead_metadata_is_context(uintptr_t isa) {
   if (!is_address(isa) || (isa & 7)) return false;
-  if (!is_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8)) return false;
+  if (!undead_pages_are_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8)) return false;
   // What is known of a box of a generic variable, offset and type of the value, lies within the same bytes.
   return word_at(isa) == ABI_KIND_HEAP_LOCAL_VARIABLE || word_at(isa) == ABI_KIND_HEAP_GENERIC_LOCAL_VARIABLE;
 }
 
 // The end of the generic header that begins at `at`, 0 if it has parts that are not known.
 static uintptr_t skip_generic_header(uintptr_t at) {
-  if (!is_readable(at, ABI_GENERIC_HEADER_BYTES)) return 0;
+  if (!undead_pages_are_readable(at, ABI_GENERIC_HEADER_BYTES)) return 0;
   uint32_t parameters = u16_at(at + ABI_GENERIC_HEADER_PARAMETERS);
   uint32_t requirements = u16_at(at + ABI_GENERIC_HEADER_REQUIREMENTS), flags = u16_at(at + ABI_GENERIC_HEADER_FLAGS);
   at += ABI_GENERIC_HEADER_BYTES + ((parameters + 3) & ~3u) + requirements * ABI_GENERIC_REQUIREMENT_BYTES;
-  if (!is_readable(at, ABI_PACK_HEADER_BYTES)) return 0;
+  if (!undead_pages_are_readable(at, ABI_PACK_HEADER_BYTES)) return 0;
   if (flags & ABI_GENERIC_HAS_PACKS) at += ABI_PACK_HEADER_BYTES + (uintptr_t)u16_at(at) * ABI_PACK_BYTES;
-  if (!is_readable(at, ABI_VALUE_HEADER_BYTES)) return 0;
+  if (!undead_pages_are_readable(at, ABI_VALUE_HEADER_BYTES)) return 0;
   if (flags & ABI_GENERIC_HAS_VALUES) at += ABI_VALUE_HEADER_BYTES + (uintptr_t)u32_at(at) * ABI_VALUE_BYTES;
   return at;
 }
@@ -85,7 +79,7 @@ static uintptr_t skip_generic_header(uintptr_t at) {
 // Bytes between the start of the metadata of a class and its own members, if the superclass is of another module.
 static uint32_t resilient_words(uintptr_t descriptor) {
   uintptr_t bounds = relative_at(descriptor + ABI_CLASS_DESCRIPTOR_BOUNDS);
-  return is_readable(bounds, sizeof bounds) ? (uint32_t)(word_at(bounds) / sizeof(uintptr_t)) : 0;
+  return undead_pages_are_readable(bounds, sizeof bounds) ? (uint32_t)(word_at(bounds) / sizeof(uintptr_t)) : 0;
 }
 
 static uint32_t misread;
@@ -120,11 +114,11 @@ static undead_vtable find_table(uintptr_t isa) {
   if (flags & ABI_CONTEXT_GENERIC && !(at = skip_generic_header(at))) return table;
   if (flags & ABI_CONTEXT_RESILIENT_SUPERCLASS) at += ABI_RESILIENT_SUPERCLASS_BYTES;
   if (initialization == ABI_SINGLETON_INITIALIZATION) at += ABI_SINGLETON_INITIALIZATION_BYTES;
-  if (!is_readable(at, ABI_VTABLE_HEADER_BYTES)) return table;
+  if (!undead_pages_are_readable(at, ABI_VTABLE_HEADER_BYTES)) return table;
   table.first = u32_at(at + ABI_VTABLE_OFFSET);
   if (flags & ABI_CONTEXT_RESILIENT_SUPERCLASS) table.first += resilient_words(descriptor);
   uint32_t count = u32_at(at + ABI_VTABLE_COUNT);
-  if (count > MAX_METHODS || !is_readable(at + ABI_VTABLE_HEADER_BYTES, count * (size_t)ABI_METHOD_BYTES)) return table;
+  if (count > MAX_METHODS || !undead_pages_are_readable(at + ABI_VTABLE_HEADER_BYTES, count * (size_t)ABI_METHOD_BYTES)) return table;
   table.count = count;
   table.methods = (const uint8_t *)(at + ABI_VTABLE_HEADER_BYTES);
   return table;
@@ -145,7 +139,7 @@ static const char *field_of_class(uintptr_t isa, uint32_t offset, uint32_t *best
   uint32_t vector = u32_at(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_VECTOR);
   if (u32_at(descriptor) & ABI_CONTEXT_RESILIENT_SUPERCLASS) vector += resilient_words(descriptor);
   if (!vector || count > MAX_FIELDS) return NULL;
-  if (!is_readable(fields, ABI_FIELDS_RECORDS + count * (size_t)ABI_FIELD_RECORD_BYTES)) return NULL;
+  if (!undead_pages_are_readable(fields, ABI_FIELDS_RECORDS + count * (size_t)ABI_FIELD_RECORD_BYTES)) return NULL;
   if (u32_at(fields + ABI_FIELDS_COUNT) != count) return NULL;
   if (((uint64_t)vector + count) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return NULL;
   const char *name = NULL;
@@ -176,7 +170,7 @@ void undead_metadata_names(uintptr_t isa, const char **module, const char **name
   if (!undead_metadata_is_class(isa)) return;
   uintptr_t context = word_at(isa + ABI_CLASS_DESCRIPTOR);
   *name = text_at(relative_at(context + ABI_DESCRIPTOR_NAME));
-  for (int depth = 0; depth < MAX_CLASS_DEPTH && is_readable(context, ABI_DESCRIPTOR_NAME + 4); depth++) {
+  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_pages_are_readable(context, ABI_DESCRIPTOR_NAME + 4); depth++) {
     if ((u32_at(context) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_MODULE) {
       *module = text_at(relative_at(context + ABI_DESCRIPTOR_NAME));
       return;

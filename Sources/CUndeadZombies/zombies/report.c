@@ -39,8 +39,7 @@ static uint64_t nanoseconds(clockid_t clock) {
 }
 
 static bool is_readable(const uintptr_t *words) {
-  return ((uintptr_t)words & 7) == 0 && words && undead_page_is_readable((uintptr_t)words) &&
-         undead_page_is_readable((uintptr_t)(words + 1));
+  return ((uintptr_t)words & 7) == 0 && undead_pages_are_readable((uintptr_t)words, 2 * sizeof *words);
 }
 
 // The functions that wait for an async method, and for each other: where they will go on.

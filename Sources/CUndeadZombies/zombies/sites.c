@@ -4,6 +4,7 @@
 #include "zombies/sites.h"
 #include "platform/memory.h"
 #include "platform/own_data.h"
+#include "platform/spread.h"
 #include "zombies/log.h"
 #include "zombies/state.h"
 #include <unistd.h>
@@ -37,7 +38,7 @@ static bool prepare(void) {
 static site *find(const undead_zombie_use *use) {
   if (!prepare()) return NULL;
   uintptr_t key = use->pc ^ (uintptr_t)use->class ^ (uintptr_t)use->kind << 4;
-  for (uint32_t i = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 53);; i++) {
+  for (uint32_t i = (uint32_t)(undead_spread(key) >> 53);; i++) {
     site *at = &sites[i & (SITES - 1)];
     if (at->pc == use->pc && at->class == use->class && at->kind == use->kind) return at;
     if (at->pc) continue;

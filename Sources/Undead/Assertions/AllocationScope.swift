@@ -67,8 +67,8 @@ package final class AllocationScope: Sendable {
   }
 
   /// Runs an asynchronous part of the scope.
-  package func run<Output, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  package nonisolated(nonsending) func run<Output, Failure: Error>(
+    _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
     session.scopes.enter(number)
     defer { session.scopes.leave(number) }
@@ -110,8 +110,8 @@ package final class AllocationScope: Sendable {
   }
 
   /// The same, without blocking the thread.
-  package func check(
-    options: ReportOptions? = nil, isolation: isolated (any Actor)? = #isolation
+  package nonisolated(nonsending) func check(
+    options: ReportOptions? = nil
   ) async throws(UndeadError) -> LeakReport {
     guard try mayHaveLeaks() else { return LeakReport() }
     return try await Self.look(ScopeLooks([self], options))[0]
@@ -135,16 +135,15 @@ package final class AllocationScope: Sendable {
   }
 
   /// The same, without blocking the thread.
-  package static func check(
-    _ scopes: [AllocationScope], options: ReportOptions? = nil,
-    isolation: isolated (any Actor)? = #isolation
+  package static nonisolated(nonsending) func check(
+    _ scopes: [AllocationScope], options: ReportOptions? = nil
   ) async throws(UndeadError) -> [LeakReport] {
     guard try mayHaveLeaks(scopes) else { return scopes.map { _ in LeakReport() } }
     return try await look(ScopeLooks(scopes, options))
   }
 
-  private static func look(
-    _ looks: consuming ScopeLooks, isolation: isolated (any Actor)? = #isolation
+  private static nonisolated(nonsending) func look(
+    _ looks: consuming ScopeLooks
   ) async throws(UndeadError) -> [LeakReport] {
     while let look = looks.next {
       let findings = try await LeakSearch.run(look.session.instrument, look.findings)

@@ -13,8 +13,8 @@ extension AssertionSite {
   }
 
   /// Fails if objects become more with each repetition of the asynchronous body; what the body throws ends it.
-  package func assertNoHeapGrowth<Failure: Error>(
-    iterations: Int, warmUp: Int, isolation: isolated (any Actor)? = #isolation,
+  package nonisolated(nonsending) func assertNoHeapGrowth<Failure: Error>(
+    iterations: Int, warmUp: Int,
     _ body: () async throws(Failure) -> Void
   ) async throws(Failure) {
     if let obstacle = Availability.reason {

@@ -25,8 +25,8 @@ extension AssertionSite {
   }
 
   /// Fails if objects that the asynchronous body makes can never be released any more; even if it throws.
-  package func assertNoLeaks<Output, Failure: Error>(
-    ignoring rules: [String] = [], isolation: isolated (any Actor)? = #isolation,
+  package nonisolated(nonsending) func assertNoLeaks<Output, Failure: Error>(
+    ignoring rules: [String] = [],
     _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
     try await ScopeCheck(self, options: options(ignoring: rules)).run(body) { tell($0) }
@@ -45,8 +45,8 @@ extension AssertionSite {
   }
 
   /// Fails unless the asynchronous body leaks; what leaks counts as reported.
-  package func expectLeak<Output, Failure: Error>(
-    _ reason: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  package nonisolated(nonsending) func expectLeak<Output, Failure: Error>(
+    _ reason: String, _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
     let check = ScopeCheck(self, options: ReportOptions())
     defer { check.scope.exclude() }
@@ -54,8 +54,8 @@ extension AssertionSite {
   }
 
   /// Tells what a scope that has ended left behind.
-  package func tellLeaks(
-    of scope: AllocationScope, options: ReportOptions, isolation: isolated (any Actor)? = #isolation
+  package nonisolated(nonsending) func tellLeaks(
+    of scope: AllocationScope, options: ReportOptions
   ) async {
     do { tell(try await scope.check(options: options)) } catch { skip(error.description) }
   }
@@ -94,8 +94,8 @@ private struct ScopeCheck<Site: AssertionSite> {
     return try scope.run(body)
   }
 
-  func run<Output, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output,
+  nonisolated(nonsending) func run<Output, Failure: Error>(
+    _ body: () async throws(Failure) -> Output,
     finding: (LeakReport) -> Void
   ) async throws(Failure) -> Output {
     let outcome = await Result(of: { () async throws(Failure) in try await scope.run(body) })

@@ -47,9 +47,8 @@ package enum HeapGrowth {
   }
 
   /// The same for an asynchronous body.
-  package static func measure<Failure: Error>(
+  package static nonisolated(nonsending) func measure<Failure: Error>(
     iterations: Int = 5, warmUp: Int = 2, in session: DetectionSession = .process,
-    isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws(Failure) -> Void
   ) async throws(Failure) -> Result<[Growth], UndeadError> {
     for _ in 0..<max(0, warmUp) { try await body() }

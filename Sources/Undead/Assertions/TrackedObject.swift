@@ -44,9 +44,8 @@ package struct TrackedObject: Sendable {
   }
 
   /// The same, letting other tasks run while it waits.
-  package static func check(
-    _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1), in session: DetectionSession = .process,
-    isolation: isolated (any Actor)? = #isolation
+  package static nonisolated(nonsending) func check(
+    _ objects: [TrackedObject], name: String, grace: Duration = .seconds(1), in session: DetectionSession = .process
   ) async -> TrackingResult {
     if await Patience.wait(grace, until: { !objects.contains(where: \.isAlive) }) { return TrackingResult() }
     let survivors = Survivors(objects, name, session)

@@ -23,8 +23,8 @@ package struct TrackingAssertion<Site: AssertionSite> {
   }
 
   /// The same, letting other tasks run while it waits.
-  package static func check(
-    _ assertions: [Self], name: String, isolation: isolated (any Actor)? = #isolation
+  package static nonisolated(nonsending) func check(
+    _ assertions: [Self], name: String
   ) async {
     guard let due = Due(assertions) else { return }
     due.tell(await TrackedObject.check(due.objects, name: name, grace: due.grace, in: due.session))
@@ -95,8 +95,8 @@ extension AssertionSite {
   }
 
   /// Fails if the object that the asynchronous body makes and returns is still alive after the grace time.
-  package func assertDeallocated<Object: AnyObject, Failure: Error>(
-    after grace: Duration, isolation: isolated (any Actor)? = #isolation,
+  package nonisolated(nonsending) func assertDeallocated<Object: AnyObject, Failure: Error>(
+    after grace: Duration,
     _ body: () async throws(Failure) -> Object?
   ) async throws(Failure) {
     let object = try await track(body)
@@ -121,8 +121,8 @@ extension AssertionSite {
   }
 
   @inline(never)
-  private func track<Object: AnyObject, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Object?
+  private nonisolated(nonsending) func track<Object: AnyObject, Failure: Error>(
+    _ body: () async throws(Failure) -> Object?
   ) async throws(Failure) -> TrackedObject? {
     try await body().map(TrackedObject.init)
   }

@@ -23,7 +23,7 @@ package enum DeepCall {
   /// The same for an asynchronous body, whose frames lie in memory of the task.
   // Nothing else may be in this function: what the compiler allocates from the task must nest with the room.
   @inline(never)
-  static func run(isolation: isolated (any Actor)? = #isolation, _ body: () async -> Void) async {
+  static nonisolated(nonsending) func run(_ body: () async -> Void) async {
     let room = undead_task_leave_room()
     await body()
     undead_task_take_room(room)

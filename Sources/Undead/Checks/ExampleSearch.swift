@@ -15,9 +15,8 @@ enum ExampleSearch {
   }
 
   /// The same while the task is suspended.
-  static func leaks(
-    of entries: [Census.Entry], name: String, in session: DetectionSession,
-    isolation: isolated (any Actor)? = #isolation
+  static nonisolated(nonsending) func leaks(
+    of entries: [Census.Entry], name: String, in session: DetectionSession
   ) async throws(UndeadError) -> [Leak?] {
     let candidates = candidates(entries, name, session)
     defer { session.watchlist.removeCandidates(candidates) }

@@ -18,8 +18,8 @@ enum LeakSearch {
   }
 
   /// The same while the task is suspended: its last frames are gone from every stack.
-  static func run<Value: Sendable>(
-    _ instrument: Instrument, isolation: isolated (any Actor)? = #isolation,
+  static nonisolated(nonsending) func run<Value: Sendable>(
+    _ instrument: Instrument,
     _ work: @escaping @Sendable (borrowing Snapshot) -> Value
   ) async throws(UndeadError) -> Value {
     try await OwnThread.run {

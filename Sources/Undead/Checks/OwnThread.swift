@@ -44,8 +44,8 @@ package enum OwnThread {
   }
 
   /// Does the work while the task is suspended.
-  package static func run<Value: Sendable>(
-    isolation: isolated (any Actor)? = #isolation, _ work: @escaping @Sendable () -> Value
+  package static nonisolated(nonsending) func run<Value: Sendable>(
+    _ work: @escaping @Sendable () -> Value
   ) async -> Value {
     await withUnsafeContinuation { continuation in
       start { continuation.resume(returning: work()) }

@@ -104,9 +104,8 @@ public final class OwnerScope: Sendable {
   ///
   /// - Parameters:
   ///   - grace: how long objects may take to go, even if the task is cancelled.
-  ///   - isolation: the actor that waits; the one of the caller.
   @discardableResult
-  public func close(grace: Duration = .seconds(1), isolation: isolated (any Actor)? = #isolation) async -> Outcome {
+  public nonisolated(nonsending) func close(grace: Duration = .seconds(1)) async -> Outcome {
     guard var closing = beginClosing() else { return knownOutcome }
     if !closing.isDone { closing.frames = Self.backtrace() }
     _ = await Patience.wait(grace) { closing.look() }
@@ -200,8 +199,8 @@ public func withOwnerScope<Output, Failure: Error>(
 ///
 /// As the synchronous one; while it waits for the end of objects, other tasks run.
 @discardableResult
-public func withOwnerScope<Output, Failure: Error>(
-  _ name: String, grace: Duration = .seconds(1), isolation: isolated (any Actor)? = #isolation,
+public nonisolated(nonsending) func withOwnerScope<Output, Failure: Error>(
+  _ name: String, grace: Duration = .seconds(1),
   _ body: (OwnerScope) async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   let scope = OwnerScope(name)

@@ -32,7 +32,7 @@ struct SurvivorSearch: Sendable {
   }
 
   /// The same while the task is suspended.
-  func run(isolation: isolated (any Actor)? = #isolation) async -> Result {
+  nonisolated(nonsending) func run() async -> Result {
     guard session.instrument.isActive() else { return withoutSearch(LeakDetector.inactiveReason) }
     return found(
       await Swift.Result(of: { () async throws(UndeadError) in try await LeakSearch.run(session.instrument, evaluate) })

@@ -1,6 +1,6 @@
 extension Result {
   /// What an asynchronous body returns or throws: for what has to be done after it in either case.
-  package init(isolation: isolated (any Actor)? = #isolation, of body: () async throws(Failure) -> Success) async {
+  package nonisolated(nonsending) init(of body: () async throws(Failure) -> Success) async {
     do throws(Failure) {
       self = .success(try await body())
     } catch {

@@ -20,8 +20,8 @@ enum Patience {
   /// Waits while the task is suspended; true if the condition became true in time.
   ///
   /// Even if the task is cancelled: what it started may need the time all the same.
-  static func wait(
-    _ grace: Duration, isolation: isolated (any Actor)? = #isolation, until condition: () -> Bool
+  static nonisolated(nonsending) func wait(
+    _ grace: Duration, until condition: () -> Bool
   ) async -> Bool {
     var pauses = Pauses(grace)
     // What only waits for its turn needs no pause.
@@ -49,7 +49,7 @@ enum Patience {
   }
 
   /// Suspends the task for that long, even if it is cancelled: a check must see the same whoever gave it up.
-  static func sleep(_ duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
+  static nonisolated(nonsending) func sleep(_ duration: Duration) async {
     #if canImport(Dispatch)
       let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))
       await withUnsafeContinuation { continuation in

@@ -11,8 +11,8 @@ extension AssertionSite {
   }
 
   /// Fails for each dead object that the asynchronous body uses; even if it throws.
-  package func assertNoZombies<Output, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  package nonisolated(nonsending) func assertNoZombies<Output, Failure: Error>(
+    _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
     let collector = ZombieCollector(in: session)
     defer { tell(collector) }

@@ -43,8 +43,8 @@ package final class ZombieCollector: Sendable {
   }
 
   /// Runs the asynchronous body; as the synchronous one.
-  package func run<Output, Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Output
+  package nonisolated(nonsending) func run<Output, Failure: Error>(
+    _ body: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
     begin()
     defer { end() }

@@ -30,10 +30,6 @@ public enum ZombieSniffer {
     case trap
     /// The program goes on as well as it can: what it reads is what the dead object held. As `--zombie-policy report`.
     case report
-
-    /// The program goes on as well as it can.
-    @available(*, deprecated, renamed: "report")
-    public static var goOn: Policy { .report }
   }
 
   /// How the sniffer works.

@@ -14,7 +14,7 @@ final class CoreInput: Sendable {
     guard let (descriptor, status) = RegularFile.open(path) else {
       let code = errno
       if code == EINVAL || code == EISDIR { throw .misuse("'\(path)' is no regular file; copy it into one") }
-      throw .misuse("cannot open '\(path)': \(String(cString: strerror(code)))")
+      throw .misuse("cannot open '\(path)': \(SystemError.text(code))")
     }
     self.path = path
     self.descriptor = descriptor

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// The memory of a core file and of the binaries, put together.
 struct CoreLayout {

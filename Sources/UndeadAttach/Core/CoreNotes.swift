@@ -161,15 +161,3 @@ public struct CoreNotes: Equatable, Sendable {
     return index < files.count && files[index].low <= address ? files[index] : nil
   }
 }
-
-extension RandomAccessCollection where Index == Int {
-  /// The first element of a sorted collection for which `predicate` holds.
-  func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
-    var (low, high) = (startIndex, endIndex)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
-}

@@ -105,13 +105,13 @@ struct LiveCall {
     let start = try call.run(
       Call.map, [0, region.bytes, Self.readWrite, Self.privateAnonymous, .max, 0], on: thread, state, by: deadline)
     guard start > 0 else {
-      throw .failure("process \(pid) has no memory for the call: \(AttachError.reason(Int32(-start)))")
+      throw .failure("process \(pid) has no memory for the call: \(SystemError.text(Int32(-start)))")
     }
     region.start = UInt64(start)
     let code = try call.run(
       Call.protect, [region.start, region.codeBytes, Self.readExecute], on: thread, state, by: deadline)
     guard code == 0 else {
-      throw .misuse("process \(pid) may not have new code in memory: \(AttachError.reason(Int32(-code)))")
+      throw .misuse("process \(pid) may not have new code in memory: \(SystemError.text(Int32(-code)))")
     }
   }
 
@@ -184,7 +184,7 @@ struct LiveCall {
     let message: String
 
     func result() throws(AttachError) -> Int32 {
-      let reason = AttachError.reason(Int32(truncatingIfNeeded: call.result))
+      let reason = SystemError.text(Int32(truncatingIfNeeded: call.result))
       switch call.failed_step {
       case UInt64(UNDEAD_LIVE_FILE.rawValue):
         throw .misuse("process \(pid) cannot make a file in memory for the library (memfd_create): \(reason)")
@@ -212,7 +212,7 @@ struct LiveCall {
       }
       if ended != 0 { return try outcome(region) }
       try look(at: thread, state)
-      guard ProcFile.now() < deadline else { break }
+      guard SystemClock.now() < deadline else { break }
       usleep(100)
     }
     // It waits for a lock of the loader. Whenever it gets that it goes back by itself, and nothing is recorded.

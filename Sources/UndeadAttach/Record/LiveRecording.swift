@@ -89,7 +89,7 @@ struct Target {
     memory = program.memory
     glibc = program.library
     guard let mapped = MemoryMap(process: anchor) else {
-      throw .failure("cannot read the mappings of process \(pid): \(AttachError.reason(errno))")
+      throw .failure("cannot read the mappings of process \(pid): \(SystemError.text(errno))")
     }
     maps = mapped
     library = LiveLibrary(in: maps, memory: memory)
@@ -162,7 +162,7 @@ struct Target {
       return .address(address)
     }
     guard let path, let bytes = WholeFile.read(path), bytes.count > 64 else {
-      throw .failure("cannot read the library '\(path ?? "")': \(AttachError.reason(errno))")
+      throw .failure("cannot read the library '\(path ?? "")': \(SystemError.text(errno))")
     }
     return .opening(bytes, name)
   }
@@ -194,7 +194,7 @@ struct HookWatch {
       var busy: [pid_t] = []
       for tid in left where try isBusy(tid, by: deadline) { busy.append(tid) }
       left = busy
-      guard !left.isEmpty, ProcFile.now() < deadline else { return left }
+      guard !left.isEmpty, SystemClock.now() < deadline else { return left }
       usleep(5000)
     }
   }

@@ -48,12 +48,12 @@ struct RestingThread {
       for tid in candidates() {
         if let thread = try stop(tid, where: rests) { return thread }
       }
-      if ProcFile.now() > patience {
+      if SystemClock.now() > patience {
         for tid in ProcFile.liveThreads(of: pid) {
           if let thread = try stop(tid, where: computes) { return thread }
         }
       }
-      guard ProcFile.now() < deadline else { break }
+      guard SystemClock.now() < deadline else { break }
       usleep(1000)
     }
     throw .again(

@@ -59,11 +59,11 @@ public final class Guardian {
 
   private static func takeAway(_ pid: pid_t, _ start: UInt64) {
     // The tool's files are closed before its copy is ended; and another tool may be at work.
-    let shortest = ProcFile.now() + 300_000_000
-    let longest = ProcFile.now() + 30_000_000_000
-    while ProcFile.now() < longest {
+    let shortest = SystemClock.now() + 300_000_000
+    let longest = SystemClock.now() + 30_000_000_000
+    while SystemClock.now() < longest {
       let copies = Leftovers.of(pid, since: start)
-      if copies.isEmpty, ProcFile.now() > shortest { return }
+      if copies.isEmpty, SystemClock.now() > shortest { return }
       if copies.contains(where: \.hasEnded), let program = try? TargetProgram(pid: pid) {
         var paused: UInt64 = 0
         for copy in copies where copy.hasEnded { _ = Reaper(program).reap(copy.number, &paused) }

@@ -32,7 +32,7 @@ public final class LiveReplica: Replica {
     let lost = UncopiedMemory.lost(in: program.anchor)
     let haste = Haste()
     defer { haste.end() }
-    let start = ProcFile.now()
+    let start = SystemClock.now()
     let stopped = try TracedProcess(
       stopping: program.pid, outsideMallocOf: program.library, memory: program.memory)
     let fork = Fork(stopped, program, guardian)
@@ -49,9 +49,9 @@ public final class LiveReplica: Replica {
       Reaper(program).reap(fork.numberInProgram, &paused) ? guardian.dismiss() : guardian.takeOver()
       throw error
     }
-    taken = ProcFile.wallClock()
+    taken = SystemClock.wallClock()
     stopped.resume()
-    paused = ProcFile.now() - start
+    paused = SystemClock.now() - start
     self.host = host
     numberInProgram = fork.numberInProgram
     uncopied.put(into: host)
@@ -201,7 +201,7 @@ private final class Fork {
       .failure(
         "process \(pid) cannot be copied: the system does not promise so much memory (vm.overcommit_memory), or has none left"
       )
-    default: .failure("process \(pid) cannot be copied: \(AttachError.reason(code))")
+    default: .failure("process \(pid) cannot be copied: \(SystemError.text(code))")
     }
   }
 

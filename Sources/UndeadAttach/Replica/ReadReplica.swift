@@ -16,7 +16,7 @@ enum ReadReplica {
   static func make(of program: TargetProgram) throws(AttachError) -> Made {
     var held = HeldByKernel(for: program.anchor)
     let haste = Haste()
-    let start = ProcFile.now()
+    let start = SystemClock.now()
     let stopped = try TracedProcess(
       stopping: program.pid, outsideMallocOf: program.library, memory: program.memory)
     defer { stopped.resume() }
@@ -29,9 +29,9 @@ enum ReadReplica {
     for region in maps.regions where region.isUsable {
       regions.append(region.source(region.isWritable ? try pages.copy(region, program.memory) : .live(program.memory)))
     }
-    let taken = ProcFile.wallClock()
+    let taken = SystemClock.wallClock()
     stopped.resume()
-    let paused = ProcFile.now() - start
+    let paused = SystemClock.now() - start
     haste.end()
     let first = threads.firstIndex(where: \.isFirst) ?? 0
     let files = TargetFiles(of: program.pid)
@@ -90,7 +90,7 @@ private struct TouchedPages {
   init(of tid: pid_t) throws(AttachError) {
     file = open("/proc/\(tid)/pagemap", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
-      throw .failure("cannot read which memory of process \(tid) is used: \(AttachError.reason(errno))")
+      throw .failure("cannot read which memory of process \(tid) is used: \(SystemError.text(errno))")
     }
     owner = FileOwner(file)
   }

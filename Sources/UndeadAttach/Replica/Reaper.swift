@@ -20,7 +20,7 @@ struct Reaper {
     guard number > 0 else { return true }
     let end = TracedThread.deadline(5)
     while !hasNoted(number, &paused) {
-      guard ProcFile.now() < end else { return false }
+      guard SystemClock.now() < end else { return false }
       usleep(5000)
     }
     return true
@@ -32,7 +32,7 @@ struct Reaper {
     let maps = MemoryMap(process: program.anchor) ?? .unknown
     let threads = ProcFile.liveThreads(of: program.pid)
     for tid in threads {
-      let start = ProcFile.now()
+      let start = SystemClock.now()
       guard let thread = try? TracedThread.seize(tid) else { continue }
       defer { thread.detach() }
       guard thread.standStill(by: TracedThread.deadline(0.2)), thread.isAlive else { continue }
@@ -44,7 +44,7 @@ struct Reaper {
       let noted = try? call.run(
         SystemCall.wait4, [UInt64(number)] + Self.waiting.dropFirst(), on: thread, state, by: TracedThread.deadline(5))
       try? call.finish(thread, state)
-      paused += ProcFile.now() - start
+      paused += SystemClock.now() - start
       // 0: it has not ended for the program yet.
       return noted != 0
     }

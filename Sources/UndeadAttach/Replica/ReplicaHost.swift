@@ -67,7 +67,7 @@ public final class ReplicaHost {
     let result = try systemCall(
       SystemCall.mprotect, blob, Self.pageBytes, UInt64(PROT_READ | PROT_EXEC))
     guard result == 0 else {
-      throw .failure("no code can be put into the copy of the program: \(AttachError.reason(Int32(-result)))")
+      throw .failure("no code can be put into the copy of the program: \(SystemError.text(Int32(-result)))")
     }
     let low = try mapped(Self.scratchBytes + Self.stackBytes)
     stack = low..<low + Self.scratchBytes + Self.stackBytes
@@ -152,7 +152,7 @@ public final class ReplicaHost {
   public func memoryFile(_ name: String) throws(AttachError) -> Int32 {
     let result = try systemCall(SystemCall.memfdCreate, try text(name), 0)
     guard result >= 0 else {
-      throw .failure("the copy of the program can make no file in memory: \(AttachError.reason(Int32(-result)))")
+      throw .failure("the copy of the program can make no file in memory: \(SystemError.text(Int32(-result)))")
     }
     return Int32(result)
   }
@@ -161,7 +161,7 @@ public final class ReplicaHost {
   public func open(_ file: Int32) throws(AttachError) -> Int32 {
     let descriptor = Glibc.open("/proc/\(pid)/fd/\(file)", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw .failure("a file of the copy of the program cannot be opened: \(AttachError.reason(errno))")
+      throw .failure("a file of the copy of the program cannot be opened: \(SystemError.text(errno))")
     }
     return descriptor
   }
@@ -172,7 +172,7 @@ public final class ReplicaHost {
     let copy = try open(file)
     defer { close(copy) }
     let source = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard source >= 0 else { throw .failure("cannot read '\(path)': \(AttachError.reason(errno))") }
+    guard source >= 0 else { throw .failure("cannot read '\(path)': \(SystemError.text(errno))") }
     defer { close(source) }
     var status = stat()
     fstat(source, &status)
@@ -180,7 +180,7 @@ public final class ReplicaHost {
     while offset < status.st_size {
       let count = sendfile(copy, source, &offset, Int(status.st_size - offset))
       if count <= 0 && errno != EINTR {
-        throw .failure("cannot copy '\(path)' into the copy of the program: \(AttachError.reason(errno))")
+        throw .failure("cannot copy '\(path)' into the copy of the program: \(SystemError.text(errno))")
       }
     }
     guard let dlopen = library.image.address(of: "dlopen") else { throw .misuse("the C library has no dlopen") }
@@ -252,7 +252,6 @@ package enum SystemCall {
   package static let clone = 56
   package static let wait4 = 61
   package static let prctl = 157
-  package static let exitGroup = 231
   package static let memfdCreate = 319
   package static let closeRange = 436
 }

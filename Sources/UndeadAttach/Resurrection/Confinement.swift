@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// What a process may ask of the system that was made of a file nobody vouches for: the program's code and tables come from
 /// that file. It may read files and make memory and threads; it reaches no other process, no network, and changes no file.
@@ -88,7 +89,7 @@ enum Confinement {
     let program = program
     let room = try process.map(
       0, 2 * EmptyProgram.pageSize, PROT_READ | PROT_WRITE, UInt64(MAP_PRIVATE | MAP_ANONYMOUS), .max, 0)
-    guard room > 0 else { throw .failure("there is no room in an empty process: \(AttachError.reason(Int32(-room)))") }
+    guard room > 0 else { throw .failure("there is no room in an empty process: \(SystemError.text(Int32(-room)))") }
     let address = UInt64(room)
     var head: [UInt8] = []
     head.append(number: UInt64(program.count / 8))
@@ -101,7 +102,7 @@ enum Confinement {
     ].first { $0 != 0 }
     if let result {
       throw .failure(
-        "the process that is made of the file cannot be confined (seccomp): \(AttachError.reason(Int32(-result)))")
+        "the process that is made of the file cannot be confined (seccomp): \(SystemError.text(Int32(-result)))")
     }
     _ = try process.thread.systemCall(SystemCall.munmap, address, 2 * EmptyProgram.pageSize, at: process.instruction)
   }

@@ -1,5 +1,6 @@
 import CUndeadTrace
 import Glibc
+import UndeadSystem
 
 /// A process of our own that has nothing but one page, and that ends with us.
 final class EmptyProcess {
@@ -57,7 +58,7 @@ final class EmptyProcess {
   private func call(_ number: Int, _ first: UInt64, _ second: UInt64) throws(AttachError) {
     let result = try thread.systemCall(number, first, second, at: instruction)
     guard result >= 0 else {
-      throw .failure("system call \(number) in an empty process failed: \(AttachError.reason(Int32(-result)))")
+      throw .failure("system call \(number) in an empty process failed: \(SystemError.text(Int32(-result)))")
     }
   }
 

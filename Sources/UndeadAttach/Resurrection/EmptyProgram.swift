@@ -54,12 +54,12 @@ enum EmptyProgram {
   static func start(at address: UInt64, files: [Int32]) throws(AttachError) -> pid_t {
     let descriptor = undead_trace_memory_file("undead-replica")
     guard descriptor >= 0 else {
-      throw .failure("cannot make a file in memory for an empty process: \(AttachError.reason(-descriptor))")
+      throw .failure("cannot make a file in memory for an empty process: \(SystemError.text(-descriptor))")
     }
     defer { close(descriptor) }
     let content = file(at: address)
     guard write(descriptor, content, content.count) == content.count else {
-      throw .failure("cannot write the program of an empty process: \(AttachError.reason(errno))")
+      throw .failure("cannot write the program of an empty process: \(SystemError.text(errno))")
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -70,7 +70,7 @@ enum EmptyProgram {
     let name = strdup("undead-replica")
     defer { free(name) }
     let code = posix_spawn(&pid, "/proc/self/fd/\(descriptor)", &actions, nil, [name, nil], [nil])
-    guard code == 0 else { throw .failure("cannot start an empty process: \(AttachError.reason(code))") }
+    guard code == 0 else { throw .failure("cannot start an empty process: \(SystemError.text(code))") }
     return pid
   }
 }

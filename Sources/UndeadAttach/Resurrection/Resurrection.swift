@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Makes a process of the memory of a `ReplicaSource`.
 struct Resurrection {
@@ -85,7 +86,7 @@ struct Resurrection {
     let code = result < 0 && result >= -4095 ? Int32(-result) : EFAULT
     let hint = code == ENOMEM ? "; memory, RLIMIT_AS or vm.max_map_count may be too small" : ""
     throw .failure(
-      "cannot map \(region.high - region.low) bytes at \(hex(region.low)): \(AttachError.reason(code))\(hint)")
+      "cannot map \(region.high - region.low) bytes at \(hex(region.low)): \(SystemError.text(code))\(hint)")
   }
 
   /// Pages of zeros are left out: they are not to take memory.

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// What threads were about in malloc's code when their program ended, brought to an end in a process that is made of it: only
 /// tables that nobody is changing tell all blocks.
@@ -49,7 +50,7 @@ struct UnfinishedCalls {
     registers.rip = source.registers.rip
     registers.eflags = own.eflags & ~Self.flags | source.registers.eflags & Self.flags
     try thread.setRegisters(registers)
-    for _ in 0..<Self.mostSteps where ProcFile.now() < deadline {
+    for _ in 0..<Self.mostSteps where SystemClock.now() < deadline {
       guard library.allocator?.contains(registers.rip) ?? false,
         process.memory.read(at: registers.rip, count: 2) != Self.systemCall,
         try thread.step(by: TracedThread.deadline(Self.stepLimit))

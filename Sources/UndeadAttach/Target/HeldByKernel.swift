@@ -21,7 +21,7 @@ struct HeldByKernel {
   private static func polls(of pid: pid_t) -> (Set<pid_t>, Bool) {
     var polls: Set<pid_t> = []
     for file in ProcFile.files(of: pid) {
-      switch ProcFile.linkTarget("/proc/\(pid)/fd/\(file)") {
+      switch SymbolicLink.target("/proc/\(pid)/fd/\(file)") {
       case "anon_inode:[eventpoll]": polls.insert(file)
       case "anon_inode:[io_uring]": return (polls, false)
       default: break

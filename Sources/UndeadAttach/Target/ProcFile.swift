@@ -29,21 +29,12 @@ package enum ProcFile {
 
   /// Numbers among the names in a directory, in ascending order.
   package static func numbers(in directory: String) -> [pid_t] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var numbers: [pid_t] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { atol($0) }
-      }
-      if name > 0 { numbers.append(pid_t(name)) }
-    }
-    return numbers.sorted()
+    Folder.names(in: directory).compactMap { pid_t($0) }.filter { $0 > 0 }.sorted()
   }
 
   /// The open files of a process.
   package static func files(of pid: pid_t) -> [Int32] {
-    // The first number is 0, which `atol` gives for anything else, too.
+    // `numbers` leaves out the first number, which is 0.
     [0] + numbers(in: "/proc/\(pid)/fd")
   }
 
@@ -53,27 +44,5 @@ package enum ProcFile {
       guard let state = state(of: $0) else { return false }
       return state != "Z" && state != "X"
     }
-  }
-
-  package static func linkTarget(_ path: String) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-      let length = readlink(path, buffer.baseAddress!, buffer.count)
-      guard length > 0 else { return nil }
-      return String(decoding: UnsafeRawBufferPointer(buffer).prefix(length), as: UTF8.self)
-    }
-  }
-
-  /// Nanoseconds of a clock that only goes forward.
-  package static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
-
-  /// Nanoseconds since 1970.
-  package static func wallClock() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

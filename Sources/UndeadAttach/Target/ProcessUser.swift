@@ -43,7 +43,7 @@ public struct ProcessUser: Sendable, Equatable {
     let result = undead_trace_use_files_as(user, group, groups, groups.count)
     guard result == 0 else {
       throw .failure(
-        "the files of user \(user) cannot be used in that user's name (\(AttachError.reason(-result))); run 'undead' as that user"
+        "the files of user \(user) cannot be used in that user's name (\(SystemError.text(-result))); run 'undead' as that user"
       )
     }
     let output = body()

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Where files of a process are found: it may see another file system, and its executable may have been replaced.
 public struct TargetFiles: Sendable {
@@ -11,10 +12,10 @@ public struct TargetFiles: Sendable {
 
   public init(of pid: pid_t) {
     root = "/proc/\(pid)/root"
-    let name = ProcFile.linkTarget(root) ?? "/"
+    let name = SymbolicLink.target(root) ?? "/"
     rootName = name == "/" ? "" : name
     executableLink = "/proc/\(pid)/exe"
-    executable = ProcFile.linkTarget(executableLink) ?? ""
+    executable = SymbolicLink.target(executableLink) ?? ""
   }
 
   /// A name for the tool of what the mappings of the process call `path`.

@@ -1,5 +1,6 @@
 import CUndeadTrace
 import Glibc
+import UndeadSystem
 
 /// The memory of another process, by `/proc/PID/mem`.
 ///
@@ -16,7 +17,7 @@ public final class TargetMemory {
     let writable = open("/proc/\(tid)/mem", O_RDWR | O_CLOEXEC)
     descriptor = writable >= 0 ? writable : open("/proc/\(tid)/mem", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw .failure("cannot open the memory of process \(tid): \(AttachError.reason(errno))")
+      throw .failure("cannot open the memory of process \(tid): \(SystemError.text(errno))")
     }
   }
 
@@ -120,6 +121,6 @@ public final class TargetMemory {
 
   private func unwritable(_ address: UInt64, _ code: Int32) -> AttachError {
     .failure(
-      "cannot write to the memory of process \(tid) at 0x\(String(address, radix: 16)): \(AttachError.reason(code))")
+      "cannot write to the memory of process \(tid) at 0x\(String(address, radix: 16)): \(SystemError.text(code))")
   }
 }

@@ -21,7 +21,7 @@ public struct TargetProgram {
     anchor = try Self.anchor(of: pid)
     let memory = try Self.memory(of: anchor, pid: pid)
     self.memory = memory
-    executable = ProcFile.linkTarget("/proc/\(anchor)/exe") ?? ""
+    executable = SymbolicLink.target("/proc/\(anchor)/exe") ?? ""
     arguments = Self.arguments(of: anchor)
     started = Self.started(pid)
     let maps = MemoryMap(process: anchor) ?? .unknown
@@ -111,11 +111,8 @@ public struct TargetProgram {
   private static func started(_ pid: pid_t) -> UInt64 {
     let ticks = ProcFile.startTicks(pid)
     guard ticks > 0 else { return 0 }
-    var boot = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &boot)
-    let sinceBoot = UInt64(boot.tv_sec) * 1_000_000_000 + UInt64(boot.tv_nsec)
     let perSecond = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
-    return ProcFile.wallClock() &- sinceBoot &+ ticks * (1_000_000_000 / perSecond)
+    return SystemClock.wallClock() &- SystemClock.sinceBoot() &+ ticks * (1_000_000_000 / perSecond)
   }
 }
 

@@ -9,12 +9,9 @@ package enum Ptrace {
   package static let detach: Int32 = 17
   package static let getRegisters: Int32 = 12
   package static let setRegisters: Int32 = 13
-  package static let setFloatingPoint: Int32 = 15
   package static let systemCall: Int32 = 24
   package static let setOptions: Int32 = 0x4200
   package static let eventMessage: Int32 = 0x4201
-  package static let signalInformation: Int32 = 0x4202
-  package static let setSignalInformation: Int32 = 0x4203
   package static let getRegisterSet: Int32 = 0x4204
   package static let setRegisterSet: Int32 = 0x4205
   package static let seize: Int32 = 0x4206
@@ -28,8 +25,6 @@ package enum Ptrace {
   package static let traceClone: UInt64 = 8
   package static let exitKill: UInt64 = 1 << 20
 
-  /// A stop that PTRACE_INTERRUPT, a group stop or the birth of a traced child brings.
-  package static let eventStop: Int32 = 128
   package static let eventClone: Int32 = 3
   package static let xstate: UInt64 = 0x202
 

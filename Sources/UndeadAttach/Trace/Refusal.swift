@@ -6,7 +6,7 @@ extension AttachError {
   static func refused(_ code: Int32, pid: pid_t, tid: pid_t) -> AttachError {
     if let tracer = ProcFile.status("TracerPid", of: tid), tracer != "0" { return traced(pid, by: tracer) }
     guard code == EPERM || code == EACCES else {
-      return .failure("process \(pid) cannot be stopped: \(reason(code))")
+      return .failure("process \(pid) cannot be stopped: \(SystemError.text(code))")
     }
     return .misuse(Refusal(pid: pid).message)
   }

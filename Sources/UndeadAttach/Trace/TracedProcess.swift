@@ -1,5 +1,6 @@
 import CUndeadTrace
 import Glibc
+import UndeadSystem
 
 /// A process all of whose threads stand still.
 ///
@@ -67,7 +68,7 @@ public final class TracedProcess {
         thread.interruptedPlaces(library, memory).contains { code.contains($0) }
       }
       if inside.isEmpty { return }
-      guard ProcFile.now() < end else {
+      guard SystemClock.now() < end else {
         throw .again("process \(pid) cannot be looked at now: it is in the middle of malloc or free; try again")
       }
       for thread in inside { thread.goOn() }

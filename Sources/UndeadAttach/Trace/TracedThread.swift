@@ -1,5 +1,6 @@
 import CUndeadTrace
 import Glibc
+import UndeadSystem
 
 /// The general registers of a thread (`struct user_regs_struct`).
 public typealias Registers = user_regs_struct
@@ -76,7 +77,7 @@ public final class TracedThread {
       }
       turns += 1
       if turns < 64 { continue }
-      guard ProcFile.now() < deadline else { return nil }
+      guard SystemClock.now() < deadline else { return nil }
       usleep(turns < 512 ? 20 : 500)
     }
   }
@@ -179,7 +180,7 @@ public final class TracedThread {
   func gone(_ code: Int32) -> AttachError {
     code == ESRCH
       ? .failure("thread \(tid) ended while it was looked at")
-      : .failure("thread \(tid) cannot be controlled: \(AttachError.reason(code))")
+      : .failure("thread \(tid) cannot be controlled: \(SystemError.text(code))")
   }
 
   // MARK: Running
@@ -300,7 +301,7 @@ public final class TracedThread {
     return bits >> UInt64(signal - 1) & 1 != 0
   }
 
-  static func deadline(_ seconds: Double) -> UInt64 { ProcFile.now() + UInt64(seconds * 1e9) }
+  static func deadline(_ seconds: Double) -> UInt64 { SystemClock.now() + UInt64(seconds * 1e9) }
 }
 
 extension Registers {

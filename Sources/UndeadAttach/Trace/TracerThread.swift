@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Runs work on a thread of its own: ptrace belongs to a thread, and its end lets go whatever it still holds.
 public enum TracerThread {
@@ -32,7 +33,7 @@ public enum TracerThread {
         pthread_join(thread, nil)
       } else {
         Unmanaged<Work>.fromOpaque(opaque).release()
-        result = .failure(.failure("cannot make a thread to trace from: \(AttachError.reason(code))"))
+        result = .failure(.failure("cannot make a thread to trace from: \(SystemError.text(code))"))
       }
     }
     return try result!.get()

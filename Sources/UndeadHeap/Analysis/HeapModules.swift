@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// The libraries that name stacks of C memory.
 package struct HeapModules {
@@ -55,13 +56,9 @@ package struct HeapModules {
   }
 
   private func name(at address: UInt64) -> String? {
-    var (low, high) = (0, modules.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if modules[middle].low <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, address < modules[low - 1].high else { return nil }
-    let path = modules[low - 1].path
+    let next = modules.partitioningIndex { $0.low > address }
+    guard next > 0, address < modules[next - 1].high else { return nil }
+    let path = modules[next - 1].path
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 }

@@ -12,7 +12,7 @@ public enum HeapSavingError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .unreadable(let error): error.description
     case .unwritable(let path, let code):
-      "cannot write the heap to '\(path)': \(String(cString: strerror(code)))"
+      "cannot write the heap to '\(path)': \(SystemError.text(code))"
     }
   }
 }

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Findings of a heap for people: a heading and a few lines each.
 enum FindingsText {
@@ -13,7 +14,7 @@ enum FindingsText {
     }
     if findings.count > limit {
       let bytes = findings.dropFirst(limit).total(\.bytes)
-      lines += ["  ... \(findings.count - limit) more, \(HeapNumber.bytes(bytes))", ""]
+      lines += ["  ... \(findings.count - limit) more, \(Quantity.bytes(bytes))", ""]
     }
     return lines
   }
@@ -38,8 +39,8 @@ enum FindingsText {
   }
 
   private static func size(_ finding: HeapFinding) -> String {
-    let bytes = HeapNumber.bytes(finding.bytes)
-    let count = HeapNumber.count(finding.objects)
+    let bytes = Quantity.bytes(finding.bytes)
+    let count = Quantity.grouped(finding.objects)
     let type = Number.readable(finding.type)
     switch finding.kind {
     case .emptyCapacity: return "\(bytes) empty in \(count) \u{D7} \(type)"

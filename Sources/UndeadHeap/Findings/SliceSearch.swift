@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Large buffers that only small slices keep alive.
 ///
@@ -35,12 +36,8 @@ struct SliceSearch {
 
   private func use(of block: Int) -> HeapGraph.Use? {
     let uses = heap.graph.uses
-    var (low, high) = (0, uses.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(uses[middle].rank) < block { low = middle + 1 } else { high = middle }
-    }
-    return low < uses.count && Int(uses[low].rank) == block ? uses[low] : nil
+    let index = uses.partitioningIndex { Int($0.rank) >= block }
+    return index < uses.count && Int(uses[index].rank) == block ? uses[index] : nil
   }
 
   private mutating func readSlices() {

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// The graph of a heap file in flat buffers: compressed sparse rows, blocks known by their rank in address order.
 ///
@@ -105,24 +106,15 @@ package final class HeapGraph {
 
   /// The block whose reference it is.
   package func source(of edge: Int) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(firstEdges[middle + 1]) <= edge { low = middle + 1 } else { high = middle }
-    }
-    return low
+    (0..<count).partitioningIndex { Int(firstEdges[$0 + 1]) > edge }
   }
 
   /// The block that an address lies in; nil if it is in none.
   package func block(containing address: UInt64) -> Int? {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if addresses[middle] <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0 else { return nil }
-    let distance = address - addresses[low - 1]
-    return distance == 0 || distance < size(low - 1) ? low - 1 : nil
+    let block = (0..<count).partitioningIndex { addresses[$0] > address } - 1
+    guard block >= 0 else { return nil }
+    let distance = address - addresses[block]
+    return distance == 0 || distance < size(block) ? block : nil
   }
 
   /// The words around a reference, as written: see Neighbours in the description of the format.

@@ -24,7 +24,6 @@ struct HeapDiffBuilder {
   private var byType: GrowthTally
   private var byKey: GrowthTally
   private var turnoverOfType: [HeapDiff.Turnover] = []
-  private var turnoverOfKey: [HeapDiff.Turnover] = []
 
   private static let containerLimit = 20
   private static let siteLimit = 20

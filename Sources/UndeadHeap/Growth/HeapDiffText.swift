@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Writes what grew for a person: the containers that grew, the worst first, each with field, type and site.
 public enum HeapDiffText {
@@ -51,10 +52,10 @@ public enum HeapDiffText {
     var lines: [TextLine] = [TextStyle.heading.apply(text)]
     if let turnover = diff.turnover {
       let seconds = diff.after.process.durationSeconds - diff.before.process.durationSeconds
-      let time = seconds > 0 ? " in \(duration(seconds))" : ""
+      let time = seconds > 0 ? " in \(Quantity.duration(seconds))" : ""
       lines.append(
-        "One process, pid \(diff.process.pid): \(Number.grouped(turnover.came)) blocks came and "
-          + "\(Number.grouped(turnover.went)) went\(time).")
+        "One process, pid \(diff.process.pid): \(Quantity.grouped(turnover.came)) blocks came and "
+          + "\(Quantity.grouped(turnover.went)) went\(time).")
     } else {
       lines.append("Two runs: types and sites are matched by their names.")
     }
@@ -69,11 +70,11 @@ public enum HeapDiffText {
       lines.append("   \(label.padded(10)) \(text)")
     }
     if let turnover = growth.turnover, growth.elements == nil, turnover.went > 0 {
-      add("", "\(Number.grouped(turnover.came)) came, \(Number.grouped(turnover.went)) went")
+      add("", "\(Quantity.grouped(turnover.came)) came, \(Quantity.grouped(turnover.went)) went")
     }
     if !growth.retainPath.isEmpty { add("kept by", path(growth.retainPath, options)) }
     for (place, site) in growth.sites.prefix(siteLimit).enumerated() {
-      let margin = site.margin.map { "\u{B1} \(Number.grouped($0.count)) " } ?? ""
+      let margin = site.margin.map { "\u{B1} \(Quantity.grouped($0.count)) " } ?? ""
       let isTold = growth.sites.count > 1 || site.margin != nil
       let count = isTold ? "\(signed(site.after.count.minus(site.before.count))) \(margin)" : ""
       add(place == 0 ? "allocated" : "", "\(count)\(Self.site(site.allocation, options))")
@@ -99,14 +100,14 @@ public enum HeapDiffText {
     let type = TextStyle.type.apply(Number.readable(growth.type))
     let library = growth.module.map { " (\($0))" } ?? ""
     if let elements = growth.elements {
-      let change = "\(Number.grouped(elements.before)) -> \(Number.grouped(elements.after)) elements"
+      let change = "\(Quantity.grouped(elements.before)) -> \(Quantity.grouped(elements.after)) elements"
       return "\(place): \(bytes), \(type) of \(change)"
     }
     guard growth.count > 0 else {
-      return "\(place): \(bytes), \(type)\(library) (\(Number.grouped(growth.after.count)) as before)"
+      return "\(place): \(bytes), \(type)\(library) (\(Quantity.grouped(growth.after.count)) as before)"
     }
-    let change = "\(Number.grouped(growth.before.count)) -> \(Number.grouped(growth.after.count))"
-    return "\(place): \(bytes), +\(Number.grouped(growth.count)) \(type)\(library) (\(change))"
+    let change = "\(Quantity.grouped(growth.before.count)) -> \(Quantity.grouped(growth.after.count))"
+    return "\(place): \(bytes), +\(Quantity.grouped(growth.count)) \(type)\(library) (\(change))"
   }
 
   static func place(type: String, field: String, _ options: TextOptions) -> TextLine {
@@ -152,8 +153,8 @@ public enum HeapDiffText {
     for type in less.prefix(lessLimit) {
       let library = type.module.map { " (\($0))" } ?? ""
       lines.append(
-        "\(TextStyle.good.apply("LESS"))   \(Number.readable(type.type))\(library): \(Number.grouped(type.before.count)) -> "
-          + "\(Number.grouped(type.after.count)), -\(Quantity.bytes(type.before.bytes.minus(type.after.bytes)))")
+        "\(TextStyle.good.apply("LESS"))   \(Number.readable(type.type))\(library): \(Quantity.grouped(type.before.count)) -> "
+          + "\(Quantity.grouped(type.after.count)), -\(Quantity.bytes(type.before.bytes.minus(type.after.bytes)))")
     }
     if less.count > lessLimit {
       let rest = less.dropFirst(lessLimit).total { $0.before.bytes.minus($0.after.bytes) }
@@ -163,29 +164,12 @@ public enum HeapDiffText {
   }
 
   private static func signed(_ number: Int) -> String {
-    (number < 0 ? "-" : "+") + Number.grouped(number.absolute)
-  }
-
-  private static func duration(_ seconds: Double) -> String {
-    guard seconds >= 0, seconds < 1e9 else { return "a long time" }
-    if seconds < 120 { return "\(Int((seconds * 10).rounded()) / 10).\(Int((seconds * 10).rounded()) % 10) s" }
-    return seconds < 7200 ? "\(Int(seconds) / 60) min" : "\(Int(seconds) / 3600) h"
+    (number < 0 ? "-" : "+") + Quantity.grouped(number.absolute)
   }
 }
 
-/// Numbers and names as text.
+/// Names as text.
 package enum Number {
-  /// "12,000".
-  package static func grouped(_ number: Int) -> String {
-    let digits = Array(String(number.magnitude))
-    var text = number < 0 ? "-" : ""
-    for (position, digit) in digits.enumerated() {
-      if position > 0, (digits.count - position) % 3 == 0 { text += "," }
-      text.append(digit)
-    }
-    return text
-  }
-
   /// Storage by the name of the collection that it is of: `Array<App.Item>` for `Swift._ContiguousArrayStorage<App.Item>`.
   package static func readable(_ type: String) -> String {
     for (storage, name) in storageNames where type.hasPrefix(storage) { return name + type.dropFirst(storage.count) }

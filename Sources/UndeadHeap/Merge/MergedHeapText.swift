@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Writes merged heaps for people: a line for each type.
 public enum MergedHeapText {
@@ -13,16 +14,16 @@ public enum MergedHeapText {
     let hosts = merged.hosts.count
     var heading = "\(Quantity.of(hosts, "host"))"
     if files != hosts { heading += ", \(Quantity.of(files, "file"))" }
-    heading += ": \(Number.grouped(merged.summary.objects.total)) objects" + resident(merged.summary, hosts: hosts)
+    heading += ": \(Quantity.grouped(merged.summary.objects.total)) objects" + resident(merged.summary, hosts: hosts)
     var lines: [TextLine] = [
       TextStyle.heading.apply(heading), "",
       "    retained       count   hosts        min     median        max  type",
     ]
     for row in merged.types.prefix(rows) {
       let numbers = [
-        padded(bytes(row.retainedBytes.total), 12), padded(Number.grouped(row.count.total), 12),
-        padded("\(row.hosts)/\(hosts)", 8), padded(Number.grouped(row.count.min), 11),
-        padded(Number.grouped(row.count.median), 11), padded(Number.grouped(row.count.max), 11),
+        padded(Quantity.bytes(row.retainedBytes.total), 12), padded(Quantity.grouped(row.count.total), 12),
+        padded("\(row.hosts)/\(hosts)", 8), padded(Quantity.grouped(row.count.min), 11),
+        padded(Quantity.grouped(row.count.median), 11), padded(Quantity.grouped(row.count.max), 11),
       ]
       let module = row.module.map { " (\($0))" } ?? ""
       lines.append("\(numbers.joined())  \(TextStyle.type.apply(Number.readable(row.type)))\(module)")
@@ -37,13 +38,14 @@ public enum MergedHeapText {
   private static func resident(_ summary: MergedHeap.Summary, hosts: Int) -> String {
     let (values, known) = (summary.residentBytes, summary.residentHosts)
     guard known > 0 else { return "" }
-    var text = ", \(bytes(values.total)) resident"
+    var text = ", \(Quantity.bytes(values.total)) resident"
     if known < hosts { text += " on \(Quantity.of(known, "host")) where that is known" }
-    if known > 1 { text += " (\(bytes(values.min)) to \(bytes(values.max)), median \(bytes(values.median)))" }
+    if known > 1 {
+      text +=
+        " (\(Quantity.bytes(values.min)) to \(Quantity.bytes(values.max)), median \(Quantity.bytes(values.median)))"
+    }
     return text
   }
-
-  private static func bytes(_ count: Int) -> String { ReportText.bytes(count) }
 
   private static func padded(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text

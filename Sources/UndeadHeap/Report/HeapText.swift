@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// What a text of a heap shows first.
 public enum HeapView: String, Sendable, CaseIterable {
@@ -46,11 +47,11 @@ public struct HeapText {
     let process = report.process
     let name = ReportText.fileName(process.path)
     let summary = report.summary
-    let blocks = HeapNumber.count(summary.objects + summary.rawBlocks)
-    let bytes = HeapNumber.bytes(summary.objectBytes + summary.rawBytes)
+    let blocks = Quantity.grouped(summary.objects + summary.rawBlocks)
+    let bytes = Quantity.bytes(summary.objectBytes + summary.rawBytes)
     lines.append(
       "\(PathText.heading("\(name.isEmpty ? "process" : name) (pid \(process.pid))")) "
-        + "after \(HeapNumber.seconds(process.durationSeconds)): \(blocks) live blocks, \(bytes)")
+        + "after \(Quantity.duration(process.durationSeconds)): \(blocks) live blocks, \(bytes)")
     lines.append("")
   }
 
@@ -71,15 +72,15 @@ public struct HeapText {
     lines.append(PathText.faint(line("own bytes, about", "count, about", "allocated")))
     for row in report.sites.prefix(limit) {
       guard let estimate = row.estimate else { continue }
-      let bytes = Self.text(HeapNumber.bytes(estimate.bytes), margin: HeapNumber.bytes(estimate.bytesMargin))
-      let count = Self.text(HeapNumber.count(estimate.count), margin: HeapNumber.count(estimate.countMargin))
+      let bytes = Self.text(Quantity.bytes(estimate.bytes), margin: Quantity.bytes(estimate.bytesMargin))
+      let count = Self.text(Quantity.grouped(estimate.count), margin: Quantity.grouped(estimate.countMargin))
       lines.append(line(bytes, count, "\(type(row.type)) \(place(row))"))
     }
     let hidden = report.sites.count - limit
-    if hidden > 0 { lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)")) }
+    if hidden > 0 { lines.append(PathText.faint("  ... \(Quantity.grouped(hidden)) more (--top)")) }
     lines.append("")
     lines.append(
-      "Estimates, in 19 of 20 cases within \u{B1}: one allocation was sampled for \(HeapNumber.bytes(sampleBytes)) on "
+      "Estimates, in 19 of 20 cases within \u{B1}: one allocation was sampled for \(Quantity.bytes(sampleBytes)) on "
         + "average. The tables of types count every block.")
     lines.append("")
   }
@@ -99,12 +100,12 @@ public struct HeapText {
     for row in rows.prefix(limit) {
       lines.append(
         line(
-          HeapNumber.bytes(row.retained), row.bytes.map(HeapNumber.bytes) ?? "", HeapNumber.count(row.count), row.name)
+          Quantity.bytes(row.retained), row.bytes.map(Quantity.bytes) ?? "", Quantity.grouped(row.count), row.name)
       )
     }
     let hidden = total(view) - min(rows.count, limit)
     if hidden > 0 {
-      lines.append(PathText.faint("  ... \(HeapNumber.count(hidden)) more (--top)"))
+      lines.append(PathText.faint("  ... \(Quantity.grouped(hidden)) more (--top)"))
     }
     lines.append("")
   }
@@ -163,14 +164,14 @@ public struct HeapText {
 
   private mutating func addMemory() {
     guard report.summary.residentBytes > 0, !report.memory.isEmpty else { return }
-    lines.append("  \(HeapNumber.right(HeapNumber.bytes(report.summary.residentBytes), 10))  resident memory, of which")
+    lines.append("  \(HeapNumber.right(Quantity.bytes(report.summary.residentBytes), 10))  resident memory, of which")
     for (kind, words) in Self.memoryWords {
       let rows = report.memory.filter { $0.kind == kind }
       let bytes = rows.reduce(0) { $0 &+ $1.residentBytes }
       guard bytes > 0 else { continue }
       var text = words
       if kind == "files", rows.count > 1 { text = "\(rows.count) files: \(words)" }
-      lines.append("  \(HeapNumber.right(HeapNumber.bytes(bytes), 10))  \(text)")
+      lines.append("  \(HeapNumber.right(Quantity.bytes(bytes), 10))  \(text)")
     }
     lines.append("")
   }
@@ -189,13 +190,13 @@ public struct HeapText {
   private var summary: TextLine {
     let summary = report.summary
     var parts = [
-      "\(HeapNumber.count(summary.objects)) object\(summary.objects == 1 ? "" : "s") of "
-        + "\(HeapNumber.count(summary.types)) type\(summary.types == 1 ? "" : "s") (\(HeapNumber.bytes(summary.objectBytes)))",
-      "\(HeapNumber.count(summary.rawBlocks)) blocks without a type (\(HeapNumber.bytes(summary.rawBytes)))",
+      "\(Quantity.grouped(summary.objects)) object\(summary.objects == 1 ? "" : "s") of "
+        + "\(Quantity.grouped(summary.types)) type\(summary.types == 1 ? "" : "s") (\(Quantity.bytes(summary.objectBytes)))",
+      "\(Quantity.grouped(summary.rawBlocks)) blocks without a type (\(Quantity.bytes(summary.rawBytes)))",
     ]
     if summary.unreachableBlocks > 0 {
       parts.append(
-        "\(HeapNumber.count(summary.unreachableBlocks)) unreachable (\(HeapNumber.bytes(summary.unreachableBytes)))")
+        "\(Quantity.grouped(summary.unreachableBlocks)) unreachable (\(Quantity.bytes(summary.unreachableBytes)))")
     }
     return "undead: \(parts.joined(separator: ", "))"
   }
@@ -204,9 +205,9 @@ public struct HeapText {
 
   private mutating func add(_ detail: HeapReport.Detail) {
     let size =
-      "\(HeapNumber.bytes(detail.bytes)) own, \(HeapNumber.bytes(detail.retainedBytes)) retained"
+      "\(Quantity.bytes(detail.bytes)) own, \(Quantity.bytes(detail.retainedBytes)) retained"
     lines.append(
-      "\(HeapNumber.count(detail.count)) \u{D7} \(PathText.heading("\(detail.type)"))  (\(size))")
+      "\(Quantity.grouped(detail.count)) \u{D7} \(PathText.heading("\(detail.type)"))  (\(size))")
     lines.append("")
     addTypes(detail.types ?? [])
     addPaths(detail)
@@ -225,13 +226,13 @@ public struct HeapText {
     lines.append(PathText.heading("types"))
     for row in types.prefix(Self.detailRows) {
       lines.append(
-        "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(type(row.type)) (\(HeapNumber.bytes(row.bytes)))")
+        "  \(HeapNumber.right(Quantity.grouped(row.count), 10))  \(type(row.type)) (\(Quantity.bytes(row.bytes)))")
     }
     addHidden(types.count)
   }
 
   private mutating func addHidden(_ count: Int) {
-    if count > Self.detailRows { lines.append("  ... \(HeapNumber.count(count - Self.detailRows)) more") }
+    if count > Self.detailRows { lines.append("  ... \(Quantity.grouped(count - Self.detailRows)) more") }
     lines.append("")
   }
 
@@ -244,7 +245,7 @@ public struct HeapText {
     }
     for path in detail.paths {
       lines.append(
-        "\(PathText.heading("held by"))  (\(HeapNumber.count(path.count)) of \(HeapNumber.count(detail.count)), the shortest "
+        "\(PathText.heading("held by"))  (\(Quantity.grouped(path.count)) of \(Quantity.grouped(detail.count)), the shortest "
           + "path of its shape)")
       lines += path.retainPath.first?.root == nil ? ["    nothing: no root leads to them"] : []
       lines += PathText.lines(path.retainPath, options)
@@ -258,7 +259,7 @@ public struct HeapText {
     for row in detail.referrers.prefix(Self.detailRows) {
       let field: TextLine = row.field.isEmpty ? "" : " \(PathText.field(Self.fieldText(row.field)))"
       let strength = row.strength.map { " (\($0))" } ?? ""
-      lines.append("  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(type(row.type))\(field)\(strength)")
+      lines.append("  \(HeapNumber.right(Quantity.grouped(row.count), 10))  \(type(row.type))\(field)\(strength)")
     }
     addHidden(detail.referrers.count)
   }
@@ -271,10 +272,10 @@ public struct HeapText {
     guard !detail.references.isEmpty else { return }
     lines.append(PathText.heading("refers to"))
     for row in detail.references.prefix(Self.detailRows) {
-      let size = row.strength.map { "(\($0))" } ?? "(\(HeapNumber.bytes(row.bytes)))"
+      let size = row.strength.map { "(\($0))" } ?? "(\(Quantity.bytes(row.bytes)))"
       let field = PathText.field(Self.fieldText(row.field))
       lines.append(
-        "  \(HeapNumber.right(HeapNumber.count(row.count), 10))  \(field) \u{2192} \(type(row.type)) \(size)")
+        "  \(HeapNumber.right(Quantity.grouped(row.count), 10))  \(field) \u{2192} \(type(row.type)) \(size)")
     }
     addHidden(detail.references.count)
   }
@@ -284,8 +285,8 @@ public struct HeapText {
     guard !sites.isEmpty else { return }
     lines.append(PathText.heading("allocated"))
     for row in sites {
-      let margin = row.estimate.map { " \u{B1} \(HeapNumber.count($0.countMargin))" } ?? ""
-      lines.append("  \(HeapNumber.right(HeapNumber.count(row.count) + margin, 10))  \(place(row))")
+      let margin = row.estimate.map { " \u{B1} \(Quantity.grouped($0.countMargin))" } ?? ""
+      lines.append("  \(HeapNumber.right(Quantity.grouped(row.count) + margin, 10))  \(place(row))")
       if options.stacks {
         let stack = PathText.stack(row.allocation, options)
         if stack.count > 1 { lines += stack.map { "        \($0)" } }
@@ -299,10 +300,10 @@ public struct HeapText {
     if detail.count > 1 { lines.append(PathText.heading("those that retain most")) }
     for instance in detail.instances {
       var text =
-        "  \(HeapNumber.right(HeapNumber.bytes(instance.retainedBytes), 10))  \(instance.address)  "
-        + "\(HeapNumber.bytes(instance.size)) own"
+        "  \(HeapNumber.right(Quantity.bytes(instance.retainedBytes), 10))  \(instance.address)  "
+        + "\(Quantity.bytes(instance.size)) own"
       if let used = instance.used, let capacity = instance.capacity {
-        text += ", \(HeapNumber.count(used)) of \(HeapNumber.count(capacity)) in use"
+        text += ", \(Quantity.grouped(used)) of \(Quantity.grouped(capacity)) in use"
       }
       if let count = instance.references { text += ", " + Self.text(count) }
       lines.append(TextLine(text))
@@ -326,46 +327,14 @@ public struct HeapText {
     lines.append(PathText.heading("would go with"))
     for row in dominators {
       lines.append(
-        "  \(HeapNumber.right(HeapNumber.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")"
+        "  \(HeapNumber.right(Quantity.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")"
       )
     }
   }
 }
 
-/// Numbers of tables.
+/// Columns of tables.
 enum HeapNumber {
-  /// "12,345".
-  static func count(_ number: Int) -> String {
-    var text = ""
-    for (place, digit) in String(number.magnitude).reversed().enumerated() {
-      if place > 0, place % 3 == 0 { text.append(",") }
-      text.append(digit)
-    }
-    return (number < 0 ? "-" : "") + String(text.reversed())
-  }
-
-  /// "96.1 MB", "320 B"; 1 KB is 1024 bytes.
-  static func bytes(_ number: Int) -> String {
-    guard number >= 1024 else { return "\(number) B" }
-    var amount = Double(number) / 1024
-    for unit in ["KB", "MB", "GB", "TB"] {
-      if amount < 999.95 || unit == "TB" {
-        let tenths = Int((min(amount, 1e15) * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit)"
-      }
-      amount /= 1024
-    }
-    return "\(number) B"
-  }
-
-  /// "1.3 s", "2 h 5 min".
-  static func seconds(_ seconds: Double) -> String {
-    guard seconds >= 0, seconds < 1e9 else { return "some time" }
-    if seconds < 120 { return "\(Double(Int(seconds * 10)) / 10) s" }
-    let minutes = Int(seconds / 60)
-    return minutes < 120 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
-  }
-
   static func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }

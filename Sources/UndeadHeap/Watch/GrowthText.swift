@@ -14,8 +14,8 @@ public enum GrowthText {
     for type in findings.types {
       lines += row(type)
       let origin = origins.origins[type.name] ?? GrowthOrigins.Origin()
-      lines += origin.containers.map { "    held by \($0.text): \(grouped($0.count))" }
-      lines += origin.sites.map { "    allocated at \($0.text): \(grouped($0.count))" }
+      lines += origin.containers.map { "    held by \($0.text): \(Quantity.grouped($0.count))" }
+      lines += origin.sites.map { "    allocated at \($0.text): \(Quantity.grouped($0.count))" }
       lines.append("")
     }
     if let all = findings.all { lines += [TextLine(summary(of: all)), ""] }
@@ -28,14 +28,13 @@ public enum GrowthText {
 
   private static func heading(_ findings: GrowthFindings) -> String {
     let censuses = findings.censuses == 1 ? "1 census" : "\(findings.censuses) censuses"
-    var text = "undead: watched for \(duration(findings.watched)), \(censuses)"
+    var text = "undead: watched for \(Quantity.duration(findings.watched)), \(censuses)"
     if findings.longestCensus > 0 {
-      text += " of at most \(milliseconds(findings.longestPause)) pause, \(milliseconds(findings.longestCensus)) in all"
+      text +=
+        " of at most \(Quantity.duration(findings.longestPause)) pause, \(Quantity.duration(findings.longestCensus)) in all"
     }
-    return findings.isJudged ? "\(text); the first \(duration(findings.warmUp)) are taken for a warm-up" : text
+    return findings.isJudged ? "\(text); the first \(Quantity.duration(findings.warmUp)) are taken for a warm-up" : text
   }
-
-  private static func milliseconds(_ seconds: Double) -> String { "\(trimmed(seconds * 1000, digits: 1)) ms" }
 
   private static func row(_ type: TypeGrowth) -> [TextLine] {
     var lines: [TextLine] = ["  \(type.name): now \(now(type))"]
@@ -51,7 +50,7 @@ public enum GrowthText {
   }
 
   private static func now(_ type: TypeGrowth) -> String {
-    "\(grouped(Int(clamping: type.now.count))), \(size(type.now.bytes))"
+    "\(Quantity.grouped(Int(clamping: type.now.count))), \(Quantity.bytes(type.now.bytes))"
   }
 
   private static func verdict(_ findings: GrowthFindings) -> String {
@@ -66,49 +65,16 @@ public enum GrowthText {
     return "undead: \(types), \(findings.broken.count) of \(rules) broken"
   }
 
-  /// "1 min 30 s".
-  public static func duration(_ seconds: Double) -> String {
-    guard seconds >= 60 else { return "\(trimmed(seconds, digits: 1)) s" }
-    guard seconds < 1e15 else { return "\(seconds) s" }
-    let whole = Int(seconds.rounded())
-    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
-    return [(hours, "h"), (minutes, "min"), (rest, "s")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-      .joined(separator: " ")
-  }
-
-  /// 1234567 as "1,234,567".
-  public static func grouped(_ number: Int) -> String {
-    var text = ""
-    var digits = String(number.magnitude)[...]
-    while digits.count > 3 {
-      text = ",\(digits.suffix(3))\(text)"
-      digits = digits.dropLast(3)
-    }
-    return (number < 0 ? "-" : "") + digits + text
-  }
-
   /// Without zeros at the end.
   static func trimmed(_ number: Double, digits: Int) -> String {
     let scale = pow(10, Double(digits))
     let rounded = (number * scale).rounded() / scale
     guard abs(rounded) < 1e15 else { return "\(number)" }
-    guard rounded != rounded.rounded() else { return grouped(Int(rounded)) }
+    guard rounded != rounded.rounded() else { return Quantity.grouped(Int(rounded)) }
     // Foundation's formatting would bring its tables of all languages into the process.
     let (whole, part) = Int((abs(rounded) * scale).rounded()).quotientAndRemainder(dividingBy: Int(scale))
     let decimals = String(part)
     return (rounded < 0 ? "-" : "") + "\(whole)." + String(repeating: "0", count: digits - decimals.count) + decimals
-  }
-
-  /// "9.4 KB"; 1 KB is 1024 bytes.
-  public static func size(_ bytes: Double) -> String {
-    guard bytes.isFinite else { return "\(bytes) B" }
-    guard abs(bytes) >= 1024 else { return "\(Int(bytes.rounded())) B" }
-    var amount = bytes / 1024
-    for unit in ["KB", "MB"] {
-      if abs(amount) < 1024 { return "\(trimmed(amount, digits: 1)) \(unit)" }
-      amount /= 1024
-    }
-    return "\(trimmed(min(max(amount, -1e9), 1e9), digits: 1)) GB"
   }
 
   /// Units of slopes.
@@ -126,8 +92,7 @@ public enum GrowthText {
     private func bound(_ number: Double) -> String { number.isFinite ? self.number(number) : "unknown" }
 
     private func number(_ number: Double) -> String {
-      self == .bytes ? GrowthText.size(number) : GrowthText.trimmed(number, digits: abs(number) < 10 ? 1 : 0)
+      self == .bytes ? Quantity.bytes(number) : GrowthText.trimmed(number, digits: abs(number) < 10 ? 1 : 0)
     }
-
   }
 }

@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Draws who keeps the memory of a heap, or what is around a type or an object, as a graph for Graphviz.
 public enum HeapDot {
@@ -35,7 +36,7 @@ public enum HeapDot {
     let tree = FoldedTree(heap, HeapKinds(heap), limit: limit)
     var dot = Dot("retained")
     for (number, node) in tree.nodes.enumerated() {
-      let times = node.count > 1 ? "\(Words.number(node.count)) \u{D7} " : ""
+      let times = node.count > 1 ? "\(Quantity.grouped(node.count)) \u{D7} " : ""
       let style: [(String, String)] =
         node.isRest ? [("style", "dashed")] : node.isRoot ? [("shape", "ellipse")] : []
       dot.node("\(number)", [times + node.name, "retains \(bytes(node.retained))"], style)
@@ -44,7 +45,7 @@ public enum HeapDot {
     return dot.text
   }
 
-  private static func bytes(_ value: UInt64) -> String { ReportText.bytes(Int(clamping: value)) }
+  private static func bytes(_ value: UInt64) -> String { Quantity.bytes(Int(clamping: value)) }
 
   // MARK: One object
 
@@ -56,7 +57,7 @@ public enum HeapDot {
     var label = ""
     let steps = way.steps.count > limit / 2 ? Array(way.steps.suffix(limit / 2)) : way.steps
     if steps.count < way.steps.count {
-      dot.node("more", ["\(Words.number(way.steps.count - steps.count)) more references"], [("style", "dashed")])
+      dot.node("more", ["\(Quantity.grouped(way.steps.count - steps.count)) more references"], [("style", "dashed")])
       dot.edge(last, "more")
       last = "more"
     }
@@ -92,7 +93,7 @@ public enum HeapDot {
           .prefix(limit / 4))
     }
     func name(_ entry: (key: Key, value: Int)) -> String {
-      (entry.value > 1 ? "\(Words.number(entry.value)) \u{D7} " : "") + entry.key.type
+      (entry.value > 1 ? "\(Quantity.grouped(entry.value)) \u{D7} " : "") + entry.key.type
     }
     for (number, entry) in sorted(holders).enumerated() {
       dot.node("holder/\(number)", [name(entry)], [("color", "gray")])
@@ -150,14 +151,14 @@ private struct TypeGraph {
     let tally = counts()
     for group in shown.sorted(by: { heap.types.groups[Int($0)].name < heap.types.groups[Int($1)].name }) {
       let count =
-        "\(Words.number(tally.counts[Int(group)])), \(ReportText.bytes(Int(clamping: tally.bytes[Int(group)])))"
+        "\(Quantity.grouped(tally.counts[Int(group)])), \(Quantity.bytes(Int(clamping: tally.bytes[Int(group)])))"
       dot.node(
         "\(group)", [heap.types.groups[Int(group)].name, count], centre.contains(group) ? [("penwidth", "2")] : [])
     }
     for link in links where shown.contains(link.key.holder) && shown.contains(link.key.target) {
       dot.edge(
         "\(link.key.holder)", "\(link.key.target)",
-        Names.field(link.key.field) + (link.count > 1 ? " \u{D7} \(Words.number(link.count))" : ""))
+        Names.field(link.key.field) + (link.count > 1 ? " \u{D7} \(Quantity.grouped(link.count))" : ""))
     }
     return dot.text
   }

@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Writes what grew between two heap files as one page that needs nothing else.
 public enum GrowthPage {
@@ -27,7 +28,7 @@ public enum GrowthPage {
 
   static func summary(_ diff: HeapDiff) -> String {
     let bytes = diff.after.blocks.bytes.minus(diff.before.blocks.bytes)
-    return bytes == 0 ? "as large as before" : "\(bytes > 0 ? "grew" : "shrank") by \(ReportText.bytes(bytes.absolute))"
+    return bytes == 0 ? "as large as before" : "\(bytes > 0 ? "grew" : "shrank") by \(Quantity.bytes(bytes.absolute))"
   }
 
   /// New leaks and suspects in full; what is known of the others is in the text form.
@@ -45,10 +46,10 @@ public enum GrowthPage {
 
 /// Amounts and what became of them.
 enum Change {
-  static func signed(_ value: Int) -> String { value > 0 ? "+\(Words.number(value))" : Words.number(value) }
+  static func signed(_ value: Int) -> String { value > 0 ? "+\(Quantity.grouped(value))" : Quantity.grouped(value) }
 
   static func bytes(_ value: Int) -> String {
-    (value > 0 ? "+" : value < 0 ? "-" : "") + ReportText.bytes(value.absolute)
+    (value > 0 ? "+" : "") + Quantity.bytes(value)
   }
 
   /// "`.sessions` of `App.Cache`", or the root.
@@ -87,20 +88,21 @@ struct GrowthOverview {
     let (old, new) = (diff.before, diff.after)
     var tiles = [
       Tile(
-        label: "in memory", value: ReportText.bytes(new.blocks.bytes),
-        note: "\(Change.bytes(new.blocks.bytes.minus(old.blocks.bytes))), before \(ReportText.bytes(old.blocks.bytes))"),
+        label: "in memory", value: Quantity.bytes(new.blocks.bytes),
+        note: "\(Change.bytes(new.blocks.bytes.minus(old.blocks.bytes))), before \(Quantity.bytes(old.blocks.bytes))"),
       Tile(
-        label: "blocks", value: Words.number(new.blocks.count),
-        note: "\(Change.signed(new.blocks.count.minus(old.blocks.count))), before \(Words.number(old.blocks.count))"),
+        label: "blocks", value: Quantity.grouped(new.blocks.count),
+        note: "\(Change.signed(new.blocks.count.minus(old.blocks.count))), before \(Quantity.grouped(old.blocks.count))"
+      ),
     ]
     if new.residentBytes > 0, old.residentBytes > 0 {
       tiles.append(
         Tile(
-          label: "resident", value: ReportText.bytes(new.residentBytes),
+          label: "resident", value: Quantity.bytes(new.residentBytes),
           note: Change.bytes(new.residentBytes.minus(old.residentBytes))))
     }
     if let leaks = diff.leaks?.new, !leaks.isEmpty {
-      tiles.append(Tile(label: "new leaks", value: Words.number(leaks.count), link: "#leaks", style: "bad"))
+      tiles.append(Tile(label: "new leaks", value: Quantity.grouped(leaks.count), link: "#leaks", style: "bad"))
     }
     return tiles
   }
@@ -108,7 +110,7 @@ struct GrowthOverview {
   private var sentence: String {
     guard let turnover = diff.turnover else { return "Two runs: types and sites are matched by their names." }
     return
-      "One process: \(Words.number(turnover.came)) blocks came and \(Words.number(turnover.went)) went between the "
+      "One process: \(Quantity.grouped(turnover.came)) blocks came and \(Quantity.grouped(turnover.went)) went between the "
       + "two files."
   }
 }
@@ -127,7 +129,7 @@ struct GrowthContainers {
     html.element("section", ["class": "findings", "id": "growth"]) { html in
       html.element("h2") { html in
         html.text("What grew")
-        html.element("small", text: Words.of(diff.growth.count, "container"))
+        html.element("small", text: Quantity.of(diff.growth.count, "container"))
       }
       html.line()
       if diff.growth.isEmpty { html.element("p", text: "Nothing grew.") }
@@ -157,19 +159,19 @@ struct GrowthContainers {
   private func figures(_ growth: HeapDiff.Growth) -> String {
     let type = Number.readable(growth.type) + (growth.module.map { " (\($0))" } ?? "")
     if let elements = growth.elements {
-      return "\(type) of \(Words.number(elements.before)) \u{2192} \(Words.number(elements.after)) elements"
+      return "\(type) of \(Quantity.grouped(elements.before)) \u{2192} \(Quantity.grouped(elements.after)) elements"
     }
     return growth.count > 0
-      ? "\(Change.signed(growth.count)) \(type)" : "\(Words.number(growth.after.count)) \(type) as before"
+      ? "\(Change.signed(growth.count)) \(type)" : "\(Quantity.grouped(growth.after.count)) \(type) as before"
   }
 
   private func body(_ growth: HeapDiff.Growth, most: Int, _ html: inout HTML) {
     bars(growth, most: most, &html)
     html.element("dl", ["class": "facts"]) { html in
-      row("Objects", "\(Words.number(growth.before.count)) \u{2192} \(Words.number(growth.after.count))", &html)
-      row("Bytes", "\(ReportText.bytes(growth.before.bytes)) \u{2192} \(ReportText.bytes(growth.after.bytes))", &html)
+      row("Objects", "\(Quantity.grouped(growth.before.count)) \u{2192} \(Quantity.grouped(growth.after.count))", &html)
+      row("Bytes", "\(Quantity.bytes(growth.before.bytes)) \u{2192} \(Quantity.bytes(growth.after.bytes))", &html)
       if let turnover = growth.turnover, growth.elements == nil {
-        row("Turnover", "\(Words.number(turnover.came)) came, \(Words.number(turnover.went)) went", &html)
+        row("Turnover", "\(Quantity.grouped(turnover.came)) came, \(Quantity.grouped(turnover.went)) went", &html)
       }
       if !growth.with.isEmpty {
         html.element("dt", text: "With them")
@@ -178,7 +180,7 @@ struct GrowthContainers {
             html.element("span", ["class": "with"]) { html in
               if type.count != 0 { html.text("\(Change.signed(type.count)) ") }
               html.element("span", ["class": "type"], text: Number.readable(type.type))
-              html.text(" \(ReportText.bytes(type.bytes))")
+              html.text(" \(Quantity.bytes(type.bytes))")
             }
           }
         }
@@ -247,7 +249,7 @@ struct GrowthTypes {
     html.element("section", ["id": "types"]) { html in
       html.element("h2") { html in
         html.text("Types that changed")
-        html.element("small", text: Words.number(diff.types.count))
+        html.element("small", text: Quantity.grouped(diff.types.count))
       }
       html.element("div", ["class": "scroll"]) { html in
         html.element("table", ["class": "sortable searched"]) { html in
@@ -267,7 +269,7 @@ struct GrowthTypes {
         }
       }
       let hidden = diff.types.count - Self.limit
-      if hidden > 0 { html.element("p", ["class": "more"], text: "and \(Words.of(hidden, "more type"))") }
+      if hidden > 0 { html.element("p", ["class": "more"], text: "and \(Quantity.of(hidden, "more type"))") }
     }
     html.line()
   }
@@ -278,11 +280,11 @@ struct GrowthTypes {
         html.element("span", ["class": "type"], text: type.type + (type.module.map { " (\($0))" } ?? ""))
       }
       let (old, new) = (type.before, type.after)
-      number(old.count, Words.number(old.count), &html)
-      number(new.count, Words.number(new.count), &html)
+      number(old.count, Quantity.grouped(old.count), &html)
+      number(new.count, Quantity.grouped(new.count), &html)
       number(new.count.minus(old.count), Change.signed(new.count.minus(old.count)), change: true, &html)
-      number(old.bytes, ReportText.bytes(old.bytes), &html)
-      number(new.bytes, ReportText.bytes(new.bytes), &html)
+      number(old.bytes, Quantity.bytes(old.bytes), &html)
+      number(new.bytes, Quantity.bytes(new.bytes), &html)
       number(new.bytes.minus(old.bytes), Change.bytes(new.bytes.minus(old.bytes)), change: true, &html)
     }
     html.line()

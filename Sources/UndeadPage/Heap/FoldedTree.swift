@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// The dominator tree of a heap with as many nodes as a page can show: what has the same type and hangs off the same nodes
 /// by the same field is one, and what is small is added up.
@@ -193,12 +194,7 @@ struct FoldedTree {
   }
 
   private mutating func wait(_ node: Int, _ group: Group) {
-    var (low, high) = (0, waiting.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if waiting[middle].group.retained < group.retained { low = middle + 1 } else { high = middle }
-    }
-    waiting.insert((node, group), at: low)
+    waiting.insert((node, group), at: waiting.partitioningIndex { $0.group.retained >= group.retained })
   }
 
   /// Type and field of a block; of a root, what no block has.

@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// What is worth a look in a heap, an article each.
 struct HeapFindingsView {
@@ -16,7 +17,7 @@ struct HeapFindingsView {
     html.element("section", ["class": "findings", "id": "findings"]) { html in
       html.element("h2") { html in
         html.text("Worth a look")
-        html.element("small", text: Words.number(findings.count))
+        html.element("small", text: Quantity.grouped(findings.count))
       }
       html.line()
       for (number, finding) in findings.enumerated() { article(finding, number, &html) }
@@ -28,13 +29,13 @@ struct HeapFindingsView {
     html.element("article", ["class": "finding", "id": "finding-\(number + 1)", "tabindex": "-1"]) { html in
       html.element("details", ["open": number == 0 ? "" : nil]) { html in
         html.element("summary") { html in
-          html.element("span", ["class": "badge doubtful"], text: ReportText.bytes(finding.bytes))
+          html.element("span", ["class": "badge doubtful"], text: Quantity.bytes(finding.bytes))
           html.element("span", ["class": "heading", "role": "heading", "aria-level": "3"]) {
             ReportFindings.marked(finding.title, &$0)
           }
           html.element(
             "span", ["class": "figures"],
-            text: "\(Words.number(finding.objects)) \u{D7} \(Number.readable(finding.type))")
+            text: "\(Quantity.grouped(finding.objects)) \u{D7} \(Number.readable(finding.type))")
         }
         html.line()
         html.element("div", ["class": "body"]) { body(finding, &$0) }

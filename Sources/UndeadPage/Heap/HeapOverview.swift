@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// The top of a heap's page: figures, and where the memory of the process is.
 struct HeapOverview {
@@ -37,28 +38,28 @@ struct HeapOverview {
     }
     var tiles = [
       (
-        "objects", Words.number(objects), ReportText.bytes(Int(clamping: objectBytes)), "#types", ""
+        "objects", Quantity.grouped(objects), Quantity.bytes(Int(clamping: objectBytes)), "#types", ""
       ),
       (
-        "other blocks", Words.number(others), ReportText.bytes(Int(clamping: otherBytes)),
+        "other blocks", Quantity.grouped(others), Quantity.bytes(Int(clamping: otherBytes)),
         nil as String?, ""
       ),
-      ("types", Words.number(heap.types.groups.count - 2), "", "#types", ""),
+      ("types", Quantity.grouped(heap.types.groups.count - 2), "", "#types", ""),
     ]
     let resident = heap.file.memory.reduce(UInt64(0)) { $0 &+ $1.resident }
     if resident > 0 {
-      tiles.append(("resident", ReportText.bytes(Int(clamping: resident)), "", "#memory", ""))
+      tiles.append(("resident", Quantity.bytes(Int(clamping: resident)), "", "#memory", ""))
     }
     let summary = report.summary
     if summary.leaks > 0 {
       tiles.append(
         (
-          "leaks", Words.number(summary.leaks), ReportText.bytes(summary.leakedBytes), "#leaks",
+          "leaks", Quantity.grouped(summary.leaks), Quantity.bytes(summary.leakedBytes), "#leaks",
           "bad"
         ))
     }
     if summary.suspects > 0 {
-      tiles.append(("suspects", Words.number(summary.suspects), "", "#suspects", "doubtful"))
+      tiles.append(("suspects", Quantity.grouped(summary.suspects), "", "#suspects", "doubtful"))
     }
     if !summary.complete {
       tiles.append(("check", "incomplete", "see the notes", "#notes", "doubtful"))
@@ -95,7 +96,7 @@ struct HeapOverview {
     html.element("figure", ["class": "memory", "id": "memory"]) { html in
       html.element(
         "figcaption",
-        text: "Resident memory of the process: \(ReportText.bytes(Int(clamping: total)))")
+        text: "Resident memory of the process: \(Quantity.bytes(Int(clamping: total)))")
       html.element("div", ["class": "bar-of-parts", "aria-hidden": "true"]) { html in
         for part in parts {
           let share = Double(part.value) / Double(total) * 100
@@ -112,7 +113,7 @@ struct HeapOverview {
           html.element("li") { html in
             html.element("i", ["class": "part-\(part.key)"])
             html.text("\(Self.word(part.key)) ")
-            html.element("b", text: ReportText.bytes(Int(clamping: part.value)))
+            html.element("b", text: Quantity.bytes(Int(clamping: part.value)))
           }
         }
       }

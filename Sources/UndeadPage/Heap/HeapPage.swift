@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Writes what is in a heap as one page that needs nothing else; without its script it is a page of tables.
 public enum HeapPage {
@@ -29,7 +30,7 @@ public enum HeapPage {
     let program = ReportText.fileName(report.process.path)
     var page = Page(
       title:
-        "\(program.isEmpty ? "heap" : program): \(ReportText.bytes(Int(clamping: total))) \u{2013} \(tool.name) heap",
+        "\(program.isEmpty ? "heap" : program): \(Quantity.bytes(Int(clamping: total))) \u{2013} \(tool.name) heap",
       subject: ReportPage.subject(report.process), tool: tool, search: "Search types and findings")
     page.scripts.append(PackageResources.heap_js)
     return page.document { html in

@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// The tables of a heap's page, as they are without a script.
 struct HeapTablesView {
@@ -66,14 +67,14 @@ struct HeapTablesView {
         let entry = tree.nodes[child]
         html.element("li") { html in
           html.element(
-            "b", ["class": "number"], text: ReportText.bytes(Int(clamping: entry.retained)))
+            "b", ["class": "number"], text: Quantity.bytes(Int(clamping: entry.retained)))
           html.element("small", text: Percent.of(entry.retained, total))
           html.text(" ")
           if !entry.field.isEmpty {
             html.element("span", ["class": "field"], text: Names.field(entry.field))
             html.text(" ")
           }
-          if entry.count > 1 { html.text("\(Words.number(entry.count)) \u{D7} ") }
+          if entry.count > 1 { html.text("\(Quantity.grouped(entry.count)) \u{D7} ") }
           html.element(
             "span", ["class": entry.isRoot || entry.isRest ? "root" : "type"], text: entry.name)
           list(child, tree, children, depth: depth + 1, &html)
@@ -90,7 +91,7 @@ struct HeapTablesView {
   }
 
   private func bytes(_ value: UInt64, _ html: inout HTML) {
-    number(value, ReportText.bytes(Int(clamping: value)), &html)
+    number(value, Quantity.bytes(Int(clamping: value)), &html)
   }
 
   private func head(_ columns: [(name: String, isNumber: Bool)], _ html: inout HTML) {
@@ -109,7 +110,7 @@ struct HeapTablesView {
     html.element("section", ["id": "types"]) { html in
       html.element("h2") { html in
         html.text("Types")
-        html.element("small", text: Words.number(rows.count))
+        html.element("small", text: Quantity.grouped(rows.count))
       }
       html.element("div", ["class": "table-and-detail"]) { html in
         html.element("div", ["class": "scroll", "id": "type-table"]) { html in
@@ -128,7 +129,7 @@ struct HeapTablesView {
       }
       let hidden = rows.count - Self.typeRows
       if hidden > 0 {
-        html.element("p", ["class": "more no-script"], text: "and \(Words.of(hidden, "more type"))")
+        html.element("p", ["class": "more no-script"], text: "and \(Quantity.of(hidden, "more type"))")
       }
     }
     html.line()
@@ -140,7 +141,7 @@ struct HeapTablesView {
         html.element(
           "span", ["class": "type"], text: row.name + (row.module.map { " (\($0))" } ?? ""))
       }
-      number(UInt64(clamping: row.count), Words.number(row.count), &html)
+      number(UInt64(clamping: row.count), Quantity.grouped(row.count), &html)
       bytes(row.bytes, &html)
       bytes(row.retained, &html)
       html.element("td", ["class": "number share"], text: Percent.of(row.retained, total))
@@ -156,7 +157,7 @@ struct HeapTablesView {
     html.element("section", ["id": "sites"]) { html in
       html.element("h2") { html in
         html.text("Where it was allocated")
-        html.element("small", text: Words.number(rows.count))
+        html.element("small", text: Quantity.grouped(rows.count))
       }
       html.element("div", ["class": "scroll"]) { html in
         html.element("table", ["class": "sortable"]) { html in
@@ -170,7 +171,7 @@ struct HeapTablesView {
                     "span", ["class": "type"],
                     text: row.type + (row.module.map { " (\($0))" } ?? ""))
                 }
-                number(UInt64(clamping: row.count), Words.number(row.count), &html)
+                number(UInt64(clamping: row.count), Quantity.grouped(row.count), &html)
                 bytes(row.bytes, &html)
                 html.element("td", ["class": "where"]) { site(frames, &$0) }
               }
@@ -209,7 +210,7 @@ struct HeapTablesView {
       html.element("section", ["id": "roots"]) { html in
         html.element("h2") { html in
           html.text("Roots")
-          html.element("small", text: Words.number(roots.count))
+          html.element("small", text: Quantity.grouped(roots.count))
         }
         table(
           "Root",
@@ -220,7 +221,7 @@ struct HeapTablesView {
       html.element("section", ["id": "modules"]) { html in
         html.element("h2") { html in
           html.text("Modules")
-          html.element("small", text: Words.number(modules.count))
+          html.element("small", text: Quantity.grouped(modules.count))
         }
         table("Module", modules.map { ($0.name, $0.count, $0.bytes, $0.retained) }, &html)
       }
@@ -249,7 +250,7 @@ struct HeapTablesView {
           for row in rows.prefix(Self.rows) {
             html.element("tr") { html in
               html.element("td", text: row.name)
-              number(UInt64(clamping: row.count), Words.number(row.count), &html)
+              number(UInt64(clamping: row.count), Quantity.grouped(row.count), &html)
               if let value = row.bytes { bytes(value, &html) }
               bytes(row.retained, &html)
             }

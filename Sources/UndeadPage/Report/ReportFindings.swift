@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Leaks, zombies and suspects: an article each.
 struct ReportFindings {
@@ -32,8 +33,8 @@ struct ReportFindings {
       html.element("h2") { html in
         html.text(title)
         let groups = entries.map { $0.group?.findings.count ?? 1 }.reduce(0, +)
-        let culprits = groups > entries.count ? " with \(Words.of(entries.count, "culprit"))" : ""
-        html.element("small", text: Words.number(groups) + culprits)
+        let culprits = groups > entries.count ? " with \(Quantity.of(entries.count, "culprit"))" : ""
+        html.element("small", text: Quantity.grouped(groups) + culprits)
       }
       html.line()
       for (number, entry) in entries.enumerated() {
@@ -72,9 +73,9 @@ struct ReportFindings {
   }
 
   private static func figures(_ count: Int, _ objects: Int?, _ bytes: Int?) -> String {
-    var figures = count == 1 ? [] : ["\(Words.number(count)) times"]
-    if let objects { figures.append(Words.of(objects, "object")) }
-    if let bytes { figures.append(ReportText.bytes(bytes)) }
+    var figures = count == 1 ? [] : ["\(Quantity.grouped(count)) times"]
+    if let objects { figures.append(Quantity.of(objects, "object")) }
+    if let bytes { figures.append(Quantity.bytes(bytes)) }
     return figures.joined(separator: " \u{B7} ")
   }
 
@@ -82,7 +83,7 @@ struct ReportFindings {
   private func rest(_ others: [Finding], of entry: Entries.Entry, _ html: inout HTML) {
     html.element("details", ["class": "others"]) { html in
       html.element(
-        "summary", text: "\(Words.of(others.count, "more group")) for which the same is to blame")
+        "summary", text: "\(Quantity.of(others.count, "more group")) for which the same is to blame")
       for (number, finding) in others.enumerated() {
         html.element("details", ["class": "group"]) { html in
           html.element("summary") { html in
@@ -208,7 +209,7 @@ struct ReportFindings {
       }
       if site.hiddenCallers > 0 {
         html.element(
-          "span", ["class": "with"], text: "and on \(Words.of(site.hiddenCallers, "other way"))")
+          "span", ["class": "with"], text: "and on \(Quantity.of(site.hiddenCallers, "other way"))")
       }
     }
   }
@@ -226,10 +227,10 @@ struct ReportFindings {
   private func references(_ count: ReferenceCount?, _ html: inout HTML) {
     guard let count else { return }
     row("References", &html) { html in
-      html.text("\(Words.number(count.total)), of which \(Words.number(count.found)) were found")
+      html.text("\(Quantity.grouped(count.total)), of which \(Quantity.grouped(count.found)) were found")
       for holder in count.holders {
         html.element("span", ["class": "with"]) { html in
-          html.text("\(Words.number(holder.count)) \u{D7} ")
+          html.text("\(Quantity.grouped(holder.count)) \u{D7} ")
           html.element("span", ["class": "type"], text: holder.type)
           html.text(" ")
           html.element("span", ["class": "field"], text: holder.field)
@@ -248,13 +249,13 @@ struct ReportFindings {
     row("With it", &html) { html in
       for type in types.prefix(Self.typeLimit) {
         html.element("span", ["class": "with"]) { html in
-          html.text("\(Words.number(type.count)) \u{D7} ")
+          html.text("\(Quantity.grouped(type.count)) \u{D7} ")
           html.element("span", ["class": "type"], text: type.type)
-          html.text(" \(ReportText.bytes(type.bytes))")
+          html.text(" \(Quantity.bytes(type.bytes))")
         }
       }
       let hidden = types.count - Self.typeLimit
-      if hidden > 0 { html.text("and \(Words.of(hidden, "more type"))") }
+      if hidden > 0 { html.text("and \(Quantity.of(hidden, "more type"))") }
     }
   }
 
@@ -268,11 +269,11 @@ struct ReportFindings {
           html.element("code", text: object.address)
           html.text(" ")
           html.element("span", ["class": "type"], text: object.type)
-          html.text(" \(ReportText.bytes(object.size))")
+          html.text(" \(Quantity.bytes(object.size))")
         }
       }
       let hidden = objects.count - Self.objectLimit
-      if hidden > 0 { html.text("and \(Words.number(hidden)) more") }
+      if hidden > 0 { html.text("and \(Quantity.grouped(hidden)) more") }
     }
   }
 

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// The top of the page: the verdict, the figures, and a table of all findings.
 struct ReportOverview {
@@ -40,37 +41,37 @@ struct ReportOverview {
     var tiles: [(label: String, value: String, note: String, link: String?, style: String)] = []
     tiles.append(
       (
-        "leaks", Words.number(summary.leaks),
+        "leaks", Quantity.grouped(summary.leaks),
         summary.leaks == 0
           ? ""
-          : "\(Words.of(summary.leakedObjects, "object")), \(ReportText.bytes(summary.leakedBytes))",
+          : "\(Quantity.of(summary.leakedObjects, "object")), \(Quantity.bytes(summary.leakedBytes))",
         report.leaks.isEmpty ? nil : "#leaks", summary.leaks == 0 ? "" : "bad"
       ))
     tiles.append(
       (
-        "zombies", Words.number(summary.zombies), "", report.zombies.isEmpty ? nil : "#zombies",
+        "zombies", Quantity.grouped(summary.zombies), "", report.zombies.isEmpty ? nil : "#zombies",
         summary.zombies == 0 ? "" : "bad"
       ))
     tiles.append(
       (
-        "suspects", Words.number(summary.suspects), "", report.suspects.isEmpty ? nil : "#suspects",
+        "suspects", Quantity.grouped(summary.suspects), "", report.suspects.isEmpty ? nil : "#suspects",
         summary.suspects == 0 ? "" : "doubtful"
       ))
     if summary.diagnostics > 0 {
       tiles.append(
-        ("diagnostics", Words.number(summary.diagnostics), "", "#diagnostics", "doubtful"))
+        ("diagnostics", Quantity.grouped(summary.diagnostics), "", "#diagnostics", "doubtful"))
     }
     if !report.knownLeaks.isEmpty {
       tiles.append(
-        ("known leaks", Words.number(report.knownLeaks.count), "of the toolchain", "#known", ""))
+        ("known leaks", Quantity.grouped(report.knownLeaks.count), "of the toolchain", "#known", ""))
     }
     if summary.suppressed > 0 {
-      tiles.append(("suppressed", Words.number(summary.suppressed), "", nil, ""))
+      tiles.append(("suppressed", Quantity.grouped(summary.suppressed), "", nil, ""))
     }
     tiles.append(
       (
-        "looked at", Words.number(summary.liveBlocks),
-        "blocks, \(ReportText.bytes(summary.liveBytes))", nil, ""
+        "looked at", Quantity.grouped(summary.liveBlocks),
+        "blocks, \(Quantity.bytes(summary.liveBytes))", nil, ""
       ))
     if !summary.complete {
       tiles.append(("check", "incomplete", "see the notes", "#notes", "doubtful"))
@@ -109,7 +110,7 @@ struct ReportOverview {
         style: finding.kind == .suspect ? "doubtful" : "bad",
         heading: entry.title,
         test: tests.first.map {
-          tests.count > 1 ? "\($0) and \(Words.of(tests.count - 1, "other"))" : $0
+          tests.count > 1 ? "\($0) and \(Quantity.of(tests.count - 1, "other"))" : $0
         },
         count: entry.count, objects: entry.objectCount, bytes: entry.totalBytes,
         place: (finding.site(.used) ?? finding.site(.allocated))?.frame)
@@ -150,9 +151,9 @@ struct ReportOverview {
         html.element("a", ["href": "#\(row.id)"]) { ReportFindings.marked(row.heading, &$0) }
       }
       if hasTests { html.element("td", text: row.test ?? "") }
-      number(row.count, Words.number(row.count), &html)
-      number(row.objects, row.objects.map(Words.number) ?? "", &html)
-      number(row.bytes, row.bytes.map(ReportText.bytes) ?? "", &html)
+      number(row.count, Quantity.grouped(row.count), &html)
+      number(row.objects, row.objects.map(Quantity.grouped) ?? "", &html)
+      number(row.bytes, row.bytes.map(Quantity.bytes) ?? "", &html)
       html.element("td", ["class": "where"]) { html in
         if let frame = row.place { StackView.place(frame, options, short: true, &html) }
       }
@@ -166,23 +167,8 @@ struct ReportOverview {
   }
 }
 
-/// Words and numbers of pages.
+/// Words of pages.
 enum Words {
-  /// With commas between the thousands.
-  static func number(_ value: Int) -> String {
-    let digits = String(value.magnitude)
-    var text = ""
-    for (place, digit) in digits.enumerated() {
-      if place > 0, (digits.count - place).isMultiple(of: 3) { text += "," }
-      text.append(digit)
-    }
-    return (value < 0 ? "-" : "") + text
-  }
-
-  static func of(_ count: Int, _ noun: String) -> String {
-    "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
-  }
-
   static func kind(_ finding: Finding) -> String {
     switch (finding.kind, finding.cause) {
     case (.leak, Leak.Kind.retainCycle.rawValue): "retain cycle"

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Writes a leak report as one page that needs nothing else: no network, no other file, and no script to be read.
 public enum ReportPage {
@@ -53,10 +54,10 @@ struct Verdict {
   init(_ report: LeakReport) {
     let summary = report.summary
     var parts: [String] = []
-    if summary.leaks > 0 { parts.append(Words.of(summary.leaks, "leak")) }
-    if summary.zombies > 0 { parts.append(Words.of(summary.zombies, "zombie")) }
+    if summary.leaks > 0 { parts.append(Quantity.of(summary.leaks, "leak")) }
+    if summary.zombies > 0 { parts.append(Quantity.of(summary.zombies, "zombie")) }
     if parts.isEmpty { parts.append(summary.complete ? "no leaks" : "no leaks found") }
-    if summary.suspects > 0 { parts.append(Words.of(summary.suspects, "suspect")) }
+    if summary.suspects > 0 { parts.append(Quantity.of(summary.suspects, "suspect")) }
     if !summary.complete { parts.append("check incomplete") }
     text = parts.joined(separator: ", ")
     level =

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// What stands below the findings: diagnostics, run loops, known leaks, notes.
 struct ReportRest {
@@ -93,8 +94,8 @@ struct ReportRest {
                   html.element(
                     "span", ["class": "type"], text: leak.objects.first?.type ?? "object")
                 }
-                html.element("td", ["class": "number"], text: Words.number(leak.count))
-                html.element("td", ["class": "number"], text: ReportText.bytes(leak.totalBytes))
+                html.element("td", ["class": "number"], text: Quantity.grouped(leak.count))
+                html.element("td", ["class": "number"], text: Quantity.bytes(leak.totalBytes))
                 html.element("td", text: leak.reason ?? "")
               }
               html.line()
@@ -123,22 +124,18 @@ struct ReportRest {
   private func check(_ html: inout HTML) {
     let summary = report.summary
     guard summary.scanMilliseconds > 0 else { return }
-    func milliseconds(_ value: Double) -> String {
-      let tenths = Int((min(max(value, 0), 1e12) * 10).rounded())
-      return "\(Words.number(tenths / 10)).\(tenths % 10) ms"
-    }
     html.element(
       "p", ["class": "check"],
       text:
-        "The check took \(milliseconds(summary.scanMilliseconds)), and the program stood still for "
-        + "\(milliseconds(summary.pauseMilliseconds)).")
+        "The check took \(Quantity.duration(summary.scanMilliseconds / 1000)), and the program stood still for "
+        + "\(Quantity.duration(summary.pauseMilliseconds / 1000)).")
     html.line()
   }
 
   private func heading(_ title: String, _ count: Int, _ html: inout HTML) {
     html.element("h2") { html in
       html.text(title)
-      html.element("small", text: Words.number(count))
+      html.element("small", text: Quantity.grouped(count))
     }
     html.line()
   }

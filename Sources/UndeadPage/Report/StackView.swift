@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Frames, stacks and paths as parts of a page.
 enum StackView {
@@ -31,12 +32,11 @@ enum StackView {
     html.element("details", ["class": "stack", "open": isOpen ? "" : nil]) { html in
       html.element("summary") { html in
         html.text(title)
-        html.element("small", text: Words.of(frames.count, "frame"))
+        html.element("small", text: Quantity.of(frames.count, "frame"))
       }
       folded(frames[..<telling.lowerBound], "inside of the allocation", options, &html)
       list(backtrace.rows(depth: .max), options, &html)
       folded(frames[telling.upperBound...], "that started the thread", options, &html)
-      if backtrace.isPartial { html.element("p", text: StackText.partial) }
     }
     html.line()
   }
@@ -46,7 +46,7 @@ enum StackView {
   ) {
     guard !frames.isEmpty else { return }
     html.element("details", ["class": "noise"]) { html in
-      html.element("summary", text: "\(Words.of(frames.count, "frame")) \(what)")
+      html.element("summary", text: "\(Quantity.of(frames.count, "frame")) \(what)")
       list(frames, start: nil, options, &html)
     }
   }
@@ -92,7 +92,7 @@ enum StackView {
         step(link, isNamed: number > 0 || chain.start != nil || !isLoop, options, &html)
       }
       if chain.omitted > 0 {
-        html.element("li", text: "\(Words.of(chain.omitted, "more reference"))")
+        html.element("li", text: "\(Quantity.of(chain.omitted, "more reference"))")
       }
       if let end = chain.links.last?.to ?? chain.start {
         html.element("li", ["class": "end"]) { html in

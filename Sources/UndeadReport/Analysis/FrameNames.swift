@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Frames of the code addresses of a snapshot, each address resolved once.
 package struct FrameNames {
   private let snapshot: Snapshot
@@ -29,13 +31,8 @@ package struct FrameNames {
 
   /// The frames of a stack, innermost first.
   package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
-    var backtrace = backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
-    backtrace.isPartial = isPartial(stack)
-    return backtrace
+    backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
   }
-
-  /// True if only the innermost frames of the stack were recorded.
-  func isPartial(_ stack: Snapshot.Index) -> Bool { snapshot.partialStacks.contains(stack) }
 
   /// Where a scope ended: without the calls of this package that ended it.
   mutating func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {
@@ -156,13 +153,8 @@ package struct FrameNames {
   }
 
   private func module(at address: UInt64) -> Snapshot.Module? {
-    var (low, high) = (0, modules.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if modules[middle].low <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, address < modules[low - 1].high else { return nil }
-    return modules[low - 1]
+    let next = modules.partitioningIndex { $0.low > address }
+    return next > 0 && address < modules[next - 1].high ? modules[next - 1] : nil
   }
 }
 

@@ -73,8 +73,8 @@ struct LeakGrouping {
     }
     for group in groups.indices {
       let keyed = counts[group].map { stack, count in
-        // Those that tell all of their callers come first.
-        let isUnknown = frames.isSampled && stack == Snapshot.none || frames.isPartial(stack)
+        // Backtraces come first.
+        let isUnknown = frames.isSampled && stack == Snapshot.none
         let hash = counts[group].count == 1 ? StableHash() : frames.stackHash(stack)
         // Calls of one line may be many places of the code: the same one comes first whenever a snapshot is shown.
         return (stack, key: (isUnknown ? 1 : -count, hash, stack))

@@ -176,7 +176,7 @@ struct ProcessAnalysis {
     return facts.isTestCase
   }
 
-  /// What a group reports.
+  /// What is told of a group.
   private mutating func leak(
     _ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?
   ) -> (Leak, LeakFacts) {
@@ -213,7 +213,7 @@ struct ProcessAnalysis {
     return (leak, facts)
   }
 
-  /// So many references of a cycle are listed at its start, and so many at its end.
+  /// So many references of a cycle are told at its start, and so many at its end.
   private static let toldReferences = 5000
 
   /// The start and the end of a cycle that nobody could read as a whole; others as they are.
@@ -229,8 +229,6 @@ struct ProcessAnalysis {
     var seen: Set<[Frame]> = [leak.allocation.callPath]
     var others: [Backtrace] = []
     for stack in group.stacks.prefix(1000) where stack != Snapshot.none {
-      // It may be one of those that were reported.
-      if frames.isPartial(stack), !leak.allocation.isPartial { continue }
       let backtrace = frames.backtrace(stack)
       if seen.insert(backtrace.callPath).inserted { others.append(backtrace) }
     }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -189,10 +191,6 @@ extension LeakReport {
   static let noBacktraces =
     "no backtraces: the program was not recorded ('undead record PID' begins that in a running one)"
 
-  /// Said of a program whose backtraces were kept in part.
-  static let partialBacktraces =
-    "not all backtraces are whole: of some blocks only the innermost calls were recorded; '--stacks full' records all"
-
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
     if snapshot.isBare { notes.append(noBacktraces) }
@@ -204,7 +202,6 @@ extension LeakReport {
     }
     let stacks = snapshot.counter("droppedBacktraces")
     if stacks > 0 { notes.append("no backtrace for \(stacks) allocation\(stacks == 1 ? "" : "s"): the store was full") }
-    if !snapshot.partialStacks.isEmpty { notes.append(partialBacktraces) }
     let samples = snapshot.counter("droppedSamples")
     if samples > 0 {
       notes.append(

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// What one change of the source would fix: the field or the function that findings have in common.
 package struct Blame: Sendable, Hashable {
   /// 16 hex digits, the same from run to run and machine to machine, whatever the generic arguments and the test.

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// One finding as every renderer tells it: texts, annotations, messages of failed tests, pages.
 ///
 /// Renderers differ in form only: what is said is decided here, and none of them reads what another one wrote.

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// A report as every renderer tells it: by culprit, the worst first.
 package struct Findings: Sendable, Equatable {
   /// What one thing is to blame for.

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 extension Finding {
   /// A group of leaks.
   package init(_ leak: Leak) {

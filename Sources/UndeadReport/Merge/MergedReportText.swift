@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Writes merged reports for people: on how many hosts each group is, and then the report of all.
 public enum MergedReportText {
   /// The text ends with a newline; the same text for the same report and options.

@@ -68,34 +68,14 @@ extension Frame: Codable {
 
 extension LeakReport {
   /// A list of frames, innermost first.
-  public struct Backtrace: Hashable, Sendable {
+  public struct Backtrace: Hashable, Sendable, Codable {
     /// The frames, innermost first.
     public var frames: [Frame]
-    /// True if only the innermost calls were recorded: what called the last frame is not known.
-    public var isPartial = false
 
     /// Makes a backtrace of the given frames, innermost first.
     public init(frames: [Frame] = []) {
       self.frames = frames
     }
-  }
-}
-
-extension Backtrace: Codable {
-  private enum Key: String, CodingKey {
-    case frames, partial
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: Key.self)
-    frames = try values.decode([Frame].self, forKey: .frames)
-    isPartial = try values.decodeIfPresent(Bool.self, forKey: .partial) ?? false
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: Key.self)
-    try values.encode(frames, forKey: .frames)
-    if isPartial { try values.encode(true, forKey: .partial) }
   }
 }
 

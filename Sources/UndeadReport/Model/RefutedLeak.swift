@@ -1,3 +1,5 @@
+import UndeadSystem
+
 extension LeakReport {
   /// A block that an earlier check of the same process called a leak, and that turned out to be none: a defect of the tool.
   public struct RefutedLeak: Codable, Sendable, Equatable {

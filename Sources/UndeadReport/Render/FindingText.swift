@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The block of one finding in a text: what happened, drawn references, places, advice, stacks.
 struct FindingText {
   private let options: TextOptions

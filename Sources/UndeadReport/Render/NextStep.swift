@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The command that shows one finding alone.
 enum NextStep {
   /// "undead test -- --filter 'AppTests.LoaderTests/testLoads'"; nil if no test is known to have made a finding.

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// What one thing is to blame for, in one list of all kinds, the most important first: uses of dead objects, then leaks,
 /// then suspects.
 struct RankedFinding {

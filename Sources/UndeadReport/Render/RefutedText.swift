@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Leaks that turned out to be none, as text: what was said of each, and what became of it.
 enum RefutedText {
   private static let limit = 5

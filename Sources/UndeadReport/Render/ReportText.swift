@@ -30,9 +30,6 @@ package enum ReportText {
   /// The part of a path after the last slash.
   package static func fileName(_ path: String) -> String { SymbolText.fileName(path) }
 
-  /// "320 bytes", "9.4 KB".
-  package static func bytes(_ count: Int) -> String { Quantity.bytes(count) }
-
   /// 16 hex digits that stand for a text: the same everywhere, but not for hostile input.
   package static func hash(_ text: String) -> String { StableHash(text).hexadecimal }
 }

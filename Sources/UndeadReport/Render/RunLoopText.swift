@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The state of the run loops in a few lines; `TrackedRunLoop.inspect()` tells everything.
 enum RunLoopText {
   private static let loopLimit = 8
@@ -34,7 +36,7 @@ enum RunLoopText {
     let name = timer["name"]?.text ?? ""
     var parts = ["    timer" + (name.isEmpty ? "" : " \"\(name)\"")]
     let interval = timer["interval"]?.double ?? 0
-    parts[0] += interval > 0 ? " every \(seconds(interval))" : " once"
+    parts[0] += interval > 0 ? " every \(Quantity.duration(interval))" : " once"
     let modes = (timer["modes"]?.elements ?? []).compactMap(\.text)
     if !modes.isEmpty { parts[0] += " in " + modes.joined(separator: ", ") }
     if let target = timer["target"], let type = target["type"]?.text {
@@ -43,18 +45,13 @@ enum RunLoopText {
     }
     parts.append(Quantity.of(number(timer, "fires"), "fire"))
     if number(timer, "missed") > 0 { parts.append("\(number(timer, "missed")) missed") }
-    if let worst = timer["worstLateness"]?.double, worst > 0 { parts.append("at worst \(seconds(worst)) late") }
+    if let worst = timer["worstLateness"]?.double, worst > 0 {
+      parts.append("at worst \(Quantity.duration(worst)) late")
+    }
     return parts.joined(separator: ", ")
   }
 
   private static func number(_ value: JSONValue, _ key: String) -> Int {
     Int(exactly: (value[key]?.double ?? 0).rounded()) ?? 0
-  }
-
-  /// "250 ms", "1.5 s".
-  private static func seconds(_ seconds: Double) -> String {
-    guard seconds.isFinite, abs(seconds) < 1e9 else { return "\(seconds) s" }
-    if seconds >= 1 { return "\((seconds * 10).rounded() / 10) s".replacing(".0 s", with: " s") }
-    return "\((seconds * 10_000).rounded() / 10) ms".replacing(".0 ms", with: " ms")
   }
 }

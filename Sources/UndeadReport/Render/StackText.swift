@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Frames and stacks as text.
 package enum StackText {
   /// The function as the programmer knows it.
@@ -42,7 +44,7 @@ package enum StackText {
   /// The lines of a stack, no more frames than asked for.
   package static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [TextLine] {
     var number = 0
-    let rows = backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row -> TextLine in
+    return backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row -> TextLine in
       switch row {
       case .frame(let frame):
         let start = ("#\(number)" as TextLine).padded(3)
@@ -55,11 +57,7 @@ package enum StackText {
       case .more(let count): return "    ... \(Quantity.of(count, "more frame"))"
       }
     }
-    return backtrace.isPartial ? rows + ["    \(TextStyle.faint.apply(partial))"] : rows
   }
-
-  /// Behind the last frame of a partial backtrace.
-  package static let partial = "... its callers were not recorded (--stacks full)"
 
   /// Rows of at most `width` characters, broken at blanks.
   package static func wrapped(_ text: String, width: Int) -> [String] {

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Writes a report for people: one block a group, the worst first, the summary in the last line.
 public struct TextRenderer {
   private let options: TextOptions
@@ -99,7 +101,7 @@ public struct TextRenderer {
   /// How much there was to look at; nil if that is not known.
   private func live(_ summary: LeakReport.Summary) -> TextLine? {
     guard summary.liveBlocks > 0 else { return nil }
-    return "live: \(Quantity.grouped(summary.liveBlocks, "block")), \(Quantity.bytes(summary.liveBytes))"
+    return "live: \(Quantity.of(summary.liveBlocks, "block")), \(Quantity.bytes(summary.liveBytes))"
   }
 
   private func summary(_ report: LeakReport) -> TextLine {

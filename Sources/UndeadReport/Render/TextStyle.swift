@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// What a text report shows, and how.
 public struct TextOptions: Sendable {
   /// Escape sequences for a terminal; the caller decides, and obeys NO_COLOR.
@@ -51,46 +53,10 @@ package enum TextStyle: String {
   @_disfavoredOverload package func apply(_ text: String) -> TextLine { TextLine(text).styled(self) }
 }
 
-/// Words for numbers.
-package enum Quantity {
-  /// "1 object", "2 objects".
-  package static func of(_ count: Int, _ noun: String) -> String {
-    count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
-  }
-
-  /// "87,587 blocks".
-  package static func grouped(_ count: Int, _ noun: String) -> String {
-    grouped(count) + (count == 1 ? " \(noun)" : " \(noun)s")
-  }
-
-  /// "87,587"; numbers of four digits are read as easily without.
-  package static func grouped(_ count: Int) -> String {
-    guard count.magnitude >= 10_000 else { return "\(count)" }
-    var text = ""
-    for (number, digit) in "\(count.magnitude)".reversed().enumerated() {
-      if number > 0, number.isMultiple(of: 3) { text.append(",") }
-      text.append(digit)
-    }
-    return (count < 0 ? "-" : "") + String(text.reversed())
-  }
-
+extension Quantity {
   /// "3 objects, 96 bytes"; nil where neither is known.
   static func size(objects: Int?, bytes: Int?) -> String? {
-    let parts = [objects.map { grouped($0, "object") }, bytes.map(self.bytes)].compactMap(\.self)
+    let parts = [objects.map { of($0, "object") }, bytes.map(self.bytes)].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
-  }
-
-  /// "320 bytes", "9.4 KB"; 1 KB is 1024 bytes.
-  package static func bytes(_ count: Int) -> String {
-    guard count >= 10240 else { return of(count, "byte") }
-    var amount = Double(count) / 1024
-    for unit in ["KB", "MB", "GB"] {
-      if amount < 1024 || unit == "GB" {
-        let tenths = Int((min(amount, 1e15) * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit)"
-      }
-      amount /= 1024
-    }
-    return of(count, "byte")
   }
 }

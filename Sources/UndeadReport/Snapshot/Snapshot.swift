@@ -21,8 +21,6 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Sorted by `from`, then by `offset`.
   package var edges: [Edge] = []
   package var stacks: [Stack] = []
-  /// Stacks that have the innermost frames only.
-  package var partialStacks: Set<Index> = []
   /// Return addresses.
   package var frames: [UInt64] = []
   package var paths: [Path] = []

@@ -209,10 +209,6 @@ struct SnapshotDecoder {
       try checkRange(entry, 0, first: stack.first, count: stack.count, in: snapshot.frames.count, of: "FRAMES")
       return stack
     }
-    snapshot.partialStacks = Set(
-      try entries(.partialStacks) { (entry) throws(SnapshotError) in
-        try index(entry, 0, below: snapshot.stacks.count, of: "STACKS", allowNone: false)
-      })
     snapshot.nodes = try entries(.nodes) { (entry) throws(SnapshotError) in
       Snapshot.Node(
         address: entry.u64(0), size: entry.u64(8),

@@ -88,7 +88,6 @@ private struct SnapshotEncoder {
     }
     add(.stacks, snapshot.stacks) { $0.u32($1.first, $1.count) }
     add(.frames, snapshot.frames) { $0.u64($1) }
-    add(.partialStacks, snapshot.partialStacks.sorted()) { $0.u32($1) }
   }
 
   private mutating func addPaths() {

@@ -14,14 +14,14 @@ package enum SnapshotFormat {
     case metadata, counters, modules, types, nodes, edges, stacks, frames, paths, steps, suspects, notes, symbols
     case symbolFrames, zombies, diagnostics, watched, loopItems, runLoops, traces, owners
     case heapGraph, heapShapes, heapSites, heapPlaces, heapRoots, heapRootEdges, heapMemory, heapGenerations, census
-    case heapWaits, allocations, partialStacks
+    case heapWaits, allocations
     case refuted = 36
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
       switch self {
       case .strings, .zombies, .runLoops, .heapGraph, .heapRootEdges: 1
-      case .steps, .notes, .partialStacks: 4
+      case .steps, .notes: 4
       case .metadata, .stacks, .frames, .heapWaits: 8
       case .counters, .suspects, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations, .heapSites:
         16

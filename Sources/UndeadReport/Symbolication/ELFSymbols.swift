@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// A function or object that the symbol table of a file names.
 package struct ELFSymbol: Equatable {
   package let name: String
@@ -106,14 +108,9 @@ package struct ELFFunctionTable {
 
   /// The function that contains `address` (as linked), or nil if no symbol covers it.
   package func function(at address: UInt64) -> ELFSymbol? {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].address <= address { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0 else { return nil }
-    let entry = entries[low - 1]
+    let next = entries.partitioningIndex { $0.address > address }
+    guard next > 0 else { return nil }
+    let entry = entries[next - 1]
     // Hand-written assembly has no size: such a symbol reaches to the next one.
     guard entry.size == 0 || address - entry.address < entry.size, let name = file.text(at: entry.name), !name.isEmpty
     else { return nil }

@@ -105,5 +105,5 @@ package struct FileProblem: Error, Equatable {
   package let code: Int32
 
   /// The system's own words for `code`.
-  package var reason: String { String(cString: strerror(code)) }
+  package var reason: String { SystemError.text(code) }
 }

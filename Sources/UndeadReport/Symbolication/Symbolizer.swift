@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -101,13 +103,8 @@ public struct Symbolizer: Sendable {
   }
 
   private static func moduleIndex(of address: UInt64, in modules: [Snapshot.Module]) -> Int? {
-    var low = 0
-    var high = modules.count
-    while low < high {
-      let middle = (low + high) / 2
-      if modules[middle].low <= address { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 && address < modules[low - 1].high ? low - 1 : nil
+    let next = modules.partitioningIndex { $0.low > address }
+    return next > 0 && address < modules[next - 1].high ? next - 1 : nil
   }
 
   private static func open(

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// What to do about a use of a dead object.
 enum ZombieAdvice {
   static func text(_ kind: String, _ type: String) -> String? {

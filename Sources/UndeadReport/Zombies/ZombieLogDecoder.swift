@@ -42,32 +42,29 @@ struct ZombieLogDecoder {
     guard bytes.starts(with: ZombieLog.magic) else {
       throw ZombieLogError(byte: 0, detail: "it does not start with the bytes of a log of zombies")
     }
-    let version: UInt32 = Self.load(bytes, 8)
+    let version: UInt32 = SnapshotSections.load(bytes, 8)
     guard version == ZombieLog.formatVersion else {
       throw ZombieLogError(byte: 8, detail: "version \(version), this undead reads \(ZombieLog.formatVersion)")
     }
-    let header: UInt32 = Self.load(bytes, 12)
+    let header: UInt32 = SnapshotSections.load(bytes, 12)
     guard header == UInt32(ZombieLog.headerSize) else {
       throw ZombieLogError(byte: 12, detail: "the header size is \(header), not \(ZombieLog.headerSize)")
     }
-    let used: UInt64 = Self.load(bytes, 32)
+    let used: UInt64 = SnapshotSections.load(bytes, 32)
     guard used >= UInt64(ZombieLog.headerSize), used <= UInt64(bytes.count), used % 8 == 0 else {
       throw ZombieLogError(byte: 32, detail: "\(used) bytes are said to be used, the file has \(bytes.count)")
     }
     end = Int(used)
     log = ZombieLog(
-      pid: Self.load(bytes, 16), generation: Self.load(bytes, 20), flags: Self.load(bytes, 24),
-      signal: Self.load(bytes, 28), lost: Self.load(bytes, 48))
+      pid: SnapshotSections.load(bytes, 16), generation: SnapshotSections.load(bytes, 20),
+      flags: SnapshotSections.load(bytes, 24),
+      signal: SnapshotSections.load(bytes, 28), lost: SnapshotSections.load(bytes, 48))
     for (number, name) in ZombieLog.Counters.names.enumerated() {
-      log.counters[name] = Self.load(bytes, ZombieLog.counterOffset + 8 * number)
+      log.counters[name] = SnapshotSections.load(bytes, ZombieLog.counterOffset + 8 * number)
     }
   }
 
-  private static func load<T: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> T {
-    T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
-  }
-
-  private func load<T: FixedWidthInteger>(_ offset: Int) -> T { Self.load(bytes, offset) }
+  private func load<T: FixedWidthInteger>(_ offset: Int) -> T { SnapshotSections.load(bytes, offset) }
 
   /// Reads all records.
   mutating func decode() throws(ZombieLogError) -> ZombieLog {

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The sentence about a use of a dead object, and the parts that it is made of.
 struct ZombieMessage {
   /// A thread as the report names it.
@@ -84,11 +86,6 @@ struct ZombieMessage {
 
   private static func duration(_ nanoseconds: UInt64) -> String {
     let milliseconds = nanoseconds / 1_000_000
-    switch milliseconds {
-    case 0: return "less than 1 ms"
-    case ..<10_000: return "\(milliseconds) ms"
-    case ..<600_000: return "\(milliseconds / 1000) s"
-    default: return "\(milliseconds / 60_000) min"
-    }
+    return milliseconds == 0 ? "less than 1 ms" : Quantity.duration(Double(milliseconds) / 1000)
   }
 }

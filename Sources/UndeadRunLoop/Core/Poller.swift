@@ -11,7 +11,6 @@ struct Poller {
     static let mainQueue: UInt64 = 2
     static let timer: UInt64 = 3
     static let clock: UInt64 = 4
-    static let firstSource: UInt64 = 16
   }
 
   private(set) var poll: Int32 = -1

@@ -1,5 +1,6 @@
 import UndeadProfile
 import UndeadReport
+import UndeadSystem
 
 /// What was allocated after a mark and is still in memory.
 struct BornSince {
@@ -90,11 +91,11 @@ struct BornSince {
 extension BornSince.Answer {
   /// For people: a line for each type, and where most of it was allocated.
   var text: String {
-    let amount = "\(Quantity.of(count, "block")), \(ReportText.bytes(bytes))"
+    let amount = "\(Quantity.of(count, "block")), \(Quantity.bytes(bytes))"
     var lines: [TextLine] = ["Born after mark \(mark.number) '\(mark.name)' and still in memory: \(amount)", ""]
     for row in types {
       lines.append(
-        "\(Self.padded(ReportText.bytes(row.bytes), 12)) \(Self.padded(String(row.count), 10))  \(row.type)")
+        "\(Self.padded(Quantity.bytes(row.bytes), 12)) \(Self.padded(String(row.count), 10))  \(row.type)")
       if let site = row.sites.first.flatMap({ ReportText.site($0.allocation) }) {
         let place = site.file.map { " at \($0):\(site.line ?? 0)" } ?? ""
         lines.append("\(TextLine.blanks(25))in \(ReportText.function(site))\(place)")

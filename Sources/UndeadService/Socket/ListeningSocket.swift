@@ -1,5 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
+import UndeadSystem
 
 #if canImport(Glibc)
 import Glibc

@@ -49,10 +49,22 @@
       return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
+    /// Names in a folder, sorted; empty if it cannot be listed.
+    package static func names(in path: String) -> [String] {
+      let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard folder >= 0 else { return [] }
+      defer { close(folder) }
+      return names(in: folder)
+    }
+
     /// Names of all entries, sorted; empty if they cannot be listed.
-    package var names: [String] {
+    package var names: [String] { Self.names(in: descriptor) }
+
+    private static func names(in folder: Int32) -> [String] {
       var names: [String] = []
-      eachName { names.append(String(decoding: UnsafeRawBufferPointer(start: $0, count: strlen($0)), as: UTF8.self)) }
+      eachName(in: folder) {
+        names.append(String(decoding: UnsafeRawBufferPointer(start: $0, count: strlen($0)), as: UTF8.self))
+      }
       return names.sorted()
     }
 

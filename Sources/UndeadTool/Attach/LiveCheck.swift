@@ -1,63 +1,36 @@
 import Glibc
 import UndeadReport
 
-/// What leaked in a process: asked of the instrument in it, or found in a copy of its memory.
+/// What leaked in a process.
 struct LiveCheck {
   private let pid: pid_t
   private let timeout: Double?
-  private let answer: Answer
-
-  private enum Answer {
-    /// What the instrument in the process wrote.
-    case asked(SessionFile)
-    case look(LiveLook)
-  }
+  private let first: ProcessSnapshot
 
   /// - Parameter timeout: in seconds; nil for the usual.
   /// - Throws: `ToolError` that says why it cannot be checked.
   init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     self.pid = pid
     self.timeout = timeout
-    guard try LiveLook.isNeeded(for: pid) else {
-      answer = .asked(
-        try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot).wait(
-          timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()))
-      return
-    }
-    answer = .look(try LiveLook(at: pid, wantsHeap: wantsHeap, timeout: timeout ?? LiveLook.defaultTimeout))
+    first = try ProcessSnapshot(of: pid, wantsHeap: wantsHeap, timeout: timeout)
   }
 
   /// Finds the names of the program's code.
-  var symbolizer: Symbolizer {
-    switch answer {
-    case .asked: Symbolizer()
-    case .look(let look): look.symbolizer
-    }
-  }
+  var symbolizer: Symbolizer { first.symbolizer }
 
   /// Shows what was found; returns the exit status of the tool.
   func show(_ pipeline: ReportPipeline, _ kept: KeptFiles, _ sink: OutputSink) throws(ToolError) -> Int32 {
-    var notes: [String] = []
-    let snapshot: Snapshot
-    switch answer {
-    case .asked(let file):
-      defer { file.remove() }
-      snapshot = try SnapshotFile.load(file)
-      if let heap = kept.heap { try SavedHeap.keep(file, of: snapshot, at: heap) }
-    case .look(let look):
-      var seen = try SnapshotFile.load(look.path)
-      if let heap = kept.heap { try SavedHeap.keep(look.path, of: seen, at: heap, symbolizer: look.symbolizer) }
-      if seen.hasLeaks { notes = confirm(&seen) }
-      snapshot = seen
-    }
+    var snapshot = try SnapshotFile.load(first.path)
+    if let heap = kept.heap { try SavedHeap.keep(first.path, of: snapshot, at: heap, symbolizer: symbolizer) }
+    let notes = first.isOfCopy && snapshot.hasLeaks ? confirm(&snapshot) : []
     return try pipeline.emit(
       [snapshot], notes: notes, isComplete: true, save: kept.save, to: sink, progress: Progress())
   }
 
-  /// What has leaked is there in a second look, too.
+  /// What has leaked is there in a second copy, too.
   private func confirm(_ snapshot: inout Snapshot) -> [String] {
     do throws(ToolError) {
-      let second = try LiveLook(at: pid, wantsHeap: false, timeout: timeout ?? LiveLook.defaultTimeout)
+      let second = try ProcessSnapshot(copyOf: pid, wantsHeap: false, timeout: timeout)
       let removed = snapshot.keepLeaks(confirmedBy: try SnapshotFile.load(second.path))
       return removed == 0 ? [] : ["left out: \(removed) objects that seemed leaked in the first of two checks only"]
     } catch {

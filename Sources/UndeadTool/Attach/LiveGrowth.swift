@@ -1,6 +1,7 @@
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// What grows in a process between two checks.
 struct LiveGrowth {
@@ -23,13 +24,13 @@ struct LiveGrowth {
     pipeline.symbolizer = first.symbolizer
     let before = SavedState.SavedGraph(heap: try first.heap(), file: "process \(pid), first check")
     let progress = Progress()
-    let start = System.now()
+    let start = SystemClock.now()
     let end = start + UInt64(duration.seconds * 1e9)
     while ProcessFacts.isRunning(pid) {
-      let now = System.now()
+      let now = SystemClock.now()
       if now >= end || Interruptions.wait(seconds: min(0.1, Double(end - now) / 1e9)) { break }
       progress.show(
-        "waiting for \(GrowthText.duration(Double((now - start) / 1_000_000_000))) of \(GrowthText.duration(duration.seconds)); "
+        "waiting for \(Quantity.duration(Double((now - start) / 1_000_000_000))) of \(Quantity.duration(duration.seconds)); "
           + "Ctrl-C checks at once")
     }
     progress.clear()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import UndeadSystem
 
 extension CompletionKind {
   /// Processes that `undead run` or `undead test` started.
@@ -11,7 +12,7 @@ extension CompletionKind {
   static var ownProcessesAndFiles: CompletionKind {
     .custom { words, _, prefix in
       let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
-      let files = System.names(in: folder.isEmpty ? "." : folder).map { folder + $0 }
+      let files = Folder.names(in: folder.isEmpty ? "." : folder).map { folder + $0 }
       return files.filter { $0.hasPrefix(prefix) && (!$0.hasPrefix(".") || prefix.hasPrefix(".")) } + processes
     }
   }
@@ -22,7 +23,7 @@ extension CompletionKind {
   }
 
   private static var processes: [String] {
-    System.names(in: "/proc").filter { name in
+    Folder.names(in: "/proc").filter { name in
       pid_t(name) != nil && System.status(of: "/proc/\(name)").map { $0.st_uid == getuid() } ?? false
     }
   }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// `undead leaks`: what leaked in a running program, in a core file, or in a file of an earlier run.
 struct LeaksCommand: ParsableCommand {
@@ -88,7 +89,8 @@ struct LeaksCommand: ParsableCommand {
     let options = [("--for", growth.duration != nil), ("--save", kept.save != nil), ("--heap", kept.heap != nil)]
     guard let option = options.first(where: \.1)?.0 else { return }
     if System.status(of: inputs[0]) == nil {
-      throw .misuse("there is no file '\(inputs[0])': \(System.reason()); name a file, or the id of a running process")
+      throw .misuse(
+        "there is no file '\(inputs[0])': \(SystemError.text()); name a file, or the id of a running process")
     }
     throw .misuse("\(option) is for a process, and '\(inputs[0])' is a file; leave it out")
   }

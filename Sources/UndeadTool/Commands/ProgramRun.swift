@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// `undead run`: a program under the tool, and the report on it.
 final class ProgramRun {
@@ -143,8 +144,8 @@ final class ProgramRun {
   private func lookAtMemory() -> UInt64 {
     let state = run.session.folder.state(of: run.pid)
     // Nobody is there yet to be asked.
-    if state == nil || state?.stage == .loaded { return System.now() + MemoryWatch.hurry }
-    switch memory?.look(now: System.now()) {
+    if state == nil || state?.stage == .loaded { return SystemClock.now() + MemoryWatch.hurry }
+    switch memory?.look(now: SystemClock.now()) {
     case .take(let reason): keepMarkedHeap(reason)
     case .refuse(let reason): Message.say(TextLine(reason))
     case .nothing, nil: break
@@ -153,7 +154,7 @@ final class ProgramRun {
   }
 
   private func keepMarkedHeap(_ reason: String) {
-    let began = System.now()
+    let began = SystemClock.now()
     do throws(ToolError) {
       let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
       let file = try SnapshotRequest(
@@ -166,11 +167,11 @@ final class ProgramRun {
       try SavedHeap.keep(file, of: try SnapshotFile.load(file), at: kept)
       marked.append(kept)
       if marked.count > options.memory.snapshotKeep { unlink(marked.removeFirst()) }
-      let took = Double((System.now() - began) / 10_000_000) / 100
+      let took = Double((SystemClock.now() - began) / 10_000_000) / 100
       Message.say("\(reason): the heap is in '\(kept)' (\(took) s); look at it with 'undead heap'")
     } catch {
       Message.say("\(reason), but \(error.message)")
-      memory?.retry(now: System.now())
+      memory?.retry(now: SystemClock.now())
     }
   }
 }

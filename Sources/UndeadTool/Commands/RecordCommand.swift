@@ -45,7 +45,7 @@ struct RecordCommand: ParsableCommand {
   var heap: String?
 
   @Option(help: ArgumentHelp("How long a check may take.", valueName: "seconds"))
-  var timeout = LiveLook.defaultTimeout
+  var timeout = ProcessSnapshot.copyTimeout
 
   @OptionGroup var common: CommonOptions
 

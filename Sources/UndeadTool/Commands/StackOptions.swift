@@ -3,14 +3,13 @@ import ArgumentParser
 /// Which backtraces a program under the tool records: `--stacks`.
 struct StackOptions: ParsableArguments {
   enum Stacks: String, ExpressibleByArgument, CaseIterable {
-    case full, hybrid, sampled, none
+    case full, sampled, none
   }
 
   @Option(
     help: ArgumentHelp(
-      "Backtraces to record: full (of all blocks, whole); hybrid (of all blocks, but mostly the innermost calls only "
-        + "where nearly each has another one); sampled (of a sample of the blocks, see --sample); or none (the same as "
-        + "--no-stacks). (default: full)", valueName: "full|hybrid|sampled|none"))
+      "Backtraces to record: full (of all blocks); sampled (of a sample of the blocks, see --sample); or none (the same "
+        + "as --no-stacks). (default: full)", valueName: "full|sampled|none"))
   var stacks: Stacks?
 
   /// Whether the report is to be without backtraces.
@@ -25,17 +24,14 @@ struct StackOptions: ParsableArguments {
     if sample != nil, stacks != .sampled {
       throw ValidationError("--sample is of '--stacks sampled'; it does not go with '--stacks \(stacks.rawValue)'")
     }
-    if zombies.isOn, stacks == .hybrid || stacks == .sampled {
+    if zombies.isOn, stacks == .sampled {
       throw ValidationError(
-        "--stacks \(stacks.rawValue) and --zombies do not go together: zombies are told with the backtraces of all "
-          + "objects")
+        "--stacks sampled and --zombies do not go together: zombies are told with the backtraces of all objects")
     }
   }
 
   /// What the library in the program reads from its environment (`Documentation/options.md`).
   var settings: [String: String] {
-    // What was set outside, by its other name, must not win.
-    guard let stacks else { return [:] }
-    return ["UNDEAD_STACKS": stacks.rawValue, "UNDEAD_BACKTRACES": stacks == .none ? "0" : "1"]
+    stacks.map { ["UNDEAD_STACKS": $0.rawValue] } ?? [:]
   }
 }

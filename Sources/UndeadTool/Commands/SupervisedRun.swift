@@ -1,6 +1,7 @@
 import Glibc
 import UndeadAttach
 import UndeadReport
+import UndeadSystem
 
 /// A command that runs under the tool in a session of its own, from its start to the exit status of the tool.
 final class SupervisedRun {
@@ -64,7 +65,7 @@ final class SupervisedRun {
     self.process = process
   }
 
-  /// Waits until the command ends, or until `time` (see `System.now()`).
+  /// Waits until the command ends, or until `time` (see `SystemClock.now()`).
   ///
   /// - Returns: true if it has ended.
   func wait(until time: UInt64) throws(ToolError) -> Bool {
@@ -77,7 +78,7 @@ final class SupervisedRun {
   /// - Parameters:
   ///   - wasEnded: the tool ended the command, so that its status says nothing.
   ///   - onSnapshot: called when the user asks for a snapshot.
-  ///   - onLook: called at the time that it returned the last time (see `System.now()`), at first at once; nil for never.
+  ///   - onLook: called at the time that it returned the last time (see `SystemClock.now()`), at first at once; nil for never.
   ///   - report: reports on the ended command, and returns the exit status that its findings ask for.
   /// - Returns: the exit status of the tool.
   func finish(

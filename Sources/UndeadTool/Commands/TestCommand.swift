@@ -34,9 +34,9 @@ struct TestCommand: ParsableCommand {
   func validate() throws {
     if ["--help", "-h"].contains(arguments.first) { throw CleanExit.helpRequest(self) }
     try stacks.check(report, sample: nil, zombies: zombies)
-    if let kind = stacks.stacks, kind == .hybrid || kind == .sampled {
+    if stacks.stacks == .sampled {
       throw ValidationError(
-        "--stacks \(kind.rawValue): leaks are distinguished by tests, which are found in whole backtraces")
+        "--stacks sampled: leaks are distinguished by tests, which are found in whole backtraces")
     }
     if let first = arguments.first, first != "--" {
       throw ValidationError("'\(first)' is no option of 'undead test'; arguments of 'swift test' come after '--'")

@@ -88,7 +88,7 @@ enum Main {
     }
     if let verb = ShortHelp.verbOfAll(words) { UndeadCommand.main([verb, "--help"]) }
     do {
-      var command = try UndeadCommand.command(for: ZombieOptions.normalized(Array(CommandLine.arguments.dropFirst())))
+      var command = try UndeadCommand.command(for: Array(CommandLine.arguments.dropFirst()))
       try command.run()
     } catch let code as ExitCode {
       exit(code.rawValue)

@@ -85,15 +85,6 @@ struct ZombieOptions: ParsableArguments {
 
   // MARK: Text
 
-  /// The tool's arguments with the earlier spelling of the mode, `--zombies=guard`, as the option that it is now.
-  static func normalized(_ arguments: [String]) -> [String] {
-    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-    return arguments[..<end].map { argument in
-      guard argument.hasPrefix("--zombies=") else { return argument }
-      return argument == "--zombies=on" ? "--zombies" : "--zombie-mode=" + argument.dropFirst("--zombies=".count)
-    } + arguments[end...]
-  }
-
   /// Bytes of "100000", "64KB", "64MB", "1GB"; 1 KB is 1024 bytes.
   @Sendable static func parseSize(_ text: String) throws -> UInt64 {
     let units: [(String, UInt64)] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)]

@@ -49,9 +49,9 @@ enum Patient {
 
   /// Runs one under the tool, as `undead run` would.
   static func check(by library: PreloadLibrary) throws(ToolError) -> Result {
-    let start = System.now()
+    let start = SystemClock.now()
     let run = try SupervisedRun(
-      executable: System.linkTarget("/proc/self/exe") ?? "/proc/self/exe", arguments: [Array(word.utf8)],
+      executable: SymbolicLink.target("/proc/self/exe") ?? "/proc/self/exe", arguments: [Array(word.utf8)],
       instrument: .init(library: library, settings: ["UNDEAD": "1"]) { _, _ in }, showsChecks: false)
     var snapshots: [Snapshot] = []
     var failure: String?
@@ -68,10 +68,10 @@ enum Patient {
     guard status == 0, let snapshot = snapshots.first else {
       throw .failure(status == 0 ? "it left no snapshot" : "it ended with \(status)")
     }
-    let seconds = Double(System.now() - start) / 1e9
-    let symbolizing = System.now()
+    let seconds = Double(SystemClock.now() - start) / 1e9
+    let symbolizing = SystemClock.now()
     let symbols = Symbolizer().symbolize(snapshot).symbols
-    let symbolSeconds = Double(System.now() - symbolizing) / 1e9
+    let symbolSeconds = Double(SystemClock.now() - symbolizing) / 1e9
     let report = LeakReport(
       analyzing: [ReportInput(snapshot, symbols: symbols)], options: ReportOptions(), tool: ReportPipeline.tool)
     return Result(snapshot: snapshot, report: report, seconds: seconds, symbolSeconds: symbolSeconds)

@@ -99,7 +99,7 @@ struct SystemChecks {
       let filters = status("Seccomp").map { $0 != "0" } ?? false
       return .warn(
         "ptrace",
-        "\(what.0) of an own child is refused (\(System.reason(what.1)))"
+        "\(what.0) of an own child is refused (\(SystemError.text(what.1)))"
           + (filters ? "; this process is under a filter of system calls (seccomp)" : "")
           + ": threads are stopped by signals",
         filters

@@ -35,8 +35,8 @@ enum Launcher {
     switch code {
     case E2BIG: "its arguments and environment are too long; pass fewer"
     case ENOENT: "the dynamic loader that it asks for does not exist on this machine"
-    case ENOMEM, EAGAIN: "\(System.reason(code)); free memory or processes, or raise the limit (ulimit -a)"
-    default: System.reason(code)
+    case ENOMEM, EAGAIN: "\(SystemError.text(code)); free memory or processes, or raise the limit (ulimit -a)"
+    default: SystemError.text(code)
     }
   }
 }

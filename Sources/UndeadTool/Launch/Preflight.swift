@@ -27,7 +27,7 @@ struct Preflight: Equatable {
     for _ in 0..<5 {
       guard let next = interpreterLine(of: current) else { return current }
       guard access(next, X_OK) == 0, !System.isDirectory(next) else {
-        let reason = System.isDirectory(next) ? "is a directory" : System.reason()
+        let reason = System.isDirectory(next) ? "is a directory" : SystemError.text()
         throw .misuse(
           "cannot run '\(current)': its first line asks for the interpreter '\(next)' (\(reason)); fix that line")
       }

@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// The library that is loaded into the program, and the environment that brings it there.
 struct PreloadLibrary: Equatable {
@@ -9,7 +10,7 @@ struct PreloadLibrary: Equatable {
 
   /// The library of the running tool.
   static func ofThisTool() throws(ToolError) -> PreloadLibrary {
-    try find(tool: System.linkTarget("/proc/self/exe") ?? "")
+    try find(tool: SymbolicLink.target("/proc/self/exe") ?? "")
   }
 
   /// Finds the library beside the tool (a build) or in the `lib` directory next to the tool's (an installation).

@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// Finds the file that the system would run for a command, as `execvp` does.
 enum ProgramLookup {
@@ -31,7 +32,7 @@ enum ProgramLookup {
     guard let status = System.status(of: path) else {
       let code = errno
       if code == ENOENT { throw .misuse("no such program: '\(path)'; check the path, or build it first") }
-      throw .misuse("cannot run '\(path)': \(System.reason(code))")
+      throw .misuse("cannot run '\(path)': \(SystemError.text(code))")
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       throw .misuse("'\(path)' is a directory, not a program; name the executable inside it")
@@ -39,7 +40,7 @@ enum ProgramLookup {
     if access(path, X_OK) != 0 {
       let code = errno
       let advice =
-        code == EACCES ? "it is not executable; set its permission with: chmod +x '\(path)'" : System.reason(code)
+        code == EACCES ? "it is not executable; set its permission with: chmod +x '\(path)'" : SystemError.text(code)
       throw .misuse("cannot run '\(path)': \(advice)")
     }
   }

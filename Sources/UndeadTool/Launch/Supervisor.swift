@@ -1,4 +1,5 @@
 import Glibc
+import UndeadSystem
 
 /// How a program ended.
 enum Ending: Equatable {
@@ -75,7 +76,7 @@ final class Supervisor {
     }
   }
 
-  /// Waits until the program ends, or until `time` (see `System.now()`): then it returns nil.
+  /// Waits until the program ends, or until `time` (see `SystemClock.now()`): then it returns nil.
   ///
   /// - Parameters:
   ///   - onSnapshot: called when the tool gets the user's snapshot signal.
@@ -89,10 +90,10 @@ final class Supervisor {
         return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)
       }
       if ended < 0 && errno != EINTR {
-        throw .failure("lost sight of the program (process \(pid)): \(System.reason())")
+        throw .failure("lost sight of the program (process \(pid)): \(SystemError.text())")
       }
       deliverDelayed(to: pid)
-      let now = System.now()
+      let now = SystemClock.now()
       guard now < time else { return nil }
       var set = waited
       var info = siginfo_t()
@@ -124,7 +125,7 @@ final class Supervisor {
     guard sentByProcess else { return }
     if Self.ending.contains(signal) {
       if !delayed.contains(where: { $0.signal == signal }) {
-        delayed.append((signal, System.now() + Self.courtesy))
+        delayed.append((signal, SystemClock.now() + Self.courtesy))
       }
     } else {
       kill(pid, signal)
@@ -133,7 +134,7 @@ final class Supervisor {
 
   /// A program that ends of the signal, or is already checked because of it, got it with its group.
   private func deliverDelayed(to pid: pid_t) {
-    let now = System.now()
+    let now = SystemClock.now()
     for entry in delayed where entry.due <= now {
       let stage = session?.state(of: pid)?.stage
       if stage != .scanning && stage != .snapshotWritten { kill(pid, entry.signal) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import UndeadSystem
 
 /// When, how often and how many heaps are written because memory gets short.
 struct MemoryOptions: ParsableArguments {
@@ -33,7 +34,7 @@ struct MemoryOptions: ParsableArguments {
         root = System.environment("UNDEAD_TEST_CGROUP_ROOT") ?? ""
       #endif
       return MemoryWatch(
-        mark: mark, every: snapshotEvery * 1_000_000, gauge: MemoryGauge(pid: pid, root: root), now: System.now())
+        mark: mark, every: snapshotEvery * 1_000_000, gauge: MemoryGauge(pid: pid, root: root), now: SystemClock.now())
     }
   }
 }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Decides when the memory of a process has passed its mark, and when to look again.
 ///
 /// It reads a few small files: often while memory rises towards the mark, once a second else.
@@ -18,7 +20,7 @@ struct MemoryWatch {
   /// None is taken before this time.
   private var earliest: UInt64 = 0
   private var last: (time: UInt64, share: Double)?
-  /// When to look next (see `System.now()`).
+  /// When to look next (see `SystemClock.now()`).
   private(set) var nextLook: UInt64
 
   static let calm: UInt64 = 1_000_000_000

@@ -65,15 +65,15 @@ enum FileOption {
     guard let name = parts.last, !path.hasSuffix("/") else { return "is a folder" }
     guard !parts.contains(".."), parts.allSatisfy(Folder.isPlain) else { return outside }
     if parts.contains(where: { $0.lowercased() == ".git" }) { return "belongs to git" }
-    guard var place = Folder(folder) else { return errno == ENOENT ? nil : System.reason() }
+    guard var place = Folder(folder) else { return errno == ENOENT ? nil : SystemError.text() }
     for part in parts.dropLast() {
-      guard let status = place.status(of: part) else { return errno == ENOENT ? nil : System.reason() }
+      guard let status = place.status(of: part) else { return errno == ENOENT ? nil : SystemError.text() }
       if status.st_mode & S_IFMT == S_IFLNK { return "lies behind the symbolic link '\(part)'" }
       if let doubt = Ownership.doubt(status) { return "lies in a folder that \(doubt)" }
       guard let next = Folder(part, in: place) else { return "lies in '\(part)', which is no folder" }
       place = next
     }
-    guard let status = place.status(of: name) else { return errno == ENOENT ? nil : System.reason() }
+    guard let status = place.status(of: name) else { return errno == ENOENT ? nil : SystemError.text() }
     if status.st_mode & S_IFMT == S_IFLNK { return "is a symbolic link" }
     if status.st_mode & S_IFMT != S_IFREG { return "is no regular file" }
     if let doubt = Ownership.doubt(status) { return doubt }

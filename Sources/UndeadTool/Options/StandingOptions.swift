@@ -42,7 +42,7 @@ struct StandingOptions: Equatable {
         try options.add(file: String(decoding: content, as: UTF8.self), path: file, command: command, table: table)
       case .doubtful(let doubt):
         Message.say(TextLine(FoundFile.sentence(file, doubt, instead: "give its options in \(variable)")))
-      case .unreadable(let code): throw .misuse("cannot read '\(file)': \(System.reason(code))")
+      case .unreadable(let code): throw .misuse("cannot read '\(file)': \(SystemError.text(code))")
       case .missing: break
       }
     }
@@ -100,13 +100,6 @@ struct StandingOptions: Equatable {
     _ name: String, _ value: String?, place: String, command: String, isForOneCommand: Bool, table: OptionTable,
     directory: String?
   ) throws(ToolError) {
-    if name == "--zombies", let value {
-      // The earlier spelling.
-      let (name, value): (String, String?) = value == "on" ? (name, nil) : ("--zombie-mode", value)
-      return try add(
-        name, value, place: place, command: command, isForOneCommand: isForOneCommand, table: table,
-        directory: directory)
-    }
     guard name.hasPrefix("-"), !["--help", "-h", "--version", "--", "--no-config"].contains(name), table.isKnown(name)
     else {
       throw .misuse("\(place): '\(name)' is no option that can stand here; 'undead help \(command)' has them all")

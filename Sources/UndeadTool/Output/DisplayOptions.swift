@@ -119,7 +119,7 @@ struct DisplayOptions: ParsableArguments {
   /// What the instrument gets of them: variables of its environment.
   var settings: [String: String] {
     var settings: [String: String] = [:]
-    if noStacks { settings["UNDEAD_BACKTRACES"] = "0" }
+    if noStacks { settings["UNDEAD_STACKS"] = "none" }
     if verbose { settings["UNDEAD_VERBOSE"] = "1" }
     return settings
   }

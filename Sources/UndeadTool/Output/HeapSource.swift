@@ -1,6 +1,7 @@
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Where a heap comes from: a file, a core file, or a process that is asked for one.
 struct HeapSource {
@@ -9,10 +10,7 @@ struct HeapSource {
   private let name: String
   /// The process that was asked.
   let pid: pid_t?
-  /// What it wrote; its name is gone.
-  private let written: SessionFile?
-  /// Of a process that was not under the tool.
-  private let look: LiveLook?
+  private let answer: ProcessSnapshot?
   private let core: SavedCore?
 
   /// - Throws: `ToolError`: no such file or process (misuse), or the process gave no heap (failure).
@@ -24,8 +22,7 @@ struct HeapSource {
     name = input
     core = SavedCore.claims(input) ? try SavedCore(input, options, wantsHeap: true) : nil
     pid = nil
-    look = nil
-    written = nil
+    answer = nil
     path = core?.path ?? input
   }
 
@@ -36,19 +33,9 @@ struct HeapSource {
     name = "\(pid)"
     core = nil
     self.pid = pid
-    if try LiveLook.isNeeded(for: pid) {
-      let look = try LiveLook(at: pid, wantsHeap: true, timeout: timeout ?? LiveLook.defaultTimeout)
-      self.look = look
-      written = nil
-      path = look.path
-    } else {
-      look = nil
-      let written = try SnapshotRequest(of: pid, kind: .heap).wait(
-        timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress())
-      written.remove()
-      self.written = written
-      path = written.path
-    }
+    let answer = try ProcessSnapshot(of: pid, wantsHeap: true, timeout: timeout)
+    path = answer.path
+    self.answer = answer
   }
 
   /// The process that a word of the command line names; nil for a file. A file may have a number for a name.
@@ -69,7 +56,7 @@ struct HeapSource {
   }
 
   /// Finds the names of the program's code.
-  var symbolizer: Symbolizer { core?.symbolizer ?? look?.symbolizer ?? Symbolizer() }
+  var symbolizer: Symbolizer { core?.symbolizer ?? answer?.symbolizer ?? Symbolizer() }
 
   /// Reads the heap.
   ///
@@ -95,7 +82,8 @@ struct HeapSource {
   private func file() throws(ToolError) -> HeapFile {
     if System.isDirectory(path) { throw .misuse("'\(name)' is a directory; name a heap file") }
     guard let status = System.status(of: path) else {
-      throw .misuse("there is no file '\(name)': \(System.reason()); name a heap file, or the id of a running process")
+      throw .misuse(
+        "there is no file '\(name)': \(SystemError.text()); name a heap file, or the id of a running process")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw .misuse("'\(name)' is no regular file, and a heap is mapped into memory; copy it into one")

@@ -53,14 +53,14 @@ enum MergeInput {
     // What can be read only once, such as a pipe, is read at once.
     let isFile = System.status(of: file).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
     guard let start = isFile ? System.start(of: file) : WholeFile.read(file) else {
-      throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
+      throw .misuse("cannot read '\(file)': \(SystemError.text()); name a file that undead wrote")
     }
     guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
       guard isFile else { throw .misuse("'\(file)' is no file, and holds no JSON; name a file that undead wrote") }
       return nil
     }
     guard isFile else { return start }
-    guard let content = WholeFile.read(file) else { throw .misuse("cannot read '\(file)': \(System.reason())") }
+    guard let content = WholeFile.read(file) else { throw .misuse("cannot read '\(file)': \(SystemError.text())") }
     return content
   }
 

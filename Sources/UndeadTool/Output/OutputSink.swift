@@ -48,7 +48,7 @@ final class OutputSink {
     path = file
     func unwritable(_ code: Int32) -> ToolError {
       .misuse(
-        "cannot write the report to '\(file)' (\(option)): \(System.reason(code)); name a file that you can write")
+        "cannot write the report to '\(file)' (\(option)): \(SystemError.text(code)); name a file that you can write")
     }
     do throws(FileReplacement.SystemFailure) {
       target = try FileReplacement.stream(at: file).map { .stream($0) } ?? .file
@@ -83,11 +83,11 @@ final class OutputSink {
   func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
     if let descriptor {
       guard let code = System.write(bytes, to: descriptor) else { return }
-      throw .failure("cannot write the report to \(name): \(System.reason(code)); what is there is not complete")
+      throw .failure("cannot write the report to \(name): \(SystemError.text(code)); what is there is not complete")
     }
     let all = written + bytes
     if let code = FileReplacement.write(all, to: path!) {
-      throw .failure("cannot write the report to \(name): \(System.reason(code))")
+      throw .failure("cannot write the report to \(name): \(SystemError.text(code))")
     }
     written = all
   }

@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// Says on a terminal what a long step is doing; silent everywhere else.
 final class Progress {
@@ -23,7 +24,7 @@ final class Progress {
   /// Shows a step of the tool itself.
   func show(_ line: TextLine) {
     let text = line.plain
-    let now = System.now()
+    let now = SystemClock.now()
     let start = self.start ?? now
     self.start = start
     guard isOn, text != shown, now - start > Self.patience else { return }

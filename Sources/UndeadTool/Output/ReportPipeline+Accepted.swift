@@ -17,7 +17,7 @@ extension ReportPipeline {
       case .doubtful(let doubt):
         Message.say(TextLine(FoundFile.sentence(shared, doubt, instead: "name it with --suppressions")))
       case .unreadable(let code):
-        throw .misuse("cannot read the suppressions '\(shared)' (of the package): \(System.reason(code))")
+        throw .misuse("cannot read the suppressions '\(shared)' (of the package): \(SystemError.text(code))")
       case .missing: break
       }
     }
@@ -59,7 +59,7 @@ extension ReportPipeline {
 
   private static func text(of file: String, what: String) throws(ToolError) -> String {
     guard !System.isDirectory(file), let content = WholeFile.read(file) else {
-      let reason = System.isDirectory(file) ? System.reason(EISDIR) : System.reason()
+      let reason = System.isDirectory(file) ? SystemError.text(EISDIR) : SystemError.text()
       throw .misuse("cannot read \(what): \(reason)")
     }
     return String(decoding: content, as: UTF8.self)
@@ -73,7 +73,7 @@ extension ReportPipeline {
     }
     let baseline = Baseline(of: report, file: file)
     if let code = FileReplacement.write(baseline.text.utf8, to: file) {
-      throw .failure("cannot write the baseline '\(file)': \(System.reason(code))")
+      throw .failure("cannot write the baseline '\(file)': \(SystemError.text(code))")
     }
     var options = ReportOptions()
     options.baseline = baseline

@@ -28,7 +28,7 @@ enum SavedReport {
       return
     }
     guard let content = WholeFile.read(file) else {
-      throw .misuse("cannot read '\(file)': \(System.reason()); name a file that undead wrote")
+      throw .misuse("cannot read '\(file)': \(SystemError.text()); name a file that undead wrote")
     }
     // JSON starts with a bracket, whatever blanks stand before it; a snapshot never does.
     if content.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {

@@ -25,7 +25,7 @@ enum SnapshotFile {
   static func checkWritable(_ path: String, option: String = "--save") throws(ToolError) {
     guard let code = FileReplacement.obstacle(at: path) else { return }
     throw .misuse(
-      "cannot keep the snapshot in '\(path)' (\(option)): \(System.reason(code)); name a file that you can write")
+      "cannot keep the snapshot in '\(path)' (\(option)): \(SystemError.text(code)); name a file that you can write")
   }
 
   /// Keeps a snapshot.
@@ -33,7 +33,7 @@ enum SnapshotFile {
   /// - Throws: `ToolError` (failure) if it could not be written.
   static func save(_ snapshot: Snapshot, to path: String) throws(ToolError) {
     if let code = FileReplacement.write(snapshot.encoded(), to: path) {
-      throw .failure("cannot keep the snapshot in '\(path)': \(System.reason(code))")
+      throw .failure("cannot keep the snapshot in '\(path)': \(SystemError.text(code))")
     }
   }
 }

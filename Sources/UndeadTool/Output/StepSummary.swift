@@ -15,7 +15,7 @@ enum StepSummary {
     guard let path = System.environment(variable), !files.contains(path) else { return }
     let text = Array(MarkdownRenderer.render(report, options: options).utf8)
     guard let code = FileReplacement.append(text, to: path, limit: limit) else { return }
-    let problem = code == EFBIG ? "GitHub shows no summary of more than 1 MiB" : System.reason(code)
+    let problem = code == EFBIG ? "GitHub shows no summary of more than 1 MiB" : SystemError.text(code)
     Message.say("the summary was not added to '\(path)' (\(variable)): \(problem)")
   }
 }

@@ -38,7 +38,7 @@ enum ProcessFacts {
 
   /// True if no thread of the process takes `signal`.
   static func masks(_ signal: Int32, pid: pid_t) -> Bool {
-    System.names(in: "/proc/\(pid)/task").allSatisfy { thread in
+    Folder.names(in: "/proc/\(pid)/task").allSatisfy { thread in
       contains(statusField("SigBlk", file: "/proc/\(pid)/task/\(thread)/status"), signal)
     }
   }

@@ -23,7 +23,7 @@ final class SessionDirectory: Sendable {
     var problems: [String] = []
     for place in Place.all {
       guard let base = place.prepare() else {
-        problems.append("\(place.path): \(System.reason())")
+        problems.append("\(place.path): \(SystemError.text())")
         continue
       }
       Self.removeAbandoned(in: base)
@@ -31,7 +31,7 @@ final class SessionDirectory: Sendable {
       guard let (opened, lock) = Self.create(name, in: base),
         let folder = SessionFolder(opened, path: "\(place.path)/\(name)")
       else {
-        problems.append("\(place.path): \(System.reason())")
+        problems.append("\(place.path): \(SystemError.text())")
         continue
       }
       (self.base, self.name, self.opened, self.lock, self.folder) = (base, name, opened, lock, folder)

@@ -116,7 +116,7 @@ final class SessionFolder: Sendable {
       throw .failure("the snapshot of the program cannot be read: '\(name)' is no name of one")
     }
     guard let found = use({ folder.open(name) }), let file = found else {
-      throw .failure("the snapshot of the program cannot be read: \(System.reason())")
+      throw .failure("the snapshot of the program cannot be read: \(SystemError.text())")
     }
     if let user, !user.includes(file.status.st_uid) {
       close(file.descriptor)

@@ -1,5 +1,6 @@
 import Glibc
 import UndeadAttach
+import UndeadSystem
 
 /// Asks a running program for a snapshot and waits for it.
 struct SnapshotRequest {
@@ -64,7 +65,7 @@ struct SnapshotRequest {
 
   /// The state of the process before the request and after its answer.
   private func answer(timeout: Double, progress: Progress) throws(ToolError) -> (ProcessState, ProcessState) {
-    let end = System.now() + UInt64(max(timeout, 0) * 1e9)
+    let end = SystemClock.now() + UInt64(max(timeout, 0) * 1e9)
     let file = try open(until: end, timeout)
     defer { close(file) }
     guard var state = session.state(of: pid) else { throw gone }
@@ -77,7 +78,7 @@ struct SnapshotRequest {
     // The moment may have been a bad one, in the middle of malloc: the next one need not be.
     var patience: UInt64 = 4_000_000
     while state.requestsReceived == before.requestsReceived || state.requestsAnswered == before.requestsAnswered {
-      let now = System.now()
+      let now = SystemClock.now()
       guard now < end else { throw late(taken: state.requestsReceived != before.requestsReceived, timeout) }
       if state.requestsReceived == before.requestsReceived && now >= nextSignal {
         try send()
@@ -105,7 +106,7 @@ struct SnapshotRequest {
         : gone
     }
     while flock(file, LOCK_EX | LOCK_NB) != 0 {
-      guard System.now() < end else {
+      guard SystemClock.now() < end else {
         close(file)
         throw .failure(
           "another 'undead' asks process \(pid) for something, and did not get it in time; try again later")
@@ -131,7 +132,7 @@ struct SnapshotRequest {
 
   private func write(_ bytes: [UInt8], to file: Int32) throws(ToolError) {
     guard pwrite(file, bytes, bytes.count, ProcessState.requestOffset) == bytes.count else {
-      throw .failure("cannot tell process \(pid) what is asked for: \(System.reason())")
+      throw .failure("cannot tell process \(pid) what is asked for: \(SystemError.text())")
     }
   }
 
@@ -146,7 +147,7 @@ struct SnapshotRequest {
     // It may be stopped: signals would gather, and be answered one after the other.
     if ProcessFacts.isPending(signal, pid: pid) { return }
     if let code = process.send(signal) {
-      throw code == ESRCH ? gone : .failure("cannot send signal \(signal) to process \(pid): \(System.reason(code))")
+      throw code == ESRCH ? gone : .failure("cannot send signal \(signal) to process \(pid): \(SystemError.text(code))")
     }
   }
 

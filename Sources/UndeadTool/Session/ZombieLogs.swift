@@ -1,5 +1,6 @@
 import Glibc
 import UndeadReport
+import UndeadSystem
 
 /// The uses of dead objects that the processes of a session logged, with their names.
 struct ZombieLogs {
@@ -33,7 +34,7 @@ struct ZombieLogs {
 
   private mutating func add(_ file: String, _ session: SessionFolder) {
     guard let bytes = session.read(file, limit: Self.limit) else {
-      problems.append("the log of zombies '\(file)' cannot be read: \(System.reason())")
+      problems.append("the log of zombies '\(file)' cannot be read: \(SystemError.text())")
       return
     }
     do throws(ZombieLogError) {

@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadSystem
 
 /// What a watch needs of the world; tests have one of their own.
 protocol WatchedWorld {
@@ -68,9 +69,9 @@ struct WatchLoop {
 
   private func status(_ series: CountSeries, seconds: Double) -> String {
     let all = series.newest?.amounts[TypeCounts.all] ?? TypeCounts.Amount()
-    let limit = duration.map { " of \(GrowthText.duration($0))" } ?? ""
+    let limit = duration.map { " of \(Quantity.duration($0))" } ?? ""
     return
-      "watching for \(GrowthText.duration(seconds.rounded()))\(limit): \(GrowthText.grouped(Int(clamping: all.count))) "
-      + "blocks, \(GrowthText.size(all.bytes))"
+      "watching for \(Quantity.duration(seconds.rounded()))\(limit): \(Quantity.grouped(Int(clamping: all.count))) "
+      + "blocks, \(Quantity.bytes(all.bytes))"
   }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// `undead watch`: takes censuses, asks for one heap at the end, and reports.
 struct WatchRun {
@@ -26,7 +27,7 @@ struct WatchRun {
     var heap = Outcome.none
     if end == .programEnded {
       notes.append(
-        "process \(pid) ended after \(GrowthText.duration(findings.watched)), before a look at what holds what grew")
+        "process \(pid) ended after \(Quantity.duration(findings.watched)), before a look at what holds what grew")
     } else if wantsHeap(findings) {
       heap = take { () throws(ToolError) in try program.counter.heap() }
     }
@@ -72,7 +73,7 @@ struct WatchRun {
     return try program.run.finish(wasEnded: seen.end != .programEnded) { _ throws(ToolError) in
       let notes =
         seen.end == .programEnded && options.duration != nil
-        ? ["the program ended after \(GrowthText.duration(findings.watched)), before its time"] : []
+        ? ["the program ended after \(Quantity.duration(findings.watched)), before its time"] : []
       return try report(findings, heap, notes: notes)
     }
   }

@@ -2,6 +2,7 @@ import Glibc
 import UndeadAttach
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Asks a process under the tool for censuses and for its heap.
 struct ProcessCounter {
@@ -54,7 +55,7 @@ final class RunningProgram: WatchedWorld {
     interrupts = set
   }
 
-  var now: Double { Double(System.now()) / 1e9 }
+  var now: Double { Double(SystemClock.now()) / 1e9 }
 
   func wait(until time: Double) -> WatchEnd? {
     while true {
@@ -87,7 +88,7 @@ final class StartedProgram: WatchedWorld {
     signal = try SnapshotRequest.signal(setting: System.environment("UNDEAD_REQUEST_SIGNAL"))
   }
 
-  var now: Double { Double(System.now()) / 1e9 }
+  var now: Double { Double(SystemClock.now()) / 1e9 }
 
   func wait(until time: Double) throws(ToolError) -> WatchEnd? {
     try run.wait(until: UInt64(min(max(time, 0), 1e9) * 1e9)) ? .programEnded : nil
@@ -147,12 +148,12 @@ final class StartedProgram: WatchedWorld {
 
   /// Ends the program as a shell would, and what a script has started.
   func end() throws(ToolError) {
-    let start = System.now()
+    let start = SystemClock.now()
     sendToAll(SIGTERM)
     var isKilled = false
     while try !hasEnded() {
       let isChecking = run.session.folder.state(of: counted.pid)?.stage == .scanning
-      guard !isKilled, System.now() > start + (isChecking ? Self.patience : Self.courtesy) else { continue }
+      guard !isKilled, SystemClock.now() > start + (isChecking ? Self.patience : Self.courtesy) else { continue }
       Message.say("the program did not end within 10 s of SIGTERM; it is killed now")
       sendToAll(SIGKILL)
       isKilled = true
@@ -165,7 +166,7 @@ final class StartedProgram: WatchedWorld {
   }
 
   private func hasEnded() throws(ToolError) -> Bool {
-    guard try run.wait(until: System.now() + 50_000_000) else { return false }
+    guard try run.wait(until: SystemClock.now() + 50_000_000) else { return false }
     guard counted.pid != run.pid, counted.isRunning else { return true }
     usleep(20000)
     return false

@@ -25,7 +25,6 @@ typedef struct {
 // From now on these texts are what /proc says of the memory: in a replica, where the program's own map counts. They stay where
 // they are. Without `smaps` nothing is known of it.
 void undead_maps_give(const char *maps, size_t maps_bytes, const char *smaps, size_t smaps_bytes);
-bool undead_maps_are_given(void);
 // Calls `visit` for each line of /proc/self/smaps until it returns false; false if there is none.
 bool undead_smaps_each_line(bool (*visit)(void *context, const char *text, const char *end), void *context);
 // Reads /proc/self/maps again. Not thread-safe: the scan's thread only.
@@ -66,9 +65,6 @@ typedef struct {
   char build_id[UNDEAD_BUILD_ID_TEXT];   // hex, "" if there is none
   bool toolchain;           // part of the Swift toolchain or of the system's C libraries, not of the program
 } undead_module;
-
-// True for a library of the toolchain or of the system's C libraries, as far as its path tells.
-bool undead_is_toolchain_path(const char *path);
 
 // Lists the loaded images again (dl_iterate_phdr), and forgets their symbols, if some came or went. The scan's thread only.
 void undead_modules_refresh(void);

@@ -54,6 +54,8 @@ bool undead_copy_memory(uintptr_t address, void *copy, size_t size);
 
 // True if the page of `address` can be read. Asks the kernel (about 100 ns); async-signal-safe, keeps errno.
 bool undead_page_is_readable(uintptr_t address);
+// The same for all of a range, which is not at address 0.
+bool undead_pages_are_readable(uintptr_t address, size_t size);
 // The same for the two pages that meet at `border`, in one question.
 bool undead_border_is_readable(uintptr_t border);
 // What the kernel is asked to do with a signal mask, and does not know.

@@ -26,7 +26,7 @@ extern const bool undead_hooks_available;
 // Reads the environment (without malloc) and sets the mode, unless it is decided already. Returns the mode to use now.
 int32_t undead_record_decide(void);
 
-typedef enum { UNDEAD_STACKS_NONE, UNDEAD_STACKS_SAMPLED, UNDEAD_STACKS_HYBRID, UNDEAD_STACKS_FULL } undead_stacks;
+typedef enum { UNDEAD_STACKS_NONE, UNDEAD_STACKS_SAMPLED, UNDEAD_STACKS_FULL } undead_stacks;
 // Which backtraces the environment asks for (Documentation/options.md).
 undead_stacks undead_record_stacks_wanted(void);
 

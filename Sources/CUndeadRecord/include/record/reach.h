@@ -8,8 +8,8 @@
 // False if the session is only for test programs and this process runs another one. Needs no malloc.
 bool undead_record_is_meant_here(void);
 
-// True if this process was started in a sandbox (filters of system calls) that nobody knows: neither the tool runs in it
-// nor has a process with the instrument installed it. Nothing but the calls of the dynamic loader is safe then.
+// True if this process was started in a sandbox that the tool is not in: under more filters of system calls than the tool, which
+// makes the same calls (UNDEAD_FILTERS). Nothing but the calls of the dynamic loader is safe then.
 bool undead_record_is_sandboxed(void);
 
 // Filters of system calls that the process was started with, 0 outside of a session.

@@ -31,9 +31,6 @@ uint32_t undead_backtrace_epoch(void);
 // Asks the processor for what a reader of the backtrace needs first.
 void undead_backtrace_prefetch(uint32_t id);
 
-// True if a stored backtrace has the innermost frames only (unwind/settings.h).
-bool undead_backtrace_is_partial(uint32_t id);
-
 // Captures the calling thread's stack with libunwind (single, exact backtraces; not for the hot path).
 uint32_t undead_backtrace_libunwind(uintptr_t *frames, uint32_t max);
 

@@ -1,6 +1,7 @@
 // Every return address that was ever seen, with its unwind rule. Entries are never removed; reads take no lock.
 #pragma once
 #include "unwind/rule_x86_64.h"
+#include "platform/spread.h"
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -20,7 +21,7 @@ typedef struct {
 extern undead_pc_entry *undead_pcs;
 
 static inline __attribute__((always_inline)) uint64_t undead_pc_hash(uintptr_t pc) {
-  return pc * 0x9E3779B97F4A7C15ull;
+  return undead_spread(pc);
 }
 
 uint32_t undead_pc_find_slow(uintptr_t pc, undead_rule *rule);

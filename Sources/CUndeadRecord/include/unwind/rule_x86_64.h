@@ -16,7 +16,6 @@ typedef uint64_t undead_rule;
 #define UNDEAD_RULE_GUESS 16u     // function without unwind information
 #define UNDEAD_RULE_ASYNC 32u     // asynchronous Swift function: the word below its caller's rbp is its context
 #define UNDEAD_RULE_FOLLOWED 64u  // guessed from the way out of the function: libunwind cannot unwind it
-#define UNDEAD_RULE_TOOLCHAIN 128u   // code of toolchain or system; known only where backtraces may be partial
 
 typedef enum {
   UNDEAD_RULE_STOP = 1,   // outermost frame: the return address is undefined

@@ -63,8 +63,6 @@ void undead_world_resume(undead_world *world);
 
 // What UNDEAD_STOP asks for: a method, or 0 for ptrace and then signals. Read when the program starts.
 int undead_stop_preference(void);
-// From now on tracing may be deadly: threads are stopped by signals.
-void undead_stop_without_tracing(void);
 
 // Signals only: before the helper starts and after it ended (in any way), on the scanning thread.
 bool undead_signals_prepare(undead_world *world);

@@ -197,9 +197,7 @@ struct SARIFBuilder {
     guard options.stacks else { return nil }
     let told = traces.filter { !$0.backtrace.frames.isEmpty }
     let stacks = told.map { trace in
-      SARIF.Stack(
-        message: SARIF.Message(trace.backtrace.isPartial ? trace.role + " (inner calls only)" : trace.role),
-        frames: trace.backtrace.frames.map { frame($0) })
+      SARIF.Stack(message: SARIF.Message(trace.role), frames: trace.backtrace.frames.map { frame($0) })
     }
     return stacks.isEmpty ? nil : stacks
   }

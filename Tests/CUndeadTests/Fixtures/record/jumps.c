@@ -71,7 +71,7 @@ static void check_state(int depth) {
   const undead_unwind_cache *cache = undead_thread.unwind_cache;
   CHECK(cache && !(cache->state & UNDEAD_CACHE_BUSY));
   void *shallow = malloc(60), *deep = allocate(9, 60);
-  if (!undead_backtrace_hybrid) CHECK(depth_of(deep) == depth_of(shallow) + 10);
+  CHECK(depth_of(deep) == depth_of(shallow) + 10);
   free(shallow);
   free(deep);
 }

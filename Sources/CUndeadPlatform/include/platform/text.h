@@ -1,0 +1,20 @@
+// A text of bounded length under construction: always terminated, cut off at a character. Without printf, so that it can be used in
+// signal handlers, before main and with the world stopped.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  char *start;
+  size_t size;     // of the buffer, terminating zero included
+  size_t length;   // without the zero
+} undead_text;
+
+undead_text undead_text_in(char *buffer, size_t size);
+void undead_text_add(undead_text *text, const char *string);
+void undead_text_add_bytes(undead_text *text, const char *bytes, size_t count);
+void undead_text_number(undead_text *text, int64_t number);
+
+#pragma GCC visibility pop

@@ -1,0 +1,67 @@
+import Glibc
+import UndeadAttach
+import UndeadReport
+
+/// A snapshot of a running process: of one under the tool written by the instrument in it, of any other by a copy of the process.
+struct ProcessSnapshot {
+  /// Seconds that a copy may work.
+  static let copyTimeout = 120.0
+
+  /// A name under which the tool can read it, as long as this lives.
+  let path: String
+  /// Finds the names of the program's code, where its files are for the tool.
+  let symbolizer: Symbolizer
+  /// True if a copy wrote it: what leaked has to be there in a second one, too.
+  let isOfCopy: Bool
+  /// The open file, which has no other name.
+  private let file: AnyObject
+
+  /// - Parameter timeout: in seconds; nil for the usual.
+  /// - Throws: `ToolError`: there is no such process (misuse), or it gave no snapshot (failure).
+  init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
+    if try Self.needsCopy(pid) {
+      try self.init(copyOf: pid, wantsHeap: wantsHeap, timeout: timeout)
+    } else {
+      let request = try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot)
+      self.init(try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()))
+    }
+  }
+
+  private init(_ written: SessionFile) {
+    written.remove()
+    (path, symbolizer, isOfCopy, file) = (written.path, Symbolizer(), false, written)
+  }
+
+  /// Copies the process, and has the copy tell of it.
+  init(copyOf pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
+    let library = try PreloadLibrary.ofThisTool().path
+    let files = TargetFiles(of: pid)
+    let progress = Progress()
+    progress.show("looking at a copy of process \(pid)")
+    defer { progress.clear() }
+    do throws(AttachError) {
+      let written = try LiveReplica.look(
+        at: pid, library: library, wantsHeap: wantsHeap, limit: timeout ?? Self.copyTimeout)
+      (path, isOfCopy, file) = (written.path, true, written)
+    } catch {
+      throw ToolError(error)
+    }
+    symbolizer = Symbolizer(files: { files.path(of: $0) })
+  }
+
+  /// True for a process that was not started by `undead run`. Its main thread may have ended.
+  private static func needsCopy(_ pid: pid_t) throws(ToolError) -> Bool {
+    guard System.status(of: "/proc/\(pid)") != nil else { throw .misuse("no such process: \(pid)") }
+    guard SessionDirectory.program(of: pid) == nil else { return false }
+    return try SessionDirectory.containing(pid) == nil
+  }
+}
+
+extension ToolError {
+  init(_ error: AttachError) {
+    switch error.kind {
+    case .misuse: self = .misuse(error.message)
+    case .failure, .again: self = .failure(error.message)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+import UndeadTestSupport
+
+/// Filters of system calls that the tool is under, too, as those of Docker and systemd: what it starts is checked.
+@Suite struct InheritedFilterTests {
+  @Test(arguments: ["fail", "kill"]) func programsAreChecked(answer: String) async throws {
+    try await Tool.gate.pass {
+      let program = try #require(
+        Program.all(in: "Leaks").first { $0.name == "actor-cycle" && $0.configuration == .debug })
+      let built = try await program.build()
+      let directory = try TemporaryDirectory()
+      let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+      let compiled = try await runShell(
+        "clang \(quoted("\(source)/Programs/Support/under-a-filter.c")) -o \(quoted(directory.path("launcher")))")
+      try #require(compiled.ending == .exit(0), "\(compiled.errors)")
+      let words = [
+        directory.path("launcher"), answer, Tool.path, "run", "--format", "json", "--output", directory.path("report"),
+        "--", built.executable.path,
+      ]
+      let outcome = try await runShell(words.map(quoted).joined(separator: " "))
+      #expect(outcome.ending == .exit(23), "\(outcome.errors)")
+      let data = try Data(contentsOf: URL(fileURLWithPath: directory.path("report")))
+      let report = try JSONDecoder().decode(ReportFile.self, from: data)
+      #expect(built.judge.complaints(about: report).isEmpty)
+    }
+  }
+}
