@@ -54,16 +54,6 @@ enum System {
     status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
   }
 
-  /// The first bytes of a file; nil if it cannot be read.
-  static func start(of path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = Glibc.read(descriptor, &bytes, bytes.count)
-    return count < 0 ? nil : Array(bytes[..<count])
-  }
-
   /// Writes everything, or returns the error number.
   static func write(_ bytes: some Collection<UInt8>, to descriptor: Int32) -> Int32? {
     Array(bytes).withUnsafeBytes { StreamWriter.write($0, to: descriptor) }

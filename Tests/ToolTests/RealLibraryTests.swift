@@ -118,6 +118,38 @@ import UndeadReport
     #expect(output.error.contains("static executable"))
     try sandbox.compile("#include <stdio.h>\nint main() { puts(\"ran\"); return 4; }", to: "static", "-static")
     #expect(try run("./static").status == 4)
+    // It does not link the runtime that can be seen, and it is not a program without one.
+    try compileLeaky("-static-stdlib", "-Xlinker", "-s")
+    let stripped = try run("./leaky")
+    #expect(stripped.status == 70 && stripped.error.contains("its symbols were stripped"), "\(stripped.error)")
+    let diagnosis = try sandbox.undead("doctor", "./leaky")
+    #expect(diagnosis.out.contains("its symbols were stripped"), "\(diagnosis.out)")
+  }
+
+  /// States that are legal, however odd: of the allocator, of the system, of the program. The answer stays the same.
+  @Test func inOddStatesGiveTheSameAnswer() throws {
+    try compileLeaky("-O")
+    try #require(
+      try sandbox.command(["strip", "-s", "-o", sandbox.path("stripped"), sandbox.path("leaky")]).status == 0)
+    let allocators = [
+      "tcache_count=0 mxfast=0 arena_max=1 perturb=5", "tcache_max=65536 tcache_count=127 hugetlb=1 top_pad=100000000",
+      "mmap_threshold=4096 trim_threshold=0 top_pad=0", "tcache_unsorted_limit=1 arena_test=1 mmap_max=0",
+    ]
+    let tunables = allocators.map { $0.split(separator: " ").map { "glibc.malloc.\($0)" }.joined(separator: ":") }
+    let states =
+      (tunables + ["glibc.pthread.rseq=0"]).map { (["GLIBC_TUNABLES": $0], "exec ./leaky") } + [
+        (["MALLOC_ARENA_MAX": "1", "MALLOC_PERTURB_": "77", "LC_ALL": "tr_TR.UTF-8"], "exec ./leaky"),
+        (["LONG": String(repeating: "x", count: 100_000)], "exec ./leaky"), ([:], "exec ./stripped"),
+        ([:], "ulimit -n 20; ulimit -s 64; exec ./leaky"), ([:], "exec ./leaky <&- >&-"),
+        ([:], "mkdir gone && cd gone && rmdir ../gone && exec ../leaky"),
+      ]
+    for (number, (environment, script)) in states.enumerated() {
+      let mode = [[], ["--zombies"], ["--zombies=guard"]][number % 3]
+      let output = try sandbox.command(
+        [sandbox.path("bin/undead"), "run"] + mode + ["--", "sh", "-c", script], environment: environment)
+      #expect(output.status == 23, "\(environment) \(script): \(output.error)")
+      #expect(output.error.contains("undead: 1 leak (2 objects"), "\(environment) \(script): \(output.error)")
+    }
   }
 
   @Test func withASanitizerRunAndSaySo() throws {

@@ -21,6 +21,7 @@
 #include "session/snapshot.h"
 #include "session/state_file.h"
 #include "session/survivors.h"
+#include "session/swift_presence.h"
 #include "session/text.h"
 #include "world/descriptors.h"
 #include "world/world.h"
@@ -171,9 +172,11 @@ static void look_for_leaks(void *context) {
   // What is looked at now takes the place of the code that the program ran.
   if (strcmp(check->trigger, "exit") == 0) undead_image_pages_let_go();
   undead_modules_refresh();
-  check->without_swift = !undead_runtime_find();
-  if (check->without_swift) {
-    undead_text_copy(check->message, sizeof(check->message), "the program does not use the Swift runtime");
+  if (!undead_runtime_find()) {
+    check->without_swift = !undead_swift_is_present();
+    undead_text_copy(check->message, sizeof(check->message),
+                     check->without_swift ? "the program does not use the Swift runtime"
+                                          : "the Swift runtime is linked into the program, and its symbols were stripped; keep them (strip -g)");
     return;
   }
   undead_state_get()->flags |= UNDEAD_STATE_SWIFT;

@@ -18,10 +18,11 @@ static undead_premises result;
 static bool checked;
 static uintptr_t native_witnesses;
 
-static void check(void) {
+// False if nothing can be read. That says nothing of the runtime, and may be otherwise at the next check.
+static bool check(void) {
   undead_images_refresh();
   undead_arenas_learn();
-  undead_maps_refresh();
+  if (!undead_maps_refresh()) return false;
   undead_premises_of_runtime(&result, !undead_given());
   // Of a copy of a program malloc's own tables were read, and fitted; its threads are not there.
   if (!result.failed[UNDEAD_PREMISE_LEAKS] && !undead_given()) {
@@ -30,6 +31,7 @@ static void check(void) {
   }
   native_witnesses =
     undead_symbol_address(undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name), "$sBoWV", NULL);
+  return true;
 }
 
 uintptr_t undead_premises_native_witnesses(void) { return native_witnesses; }
@@ -60,7 +62,10 @@ bool undead_premises_describe(undead_premise_use use, char *text, size_t size) {
 }
 
 bool undead_premises_hold(char *text, size_t size) {
-  if (!checked) check();
+  if (!checked && !check()) {
+    snprintf(text, size, "the memory map of the process (/proc/self/maps) cannot be read");
+    return false;
+  }
   checked = true;
   return !undead_premises_describe(UNDEAD_PREMISE_LEAKS, text, size);
 }

@@ -40,7 +40,7 @@ extension Snapshot {
     }
     #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
       // A pipe, or a file that is empty or too large.
-      guard let bytes = WholeFile.read(path) else {
+      guard let bytes = WholeFile.read(named: path) else {
         throw SnapshotError(
           .unreadable, byte: 0, "the file cannot be read: \(FileProblem(path: path, code: errno).reason)")
       }

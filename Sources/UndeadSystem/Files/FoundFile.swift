@@ -24,7 +24,11 @@
       guard let entry = place.status(of: name) else { return errno == ENOENT ? .missing : .unreadable(errno) }
       if entry.st_mode & S_IFMT == S_IFLNK { return .doubtful("is a symbolic link") }
       guard let file = place.open(name) else {
-        return errno == EMLINK ? .doubtful("has further names (hard links)") : .unreadable(errno)
+        switch errno {
+        case EMLINK: return .doubtful("has further names (hard links)")
+        case EINVAL: return .doubtful("is no regular file")
+        default: return .unreadable(errno)
+        }
       }
       defer { close(file.descriptor) }
       if let doubt = Ownership.doubt(file.status) { return .doubtful(doubt) }

@@ -17,15 +17,22 @@
     ///   - path: below the folder `descriptor`, if it is relative.
     ///   - mode: `O_RDONLY` or `O_WRONLY`.
     ///   - followsLink: false if a link in the place of the file is not followed.
+    ///   - orPipe: true if a pipe without a name will do, and is waited for: the user's own (`<(command)`, `/dev/stdin`).
     /// - Returns: nil with `errno` set: `EISDIR`, `ELOOP` for a link, `EINVAL` for what else is no regular file.
     package static func open(
-      _ path: String, in descriptor: Int32 = AT_FDCWD, mode: Int32 = O_RDONLY, followsLink: Bool = true
+      _ path: String, in descriptor: Int32 = AT_FDCWD, mode: Int32 = O_RDONLY, followsLink: Bool = true,
+      orPipe: Bool = false
     ) -> (descriptor: Int32, status: stat)? {
       let found = openat(descriptor, path, pathOnly | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
       guard found >= 0 else { return nil }
       defer { close(found) }
       var status = stat()
-      guard fstat(found, &status) == 0, isRegular(status) else { return nil }
+      guard fstat(found, &status) == 0 else { return nil }
+      if orPipe, isNamelessPipe(found, status) {
+        let pipe = Glibc.open("/proc/self/fd/\(found)", mode | O_CLOEXEC)
+        return pipe < 0 ? nil : (pipe, status)
+      }
+      guard isRegular(status) else { return nil }
       let file = Glibc.open("/proc/self/fd/\(found)", mode | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
       if file >= 0 { return (file, status) }
       // Without /proc: what was exchanged in between is seen afterwards.
@@ -49,6 +56,14 @@
       default: errno = EINVAL
       }
       return false
+    }
+
+    /// True for one end of `pipe(2)`: the kernel shows what has a name in a folder by its path.
+    private static func isNamelessPipe(_ descriptor: Int32, _ status: stat) -> Bool {
+      guard status.st_mode & S_IFMT == S_IFIFO else { return false }
+      var name = [CChar](repeating: 0, count: 6)
+      return readlink("/proc/self/fd/\(descriptor)", &name, name.count) == name.count
+        && name.elementsEqual("pipe:[".utf8.map { CChar($0) })
     }
 
     /// True if the file is another user's, who may change it at any moment: it is not mapped, and its size is not believed.

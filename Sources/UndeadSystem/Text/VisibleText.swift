@@ -38,21 +38,36 @@ package enum VisibleText {
   private static func shown(_ text: some StringProtocol, lineBreaks: Bool) -> String {
     // Nearly all names are plain ASCII.
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "#") }) { return String(text) }
+    return shown(String(text), lineBreaks: lineBreaks)
+  }
+
+  /// Of a type that the compiler knows: a page of a megabyte takes a tenth of the time.
+  private static func shown(_ text: String, lineBreaks: Bool) -> String {
+    let scalars = text.unicodeScalars
     var result = String.UnicodeScalarView()
     var previous: Unicode.Scalar?
-    var rest = text.unicodeScalars[...]
-    while let scalar = rest.popFirst() {
+    var (copied, place) = (scalars.startIndex, scalars.startIndex)
+    while place < scalars.endIndex {
+      let scalar = scalars[place]
+      let next = scalars.index(after: place)
       let isShown =
         if isHidden(scalar) {
-          lineBreaks && scalar == "\n" || isOfEmoji(scalar, after: previous, before: rest.first)
+          lineBreaks && scalar == "\n"
+            || isOfEmoji(scalar, after: previous, before: next < scalars.endIndex ? scalars[next] : nil)
         } else if scalar == "#" {
-          previous != "#" || !beginsCommand(rest)
+          previous != "#" || !beginsCommand(scalars[next...])
         } else {
           previous != nil || !isMark(scalar)
         }
-      if isShown { result.append(scalar) } else { result.append(contentsOf: escape(scalar).unicodeScalars) }
-      previous = scalar
+      if !isShown {
+        result.append(contentsOf: scalars[copied..<place])
+        result.append(contentsOf: escape(scalar).unicodeScalars)
+        copied = next
+      }
+      (previous, place) = (scalar, next)
     }
+    if copied == scalars.startIndex { return text }
+    result.append(contentsOf: scalars[copied...])
     return String(result)
   }
 

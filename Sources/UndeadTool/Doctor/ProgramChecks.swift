@@ -30,8 +30,11 @@ enum ProgramChecks {
       return .ok("swift", "it links Undead itself, and answers the tool with that copy")
     }
     if linked { return .ok("swift", "it uses the Swift runtime of a shared library") }
-    if defined.contains("swift_retain") || file.sectionNames.contains("swift5_types") {
-      return .ok("swift", "the Swift runtime is linked into it")
+    if defined.contains("swift_retain") { return .ok("swift", "the Swift runtime is linked into it") }
+    if file.sectionNames.contains(where: { $0.hasPrefix("swift5_") }) {
+      return .fail(
+        "swift", "the Swift runtime is linked into it, and its symbols were stripped",
+        "keep the symbols (strip -g), or use the runtime of a shared library")
     }
     return .warn(
       "swift", "it is not linked with the Swift runtime",

@@ -17,11 +17,18 @@ enum MergeInput {
   /// - Parameter leaks: of a heap file, take the leaks.
   /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
   init(file: String, leaks: Bool, core: CoreOptions) throws(ToolError) {
-    if let content = try Self.json(file) {
-      self = try Self.parsed(content, file, leaks)
-      return
+    if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
+    let state: SavedState
+    if Snapshot.isFile(file) || SavedCore.claims(file) {
+      state = try SavedState(file: file, core: core)
+    } else {
+      let content = try InputFile.content(file, as: "'\(file)'")
+      if SavedReport.isJSON(content) {
+        self = try Self.parsed(content, file, leaks)
+        return
+      }
+      state = .findings(try SavedReport(content: content, file: file))
     }
-    let state = try SavedState(file: file, core: core)
     if !leaks, case .heap(let graph) = state {
       self = .heap(try Self.table(graph.heap, file))
       return
@@ -45,23 +52,6 @@ enum MergeInput {
     } catch {
       throw .misuse("cannot read '\(file)': \(error)")
     }
-  }
-
-  /// The bytes of a file of JSON; nil for others.
-  private static func json(_ file: String) throws(ToolError) -> [UInt8]? {
-    if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
-    // What can be read only once, such as a pipe, is read at once.
-    let isFile = System.status(of: file).map { $0.st_mode & S_IFMT == S_IFREG } ?? true
-    guard let start = isFile ? System.start(of: file) : WholeFile.read(file) else {
-      throw .misuse("cannot read '\(file)': \(SystemError.text()); name a file that undead wrote")
-    }
-    guard start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
-      guard isFile else { throw .misuse("'\(file)' is no file, and holds no JSON; name a file that undead wrote") }
-      return nil
-    }
-    guard isFile else { return start }
-    guard let content = WholeFile.read(file) else { throw .misuse("cannot read '\(file)': \(SystemError.text())") }
-    return content
   }
 
   private struct Head: Decodable {

@@ -58,11 +58,7 @@ extension ReportPipeline {
   }
 
   private static func text(of file: String, what: String) throws(ToolError) -> String {
-    guard !System.isDirectory(file), let content = WholeFile.read(file) else {
-      let reason = System.isDirectory(file) ? SystemError.text(EISDIR) : SystemError.text()
-      throw .misuse("cannot read \(what): \(reason)")
-    }
-    return String(decoding: content, as: UTF8.self)
+    String(decoding: try InputFile.content(file, as: what), as: UTF8.self)
   }
 
   /// With `--update-baseline`, writes what the report has to the baseline, and leaves it out of the report.

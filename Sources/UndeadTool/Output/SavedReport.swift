@@ -27,20 +27,26 @@ enum SavedReport {
         try Self.snapshot(file) { () throws(SnapshotError) in try Snapshot(contentsOfFile: file) }, file: file)
       return
     }
-    guard let content = WholeFile.read(file) else {
-      throw .misuse("cannot read '\(file)': \(SystemError.text()); name a file that undead wrote")
-    }
-    // JSON starts with a bracket, whatever blanks stand before it; a snapshot never does.
-    if content.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {
-      do throws(ReportFileError) {
-        self = .report(try JSONRenderer.parse(Data(content)))
-      } catch {
-        throw .misuse("cannot read '\(file)': \(error)")
-      }
-    } else {
+    try self.init(content: try InputFile.content(file, as: "'\(file)'"), file: file)
+  }
+
+  /// Reads what was in a file of either kind.
+  init(content: [UInt8], file: String) throws(ToolError) {
+    guard Self.isJSON(content) else {
       self = .snapshot(
         try Self.snapshot(file) { () throws(SnapshotError) in try Snapshot(decoding: content) }, file: file)
+      return
     }
+    do throws(ReportFileError) {
+      self = .report(try JSONRenderer.parse(Data(content)))
+    } catch {
+      throw .misuse("cannot read '\(file)': \(error)")
+    }
+  }
+
+  /// JSON starts with a bracket, whatever blanks stand before it; a snapshot never does.
+  static func isJSON(_ content: [UInt8]) -> Bool {
+    content.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
   }
 
   private static func snapshot(
