@@ -93,12 +93,6 @@ static bool add_known_struct(undead_evidence_map *map, uintptr_t type, size_t ba
   }
   if (strcmp(module, "Synchronization")) return false;
   // Mutex<Value> keeps the value in raw storage; what atomics keep may be a reference, whatever its type.
-  size_t size = size_of(type), value = !strcmp(name, "Mutex") ? size_of(read_word(type + ABI_VALUE_GENERIC_ARGUMENTS)) : size;
-  if (value < size) {   // it ends with its value
-    undead_evidence_set(map, base, size - value, BYTE_RAW);
-    add_type(map, read_word(type + ABI_VALUE_GENERIC_ARGUMENTS), base + size - value, depth + 1);
-    return true;
-  }
   if (!strcmp(name, "_Cell")) add_type(map, read_word(type + ABI_VALUE_GENERIC_ARGUMENTS), base, depth + 1);
   return strcmp(name, "Mutex") != 0;
 }
