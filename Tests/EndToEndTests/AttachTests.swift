@@ -116,6 +116,23 @@ import UndeadTestSupport
     #expect(directory.contents("growth.json").contains("App.Session"))
   }
 
+  @Test func growthIsToldWhenTheUserEndsTheWait() async throws {
+    let (outcome, directory) = try await run(
+      .optimised,
+      """
+      start ./app
+      $tool leaks $program --for 1h --format json --output growth.json & look=$!
+      # From now on the signal is an answer: bit 1 is SIGINT.
+      until (( 0x$(awk '/^SigBlk/ { print $2 }' /proc/$look/status) & 2 )); do sleep 0.05; done
+      ask grow
+      kill -INT $look
+      wait $look; echo status $?
+      ended
+      """)
+    #expect(outcome.output.hasSuffix("status 0\n"), "\(outcome)")
+    #expect(directory.contents("growth.json").contains("\"after\""), "\(directory.contents("growth.json"))")
+  }
+
   /// Before each request to the system that the tool makes, it can be killed: what is left must find its way alone.
   @Test func theProgramSurvivesTheEndOfTheTool() async throws {
     let (outcome, _) = try await run(

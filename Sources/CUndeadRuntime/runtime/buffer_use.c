@@ -90,6 +90,10 @@ static word_kinds kinds_of_function(uintptr_t type) {
   return swift ? (word_kinds){.counted = 2} : nothing;
 }
 
+static word_kinds kinds_of_optional(uintptr_t payload) {
+  return undead_type_kind(payload) == ABI_KIND_CLASS ? one_object : nothing;
+}
+
 static word_kinds kinds_of(uintptr_t type, int depth) {
   if (depth == MOST_NESTING) return nothing;
   switch (undead_type_kind(type)) {
@@ -97,6 +101,8 @@ static word_kinds kinds_of(uintptr_t type, int depth) {
   case ABI_KIND_STRUCT: return kinds_of_struct(type, depth);
   case ABI_KIND_TUPLE: return kinds_of_tuple(type, depth);
   case ABI_KIND_FUNCTION: return kinds_of_function(type);
+  // Without an object it is 0, which names no block.
+  case ABI_KIND_OPTIONAL: return kinds_of_optional(read_word(type + ABI_VALUE_GENERIC_ARGUMENTS));
   default: return nothing;
   }
 }

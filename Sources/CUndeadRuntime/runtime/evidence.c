@@ -72,14 +72,74 @@ static bool is_type_of_buffer(const undead_evidence_map *map, size_t word, size_
   return false;
 }
 
+static void remove_guards(undead_evidence_map *map, size_t word) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < map->guard_count; i++)
+    if (map->guards[i].word != word) map->guards[kept++] = map->guards[i];
+  map->guard_count = kept;
+}
+
+void undead_evidence_choose(undead_evidence_map *map, size_t word, const undead_guard *guards, uint32_t count) {
+  remove_guards(map, word);
+  bool fits = word + 8 <= UNDEAD_EVIDENCE_BYTES && map->guard_count + count <= UNDEAD_MOST_GUARDS;
+  for (uint32_t i = 0; fits && i < count; i++) add_guard(map, &guards[i]);
+  undead_evidence_set(map, word, 8, fits && count ? BYTE_CHOSEN : BYTE_RAW);
+}
+
+uint32_t undead_evidence_choices(const undead_evidence_map *map, size_t word, const undead_guard *also, uint32_t choice, undead_guard *guards,
+                                 uint32_t most) {
+  const undead_guard text = {.guard = (uint32_t)word, .mask = 1ull << 63, .within = true};
+  uint32_t count = 0, last = UINT32_MAX;
+  uint8_t value = map->byte[word];
+  for (size_t at = word; at < word + 8; at++)
+    if (at >= UNDEAD_EVIDENCE_BYTES || map->byte[at] != value) return 0;
+  if (value != BYTE_COUNTED && value != BYTE_TEXT && value != BYTE_GUARDED && value != BYTE_CHOSEN) return 0;
+  if (value == BYTE_COUNTED || value == BYTE_TEXT) guards[count++] = *also;
+  if (value == BYTE_TEXT) guards[count++] = text;
+  for (uint32_t i = 0; value != BYTE_COUNTED && value != BYTE_TEXT && i < map->guard_count; i++) {
+    if (map->guards[i].word != word) continue;
+    if (count + 2 > most) return 0;
+    bool begins = map->guards[i].choice != last;
+    last = map->guards[i].choice;
+    if (begins) {
+      guards[count] = *also;
+      guards[count++].choice = last;
+    }
+    guards[count++] = map->guards[i];
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    guards[i].word = (uint32_t)word;
+    guards[i].choice += choice;
+  }
+  return count;
+}
+
+// What was counted of itself is counted if this guard agrees, too.
+static uint8_t choose_also(undead_evidence_map *map, const undead_guard *guard) {
+  undead_guard guards[UNDEAD_MOST_CHOICES];
+  uint32_t count = undead_evidence_choices(map, guard->word, guard, 0, guards, UNDEAD_MOST_CHOICES);
+  undead_evidence_choose(map, guard->word, guards, count);
+  return map->byte[guard->word];
+}
+
+void undead_evidence_end_guards(undead_evidence_map *map) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < map->guard_count; i++) {
+    uint8_t value = map->byte[map->guards[i].word];
+    if (value == BYTE_GUARDED || value == BYTE_CHOSEN) map->guards[kept++] = map->guards[i];
+  }
+  map->guard_count = kept;
+}
+
 static uint8_t guarded(undead_evidence_map *map, const undead_guard *guard) {
   switch (map->byte[guard->word]) {
   case BYTE_COUNTED:
     return add_guard(map, guard) ? BYTE_GUARDED : BYTE_RAW;
   case BYTE_GUARDED:
-    return widen(undead_evidence_guard(map, guard->word), guard) ? BYTE_GUARDED : BYTE_RAW;
-  case BYTE_TEXT:
-    return BYTE_RAW;
+    if (widen(undead_evidence_guard(map, guard->word), guard)) return BYTE_GUARDED;
+    return choose_also(map, guard);
+  case BYTE_TEXT: case BYTE_CHOSEN:
+    return choose_also(map, guard);
   case BYTE_BUFFER:
     return is_type_of_buffer(map, guard->word, guard->guard) ? BYTE_BUFFER : BYTE_RAW;
   default:
@@ -98,7 +158,7 @@ void undead_evidence_guard_all(undead_evidence_map *map, size_t base, size_t siz
 void undead_evidence_distrust(undead_evidence_map *map, size_t base, size_t size) {
   for (size_t at = base; at < base + size && at < UNDEAD_EVIDENCE_BYTES; at++) {
     uint8_t value = map->byte[at];
-    if (value == BYTE_COUNTED || value == BYTE_GUARDED || value == BYTE_TEXT || value == BYTE_BUFFER)
+    if (value == BYTE_COUNTED || value == BYTE_GUARDED || value == BYTE_TEXT || value == BYTE_BUFFER || value == BYTE_CHOSEN)
       map->byte[at] = BYTE_RAW;
   }
 }
@@ -106,7 +166,7 @@ void undead_evidence_distrust(undead_evidence_map *map, size_t base, size_t size
 // What a byte is if it is one thing in this case of an enum and another in that one. Where a case uses it not, it may
 // hold what another one left.
 uint8_t undead_evidence_merge(uint8_t one, uint8_t other) {
-  if (one == other) return one == BYTE_GUARDED || one == BYTE_BUFFER || one == BYTE_TEXT ? BYTE_RAW : one;
+  if (one == other) return one == BYTE_GUARDED || one == BYTE_BUFFER || one == BYTE_TEXT || one == BYTE_CHOSEN ? BYTE_RAW : one;
   bool weak_one = one == BYTE_NUMBER || one == BYTE_PADDING || one == BYTE_NONE;
   bool weak_other = other == BYTE_NUMBER || other == BYTE_PADDING || other == BYTE_NONE;
   if (!weak_one || !weak_other) return BYTE_RAW;
@@ -119,7 +179,7 @@ static undead_evidence of_bytes(uint8_t value) {
   static const undead_evidence evidence[] = {
     [BYTE_RAW] = UNDEAD_EVIDENCE_RAW, [BYTE_COUNTED] = UNDEAD_EVIDENCE_COUNTED, [BYTE_NUMBER] = UNDEAD_EVIDENCE_NUMBER,
     [BYTE_NONE] = UNDEAD_EVIDENCE_NONE, [BYTE_TEXT] = UNDEAD_EVIDENCE_TEXT, [BYTE_GUARDED] = UNDEAD_EVIDENCE_GUARDED,
-    [BYTE_BUFFER] = UNDEAD_EVIDENCE_BUFFER, [BYTE_PADDING] = UNDEAD_EVIDENCE_NUMBER,
+    [BYTE_BUFFER] = UNDEAD_EVIDENCE_BUFFER, [BYTE_PADDING] = UNDEAD_EVIDENCE_NUMBER, [BYTE_CHOSEN] = UNDEAD_EVIDENCE_RAW,
   };
   assert(value <= BYTE_PADDING);
   return evidence[value];

@@ -4,10 +4,11 @@
 #include "runtime/abi.h"
 #include "platform/own_data.h"
 #include "runtime/captures.h"
+#include "runtime/enum_tags.h"
 #include "runtime/evidence_internal.h"
 #include "runtime/memory_reader.h"
 
-enum { MAX_DEPTH = 16, MAX_CLASSES = 64, MAX_MERGED = 65536, MAX_EMPTY_CASES = 64, MAX_PROBE = 1024 };
+enum { MAX_DEPTH = 16, MAX_CLASSES = 64, MAX_MERGED = 65536, MAX_EMPTY_CASES = 64, MAX_PROBE = 1024, MAX_CHOICES = 256 };
 
 static void add_type(undead_evidence_map *map, uintptr_t type, size_t base, int depth);
 
@@ -128,12 +129,12 @@ static bool probe(uintptr_t type, size_t size, unsigned which, unsigned cases, u
     memset(bytes[i], i ? 0xA5 : 0x5A, sizeof bytes[i]);
     ((store_tag)store)(bytes[i], which, cases, (const void *)type);
   }
+  *guard = (undead_guard){0};
   size_t first = 0, last = size;
   while (first < size && bytes[0][first] != bytes[1][first]) first++;
   while (last > first && bytes[0][last - 1] != bytes[1][last - 1]) last--;
   if (first == last || first / 8 != (last - 1) / 8) return false;
   guard->guard = (uint32_t)(first & ~7ul);
-  guard->mask = 0;
   for (size_t at = first; at < last; at++)
     if (bytes[0][at] == bytes[1][at]) guard->mask |= 0xFFull << at % 8 * 8;
   uint64_t value;
@@ -177,8 +178,42 @@ static void add_single_payload(undead_evidence_map *map, const undead_field *pay
     undead_evidence_distrust(map, base, payload->size);
 }
 
+// How words of a payload are counted in some of the cases.
+typedef struct {
+  undead_guard guards[MAX_CHOICES];
+  uint32_t count, choice;
+} payload_choices;
+
+static void note_choices(payload_choices *choices, const undead_evidence_map *map, const undead_enum_tags *tags, uint32_t number, size_t base,
+                         size_t size) {
+  uint64_t value = tags->values[number];
+  undead_guard tag = {.guard = (uint32_t)(base + tags->offset), .mask = tags->mask, .first = value, .last = value, .within = true};
+  for (size_t word = base; word + 8 <= base + size && choices->choice < UINT32_MAX / 2; word += 8) {
+    uint32_t left = MAX_CHOICES - choices->count, most = left < UNDEAD_MOST_CHOICES ? left : UNDEAD_MOST_CHOICES;
+    if (left < 2) return;
+    choices->count += undead_evidence_choices(map, word, &tag, choices->choice, choices->guards + choices->count, most);
+    choices->choice += UNDEAD_MOST_CHOICES;
+  }
+}
+
+static void choose(undead_evidence_map *map, const payload_choices *choices, size_t base, size_t size) {
+  for (size_t word = base; word + 8 <= base + size; word += 8) {
+    undead_guard guards[UNDEAD_MOST_CHOICES];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < choices->count && count < UNDEAD_MOST_CHOICES; i++)
+      if (choices->guards[i].word == word) {
+        guards[count] = choices->guards[i];
+        // What has many cases in few words does not get all its numbers told apart further out.
+        guards[count].choice = count && choices->guards[i].choice == choices->guards[i - 1].choice ? guards[count - 1].choice : count;
+        count++;
+      }
+    if (count && count < UNDEAD_MOST_CHOICES && undead_evidence_word(map, word) == UNDEAD_EVIDENCE_RAW)
+      undead_evidence_choose(map, word, guards, count);
+  }
+}
+
 // Each byte is what all cases say, or raw.
-static void add_payloads(undead_evidence_map *map, const undead_fields *cases, size_t base, size_t size, int depth) {
+static void add_payloads(undead_evidence_map *map, uintptr_t type, const undead_fields *cases, size_t base, size_t size, int depth) {
   static uint8_t merged_pool[MAX_MERGED];
   static size_t used;
   if (base + size > UNDEAD_EVIDENCE_BYTES || size > MAX_MERGED - used) {
@@ -186,6 +221,9 @@ static void add_payloads(undead_evidence_map *map, const undead_fields *cases, s
     return;
   }
   uint8_t *merged = merged_pool + used;
+  undead_enum_tags tags;
+  payload_choices choices = {0};
+  bool tagged = base % 8 == 0 && undead_enum_tags_of(type, cases, &tags);
   uint32_t guards = map->guard_count, buffers = map->buffer_count;
   bool first = true;
   used += size;
@@ -195,12 +233,14 @@ static void add_payloads(undead_evidence_map *map, const undead_fields *cases, s
     add_field(map, &cases->field[i], base, depth);
     for (size_t at = 0; at < size; at++)
       merged[at] = first ? map->byte[base + at] : undead_evidence_merge(merged[at], map->byte[base + at]);
+    if (tagged) note_choices(&choices, map, &tags, i, base, size);
     first = false;
     map->guard_count = guards;
     map->buffer_count = buffers;
   }
   if (!first) memcpy(map->byte + base, merged, size);
   used -= size;
+  if (!first) choose(map, &choices, base, size);
 }
 
 static void add_enum(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
@@ -218,7 +258,7 @@ static void add_enum(undead_evidence_map *map, uintptr_t type, size_t base, int 
   size_t size = size_of(type);
   undead_evidence_set(map, base, size, BYTE_NUMBER);
   if (payloads == 1) add_single_payload(map, payload, empty, base, depth);
-  else if (payloads > 1) add_payloads(map, cases, base, size, depth);
+  else if (payloads > 1) add_payloads(map, type, cases, base, size, depth);
 }
 
 static void add_existential(undead_evidence_map *map, uintptr_t type, size_t base) {

@@ -107,6 +107,7 @@ static void keep_words(undead_layout *layout, undead_evidence_map *map) {
   }
   if ((layout->words = keep_copy(words, count))) layout->word_count = count;
   if ((layout->skip = keep_copy(skips, skip_count * sizeof *skips))) layout->skip_count = (uint16_t)skip_count;
+  undead_evidence_end_guards(map);
   if ((layout->guards = keep_copy(map->guards, map->guard_count * sizeof *map->guards)))
     layout->guard_count = (uint16_t)map->guard_count;
   if ((layout->buffers = keep_copy(map->buffers, map->buffer_count * sizeof *map->buffers)))

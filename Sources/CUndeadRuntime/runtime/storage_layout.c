@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 #include "platform/own_data.h"
 #include "runtime/evidence.h"
+#include "runtime/evidence_internal.h"
 #include "runtime/memory_reader.h"
 #include "runtime/runtime.h"
 #include "runtime/types.h"
@@ -36,7 +37,9 @@ static const uint8_t *words_of(undead_evidence_map *map, uintptr_t type, uint32_
 }
 
 // `map` is that of the words.
-static void keep_guards(undead_layout *layout, uint32_t which, const undead_evidence_map *map) {
+static void keep_guards(undead_layout *layout, uint32_t which, undead_evidence_map *map) {
+  undead_evidence_end_guards(map);
+  if (layout->strides[which] % 8) return;   // one word says what all of them are
   size_t size = map->guard_count * sizeof map->guards[0];
   undead_guard *guards = size && layout->element_words[which] ? undead_keep(size) : NULL;
   if (!guards) return;

@@ -313,7 +313,8 @@ typedef struct {
   uintptr_t base;               // where it begins
 } guarded_words;
 
-static undead_evidence evidence_of_guarded(guarded_words of, uint32_t offset) {
+// COUNTED if all guards of one choice agree.
+static undead_evidence evidence_of_guarded(guarded_words of, uint32_t offset, undead_evidence otherwise) {
   uint32_t low = 0, high = of.count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
@@ -321,9 +322,17 @@ static undead_evidence evidence_of_guarded(guarded_words of, uint32_t offset) {
     else high = middle;
   }
   if (low == of.count || of.guards[low].word != offset) return UNDEAD_EVIDENCE_RAW;
-  uint64_t value = word_at(of.base + of.guards[low].guard) & of.guards[low].mask;
-  bool empty = value >= of.guards[low].first && value <= of.guards[low].last;
-  return empty ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
+  while (low < of.count && of.guards[low].word == offset) {
+    uint32_t choice = of.guards[low].choice;
+    bool agree = true;
+    for (; low < of.count && of.guards[low].word == offset && of.guards[low].choice == choice; low++) {
+      const undead_guard *guard = &of.guards[low];
+      uint64_t value = word_at(of.base + guard->guard) & guard->mask;
+      agree &= (value >= guard->first && value <= guard->last) == guard->within;
+    }
+    if (agree) return UNDEAD_EVIDENCE_COUNTED;
+  }
+  return otherwise;
 }
 
 // How the buffer is used to which the word `index` of `words`, at `at`, belongs; its bytes from the buffer on are `before`.
@@ -365,7 +374,10 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {
   if (!words) return UNDEAD_EVIDENCE_RAW;
   switch (words[index]) {
   case UNDEAD_EVIDENCE_TEXT: return word_at(at) >> 63 ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_COUNTED;
-  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(guarded, (uint32_t)index * 8);
+  case UNDEAD_EVIDENCE_GUARDED: return evidence_of_guarded(guarded, (uint32_t)index * 8, UNDEAD_EVIDENCE_NUMBER);
+  // Of payloads that differ from case to case: looked at as memory without a type, and counted in some cases.
+  case UNDEAD_EVIDENCE_RAW:
+    return guarded.count ? evidence_of_guarded(guarded, (uint32_t)index * 8, UNDEAD_EVIDENCE_RAW) : UNDEAD_EVIDENCE_RAW;
   case UNDEAD_EVIDENCE_BUFFER: return evidence_in_buffer(words, index, at);
   default: return words[index];
   }

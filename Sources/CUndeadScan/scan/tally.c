@@ -90,7 +90,10 @@ static void add_reference(void *context, const undead_reference *reference) {
     if (closure) closure->counted++;
     return;
   }
-  if (reference->evidence == UNDEAD_EVIDENCE_RAW || reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
+  if (reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
+  // Of a word that one case of an enum counts, only the address itself.
+  bool disguised = (reference->value & UNDEAD_POINTER_MASK) != reference->address;
+  if (reference->evidence == UNDEAD_EVIDENCE_RAW && (!tally->body->layout || disguised)) return;
   uintptr_t block = undead_heap_block(tally->heap, reference->address);
   if (!block || block != reference->address || !(*undead_heap_word(tally->heap, block) & tally->bit)) return;
   if (undead_body_evidence(tally->body, reference->at) != UNDEAD_EVIDENCE_COUNTED) return;

@@ -82,6 +82,7 @@ enum {
   ABI_WITNESS_BYTES = ABI_WITNESS_EXTRA_INHABITANTS + 4,   // of all types; those of enums have more
   ABI_WITNESS_GET_ENUM_TAG = 88,
   ABI_WITNESS_PROJECT_ENUM = 96,
+  ABI_WITNESS_INJECT_TAG = 104,    // destructiveInjectEnumTag
 
   // MetadataValues.h: ContextDescriptorFlags; Metadata.h: TargetContextDescriptor and its heirs.
   ABI_CONTEXT_KIND_MASK = 0x1F,

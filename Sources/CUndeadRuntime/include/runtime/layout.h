@@ -38,11 +38,14 @@ typedef enum {
   UNDEAD_EVIDENCE_BUFFER,    // of an opaque existential: its dynamic type decides
 } undead_evidence;
 
-// A word of an optional value, of which another one tells that there is none: by a value between these, in some of its bytes.
+// A word of an optional value or of a payload, of which another one says whether it is in use: by a value between these, in some of its
+// bits. All guards of a word with the same `choice` have to agree; one such choice is enough.
 typedef struct {
   uint32_t word, guard;      // offsets
-  uint64_t mask;             // the bytes of the guard
+  uint64_t mask;             // the bits of the guard
   uint64_t first, last;
+  uint32_t choice;
+  bool within;               // in use with a value between these, otherwise with any other
 } undead_guard;
 
 // Words of an object, besides the first, that decide what its others are (variants.c).
@@ -75,7 +78,7 @@ typedef struct {
   uint32_t word_count;       // of `words`
   const uint8_t *words;      // undead_evidence of the word at 8 * i of an instance; what lies behind is raw
   uint16_t guard_count;
-  const undead_guard *guards;   // of the guarded words, ascending
+  const undead_guard *guards;   // of the guarded words, and of raw words that are counted in one case, ascending
   const uint8_t *element_words[2];   // of the words of an element, a single one if its stride is no multiple of 8;
                                      // NULL: raw
   uint16_t element_guard_count[2];
