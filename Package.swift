@@ -139,7 +139,8 @@ let package = Package(
       linkerSettings: toolLibraries.map { directory in
         [
           .unsafeFlags([
-            "-L", directory, "-Xclang-linker", "-B\(directory)", "-Xclang-linker", "-static-libgcc", "-Xclang-linker", "-no-pie",
+            "-L", directory, "-Xclang-linker", "-B\(directory)", "-Xclang-linker", "-static-libgcc", "-Xclang-linker",
+            "-no-pie",
           ])
         ]
       }),
