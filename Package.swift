@@ -251,6 +251,12 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
     for case .byNameItem(let dependency, _) in target.dependencies { rest.append(dependency) }
   }
   package.targets.removeAll { !needed.contains($0.name) }
+  // Of what reads and writes reports speed is not noticed, but how long the optimiser takes is. Heaps have many objects: what reads
+  // them is not among these.
+  for target in package.targets
+  where ["UndeadReport", "UndeadPage", "UndeadProfile", "UndeadTool"].contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+  }
 }
 
 extension Target {
