@@ -251,6 +251,7 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
     for case .byNameItem(let dependency, _) in target.dependencies { rest.append(dependency) }
   }
   package.targets.removeAll { !needed.contains($0.name) }
+  package.dependencies.removeLast(package.dependencies.count - 1)  // all but swift-argument-parser
   // Of what reads and writes reports speed is not noticed, but how long the optimiser takes is. Heaps have many objects: what reads
   // them is not among these.
   for target in package.targets
