@@ -12,9 +12,9 @@ let isWithoutInstrument = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1
   let hasTool = false
 #endif
 
-// A directory with nothing but the static library of C++: the tool starts faster with it, and without relocations.
-// scripts/undead asks for that where there is what it takes.
-let staticCxx = Context.environment["UNDEAD_STATIC_CXX"]
+// A directory with libraries that the tool is linked with before those of the system: the static one of C++, with which, and without
+// relocations, the tool starts faster, or all that it takes to start with an old C library. scripts/undead names it.
+let toolLibraries = Context.environment["UNDEAD_TOOL_LIBRARIES"]
 
 let preloadLink = Context.packageDirectory + "/Sources/UndeadPreload/Link"
 
@@ -136,8 +136,13 @@ let package = Package(
         "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
-      linkerSettings: staticCxx.map { directory in
-        [.unsafeFlags(["-L", directory, "-Xclang-linker", "-static-libgcc", "-Xclang-linker", "-no-pie"])]
+      linkerSettings: toolLibraries.map { directory in
+        [
+          .unsafeFlags([
+            "-L", directory, "-Xclang-linker", "-B\(directory)", "-Xclang-linker", "-static-libgcc", "-Xclang-linker",
+            "-no-pie",
+          ])
+        ]
       }),
     // `swift package undead ...` in a package that depends on this one; it builds the tool and its library.
     .plugin(
@@ -246,6 +251,13 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
     for case .byNameItem(let dependency, _) in target.dependencies { rest.append(dependency) }
   }
   package.targets.removeAll { !needed.contains($0.name) }
+  package.dependencies.removeLast(package.dependencies.count - 1)  // all but swift-argument-parser
+  // Of what reads and writes reports speed is not noticed, but how long the optimiser takes is. Heaps have many objects: what reads
+  // them is not among these.
+  for target in package.targets
+  where ["UndeadReport", "UndeadPage", "UndeadProfile", "UndeadTool"].contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+  }
 }
 
 extension Target {

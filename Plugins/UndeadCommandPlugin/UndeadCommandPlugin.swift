@@ -1,13 +1,16 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package undead ...`: the tool of this package, built beside its library, for the package that depends on it.
+/// `swift package undead ...`: the tool of this package, for the package that depends on it.
+///
+/// The tool is the one that `UNDEAD_TOOL` names, that of an artifact bundle that the package has as its binary target `undead`, or the
+/// `undead` in `PATH`, if it is of this version. Otherwise, or if `UNDEAD_TOOL` is empty, it is built beside its library.
 @main struct UndeadCommandPlugin: CommandPlugin {
   func performCommand(context: PluginContext, arguments: [String]) async throws {
     #if !(os(Linux) && arch(x86_64))
       throw Failure("programs are checked for leaks on x86-64 Linux only (Documentation/platforms.md)")
     #endif
-    let tool = try buildTool(context)
+    let tool = try toolToTake(context) ?? buildTool(context)
     var arguments = arguments
     switch arguments.first {
     case "test": try prepareTests(&arguments)
@@ -15,6 +18,57 @@ import PackagePlugin
     default: break
     }
     try start(tool, arguments, in: context.package.directoryURL)
+  }
+
+  /// One that is there already.
+  private func toolToTake(_ context: PluginContext) throws -> URL? {
+    let environment = ProcessInfo.processInfo.environment
+    if let path = environment["UNDEAD_TOOL"] { return path.isEmpty ? nil : URL(filePath: path) }
+    if let tool = try bundledTool(context.package) { return tool }
+    guard let version = Self.version(in: context.package) else { return nil }
+    let folders = (environment["PATH"] ?? "").split(separator: ":").map { URL(filePath: String($0)) }
+    return folders.map { $0.appending(path: "undead") }.first {
+      FileManager.default.isExecutableFile(atPath: $0.path) && Self.output(of: $0, "--version") == version
+    }
+  }
+
+  private func bundledTool(_ package: Package) throws -> URL? {
+    struct Information: Decodable {
+      struct Artifact: Decodable { let variants: [Variant] }
+      struct Variant: Decodable { let path: String, supportedTriples: [String] }
+      let artifacts: [String: Artifact]
+    }
+    let targets = package.targets.compactMap { $0 as? BinaryArtifactTarget }
+    guard let bundle = targets.first(where: { $0.name == "undead" })?.artifactURL else { return nil }
+    let information = try JSONDecoder().decode(
+      Information.self, from: Data(contentsOf: bundle.appending(path: "info.json")))
+    let variants = information.artifacts["undead"]?.variants ?? []
+    guard let variant = variants.first(where: { $0.supportedTriples.contains("x86_64-unknown-linux-gnu") }) else {
+      throw Failure("\(bundle.path) has no tool for this system")
+    }
+    return bundle.appending(path: variant.path)
+  }
+
+  /// The version of the package that this plugin is of, which `package` is or depends on.
+  private static func version(in package: Package) -> String? {
+    let header = package.directoryURL.appending(path: "Sources/CUndeadInterface/include/undead_version.h")
+    guard let text = try? String(contentsOf: header, encoding: .utf8) else {
+      return package.dependencies.lazy.compactMap { version(in: $0.package) }.first
+    }
+    return text.split(separator: "\"").dropFirst().first.map(String.init)
+  }
+
+  private static func output(of tool: URL, _ argument: String) -> String? {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = tool
+    process.arguments = [argument]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil, let data = try? pipe.fileHandleForReading.readToEnd() else { return nil }
+    process.waitUntilExit()
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   private func buildTool(_ context: PluginContext) throws -> URL {

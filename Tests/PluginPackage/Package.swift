@@ -1,7 +1,9 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// A package that has Undead in its tests only, as README says; scripts/test-plugin copies it and names the repository.
+// A package that has Undead in its tests only, as README says; scripts/test-plugin copies it and names the repository, and the artifact
+// bundle, which a package has by its URL and checksum otherwise.
+let bundle = Context.environment["UNDEAD_BUNDLE"].map { [Target.binaryTarget(name: "undead", path: $0)] } ?? []
 let package = Package(
   name: "Photos",
   products: [
@@ -10,7 +12,7 @@ let package = Package(
     .executable(name: "OtherApp", targets: ["OtherApp"]),
   ],
   dependencies: [.package(url: Context.environment["UNDEAD_URL"] ?? "", branch: "main")],
-  targets: [
+  targets: bundle + [
     .target(name: "Photos"),
     .executableTarget(name: "App", dependencies: ["Photos"]),
     .executableTarget(name: "OtherApp"),
