@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 int undead_trace_memory_file(const char *name) {
-  // memfd_create is newer than the oldest C library that this works with (platform/c_library.h).
+  // memfd_create is newer than the oldest C library that this works with (platform/images/c_library.h).
   int descriptor = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
   return descriptor < 0 ? -errno : descriptor;
 }

@@ -5,4 +5,4 @@
 #define CLONE_UNTRACED 0
 #undef CLONE_FS
 #define CLONE_FS 0
-#include "world/clone_arm64.c"
+#include "world/helper/clone_arm64.c"

@@ -1,11 +1,11 @@
-// What platform/processor.h and registers.h say of a processor, against the processor (or qemu's idea of it) and glibc. The same
+// What platform/processor/processor.h and registers.h say of a processor, against the processor (or qemu's idea of it) and glibc. The same
 // program runs on x86-64: scripts/test-arm64.
 #define _GNU_SOURCE
-#include "platform/registers.h"
-#include "platform/thread_storage.h"
-#include "world/clone.h"
-#include "world/note.h"
-#include "world/sigaction.h"
+#include "platform/processor/registers.h"
+#include "platform/processor/thread_storage.h"
+#include "world/helper/clone.h"
+#include "world/threads/note.h"
+#include "world/threads/sigaction.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>

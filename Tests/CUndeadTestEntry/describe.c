@@ -3,12 +3,12 @@
 // For tests only: the runtime layer as seen from Swift.
 #define _GNU_SOURCE
 #include "undead_test_runtime.h"
-#include "platform/maps.h"
-#include "platform/own_data.h"
-#include "platform/processor.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/own_data.h"
+#include "platform/processor/processor.h"
 #include "runtime/abi.h"
-#include "runtime/memory_reader.h"
-#include "runtime/naming.h"
+#include "runtime/metadata/memory_reader.h"
+#include "runtime/names/naming.h"
 #include <malloc.h>
 
 enum { MAX_WORDS = 512, MAX_BYTES = MAX_WORDS * 8 };

@@ -2,8 +2,8 @@
 #if UNDEAD_SUPPORTED && UNDEAD_TEST_ENTRY
 // A source of facts that is given up while it is guarded, and a crash in the guard of a later check.
 #include "undead_test_session.h"
-#include "session/facts.h"
-#include "session/guard.h"
+#include "session/sections/facts.h"
+#include "session/signals/guard.h"
 #include <sched.h>
 #include <signal.h>
 #include <string.h>

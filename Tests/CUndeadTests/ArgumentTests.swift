@@ -48,7 +48,7 @@ import UndeadTestSupport
   @Test func laterVersionsOfTheCLibraryRefuseAlignments() throws {
     let path = try Recorder.temporaryPath("versions")
     let source = Recorder.fixtures.appending(path: "record/versions.c").path
-    let numbers = InstrumentSources.Layer.platform.folder.appending(path: "platform/read_text.c").path
+    let numbers = InstrumentSources.Layer.platform.folder.appending(path: "platform/system/read_text.c").path
     try Recorder.run("clang", InstrumentSources.includeOptions + [source, numbers, "-o", path]).expectSuccess()
     let refusing = try Recorder.run(path, []).output.split(separator: "\n").filter { $0.hasSuffix(" 1") }
     #expect(refusing == ["2.38 1", "2.38.1 1", "2.40 1", "2.100 1", "3.0 1", "3 1"])

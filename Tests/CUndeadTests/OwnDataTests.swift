@@ -3,7 +3,7 @@ import UndeadTestSupport
 
 /// What the instrument's variables name, nobody holds: they lie apart from those of the program, and are no roots.
 @Suite(.timeLimit(.minutes(20))) struct OwnDataTests {
-  /// A file that defines a variable includes `platform/own_data.h`.
+  /// A file that defines a variable includes `platform/memory/own_data.h`.
   @Test func everyVariableLiesInASectionOfItsOwn() throws {
     let object = try Recorder.temporaryPath("layers.o")
     let files = InstrumentSources.Layer.allCases.flatMap(\.files)

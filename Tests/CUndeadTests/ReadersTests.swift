@@ -7,10 +7,10 @@ import UndeadTestSupport
   @Test func headersOfFilesAndImagesAreTheSameAndDamageIsHarmless() throws {
     let id = "0123456789abcdef0123456789abcdef01234567"
     let program = try build(
-      "segments", ["platform/segments.c"], options: ["-fsanitize=address", "-Wl,--build-id=0x\(id)"])
+      "segments", ["platform/maps/segments.c"], options: ["-fsanitize=address", "-Wl,--build-id=0x\(id)"])
     try Recorder.run(program, [program, id]).expectSuccess()
     // Of a longer one the start counts.
-    let long = try build("segments", ["platform/segments.c"], options: ["-Wl,--build-id=0x\(id)\(id)"])
+    let long = try build("segments", ["platform/maps/segments.c"], options: ["-Wl,--build-id=0x\(id)\(id)"])
     try Recorder.run(long, [long, "\(id)\(id.prefix(2))"]).expectSuccess()
   }
 
@@ -26,8 +26,8 @@ import UndeadTestSupport
     let readers = try files.filter { ["c", "h", "swift"].contains(($0 as NSString).pathExtension) }.filter { file in
       try String(contentsOf: sources.appending(path: file), encoding: .utf8).contains("/maps\"")
     }
-    // Others include "platform/maps.h", whose name does not end so.
-    #expect(readers.sorted() == ["CUndeadPlatform/platform/maps_lines.c", "UndeadSystem/MemoryMap.swift"])
+    // Others include "platform/maps/maps.h", whose name does not end so.
+    #expect(readers.sorted() == ["CUndeadPlatform/platform/maps/maps_lines.c", "UndeadSystem/MemoryMap.swift"])
   }
 
   private func build(_ name: String, _ files: [String], options: [String] = []) throws -> String {

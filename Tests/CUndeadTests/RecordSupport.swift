@@ -11,7 +11,7 @@ enum Recorder {
     InstrumentSources.Layer.platform.files + InstrumentSources.Layer.record.files
     + [fixtures.appending(path: "record/preload.c").path]
 
-  /// As on a system whose C library has nothing that is newer than 2.26 (`platform/c_library.c`).
+  /// As on a system whose C library has nothing that is newer than 2.26 (`platform/images/c_library.c`).
   static let old = "-O0, old C library"
 
   private static let objects = Dictionary(uniqueKeysWithValues: [old, "-O0", "-O1", "-O2"].map { ($0, Once()) })

@@ -1,5 +1,5 @@
 // Whether the instrument is compiled: it knows one kernel, one processor and one C library. Everywhere else each file of
-// it is empty, and `CUndead/session/unsupported.c` answers in its place (Documentation/platforms.md). This is the only
+// it is empty, and `CUndead/session/interface/unsupported.c` answers in its place (Documentation/platforms.md). This is the only
 // place that decides.
 #pragma once
 

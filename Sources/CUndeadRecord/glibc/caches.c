@@ -2,8 +2,8 @@
 #if UNDEAD_SUPPORTED
 // What threads keep of what they freed (tcache). The place of the table is found where all that it lists are blocks of the right size.
 #include "glibc/heap_internal.h"
-#include "platform/maps.h"
-#include "platform/processor.h"
+#include "platform/maps/maps.h"
+#include "platform/processor/processor.h"
 
 #define MOST_LENGTH 65536u
 

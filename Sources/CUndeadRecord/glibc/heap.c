@@ -2,9 +2,9 @@
 #if UNDEAD_SUPPORTED
 #include "glibc/heap.h"
 #include "glibc/heap_internal.h"
-#include "platform/maps.h"
-#include "platform/memory.h"
-#include "platform/own_data.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/own_data.h"
 #include <stdio.h>
 #include <string.h>
 

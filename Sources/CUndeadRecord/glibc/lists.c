@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 // The lists of free chunks that arenas have: bins, and fast bins up to glibc 2.42.
 #include "glibc/heap_internal.h"
-#include "platform/maps.h"
+#include "platform/maps/maps.h"
 
 static bool leads_back(uintptr_t chunk, uintptr_t link, uintptr_t self) {
   return chunk % 16 == 0 && undead_is_readable(chunk, CHUNK_SMALLEST) && undead_glibc_word(chunk + link) == self;

@@ -5,10 +5,10 @@
 // count that border on others, with the largest of the rest; or they are looked for in fewer places.
 #define _GNU_SOURCE
 #include "glibc/heap_internal.h"
-#include "platform/maps.h"
-#include "platform/memory.h"
-#include "platform/page.h"
-#include "platform/processor.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/page.h"
+#include "platform/processor/processor.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

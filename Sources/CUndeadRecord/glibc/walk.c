@@ -2,9 +2,9 @@
 #if UNDEAD_SUPPORTED
 // Memory that arenas have from the system, chunk by chunk.
 #include "glibc/heap_internal.h"
-#include "platform/maps.h"
-#include "platform/page.h"
-#include "platform/processor.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/page.h"
+#include "platform/processor/processor.h"
 
 #define MOST_GAP (1ull << 30)      // of memory that others had from sbrk
 #define MOST_HEAPS 1000000u

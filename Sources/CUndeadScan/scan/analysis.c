@@ -2,13 +2,13 @@
 #if UNDEAD_SUPPORTED
 #include "scan/analysis.h"
 #include "record/avoid.h"
-#include "scan/certainty.h"
+#include "scan/counts/certainty.h"
 #include "scan/census.h"
-#include "scan/counts.h"
-#include "scan/graph_walk.h"
-#include "scan/held.h"
-#include "scan/switched.h"
-#include "scan/unsure.h"
+#include "scan/counts/counts.h"
+#include "scan/graph/graph_walk.h"
+#include "scan/bodies/held.h"
+#include "scan/mark/switched.h"
+#include "scan/mark/unsure.h"
 #include "world/crew.h"
 
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {

@@ -1,12 +1,12 @@
 // The steps of a scan that only read the view: references and marks, counts, suspects, paths, findings. Each works on what the
 // one before it left: marks in the registry's words, then lists in the storage.
 #pragma once
-#include "scan/closed.h"
-#include "scan/collect.h"
-#include "scan/mark.h"
-#include "scan/paths.h"
-#include "scan/suspects.h"
-#include "scan/view.h"
+#include "scan/counts/closed.h"
+#include "scan/view/collect.h"
+#include "scan/mark/mark.h"
+#include "scan/paths/paths.h"
+#include "scan/suspects/suspects.h"
+#include "scan/view/view.h"
 
 typedef struct {
   undead_bodies bodies;

@@ -1,9 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#include "platform/memory.h"
+#include "platform/memory/memory.h"
 #include "runtime/abi.h"
 #include "scan/analysis.h"
-#include "scan/owners.h"
+#include "scan/paths/owners.h"
 
 // What the functions below work on.
 typedef struct {

@@ -47,7 +47,7 @@ struct HeldByKernel {
   }
 
   /// The kernel walks from the first signal to each one that is asked for, while the program stands still: so many take a
-  /// millisecond or two, 60,000 half a minute. The number is that of scan/kernel_held.c.
+  /// millisecond or two, 60,000 half a minute. The number is that of scan/roots/kernel_held.c.
   private static let mostSignals: UInt64 = 512
 
   /// What comes with the signals that wait for a thread, or for the process; false if there are too many.

@@ -8,13 +8,13 @@ extension Snapshot {
 }
 
 extension LeakReport.Premises {
-  /// How a check begins its refusal, if a fact failed that any answer rests on (`scan/premises.c`).
+  /// How a check begins its refusal, if a fact failed that any answer rests on (`scan/premises/premises.c`).
   package static let noAnswer = "no answer about leaks"
 
   /// Why nothing is known about leaks, if that is so.
   package var leaksAreUnknown: String? { failed.first { $0.hasPrefix(Self.noAnswer) } }
 
-  /// True if uses of dead objects were asked for, and a fact failed that finding them rests on (`scan/premises.c`).
+  /// True if uses of dead objects were asked for, and a fact failed that finding them rests on (`scan/premises/premises.c`).
   package var zombiesMayBeMissed: Bool { failed.contains { $0.hasPrefix("uses of dead objects may be missed") } }
 }
 

@@ -36,7 +36,7 @@ struct SystemChecks {
 
   /// Those whose blocks are known (`glibc/layout.h`).
   static let knownGlibc = 34...43
-  /// The oldest one that has what the preloaded library needs (`platform/c_library.h`).
+  /// The oldest one that has what the preloaded library needs (`platform/images/c_library.h`).
   static let oldestGlibc = 26
 
   func glibc(version: String?) -> Diagnosis {

@@ -26,7 +26,7 @@ typedef struct {
   const uintptr_t *stack_pointers;   // and theirs, in the same order
   uint32_t thread_count;
   undead_glibc_area data;            // libc's writable data
-  size_t storage_near, storage_far;  // places of libc's thread-local storage (platform/thread_storage.h)
+  size_t storage_near, storage_far;  // places of libc's thread-local storage (platform/processor/thread_storage.h)
   bool ended;                        // the program never goes on: arenas that are locked are read as they are, too
   // What was found.
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables

@@ -1,7 +1,7 @@
 // Entering and leaving the allocator's hooks, and a gate behind them. While it is closed, whoever comes out of a hook
 // waits there: a thread that must not be stopped inside only has to be given time, however little it gets to run.
 #pragma once
-#include "platform/thread_state.h"
+#include "platform/memory/thread_state.h"
 #include "record/abandoned.h"
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 // The table of live blocks: one 32-bit word for each 16-byte granule of the address space.
 #pragma once
-#include "platform/processor.h"
+#include "platform/processor/processor.h"
 #include "unwind/backtrace.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 // A word that is not 0 stands at the granule where a live block starts.
-// Bits 0-26: backtrace id (1 = "live, no backtrace", or an empty one: undead_backtrace_none). Bits 28-31: the scan's (scan/heap.h), 0 outside of one.
+// Bits 0-26: backtrace id (1 = "live, no backtrace", or an empty one: undead_backtrace_none). Bits 28-31: the scan's (scan/blocks/heap.h), 0 outside of one.
 #define UNDEAD_WORD_BACKTRACE 0x07FFFFFFu
 #define UNDEAD_WORD_OWN 0x08000000u   // only where undead_registry_own_bit is set: not inherited from the parent process
 #define UNDEAD_WORD_MARK 0x80000000u
@@ -27,7 +27,7 @@ typedef struct {
   uint32_t word[UNDEAD_LEAF_GRANULES];
   uint8_t touched[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // 0 where no block ever was
   uint8_t sparse[UNDEAD_LEAF_GRANULES >> 1];                     // while backtraces are sampled: record/sparse.h
-  uint64_t lately[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // the next group of the list of those (record/recent.c)
+  uint64_t lately[UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT];   // the next group of the list of those (record/blocks/recent.c)
 } undead_leaf;
 
 extern undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];

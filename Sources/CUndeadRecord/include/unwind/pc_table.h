@@ -1,7 +1,7 @@
 // Every return address that was ever seen, with its unwind rule. Entries are never removed; reads take no lock.
 #pragma once
 #include "unwind/rule_x86_64.h"
-#include "platform/spread.h"
+#include "platform/memory/spread.h"
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)

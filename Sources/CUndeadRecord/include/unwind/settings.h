@@ -1,4 +1,4 @@
-// How backtraces are taken. Recording decides (record/mode.c).
+// How backtraces are taken. Recording decides (record/mode/mode.c).
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // Walks a stack frame by frame, without a cache: exact on any stack, also in a signal handler.
 #pragma once
-#include "platform/thread_state.h"
+#include "platform/memory/thread_state.h"
 #include "unwind/pc_table.h"
 #include <stdint.h>
 

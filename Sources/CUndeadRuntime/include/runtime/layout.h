@@ -32,7 +32,7 @@ typedef enum {
   UNDEAD_EVIDENCE_NUMBER,    // of integer, floating-point or character types, padding, or dead: no reference
   UNDEAD_EVIDENCE_NONE,      // weak, unowned or unused: keeps nothing alive
   UNDEAD_EVIDENCE_PERHAPS,   // a counted reference if it is in use, which is unknown
-  // Only in tables, where other words decide: undead_body_evidence (scan/body.h) yields one of the above.
+  // Only in tables, where other words decide: undead_body_evidence (scan/bodies/body.h) yields one of the above.
   UNDEAD_EVIDENCE_TEXT,      // of a string: a counted reference unless the top bit is set
   UNDEAD_EVIDENCE_GUARDED,   // counted unless the word that guards it says that there is no value
   UNDEAD_EVIDENCE_BUFFER,    // of an opaque existential: its dynamic type decides

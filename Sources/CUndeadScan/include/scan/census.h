@@ -16,7 +16,7 @@ typedef struct undead_census {
 #define UNDEAD_CENSUS_MEMORY 1u        // memory without a type
 #define UNDEAD_CENSUS_SIDE_TABLES 2u   // of weak references
 
-struct undead_bodies;   // scan/body.h
+struct undead_bodies;   // scan/bodies/body.h
 
 void undead_census_clear(undead_census *census);
 // Fills in the table. The blocks that are reached must be marked; only while the world is stopped.

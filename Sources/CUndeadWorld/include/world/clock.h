@@ -1,6 +1,6 @@
 // Time and short pauses by raw system calls.
 #pragma once
-#include "platform/processor.h"
+#include "platform/processor/processor.h"
 #include <time.h>
 
 static inline uint64_t undead_now(void) {

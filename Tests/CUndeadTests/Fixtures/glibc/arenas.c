@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "../record/check.h"
 #include "glibc/heap.h"
-#include "platform/maps.h"
+#include "platform/maps/maps.h"
 #include "record/registry.h"
 #include <gnu/libc-version.h>
 #include <link.h>

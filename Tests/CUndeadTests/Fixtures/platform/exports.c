@@ -1,6 +1,6 @@
 // exports LIBRARY: each symbol that the library exports is found by its name, others are not, and no damage of the tables
 // leads out of them: the file is mapped with nothing behind it.
-#include "platform/exports.h"
+#include "platform/images/exports.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>

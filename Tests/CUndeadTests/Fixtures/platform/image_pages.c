@@ -1,6 +1,6 @@
 // Pages of code that are as in the file are let go and come back; a segment with one that was changed stays as it is.
 #define _GNU_SOURCE
-#include "platform/image_pages.h"
+#include "platform/images/image_pages.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // The map read into a buffer of the caller's is that of the file, however small the buffer: lines that it cannot hold are left out.
-#include "platform/maps.h"
+#include "platform/maps/maps.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

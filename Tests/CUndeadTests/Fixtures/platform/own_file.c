@@ -1,5 +1,5 @@
 // What the instrument makes of a name: "own PATH" writes into its own file, "beside PATH" and "destination PATH" print a path.
-#include "platform/own_file.h"
+#include "platform/system/own_file.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // segments FILE: the program headers and the build id are the same in a file and in its image; damaged headers lead nowhere.
 #define _GNU_SOURCE
-#include "platform/segments.h"
+#include "platform/maps/segments.h"
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>

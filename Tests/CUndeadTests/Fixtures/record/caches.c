@@ -2,9 +2,9 @@
 // and the hooks may be called in any order. Linked with the sources of the instrument; an argument: the lists are not known.
 #define _GNU_SOURCE
 #include "check.h"
-#include "platform/thread_state.h"
+#include "platform/memory/thread_state.h"
 #include "record/mode.h"
-#include "record/thread_cache.h"
+#include "record/hooks/thread_cache.h"
 #include <gnu/libc-version.h>
 #include <malloc.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #include "record/mode.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
-#include "unwind/capture_x86_64.h"
+#include "unwind/capture/capture_x86_64.h"
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include "record/scopes.h"
 #include "undead_scopes.h"
 #include "unwind/backtrace.h"
-#include "unwind/store.h"
+#include "unwind/store/store.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

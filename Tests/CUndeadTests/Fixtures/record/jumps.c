@@ -5,9 +5,9 @@
 #include "known.h"
 #include "record/gate.h"
 #include "record/registry.h"
-#include "record/thread_cache.h"
+#include "record/hooks/thread_cache.h"
 #include "unwind/backtrace.h"
-#include "unwind/capture_x86_64.h"
+#include "unwind/capture/capture_x86_64.h"
 #include "unwind/settings.h"
 #include <pthread.h>
 #include <setjmp.h>

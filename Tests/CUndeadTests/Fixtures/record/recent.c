@@ -1,6 +1,6 @@
 // Groups where blocks were allocated lately: none is missed and none is there twice, whoever else allocates or makes them old.
 #define _GNU_SOURCE
-#include "platform/memory.h"
+#include "platform/memory/memory.h"
 #include "record/registry.h"
 #include <assert.h>
 #include <pthread.h>

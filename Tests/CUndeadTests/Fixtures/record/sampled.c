@@ -4,11 +4,11 @@
 #include "check.h"
 #include "record/registry.h"
 #include "record/sample.h"
-#include "record/sample_governor.h"
-#include "record/sample_math.h"
+#include "record/samples/sample_governor.h"
+#include "record/samples/sample_math.h"
 #include "record/sparse.h"
 #include "unwind/backtrace.h"
-#include "unwind/store.h"
+#include "unwind/store/store.h"
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>

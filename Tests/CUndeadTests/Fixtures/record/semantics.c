@@ -2,7 +2,7 @@
 // the instrument.
 #define _GNU_SOURCE
 #include "check.h"
-#include "platform/thread_state.h"
+#include "platform/memory/thread_state.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
-#include "unwind/capture_x86_64.h"
+#include "unwind/capture/capture_x86_64.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

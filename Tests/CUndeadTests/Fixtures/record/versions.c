@@ -1,5 +1,5 @@
 // Which versions of the C library refuse alignments that are no power of two.
-#include "record/libc_version.h"
+#include "record/hooks/libc_version.h"
 #include <stdio.h>
 
 int main(void) {

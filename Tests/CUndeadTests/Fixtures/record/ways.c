@@ -8,7 +8,7 @@
 #include "record/registry.h"
 #include "record/way.h"
 #include "undead_scopes.h"
-#include "unwind/store.h"
+#include "unwind/store/store.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>

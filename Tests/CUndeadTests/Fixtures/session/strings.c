@@ -1,7 +1,7 @@
 // The texts of a snapshot: each one once, and found again, whatever order the elements of collections come in.
 #include "../record/check.h"
-#include "session/string_table.c"
-#include "session/vector.c"
+#include "session/buffers/string_table.c"
+#include "session/buffers/vector.c"
 #include <stdlib.h>
 
 #define MANY 200000

@@ -4,7 +4,7 @@
 #include "../record/check.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
-#include "unwind/capture_x86_64.h"
+#include "unwind/capture/capture_x86_64.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // For every call in a library: the rule that its unwind information gives for the return address, and the one that is
 // found by following the code, must be the same. Linked with the sources of the instrument; the argument is the library.
 #define _GNU_SOURCE
-#include "unwind/dwarf_reader.h"
-#include "unwind/guess_x86_64.h"
-#include "unwind/instruction_x86_64.h"
+#include "unwind/rules/dwarf_reader.h"
+#include "unwind/rules/guess_x86_64.h"
+#include "unwind/rules/instruction_x86_64.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

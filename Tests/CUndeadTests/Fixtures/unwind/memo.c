@@ -2,8 +2,8 @@
 // what called an outer frame, or by the size of frames of which the sum stays the same. Linked with the instrument.
 #define _GNU_SOURCE
 #include "unwind/backtrace.h"
-#include "platform/thread_state.h"
-#include "unwind/capture_x86_64.h"
+#include "platform/memory/thread_state.h"
+#include "unwind/capture/capture_x86_64.h"
 #include <alloca.h>
 #include <pthread.h>
 #include <stdio.h>

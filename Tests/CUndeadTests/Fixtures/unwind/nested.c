@@ -1,7 +1,7 @@
 // Captures, with and without the cache, must agree also when a signal handler captures in the middle of a capture.
 // Linked with the sources of the instrument.
 #define _GNU_SOURCE
-#include "platform/thread_state.h"
+#include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
 #include "unwind/settings.h"
 #include "unwind/walk_x86_64.h"

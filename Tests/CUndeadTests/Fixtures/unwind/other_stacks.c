@@ -2,10 +2,10 @@
 // their memory. Each is compared with a walk that asks the kernel for every page. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
-#include "platform/memory.h"
-#include "platform/thread_state.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
-#include "unwind/capture_x86_64.h"
+#include "unwind/capture/capture_x86_64.h"
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -407,7 +407,7 @@ static void filter_calls(struct sock_filter *filter, unsigned short length) {
 #define IF_EQUAL(value, skipped, skipped_else) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skipped, skipped_else)
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
 
-// Whoever asks for a page (platform/memory.h), in either way, is ended.
+// Whoever asks for a page (platform/memory/memory.h), in either way, is ended.
 static void forbid_questions(void) {
   struct sock_filter filter[] = {
       LOAD(offsetof(struct seccomp_data, nr)),

@@ -1,11 +1,11 @@
 // Backtraces of random frames, many of them siblings, that four threads add at once: each is there once, and reads as it was.
-#include "unwind/store.h"
+#include "unwind/store/store.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// platform/c_library.c: a program with threads.
+// platform/images/c_library.c: a program with threads.
 const char *undead_single_threaded = "";
 
 enum { THREADS = 4, BACKTRACES = 30000, DEPTH = 12 };

@@ -3,9 +3,9 @@
 // compared with a walk that asks the kernel for every page. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
-#include "platform/thread_state.h"
+#include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
-#include "unwind/capture_x86_64.h"
+#include "unwind/capture/capture_x86_64.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>

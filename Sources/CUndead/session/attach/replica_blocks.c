@@ -1,0 +1,139 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// The blocks of a program that was not recorded.
+#define _GNU_SOURCE
+#include "glibc/heap.h"
+#include "platform/images/c_library.h"
+#include "platform/maps/holes.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/own_data.h"
+#include "platform/processor/registers.h"
+#include "platform/maps/segments.h"
+#include "platform/processor/thread_storage.h"
+#include "session/attach/replica.h"
+#include "session/buffers/text.h"
+#include "world/given.h"
+#include "world/helper.h"
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+
+#define MOST_ATTEMPTS 64
+
+static undead_glibc_heap heap;
+
+static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size, (void)context;
+  uintptr_t own = (uintptr_t)__builtin_thread_pointer(), inside = (uintptr_t)gnu_get_libc_version;
+  undead_segments segments = undead_segments_of(info->dlpi_phdr, info->dlpi_phnum);
+  if (inside < info->dlpi_addr + segments.low || inside >= info->dlpi_addr + segments.high) return 0;
+  undead_glibc_area data = {UINTPTR_MAX, 0};
+  size_t storage = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t low = info->dlpi_addr + segment->p_vaddr, high = low + segment->p_memsz;
+    if (segment->p_type == PT_TLS) storage = segment->p_memsz;
+    if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) data = (undead_glibc_area){low, high};
+  }
+  heap.data = data;
+  undead_storage_places(own, (uintptr_t)info->dlpi_tls_data, storage, &heap.storage_near, &heap.storage_far);
+  return 1;
+}
+
+static bool list_threads(const undead_replica_request *request) {
+  const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
+  size_t room = request->thread_count + 1ull;
+  uintptr_t *pointers = undead_map(2 * room * sizeof *pointers), *stacks = pointers + room;
+  if (!pointers) return false;
+  heap.thread_count = 0;
+  heap.threads = pointers;
+  heap.stack_pointers = stacks;
+  for (uint32_t i = 0; i < request->thread_count; i++) {
+    undead_user_registers registers;
+    memcpy(&registers, threads[i].registers, sizeof registers);
+    if (!undead_user_tp(&registers)) continue;
+    stacks[heap.thread_count] = undead_user_sp(&registers);
+    pointers[heap.thread_count++] = undead_user_tp(&registers);
+  }
+  return true;
+}
+
+static void tell(undead_replica_request *request, const char *what, const char *detail) {
+  undead_text text = undead_text_in(request->message, sizeof(request->message));
+  undead_text_add(&text, what);
+  undead_text_add(&text, detail);
+  undead_text_add(&text, "; glibc ");
+  undead_text_add(&text, gnu_get_libc_version());
+}
+
+// Without locks, as in a program with one thread, only an instruction in libc's code tells that somebody is at work there.
+static bool is_somebody_in_libc(const undead_replica_request *request) {
+  const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
+  for (uint32_t i = 0; i < request->thread_count; i++) {
+    undead_user_registers registers;
+    memcpy(&registers, threads[i].registers, sizeof registers);
+    char path[4096];
+    bool in_call = threads[i].flags & UNDEAD_REPLICA_IN_CALL;
+    if (!in_call && undead_mapping_path(undead_user_pc(&registers), path, sizeof path) && strstr(path, "/libc")) return true;
+  }
+  return false;
+}
+
+static int find_work(void *result) {
+  *(undead_glibc_result *)result = undead_glibc_find(&heap);
+  return 0;
+}
+
+// Pages of the map that cannot be read (guards, for one) show when they are met.
+static undead_glibc_result find_blocks(void) {
+  undead_glibc_result result = UNDEAD_GLIBC_NO_MEMORY;
+  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    undead_helper_report report = undead_helper_run(find_work, &result, 0);
+    if (report.end == UNDEAD_HELPER_DONE) return result;
+    bool hole = report.value == SIGSEGV || report.value == SIGBUS;
+    if (!hole || !undead_hole_note(report.fault) || !undead_maps_refresh()) break;
+    undead_glibc_start_again(&heap);
+  }
+  undead_text_copy(heap.message, sizeof heap.message, "they cannot be read");
+  return UNDEAD_GLIBC_UNSETTLED;
+}
+
+// What the program calls by the name of malloc, if it is not libc's: the path of its file, else NULL.
+static const char *other_allocator(void) {
+  const undead_module *libc = undead_module_of((uintptr_t)gnu_get_libc_version);
+  void *program = undead_open_library(NULL, RTLD_LAZY);   // not this library, which has its own functions first
+  const undead_module *module = program ? undead_module_of((uintptr_t)undead_symbol(program, "malloc")) : NULL;
+  return module && libc && module != libc ? module->path : NULL;
+}
+
+undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
+  const char *other = other_allocator();
+  if (other) {
+    tell(request, "the program has another allocator than glibc's, whose blocks cannot be told: ", other);
+    return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  }
+  if (!dl_iterate_phdr(visit_image, NULL) || !list_threads(request)) {
+    tell(request, "the C library was not found", "");
+    return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  }
+  heap.ended = request->flags & UNDEAD_REPLICA_CORE;
+  switch (find_blocks()) {
+  case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
+  case UNDEAD_GLIBC_LOCKED:
+    // What has ended can not be looked at again.
+    tell(request, heap.ended ? "malloc's tables do not agree: " : "malloc is at work: ", heap.message);
+    return heap.ended ? UNDEAD_REPLICA_ALLOCATOR_UNKNOWN : UNDEAD_REPLICA_ALLOCATOR_BUSY;
+  case UNDEAD_GLIBC_NO_MEMORY: tell(request, "there is no memory for the table of blocks", ""); return UNDEAD_REPLICA_FAILED;
+  case UNDEAD_GLIBC_UNSETTLED:
+    tell(request, "malloc's tables do not agree: ", heap.message);
+    return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+  case UNDEAD_GLIBC_UNKNOWN: break;
+  }
+  // An arena some of whose lists are just changed is none by its looks.
+  tell(request, "the allocator is not understood: ", heap.message);
+  return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
+}
+#endif

@@ -1,0 +1,69 @@
+// One look for leaks: a scan and its snapshot, on a thread made for it. At most one is under way in a process.
+#pragma once
+#include "scan/proof.h"
+#include "scan/scan.h"
+#include "session/sections/facts.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  char trigger[32];               // `exit`, `signal N`, `request`, `api`
+  undead_scan_options options;
+  undead_facts *facts;            // what the layers above know; NULL if there are none
+  bool in_session;                // numbered snapshot in the session directory, progress in the state file
+  bool to_memory;                 // else, out of a session: to the file `path`
+  char path[1024];
+  bool counts_types;              // no snapshot, but a census file
+  bool compares_only;             // no snapshot: what leaked is compared with what leaked before (session/check/refute.h)
+  bool with_heap;                 // the snapshot is to be a heap file
+  undead_proof *proof;            // not NULL: only this is searched for, while the program runs
+  int final_signal;               // ends the process with this signal when done; 0: none
+  bool unattended;                // nobody waits for the result
+  // While it is under way.
+  int file;                       // the snapshot, -1: none is open
+  // Results.
+  bool succeeded;
+  bool without_swift;             // no Swift runtime: there is nothing to look for
+  char message[512];              // why it failed
+  void *bytes;
+  size_t size;
+} undead_check;
+
+// Claims the check, which then has all fields 0, or returns NULL if another one is under way. Async-signal-safe.
+undead_check *undead_check_try_claim(void);
+
+// The same, waiting for the other one; NULL if that one makes no progress any more.
+undead_check *undead_check_claim(void);
+
+// Starts the thread for a claimed check. On failure fills in the message and returns false: the claim remains.
+bool undead_check_start(undead_check *check);
+
+// Waits for a started check. False if it makes no progress any more: it is then given up, never to be claimed again.
+bool undead_check_wait(undead_check *check);
+
+// Lets the check that runs when the program ends finish it by `signal`. False if that check does not run, or is to end
+// by a signal already. Async-signal-safe.
+bool undead_check_end_with(int signal);
+
+// Gives the claim back.
+void undead_check_release(undead_check *check);
+
+// Around a signal handler that may start a check. The check waits, not for long, until handlers have ended: the frames
+// of one on the interrupted stack hold what ended calls left there, which would hide leaks. Async-signal-safe.
+void undead_check_handler_begins(void);
+void undead_check_handler_ends(void);
+
+// Around a fork: the child must not inherit locks of the Swift runtime or of the loader that the thread of a check
+// holds, since nobody would release them. Waits for a check under way, not for long, and keeps new ones from starting.
+void undead_check_before_fork(void);
+void undead_check_after_fork_in_parent(void);
+void undead_check_after_fork_in_child(void);
+
+// Snapshots completed and not completed in this process.
+uint32_t undead_check_completed(void);
+uint32_t undead_check_failed(void);
+
+#pragma GCC visibility pop

@@ -1,0 +1,254 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "session/life/exit.h"
+#include "platform/images/c_library.h"
+#include "platform/memory/own_data.h"
+#include "platform/memory/thread_state.h"
+#include "session/check/check.h"
+#include "session/state/interpose.h"
+#include "session/stacks/interrupted.h"
+#include "session/limits/limits.h"
+#include "session/limits/sandbox.h"
+#include "session/state/session.h"
+#include "session/state/settings.h"
+#include "session/state/state_file.h"
+#include "session/buffers/text.h"
+#include "zombies/zombies.h"
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+extern int __cxa_atexit(void (*handler)(void *), void *argument, void *library);
+
+// Where threads called exit(). Not in thread-local storage, which is a root: the registers would keep alive what nothing else does.
+enum { EXIT_CALLS = 16 };
+static struct {
+  int32_t thread;   // 0: free
+  undead_call_site site;
+} exit_calls[EXIT_CALLS];
+
+undead_call_site undead_main_call;
+
+enum { ALIVE, CHECKING, CHECKED };
+static uint32_t stage = ALIVE;
+
+static int32_t calling_thread;            // the first that called exit(), 0: none yet
+static int32_t ending_thread;             // the one that makes the check, likewise
+static undead_check *check_under_way;     // its check
+
+int undead_exit_under_way(void) { return __atomic_load_n(&stage, __ATOMIC_ACQUIRE) != ALIVE; }
+
+void undead_exit_reset(void) {
+  memset(exit_calls, 0, sizeof exit_calls);
+  __atomic_store_n(&calling_thread, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&ending_thread, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&stage, ALIVE, __ATOMIC_RELEASE);
+}
+
+static void set_stage(uint32_t value) {
+  __atomic_store_n(&stage, value, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static undead_call_site *exit_call_of(int32_t thread) {
+  for (int i = 0; i < EXIT_CALLS; i++)
+    if (__atomic_load_n(&exit_calls[i].thread, __ATOMIC_ACQUIRE) == thread) return &exit_calls[i].site;
+  return NULL;
+}
+
+// The first call counts: a handler that exit() calls may call it again. Of threads without a place nothing is known.
+static void note_exit_call(int32_t thread, const undead_call_site *site) {
+  if (exit_call_of(thread)) return;
+  for (int i = 0; i < EXIT_CALLS; i++) {
+    int32_t nobody = 0;
+    if (!__atomic_compare_exchange_n(&exit_calls[i].thread, &nobody, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    exit_calls[i].site = *site;
+    __atomic_store_n(&exit_calls[i].thread, thread, __ATOMIC_RELEASE);
+    return;
+  }
+}
+
+// Main has returned if the slot of its return address holds another one: that of the call of exit() that followed.
+static bool main_has_returned(void) {
+  if (undead_main_call.sp == 0 || syscall(SYS_gettid) != getpid()) return false;
+  return *(const uintptr_t *)(undead_main_call.sp - 8) != undead_main_call.return_address;
+}
+
+// The thread that ends the program waits in our handler: what lies below its call of exit() is not the program's.
+static void describe_caller(undead_scan_options *options) {
+  int32_t self = (int32_t)syscall(SYS_gettid);
+  const undead_call_site *site = exit_call_of(self);
+  if (!site && main_has_returned()) site = &undead_main_call;
+  if (!site) return;
+  options->caller_tid = self;
+  options->caller_sp = site->sp;
+  options->caller_pc = site->return_address;
+  options->caller_frame = site->sp;
+  for (int i = 0; i < 6; i++) options->caller_registers[i] = site->registers[i];
+}
+
+static void finish_check(undead_check *check) {
+  if (!undead_check_wait(check)) undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  else undead_check_release(check);
+  check_under_way = NULL;
+}
+
+// The check, begun; NULL if it cannot be.
+static undead_check *begin_check(void) {
+  undead_check *check = undead_check_claim();
+  if (!check) {
+    undead_state_set_stage(UNDEAD_STAGE_FAILED, "an earlier search for leaks did not come to an end");
+    return NULL;
+  }
+  const undead_settings *settings = undead_settings_get();
+  undead_text_copy(check->trigger, sizeof(check->trigger), "exit");
+  check->in_session = true;
+  check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
+  check->options.suspects = settings->suspects;
+  check->with_heap = settings->heap;
+  describe_caller(&check->options);
+  if (undead_check_start(check)) return check_under_way = check;
+  undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
+  return NULL;
+}
+
+static void check_at_exit(void) {
+  undead_lifted_limits lifted;
+  undead_limits_lift(&lifted);
+  // The handler of a signal may call exit(): it finds a check that is under way, or none.
+  bool may_block = !undead_sandbox_is_unknown();
+  sigset_t all, before;
+  sigfillset(&all);
+  if (may_block) undead_change_signal_mask(SIG_SETMASK, &all, &before);
+  undead_check *check = begin_check();
+  if (may_block) undead_change_signal_mask(SIG_SETMASK, &before, NULL);
+  if (check) finish_check(check);
+  undead_limits_restore(&lifted);
+}
+
+// Another thread called exit() too: it must not pull the libraries away from under the scan. Nor may all of them go on at once
+// then: the C library's list of handlers is not made for that, and the one that made the check ends the process. A handler of
+// the program's that waits for this very thread is let go on after a moment.
+static void wait_for_end(void) {
+  enum { PATIENCE_SECONDS = 2 };
+  struct timespec slice = {.tv_sec = 1}, patience = {.tv_sec = PATIENCE_SECONDS};
+  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ALIVE)
+    syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, ALIVE, &patience, NULL, 0);
+  while (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKING)
+    syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, CHECKING, &slice, NULL, 0);
+  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) syscall(SYS_nanosleep, &patience, NULL);
+}
+
+static void check_once(void) {
+  const char *obstacle = undead_exit_obstacle();
+  set_stage(CHECKING);
+  if (obstacle) undead_state_set_stage(UNDEAD_STAGE_FAILED, obstacle);
+  else check_at_exit();
+  set_stage(CHECKED);
+}
+
+// In a handler of a signal that came during the check, which calls exit(): what it interrupted will never go on.
+static void check_on_behalf_of_interrupted(void) {
+  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) return;
+  if (check_under_way) {
+    finish_check(check_under_way);
+    set_stage(CHECKED);
+  } else {
+    check_once();
+  }
+}
+
+static void at_exit(void *unused) {
+  (void)unused;
+  if (!undead_session_in_charge()) return;   // first of all: in a sandbox every system call may be the last one
+  int saved_errno = errno;
+  undead_process process = undead_process_now();
+  if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
+  if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
+  bool traps = undead_zombies_note_end();
+  int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
+  if (__atomic_compare_exchange_n(&ending_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) check_once();
+  else if (nobody == self) check_on_behalf_of_interrupted();
+  else wait_for_end();
+  // After the check, so that the report has the leaks, too.
+  if (traps) undead_zombies_trap();
+  errno = saved_errno;
+}
+
+void undead_exit_register(void) {
+  // Each thread that ends the process takes handlers off the list: the spare ones hold back those that hold_back missed.
+  enum { THREADS_HELD_BACK = 4 };
+  for (int i = 0; i < THREADS_HELD_BACK; i++) __cxa_atexit(at_exit, NULL, NULL);
+}
+
+static void hold_back(void) {
+  int saved_errno = errno;
+  int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
+  bool first = __atomic_compare_exchange_n(&calling_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  // The handler of a signal that came during the check waits for nobody.
+  bool ending = __atomic_load_n(&ending_thread, __ATOMIC_ACQUIRE) == self;
+  if (!first && nobody != self && !ending) wait_for_end();
+  errno = saved_errno;
+}
+
+typedef void (*exit_function)(int) __attribute__((noreturn));
+static exit_function next_exit, next__exit, next__Exit, next_quick_exit;
+
+// Called by the stub that interposes exit(); returns the function to go on with.
+__attribute__((visibility("hidden"))) exit_function undead_exit_called(const undead_call_site *site);
+exit_function undead_exit_called(const undead_call_site *site) {
+  // In a sandbox that has no session of ours every system call may be the last one.
+  if (!undead_session_in_charge()) return UNDEAD_NEXT(next_exit, "exit");
+  note_exit_call((int32_t)syscall(SYS_gettid), site);
+  if (undead_process_now() == UNDEAD_PROCESS_OWN) hold_back();
+  return UNDEAD_NEXT(next_exit, "exit");
+}
+
+void undead_exit_find_next(void) {
+  (void)UNDEAD_NEXT(next_exit, "exit");
+  (void)UNDEAD_NEXT(next__exit, "_exit");
+  (void)UNDEAD_NEXT(next__Exit, "_Exit");
+  (void)UNDEAD_NEXT(next_quick_exit, "quick_exit");
+}
+
+static void note_unchecked_exit(const char *how) {
+  if (!undead_session_in_charge() || undead_exit_under_way()) return;
+  undead_process process = undead_process_now();
+  if (process == UNDEAD_PROCESS_BORROWED) return;
+  if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
+  if (undead_state_get()->stage == UNDEAD_STAGE_RECORDING) undead_state_set_stage(UNDEAD_STAGE_UNCHECKED, how);
+}
+
+static _Noreturn void end_process(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+__attribute__((visibility("default"))) _Noreturn void _exit(int status) {
+  note_unchecked_exit("the program ended by _exit()");
+  exit_function next = UNDEAD_NEXT(next__exit, "_exit");
+  if (next) next(status);
+  end_process(status);
+}
+
+__attribute__((visibility("default"))) _Noreturn void _Exit(int status) {
+  note_unchecked_exit("the program ended by _Exit()");
+  exit_function next = UNDEAD_NEXT(next__Exit, "_Exit");
+  if (next) next(status);
+  end_process(status);
+}
+
+__attribute__((visibility("default"))) _Noreturn void quick_exit(int status) {
+  note_unchecked_exit("the program ended by quick_exit()");
+  exit_function next = UNDEAD_NEXT(next_quick_exit, "quick_exit");
+  if (next) next(status);
+  end_process(status);
+}
+#endif

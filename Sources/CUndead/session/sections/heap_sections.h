@@ -1,0 +1,15 @@
+// What makes a snapshot a heap file (Documentation/heap-format.md).
+#pragma once
+#include "scan/graph.h"
+#include "session/check/check.h"
+#include "session/sections/snapshot_sections.h"
+
+#pragma GCC visibility push(hidden)
+
+// Places the streams, which are in the file already, and names what they refer to. Nothing if the check wants no heap.
+void undead_heap_sections_write(undead_writer *writer, const undead_check *check);
+
+// Accounts for the resident memory of the process (heap_memory.c).
+void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph);
+
+#pragma GCC visibility pop

@@ -1,0 +1,26 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "platform/memory/memory.h"
+#include "record/attached.h"
+#include "record/claims.h"
+#include "record/registry.h"
+#include "record/sample.h"
+#include "unwind/backtrace.h"
+#include "unwind/capture/cache_pool.h"
+#include "unwind/pc_table.h"
+#include "unwind/store/store.h"
+
+void undead_record_forget_all(void) {
+  undead_claims_forget();
+  undead_registry_clear();
+  undead_sample_forget_all();
+#if defined(__x86_64__)
+  undead_cache_pool_clear();
+#endif
+  undead_store_clear();
+  undead_pc_table_clear();
+  // Whoever kept a copy of a rule or of a node's id lets it go.
+  undead_backtrace_forget_images();
+}
+#endif

@@ -1,0 +1,114 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "record/mode.h"
+#include "record/claims.h"
+#include "platform/memory/boundaries.h"
+#include "platform/system/environment.h"
+#include "platform/memory/own_data.h"
+#include "record/gate.h"
+#include "record/reach.h"
+#include "record/sample.h"
+#include "record/sparse.h"
+#include "record/way.h"
+#include "unwind/backtrace.h"
+#include "unwind/pc_table.h"
+#include "unwind/settings.h"
+#include "unwind/store/store.h"
+#include <string.h>
+#include <unistd.h>
+
+volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
+
+static bool is_zero(const char *text) {
+  return text && strcmp(text, "0") == 0;
+}
+
+static uint32_t parse_depth(const char *text) {
+  if (!text || !*text) return UNDEAD_DEPTH_DEFAULT;
+  uint32_t depth = 0;
+  for (; *text >= '0' && *text <= '9'; text++) {
+    depth = depth * 10 + (uint32_t)(*text - '0');
+    if (depth > UNDEAD_DEPTH_LIMIT) return UNDEAD_DEPTH_LIMIT;
+  }
+  return *text == 0 && depth > 0 ? depth : UNDEAD_DEPTH_DEFAULT;
+}
+
+static bool is_preload(void) {
+  return &undead_is_preload && undead_is_preload;
+}
+
+undead_stacks undead_record_stacks_wanted(void) {
+  const char *wanted = undead_setting("UNDEAD_STACKS");
+  if (!wanted || !*wanted) return undead_setting("UNDEAD_SAMPLE") ? UNDEAD_STACKS_SAMPLED : UNDEAD_STACKS_FULL;
+  if (strcmp(wanted, "none") == 0) return UNDEAD_STACKS_NONE;
+  if (strcmp(wanted, "sampled") == 0) return UNDEAD_STACKS_SAMPLED;
+  return UNDEAD_STACKS_FULL;
+}
+
+// Assertions need the backtraces, and scopes, of all blocks.
+bool undead_record_samples(void) {
+  if (!undead_record_runs_tests()) undead_sample_read_settings();
+  undead_sparse_used |= undead_sample_wanted();
+  return undead_sample_wanted();
+}
+
+static undead_mode mode_with_backtraces(void) {
+  if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
+  if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
+  const char *compare = undead_setting("UNDEAD_COMPARE");
+  return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
+}
+
+int32_t undead_record_decide(void) {
+  int32_t mode = undead_record_mode;
+  if (mode != UNDEAD_RECORD_UNDECIDED) return mode;
+  // Before libc has its environment the dynamic loader allocates a few blocks: known, but without backtraces.
+  if (!environ) return is_preload() && !undead_record_is_sandboxed() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
+  undead_backtrace_depth = parse_depth(undead_setting("UNDEAD_DEPTH"));
+  const char *wanted = undead_setting("UNDEAD");
+  // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
+  bool session = is_preload() || undead_setting("UNDEAD_SESSION");
+  bool on = !is_zero(wanted);
+  if (session) on = on && !undead_record_is_sandboxed() && undead_record_is_meant_here();
+  // Whoever links Undead into a test program wants its assertions to know all allocations.
+  else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
+  int32_t expected = UNDEAD_RECORD_UNDECIDED;
+  int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
+  if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return expected;
+  undead_backtrace_goes_on = on;
+  undead_way_choose();
+  return decided;
+}
+
+void undead_record_start(undead_mode mode) {
+  undead_record_decide();
+  // Libraries may have come and gone unseen while recording was off.
+  undead_backtrace_forget_images();
+  if (mode == UNDEAD_RECORD_SAMPLED) undead_sparse_used = true;
+  undead_way_choose();   // nobody may free by words only when the first byte is written
+  undead_backtrace_goes_on = true;
+  __atomic_store_n(&undead_record_mode, mode, __ATOMIC_RELEASE);
+  undead_way_choose();
+}
+
+void undead_record_stop(void) {
+  __atomic_store_n(&undead_record_mode, UNDEAD_RECORD_OFF, __ATOMIC_RELEASE);
+  undead_backtrace_goes_on = false;
+  undead_way_choose();
+}
+
+void undead_record_limit_addresses(uint64_t limit) {
+  undead_release_boundaries();
+  undead_pc_table_limit();
+  undead_store_limit(limit);
+}
+
+void undead_record_after_fork_in_child(void) {
+  undead_gate_open();
+  undead_claims_forget();   // what the parent's checks said of its blocks, ours would not
+  undead_sample_after_fork_in_child();
+  undead_backtrace_after_fork_in_child();
+}
+#endif

@@ -1,0 +1,81 @@
+// One frame outwards, by what the thread's cache knows of its return address and of the store.
+#pragma once
+#include "unwind/capture/capture_x86_64.h"
+#include "unwind/store/store.h"
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define INLINE static inline __attribute__((always_inline))
+
+// Cheap hashes for the small tables: what they distinguish is near to each other.
+INLINE uint32_t near_hash(uintptr_t pc) {
+  return (uint32_t)(pc ^ pc >> 9);
+}
+
+INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
+  undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
+  if (LIKELY(known->pc == pc)) return known;
+  return undead_learn_pc(cache, known, pc);
+}
+
+// Where the node of `pc_index` below `parent` is kept.
+INLINE undead_known_child *known_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
+  uint32_t hash = parent * 5 + pc_index * 9 + (pc_index >> 8);
+  return &cache->children[hash & (UNDEAD_KNOWN_CHILDREN - 1)];
+}
+
+// Like undead_store_child.
+INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
+  undead_known_child *known = known_child(cache, parent, pc_index);
+  if (known->parent == parent && known->pc_index == pc_index) return known->node;
+  uint32_t node = undead_store_child(parent, pc_index);
+  if (LIKELY(node)) *known = (undead_known_child){parent, pc_index, node};
+  return node;
+}
+
+INLINE undead_known_node known_node(uint32_t node) {
+  return (undead_known_node){node, undead_store_first_link(node)};
+}
+
+// The node of a child of `parent`, which mostly follows the last one, if that is known; else 0.
+INLINE uint32_t known_next(undead_unwind_cache *cache, const undead_known_node *parent, uint32_t pc_index) {
+  uint32_t node = undead_store_linked(parent->link, pc_index);
+  if (LIKELY(node)) return node;
+  const undead_known_child *known = known_child(cache, parent->node, pc_index);
+  return known->parent == parent->node && known->pc_index == pc_index ? known->node : 0;
+}
+
+// The same for a child of `parent`, which mostly follows the last one.
+INLINE uint32_t know_next_child(undead_unwind_cache *cache, undead_known_node *parent, uint32_t pc_index) {
+  uint32_t node = undead_store_linked(parent->link, pc_index);
+  if (UNLIKELY(!node)) node = know_child(cache, parent->node, pc_index);
+  if (LIKELY(node)) parent->link = undead_store_link_behind(node);
+  return node;
+}
+
+// From a frame to its caller, by a plain rule; false if that leads out of the stack. What is read lies between the
+// hook's own frame and the end of the stack: a rule relative to rbp has a small offset.
+INLINE bool step(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {
+  uintptr_t cfa = (rule & UNDEAD_RULE_BP ? frame->bp : frame->sp) + undead_rule_offset(rule);
+  uintptr_t distance = cfa - frame->sp, saved = undead_rule_saved(rule);
+  if (UNLIKELY((distance - 1 >= stack_high - frame->sp) | ((distance & 7) != 0))) return false;
+  frame->pc = ((const uintptr_t *)cfa)[-1];
+  frame->sp = cfa;
+  link->bp_slot = NULL;
+  link->sp_slot = 0;
+  if (saved) {
+    link->bp_slot = (const uintptr_t *)(cfa - saved);
+    frame->bp = *link->bp_slot;
+  }
+  return true;
+}
+
+// False for a special rule, and for the one of address 0, which no function has.
+INLINE bool is_plain(undead_rule rule) {
+  return (rule & (UNDEAD_RULE_VALID | UNDEAD_RULE_SPECIAL)) == UNDEAD_RULE_VALID;
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,100 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// "$s", the module, the types around the variable, its name, "vp", and "Z" if it is static (docs/ABI/Mangling.rst of the Swift
+// repository). Of substitutions only "AA" is understood, the module: private types, which the runtime does not find by name, have
+// others.
+#define _GNU_SOURCE
+#include "runtime/variables.h"
+#include "platform/memory/own_data.h"
+#include "runtime/evidence/evidence.h"
+#include "runtime/metadata/memory_reader.h"
+#include "runtime/runtime.h"
+
+enum { MOST_PARTS = 16 };
+
+const char *undead_end_of_identifier(const char *text, const char *end) {
+  size_t length = 0;
+  if (text == end || *text < '1' || *text > '9') return NULL;
+  for (; text < end && *text >= '0' && *text <= '9' && length < UNDEAD_MOST_TYPE_TEXT; text++) length = length * 10 + (size_t)(*text - '0');
+  return length <= (size_t)(end - text) ? text + length : NULL;
+}
+
+typedef struct {
+  const char *text;
+  size_t length;
+} piece;
+
+// What the name of a variable says.
+typedef struct {
+  piece module, type;
+} variable_name;
+
+// Behind a private name stands where it is declared: an identifier and "LL".
+static const char *skip_file(const char *text, const char *end) {
+  const char *file = undead_end_of_identifier(text, end);
+  return file && end - file >= 2 && file[0] == 'L' && file[1] == 'L' ? file + 2 : text;
+}
+
+// False if the name is of another form.
+static bool take_apart(const char *text, const char *end, variable_name *name) {
+  const char *module_end = undead_end_of_identifier(text, end);
+  *name = (variable_name){.module = {text, module_end ? (size_t)(module_end - text) : 0}};
+  text = module_end;
+  for (int part = 0; text && part < MOST_PARTS; part++) {
+    if (!(text = undead_end_of_identifier(text, end))) return false;
+    text = skip_file(text, end);
+    name->type = (piece){text, (size_t)(end - text)};
+    if (text == end || !strchr("CVO", *text)) return text < end;
+    text++;
+  }
+  return false;
+}
+
+size_t undead_plain_type(const char *type, size_t type_length, const char *module, size_t module_length, char *text) {
+  const char *at = type, *end = at + type_length;
+  size_t length = 0;
+  while (at < end) {
+    const char *next = undead_end_of_identifier(at, end);
+    piece part = {at, next ? (size_t)(next - at) : 1};
+    if (!next && (*at == 'A' || *at == '0')) {
+      if (*at == '0' || end - at < 2 || at[1] != 'A') return 0;
+      part = (piece){module, module_length};
+      next = at + 2;
+    }
+    if (length + part.length > UNDEAD_MOST_TYPE_TEXT) return 0;
+    memcpy(text + length, part.text, part.length);
+    length += part.length;
+    at = next ? next : at + 1;
+  }
+  return length;
+}
+
+static uint32_t numbers_of_type(uintptr_t type, size_t size) {
+  static undead_evidence_map map;
+  size_t type_size, stride;
+  uint32_t flags, numbers = 0;
+  if (!type || !undead_type_layout(type, &type_size, &stride, &flags) || type_size != size) return 0;
+  undead_evidence_clear(&map);
+  undead_evidence_of_type(&map, type, 0);
+  for (uint32_t i = 0; i < UNDEAD_VARIABLE_WORDS && 8 * (i + 1) <= size; i++)
+    if (undead_evidence_word(&map, 8 * i) == UNDEAD_EVIDENCE_NUMBER) numbers |= 1u << i;
+  return numbers;
+}
+
+uint32_t undead_variable_numbers(const char *symbol, size_t size) {
+  char text[UNDEAD_MOST_TYPE_TEXT];
+  size_t length = strlen(symbol);
+  if (size < 8 || length > UNDEAD_MOST_TYPE_TEXT || strncmp(symbol, "$s", 2)) return 0;
+  const char *module = symbol + 2, *end = symbol + length;
+  if (end[-1] == 'Z') end--;
+  if (end - module < 4 || end[-2] != 'v' || end[-1] != 'p') return 0;
+  end -= 2;
+  // Objects and collections are the most; they are one reference.
+  if (end[-1] == 'C' || end[-1] == 'G' || end[-1] == 'c') return 0;
+  variable_name parts;
+  if (!take_apart(module, end, &parts) || !undead_runtime_find()) return 0;
+  undead_mangled name = {.address = (uintptr_t)text, };
+  name.length = undead_plain_type(parts.type.text, parts.type.length, parts.module.text, parts.module.length, text);
+  return name.length ? numbers_of_type(undead_type_of_name(&name, 0, 0), size) : 0;
+}
+#endif

@@ -1,0 +1,216 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "runtime/descriptors.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/own_data.h"
+#include "runtime/abi.h"
+#include "runtime/metadata/memory_reader.h"
+#include "runtime/runtime.h"
+
+enum { MAX_NAME = 8192, MAX_FIELDS = 65536, MAX_PARENTS = 64, MAX_NESTING = 16 };
+
+size_t undead_reference_bytes(uint8_t byte) {
+  return byte == 0 || byte >= ' ' ? 0 : 5;
+}
+
+undead_mangled undead_mangled_at(uintptr_t address) {
+  undead_mangled name = {.address = address};
+  size_t available = undead_readable_bytes(address, MAX_NAME);
+  const uint8_t *bytes = (const uint8_t *)address;
+  for (size_t i = 0; i < available;) {
+    if (bytes[i] == 0) {
+      name.length = i;
+      return name;
+    }
+    size_t reference = undead_reference_bytes(bytes[i]);
+    name.ends_in_reference = reference != 0;
+    name.operators[0] = reference ? 0 : name.operators[1];
+    name.operators[1] = reference ? 0 : (char)bytes[i];
+    i += reference ? reference : 1;
+  }
+  return name;
+}
+
+undead_ownership undead_mangled_ownership(const undead_mangled *name) {
+  if (name->operators[0] != 'X') return UNDEAD_STRONG;
+  switch (name->operators[1]) {
+  case 'w': return UNDEAD_WEAK;
+  case 'o': return UNDEAD_UNOWNED;
+  case 'u': return UNDEAD_UNMANAGED;
+  default: return UNDEAD_STRONG;
+  }
+}
+
+// The context descriptor that the reference at `address` leads to, 0 for other kinds of reference.
+static uintptr_t referenced_context(uintptr_t address) {
+  uint8_t kind = *(const uint8_t *)address;
+  if (kind == ABI_SYMBOLIC_DIRECT_CONTEXT) return read_relative(address + 1);
+  if (kind == ABI_SYMBOLIC_INDIRECT_CONTEXT) return read_word(read_relative(address + 1));
+  return 0;
+}
+
+static bool ends_in_one_pointer(const undead_mangled *name) {
+  if (name->ends_in_reference) return false;
+  char last = name->operators[1], before = name->operators[0];
+  // Class, function, metatype. Blocks, thin functions and box types: X followed by one of those letters.
+  if (last == 'C' || last == 'c' || last == 'm') return true;
+  return before == 'X' && strchr("BCEfKLAzxXlbp", last) != NULL;
+}
+
+uintptr_t undead_mangled_context(const undead_mangled *name) {
+  return name->length > 4 ? referenced_context(name->address) : 0;
+}
+
+uintptr_t undead_mangled_descriptor(const undead_mangled *name) {
+  uintptr_t descriptor = undead_mangled_context(name);
+  uint32_t kind = undead_descriptor_kind(descriptor);
+  return kind >= ABI_CONTEXT_CLASS && kind <= ABI_CONTEXT_ENUM ? descriptor : 0;
+}
+
+static bool is_one_object(const undead_mangled *name, int depth);
+
+// Such a struct is laid out as its field is, whatever its generic arguments.
+static bool has_one_object(uintptr_t descriptor, int depth) {
+  undead_records records = undead_records_of(descriptor);
+  if (records.count != 1 || depth == MAX_NESTING) return false;
+  undead_mangled name = undead_mangled_at(read_relative(records.first_record + ABI_FIELD_RECORD_TYPE));
+  return undead_mangled_ownership(&name) == UNDEAD_STRONG && is_one_object(&name, depth + 1);
+}
+
+static bool is_one_object(const undead_mangled *name, int depth) {
+  if (name->length < 2) return false;
+  const char *bytes = (const char *)name->address;
+  char last = name->ends_in_reference ? 0 : name->operators[1];
+  // A tuple, a function type, a metatype or a lowered type may start with a class, too.
+  if (last && !strchr("Gg", last)) return false;
+  if (bytes[0] == 'S' && strchr("aDh", bytes[1]) && name->length > 3 && bytes[2] == 'y') return true;
+  uintptr_t context = referenced_context(name->address);
+  uint32_t kind = undead_descriptor_kind(context);
+  return kind == ABI_CONTEXT_CLASS || (kind == ABI_CONTEXT_STRUCT && has_one_object(context, depth));
+}
+
+bool undead_mangled_is_one_object(const undead_mangled *name) { return is_one_object(name, 0); }
+
+// "yp" is Any, "_p" ends the list of an existential's protocols; an identifier with these letters only costs time.
+static bool ends_existential(const uint8_t *bytes, size_t i) {
+  return i > 0 && bytes[i] == 'p' && (bytes[i - 1] == 'y' || bytes[i - 1] == '_');
+}
+
+undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
+  undead_ownership ownership = undead_mangled_ownership(name);
+  if (ownership == UNDEAD_WEAK || ownership == UNDEAD_UNOWNED) return UNDEAD_WORDS_SKIP_FIRST;
+  if (ownership == UNDEAD_UNMANAGED || name->length == 0 || ends_in_one_pointer(name)) return UNDEAD_WORDS_STRONG;
+  const uint8_t *bytes = (const uint8_t *)name->address;
+  if (undead_mangled_is_one_object(name)) return UNDEAD_WORDS_STRONG;
+  for (size_t i = 0; i < name->length;) {
+    size_t reference = undead_reference_bytes(bytes[i]);
+    if (!reference) {
+      if (generic && (bytes[i] == 'x' || bytes[i] == 'q' || bytes[i] == 'Q')) return UNDEAD_WORDS_RESOLVE;
+      if (ends_existential(bytes, i)) return UNDEAD_WORDS_RESOLVE;
+      i++;
+      continue;
+    }
+    uintptr_t context = referenced_context(name->address + i);
+    uint32_t kind = undead_descriptor_kind(context);
+    if ((kind == ABI_CONTEXT_STRUCT || kind == ABI_CONTEXT_ENUM) && undead_descriptor_may_skip(context))
+      return UNDEAD_WORDS_RESOLVE;
+    if (!context) return UNDEAD_WORDS_RESOLVE;
+    i += reference;
+  }
+  return UNDEAD_WORDS_STRONG;
+}
+
+uint32_t undead_descriptor_kind(uintptr_t descriptor) {
+  if ((descriptor & 3) || !undead_is_readable(descriptor, 12)) return UINT32_MAX;
+  return read_u32(descriptor) & ABI_CONTEXT_KIND_MASK;
+}
+
+const char *undead_descriptor_name(uintptr_t descriptor) {
+  uint32_t kind = undead_descriptor_kind(descriptor);
+  bool named = kind == ABI_CONTEXT_MODULE || kind == ABI_CONTEXT_PROTOCOL
+    || (kind >= ABI_CONTEXT_CLASS && kind <= ABI_CONTEXT_ENUM);
+  const char *name = named ? read_text(read_relative(descriptor + ABI_DESCRIPTOR_NAME), MAX_NAME) : NULL;
+  return name ? name : "";
+}
+
+const char *undead_descriptor_module(uintptr_t descriptor) {
+  for (int depth = 0; descriptor && depth < MAX_PARENTS; depth++) {
+    if (undead_descriptor_kind(descriptor) == ABI_CONTEXT_MODULE) return undead_descriptor_name(descriptor);
+    if (!undead_is_readable(descriptor, 8)) break;
+    descriptor = read_relative_indirectable(descriptor + ABI_DESCRIPTOR_PARENT);
+  }
+  return "";
+}
+
+bool undead_descriptor_is(uintptr_t descriptor, const char *module, const char *name) {
+  return !strcmp(undead_descriptor_name(descriptor), name) && !strcmp(undead_descriptor_module(descriptor), module);
+}
+
+bool undead_is_toolchain_module(const char *module) {
+  static const char *const modules[] = {
+    "Swift", "Foundation", "FoundationEssentials", "FoundationInternationalization", "FoundationNetworking",
+    "FoundationXML", "Dispatch", "Glibc", "XCTest", "Testing", "Synchronization", "Observation", "Distributed",
+    "RegexBuilder", "Runtime", "Cxx", "CxxStdlib", "SwiftOnoneSupport", "__C",
+  };
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+    if (!strcmp(module, modules[i])) return true;
+  // "_Concurrency", "_StringProcessing"...: names that the compiler keeps for itself.
+  return module[0] == '_' && module[1] >= 'A' && module[1] <= 'Z';
+}
+
+bool undead_descriptor_is_toolchain(uintptr_t descriptor) {
+  const undead_module *image = undead_module_of(descriptor);
+  return (image && image->toolchain) || undead_is_toolchain_module(undead_descriptor_module(descriptor));
+}
+
+bool undead_descriptor_is_own(uintptr_t descriptor) {
+  static const char *const modules[] = {
+    "Undead", "UndeadReport", "UndeadRunLoop", "UndeadRunLoopLogging", "UndeadTesting", "UndeadXCTest"};
+  const char *module = undead_descriptor_module(descriptor);
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+    if (!strcmp(module, modules[i])) return true;
+  return false;
+}
+
+undead_records undead_records_of(uintptr_t descriptor) {
+  undead_records records = {0};
+  uintptr_t fields = read_relative(descriptor + ABI_DESCRIPTOR_FIELDS);
+  if (!fields || (fields & 3)) return records;
+  uint32_t count = read_u32(fields + ABI_FIELDS_COUNT);
+  if (count > MAX_FIELDS) return records;
+  if (!undead_is_readable(fields, ABI_FIELDS_RECORDS + (size_t)count * ABI_FIELD_RECORD_BYTES)) return records;
+  records.fields = fields;
+  records.first_record = fields + ABI_FIELDS_RECORDS;
+  records.count = count;
+  return records;
+}
+
+static bool compute_may_skip(uintptr_t descriptor) {
+  bool generic = read_u32(descriptor) & ABI_CONTEXT_GENERIC;
+  undead_records records = undead_records_of(descriptor);
+  for (uint32_t i = 0; i < records.count; i++) {
+    uintptr_t record = records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES;
+    if (read_u32(record + ABI_FIELD_RECORD_FLAGS) & ABI_FIELD_INDIRECT_CASE) continue;
+    undead_mangled name = undead_mangled_at(read_relative(record + ABI_FIELD_RECORD_TYPE));
+    if (undead_mangled_words(&name, generic) != UNDEAD_WORDS_STRONG) return true;
+  }
+  return false;
+}
+
+bool undead_descriptor_may_skip(uintptr_t descriptor) {
+  static undead_word_map answers;
+  static int nesting;
+  uintptr_t answer;
+  if (undead_word_map_get(&answers, descriptor, &answer)) return answer;
+  // Deeper than any real type: resolving it is the safe answer.
+  if (nesting >= MAX_NESTING) return true;
+  // A type that names itself does so as a generic argument, behind a pointer.
+  undead_word_map_set(&answers, descriptor, false);
+  nesting++;
+  bool result = compute_may_skip(descriptor);
+  nesting--;
+  undead_word_map_set(&answers, descriptor, result);
+  return result;
+}
+#endif

@@ -1,0 +1,223 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "scan/blocks/heap.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/memory.h"
+#include "platform/processor/processor.h"
+#include "platform/system/read_text.h"
+#include "record/allocator.h"
+#include "scan/blocks/words.h"
+#include <assert.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+
+#define GROUPS (UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT)
+#define GROUP_GRANULES (1u << UNDEAD_TOUCH_SHIFT)
+#define PAGE_GRANULES (1u << (UNDEAD_PAGE_SHIFT - 4))
+#define LEAF_BYTES (1ull << UNDEAD_LEAF_SHIFT)
+#define PAGE_BYTES (1ull << UNDEAD_PAGE_SHIFT)
+#define COVER_BYTES ((UNDEAD_LEAF_PAGES + 1) * sizeof(uintptr_t))
+
+// The versions whose chunks were looked at (glibc/layout.h).
+static bool is_glibc_known(void) {
+  const char *version = gnu_get_libc_version();
+  int minor = version[0] == '2' && version[1] == '.' ? (int)undead_read_number(version + 2, 10, NULL) : 0;
+  return minor >= 26 && minor <= 43 && !undead_allocator_is_other();
+}
+
+static bool grow_used(undead_heap *heap) {
+  uint32_t capacity = heap->used_capacity ? heap->used_capacity * 4 : 4096;
+  uint32_t *larger = undead_map_larger(heap->used, heap->used_capacity * sizeof *larger, capacity * sizeof *larger);
+  if (!larger) return false;
+  heap->used = larger;
+  heap->used_capacity = capacity;
+  return true;
+}
+
+// Blocks lie there, or reach into it.
+static void note_area(undead_heap *heap, uintptr_t address) {
+  heap->areas[address >> 38] |= 1ull << (address >> 32 & 63);
+}
+
+// Looks only where memory is mapped: the table of all leaves is too large to be read.
+static bool list_leaves(undead_heap *heap) {
+  uintptr_t next = 0;
+  for (size_t i = 0; i < undead_mapping_count(); i++) {
+    const undead_mapping *mapping = undead_mapping_at(i);
+    uintptr_t index = mapping->low >> UNDEAD_LEAF_SHIFT, last = (mapping->high - 1) >> UNDEAD_LEAF_SHIFT;
+    for (index = index > next ? index : next; index <= last && index < UNDEAD_LEAF_COUNT; index++) {
+      next = index + 1;
+      undead_leaf *leaf = undead_leaves[index];
+      if (!leaf) continue;
+      if (heap->used_count == heap->used_capacity && !grow_used(heap)) return false;
+      heap->regions[index].leaf = leaf;
+      note_area(heap, index << UNDEAD_LEAF_SHIFT);
+      heap->used[heap->used_count++] = (uint32_t)index;
+    }
+  }
+  return true;
+}
+
+static uintptr_t *add_cover(undead_heap *heap, uintptr_t page) {
+  uintptr_t *cover = undead_map(COVER_BYTES);
+  if (!cover) return NULL;
+  note_area(heap, page);
+  cover[UNDEAD_LEAF_PAGES] = (uintptr_t)heap->covers;
+  return heap->covers = cover;
+}
+
+static bool cover_pages(undead_heap *heap, uintptr_t block) {
+  uintptr_t end = block + undead_heap_block_size(heap, block);
+  if (end > heap->high) heap->high = end;
+  for (uintptr_t page = (block | (PAGE_BYTES - 1)) + 1; page < end; page += PAGE_BYTES) {
+    undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
+    if (!region->cover && !(region->cover = add_cover(heap, page))) return false;
+    region->cover[(page >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)] = block;
+  }
+  return true;
+}
+
+// Only the last block that starts in a page can reach into the next one.
+static bool index_leaf(undead_heap *heap, uint32_t index) {
+  const undead_leaf *leaf = heap->regions[index].leaf;
+  uintptr_t base = (uintptr_t)index << UNDEAD_LEAF_SHIFT;
+  for (uint64_t group = 0; group < GROUPS; group++) {
+    if (!leaf->touched[group]) continue;
+    for (uint64_t page = group * GROUP_GRANULES; page < (group + 1) * GROUP_GRANULES; page += PAGE_GRANULES) {
+      uint64_t granule = page + PAGE_GRANULES;
+      while (granule > page && !leaf->word[granule - 1]) granule--;
+      if (granule == page) continue;
+      uintptr_t block = base + ((granule - 1) << 4);
+      if (block < heap->low) heap->low = base + (page << 4);
+      if (!cover_pages(heap, block)) return false;
+    }
+  }
+  return true;
+}
+
+bool undead_heap_open(undead_heap *heap) {
+  *heap = (undead_heap){.low = UINTPTR_MAX, .pointer_guard = undead_pointer_guard(),
+                        .glibc = is_glibc_known()};
+  heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
+  bool ok = heap->regions && list_leaves(heap);
+  for (uint32_t i = 0; ok && i < heap->used_count; i++) ok = index_leaf(heap, heap->used[i]);
+  if (heap->low > heap->high) heap->low = heap->high;
+  if (!ok) undead_heap_close(heap);
+  return ok;
+}
+
+bool undead_heap_open_starts(undead_heap *heap) {
+  *heap = (undead_heap){.high = UNDEAD_LEAF_COUNT << UNDEAD_LEAF_SHIFT, .glibc = is_glibc_known()};
+  heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
+  bool ok = heap->regions && list_leaves(heap);
+  if (!ok) undead_heap_close(heap);
+  return ok;
+}
+
+static void add_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
+  undead_heap *heap = context;
+  heap->regions[base >> UNDEAD_LEAF_SHIFT].leaf = leaf;
+  note_area(heap, base);
+  if (base < heap->low) heap->low = base;
+  heap->high = base + LEAF_BYTES;
+}
+
+bool undead_heap_open_registered(undead_heap *heap) {
+  *heap = (undead_heap){.low = UINTPTR_MAX, .glibc = is_glibc_known()};
+  heap->regions = undead_map(UNDEAD_LEAF_COUNT * sizeof *heap->regions);
+  if (!heap->regions) return false;
+  undead_registry_each_leaf(add_leaf, heap);
+  if (heap->low > heap->high) heap->low = heap->high;
+  return true;
+}
+
+void undead_heap_close(undead_heap *heap) {
+  for (uintptr_t *cover = heap->covers, *next; cover; cover = next) {
+    next = (uintptr_t *)cover[UNDEAD_LEAF_PAGES];
+    undead_unmap(cover, COVER_BYTES);
+  }
+  if (heap->regions) undead_unmap(heap->regions, UNDEAD_LEAF_COUNT * sizeof *heap->regions);
+  if (heap->used) undead_unmap(heap->used, heap->used_capacity * sizeof *heap->used);
+  *heap = (undead_heap){0};
+}
+
+uintptr_t undead_heap_search(const undead_heap *heap, uintptr_t address) {
+  const undead_region *region = &heap->regions[address >> UNDEAD_LEAF_SHIFT];
+  if (region->leaf) {
+    uint64_t granule = (address >> 4) & (UNDEAD_LEAF_GRANULES - 1);
+    uint64_t page = granule & ~(uint64_t)(PAGE_GRANULES - 1);
+    const uint32_t *words = region->leaf->word;
+    while (granule > page && !words[granule]) granule--;
+    if (words[granule]) {
+      uintptr_t block = (address & ~(LEAF_BYTES - 1)) + (granule << 4);
+      return address < block + undead_heap_block_size(heap, block) ? block : 0;
+    }
+  }
+  uintptr_t block = region->cover ? region->cover[(address >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)] : 0;
+  return block && address < block + undead_heap_block_size(heap, block) ? block : 0;
+}
+
+bool undead_heap_page(const undead_heap *heap, uintptr_t address) {
+  const undead_region *region = &heap->regions[address >> UNDEAD_LEAF_SHIFT];
+  if (region->cover && region->cover[(address >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)]) return true;
+  if (!region->leaf) return false;
+  uint64_t granule = (address >> 4) & (UNDEAD_LEAF_GRANULES - 1) & ~(uint64_t)(PAGE_GRANULES - 1);
+  if (!region->leaf->touched[granule >> UNDEAD_TOUCH_SHIFT]) return false;
+  for (uint64_t i = granule; i < granule + PAGE_GRANULES; i++)
+    if (region->leaf->word[i]) return true;
+  return false;
+}
+
+// In a copy of the program the first access to each page is slow, as it has to be noted in the page table: so it is made
+// beforehand, and not waited for.
+#define GROUPS_AHEAD 4u
+
+static inline void prefetch_group(const undead_leaf *leaf, uintptr_t base, uint64_t group) {
+  uintptr_t blocks = base + group * (GROUP_GRANULES << 4);
+  __builtin_prefetch(&leaf->word[group * GROUP_GRANULES % UNDEAD_LEAF_GRANULES]);
+  for (uintptr_t page = 0; page < GROUP_GRANULES << 4; page += PAGE_BYTES) __builtin_prefetch((const void *)(blocks + page));
+}
+
+static inline __attribute__((always_inline)) void each(const undead_heap *heap, bool unmarked, undead_heap_visitor visit,
+                                                       void *context) {
+  for (uint32_t i = 0; i < heap->used_count; i++) {
+    undead_leaf *leaf = heap->regions[heap->used[i]].leaf;
+    uintptr_t base = (uintptr_t)heap->used[i] << UNDEAD_LEAF_SHIFT;
+    for (uint64_t group = 0; group < GROUPS; group++) {
+      if (!leaf->touched[group]) continue;
+      prefetch_group(leaf, base, group + GROUPS_AHEAD);
+      uint64_t end = (group + 1) * GROUP_GRANULES;
+      for (uint64_t first = group * GROUP_GRANULES; first < end; first += UNDEAD_WORDS_AT_ONCE) {
+        uint32_t *words = &leaf->word[first], found = unmarked ? undead_positive_words(words) : undead_used_words(words);
+        for (; found; found &= found - 1) {
+          uint64_t granule = first + (uint64_t)__builtin_ctz(found);
+          if (!visit(context, base + (granule << 4), &leaf->word[granule])) return;
+        }
+      }
+    }
+  }
+}
+
+void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {
+  each(heap, false, visit, context);
+}
+
+_Static_assert(UNDEAD_WORD_MARK == 1u << 31, "the sign");
+
+void undead_heap_each_unmarked(const undead_heap *heap, undead_heap_visitor visit, void *context) {
+  each(heap, true, visit, context);
+}
+
+void undead_heap_clear(const undead_heap *heap, uint32_t bits) {
+  for (uint32_t i = 0; i < heap->used_count; i++) {
+    undead_leaf *leaf = heap->regions[heap->used[i]].leaf;
+    for (uint64_t group = 0; group < GROUPS; group++) {
+      if (!leaf->touched[group]) continue;
+      uint64_t *pair = (uint64_t *)&leaf->word[group * GROUP_GRANULES];
+      uint64_t mask = ~((uint64_t)bits << 32 | bits);
+      for (uint64_t k = 0; k < GROUP_GRANULES / 2; k++)
+        if (pair[k]) pair[k] &= mask;
+    }
+  }
+}
+#endif

@@ -1,0 +1,194 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "scan/graph/graph_tables.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/memory.h"
+#include "platform/processor/processor.h"
+#include "platform/processor/words.h"
+#include "runtime/abi.h"
+#include "runtime/layout.h"
+#include "unwind/backtrace.h"
+
+#define TYPE_LIMIT (1u << 18)
+#define SHAPE_LIMIT (1u << 20)
+#define PLACE_LIMIT (1u << 19)
+#define ROOT_LIMIT (1u << 20)
+#define SITE_WORDS 3u        // a backtrace takes at least so many words of the store
+#define FRAME_LIMIT (1u << 20)
+#define TASK_FRAMES 64u
+#define NO_TYPE UINT32_MAX
+
+enum { TABLE_COUNT = 7 };
+
+typedef struct {
+  void **memory;
+  size_t bytes;
+} table_memory;
+
+static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
+  tables[0] = (table_memory){(void **)&graph->types, TYPE_LIMIT * sizeof *graph->types};
+  tables[1] = (table_memory){(void **)&graph->shapes, SHAPE_LIMIT * sizeof *graph->shapes};
+  tables[2] = (table_memory){(void **)&graph->places, PLACE_LIMIT * sizeof *graph->places};
+  tables[3] = (table_memory){(void **)&graph->roots, ROOT_LIMIT * sizeof *graph->roots};
+  tables[4] = (table_memory){(void **)&graph->sites, graph->site_limit * sizeof *graph->sites};
+  tables[6] = (table_memory){(void **)&graph->areas, UNDEAD_AREA_LIMIT * sizeof *graph->areas};
+  tables[5] = (table_memory){(void **)&graph->frames, FRAME_LIMIT * sizeof *graph->frames};
+}
+
+undead_graph *undead_graph_open(int file, uint64_t start, bool shared) {
+  table_memory tables[TABLE_COUNT];
+  undead_graph *graph = shared ? undead_map_shared(sizeof *graph) : undead_map(sizeof *graph);
+  if (!graph) return NULL;
+  graph->file = file;
+  graph->start = start;
+  // Backtraces are added while the scan is prepared.
+  graph->site_limit = undead_backtrace_count() / SITE_WORDS + (1u << 20);
+  list_tables(graph, tables);
+  for (int i = 0; i < TABLE_COUNT; i++)
+    if (!(*tables[i].memory = shared ? undead_map_shared(tables[i].bytes) : undead_map(tables[i].bytes))) {
+      undead_graph_close(graph);
+      return NULL;
+    }
+  return graph;
+}
+
+void undead_graph_close(undead_graph *graph) {
+  table_memory tables[TABLE_COUNT];
+  list_tables(graph, tables);
+  for (int i = 0; i < TABLE_COUNT; i++)
+    if (*tables[i].memory) undead_unmap(*tables[i].memory, tables[i].bytes);
+  undead_unmap(graph, sizeof *graph);
+}
+
+bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) {
+  *tables = (undead_graph_tables){.graph = graph};
+  graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
+  graph->frame_count = graph->area_count = 0;
+  // There are none where backtraces are off.
+  tables->site_of_bytes = (undead_backtrace_count() + 1ull) * sizeof *tables->site_of;
+  tables->site_of = undead_map(tables->site_of_bytes);
+  return tables->site_of != NULL;
+}
+
+void undead_graph_tables_close(undead_graph_tables *tables) {
+  undead_index_free(&tables->types);
+  undead_index_free(&tables->shapes);
+  undead_index_free(&tables->places);
+  undead_index_free(&tables->roots);
+  if (tables->site_of) undead_unmap(tables->site_of, tables->site_of_bytes);
+  tables->site_of = NULL;
+}
+
+// The next number of a table, noted under the key; UINT32_MAX if there is no room.
+static uint32_t take_number(undead_graph_tables *tables, undead_index_map *map, uint64_t first, uint64_t second,
+                            uint32_t *count, uint32_t limit) {
+  if (*count == limit || !undead_index_add(map, first, second, *count)) {
+    tables->full = true;
+    return UINT32_MAX;
+  }
+  return (*count)++;
+}
+
+static uint32_t frames_of_task(uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
+  undead_node node = {.address = block, .kind = UNDEAD_KIND_TASK, .state = UNDEAD_STATE_LIVE};
+  undead_scan_result result = {.nodes = &node, .node_count = 1};
+  return undead_node_frames(&result, 0, frames, TASK_FRAMES);
+}
+
+// Types that share an isa: boxes of Core Foundation's objects and of errors say themselves what they are, and tasks are
+// distinguished by where they wait.
+static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_kind kind) {
+  if (kind == UNDEAD_KIND_ERROR) return word_at(block + ABI_ERROR_TYPE);
+  if (kind == UNDEAD_KIND_TASK) {
+    uintptr_t frames[TASK_FRAMES];
+    return undead_hash(frames, frames_of_task(block, frames) * sizeof *frames, 0) >> 8;
+  }
+  const undead_layout *layout = kind == UNDEAD_KIND_CLASS ? undead_body_layout(bodies, word_at(block)) : NULL;
+  if (!layout || layout->category != UNDEAD_CATEGORY_CF || size < ABI_CF_INFO + 8) return 0;
+  return word_at(block + ABI_CF_INFO) >> ABI_CF_TYPE_SHIFT & ABI_CF_TYPE_MASK;
+}
+
+// Objects of C++ and libdispatch begin with the address of something in an image, and so do slabs of task memory.
+static bool begins_with_type(undead_bodies *bodies, uintptr_t word) {
+  if (word == bodies->stale->slab_isa) return word != 0;
+  if (word & 7 || word < 4096 || word >> UNDEAD_ADDRESS_BITS || undead_heap_may_hold(bodies->heap, word)) return false;
+  return undead_module_of(word) != NULL && !undead_is_executable(word);
+}
+
+static void note_frames(undead_graph *graph, undead_graph_type *type) {
+  if (FRAME_LIMIT - graph->frame_count < TASK_FRAMES) return;
+  type->first_frame = graph->frame_count;
+  type->frame_count = frames_of_task(type->sample, graph->frames + graph->frame_count);
+  graph->frame_count += type->frame_count;
+}
+
+uint32_t undead_graph_type_of(undead_graph_tables *tables, undead_bodies *bodies, uintptr_t block, size_t size,
+                              undead_kind kind) {
+  uintptr_t isa = size >= 8 ? word_at(block) : 0;
+  if (kind == UNDEAD_KIND_SIDE_TABLE) isa = 0;
+  uint64_t second = key_of(bodies, block, size, kind) << 8 | kind;
+  uint32_t known = undead_index_find(&tables->types, isa, second);
+  if (known != UNDEAD_NO_INDEX) return known;
+  if (kind == UNDEAD_KIND_OTHER && !begins_with_type(bodies, isa)) return NO_TYPE;
+  undead_graph *graph = tables->graph;
+  uint32_t number = take_number(tables, &tables->types, isa, second, &graph->type_count, TYPE_LIMIT);
+  if (number == UINT32_MAX) return NO_TYPE;
+  graph->types[number] =
+    (undead_graph_type){.isa = isa, .key = second >> 8, .sample = block, .sample_size = size, .kind = kind};
+  if (kind == UNDEAD_KIND_TASK) note_frames(graph, &graph->types[number]);
+  return number;
+}
+
+uint32_t undead_graph_shape_of(undead_graph_tables *tables, undead_graph_shape shape) {
+  uint64_t first = (uint64_t)shape.type << 32 | shape.flags;
+  uint32_t known = undead_index_find(&tables->shapes, first, shape.size);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t number =
+    take_number(tables, &tables->shapes, first, shape.size, &tables->graph->shape_count, SHAPE_LIMIT);
+  if (number == UINT32_MAX) return 0;
+  tables->graph->shapes[number] = shape;
+  return number;
+}
+
+static uint64_t first_key(const undead_graph_place *place) { return (uint64_t)place->type << 32 | place->offset; }
+static uint64_t second_key(const undead_graph_place *place) {
+  return place->function << 16 | (uint64_t)place->strength << 8 | place->flags;
+}
+
+uint32_t undead_graph_place_known(const undead_graph_tables *tables, const undead_graph_place *place) {
+  return undead_index_find(&tables->places, first_key(place), second_key(place));
+}
+
+uint32_t undead_graph_place_of(undead_graph_tables *tables, undead_graph_place place) {
+  uint32_t known = undead_graph_place_known(tables, &place);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t number = take_number(tables, &tables->places, first_key(&place), second_key(&place),
+                                &tables->graph->place_count, PLACE_LIMIT);
+  if (number == UINT32_MAX) return 0;
+  tables->graph->places[number] = place;
+  return number;
+}
+
+uint32_t undead_graph_root_of(undead_graph_tables *tables, undead_graph_root root) {
+  uint64_t second = (uint64_t)root.kind << 40 | (uint64_t)root.flags << 32 | root.thread;
+  uint64_t first = root.item == UINT32_MAX ? root.address : root.item;
+  uint32_t known = undead_index_find(&tables->roots, first, second);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t number = take_number(tables, &tables->roots, first, second, &tables->graph->root_count, ROOT_LIMIT);
+  if (number == UINT32_MAX) return 0;
+  tables->graph->roots[number] = root;
+  return number;
+}
+
+uint32_t undead_graph_site_of(undead_graph_tables *tables, uint32_t backtrace) {
+  undead_graph *graph = tables->graph;
+  if (!backtrace || (backtrace + 1ull) * sizeof *tables->site_of > tables->site_of_bytes) return 0;
+  if (tables->site_of[backtrace]) return tables->site_of[backtrace];
+  if (graph->site_count == graph->site_limit) {
+    tables->full = true;
+    return 0;
+  }
+  graph->sites[graph->site_count++] = backtrace;
+  return tables->site_of[backtrace] = graph->site_count;
+}
+#endif

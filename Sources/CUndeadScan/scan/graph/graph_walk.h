@@ -1,0 +1,23 @@
+// Streams the heap of the stopped program, or of a copy of it, into a heap file.
+#pragma once
+#include "scan/graph/graph_tables.h"
+#include "scan/graph/ranks.h"
+#include "scan/scan.h"
+#include "scan/graph/stream.h"
+#include "scan/view/view.h"
+
+typedef struct {
+  undead_graph *graph;
+  undead_graph_tables tables;
+  undead_stream stream;
+  undead_ranks ranks;
+  undead_bodies *bodies;
+  const undead_heap *heap;
+} undead_graph_writer;
+
+// After the marks were made. Does not fail: what went wrong is in `graph->error`.
+void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view,
+                        const undead_scan_options *options);
+
+// The second stream (graph_roots.c).
+void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *view, const undead_scan_options *options);

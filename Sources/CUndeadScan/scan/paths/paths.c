@@ -1,0 +1,279 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "scan/paths/paths.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/sort.h"
+#include "scan/bodies/references.h"
+#include <assert.h>
+
+#define VISITED UNDEAD_WORD_MARK_AGAIN
+#define TARGET UNDEAD_WORD_SPECIAL
+// Parents of blocks that a root holds, and of those that a run loop holds as an item.
+#define NO_PARENT UINT32_MAX
+#define ITEM_OF_LOOP (UINT32_MAX - 1)
+
+// A visited block and how it was reached.
+typedef struct {
+  uintptr_t block;
+  uint32_t parent;     // index of an entry, NO_PARENT or ITEM_OF_LOOP
+  uint32_t place;      // offset in the parent, or index of the root or item
+} path_entry;
+
+typedef struct {
+  undead_pathfinder *finder;
+  undead_storage *storage;
+  undead_bodies *bodies;
+  const undead_heap *heap;
+  const undead_roots *roots;
+  const undead_scan_options *options;
+  path_entry *entries;
+  uint64_t count, capacity, next;
+  uint32_t missing;    // targets that were not reached yet
+  bool numbers;        // follow only what may be a number or stale, instead of references
+  // Where the words come from that are looked at: an entry, or a root and its index.
+  uint32_t parent, root;
+  uintptr_t base;
+} path_search;
+
+static uint32_t sort_distinct(uintptr_t *words, uint32_t count) {
+  undead_sort_words(words, count);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (!kept || words[kept - 1] != words[i]) words[kept++] = words[i];
+  return kept;
+}
+
+static size_t target_bytes(uint32_t count) { return (count + 1) * sizeof(uintptr_t); }
+
+bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage, const uintptr_t *targets,
+                       uint32_t count) {
+  *finder = (undead_pathfinder){0};
+  finder->targets = undead_map(target_bytes(count) * 2);
+  finder->first_block = undead_map(storage->path_limit * sizeof *finder->first_block);
+  finder->places = undead_map(storage->step_limit * sizeof *finder->places);
+  if (!finder->targets || !finder->first_block || !finder->places) return false;
+  finder->path_of = (uint32_t *)(finder->targets + count + 1);
+  for (uint32_t i = 0; i < count; i++) finder->targets[i] = targets[i];
+  finder->target_count = sort_distinct(finder->targets, count);
+  for (uint32_t i = 0; i < finder->target_count; i++) finder->path_of[i] = UINT32_MAX;
+  return true;
+}
+
+void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage) {
+  if (finder->first_block) undead_unmap(finder->first_block, storage->path_limit * sizeof *finder->first_block);
+  if (finder->places) undead_unmap(finder->places, storage->step_limit * sizeof *finder->places);
+  // The number given at first is not kept: `path_of` lies behind the targets and tells it.
+  if (finder->targets)
+    undead_unmap(finder->targets, (size_t)((uintptr_t *)finder->path_of - finder->targets) * sizeof(uintptr_t) * 2);
+  *finder = (undead_pathfinder){0};
+}
+
+static uint32_t target_index(const undead_pathfinder *finder, uintptr_t block) {
+  size_t place = undead_place_of_word(finder->targets, finder->target_count, block);
+  return place < finder->target_count ? (uint32_t)place : UINT32_MAX;
+}
+
+uint32_t undead_path_to(const undead_pathfinder *finder, uintptr_t block) {
+  uint32_t target = target_index(finder, block);
+  return target == UINT32_MAX ? UINT32_MAX : finder->path_of[target];
+}
+
+typedef struct {
+  const undead_heap *heap;
+  uintptr_t block, at;   // the block that is looked for, and the first word that names it
+} word_search;
+
+static void find_word(void *context, const undead_reference *reference) {
+  word_search *search = context;
+  if (!search->at && undead_heap_block(search->heap, reference->address) == search->block) search->at = reference->at;
+}
+
+static uintptr_t root_word(const path_search *search, const path_entry *entry) {
+  word_search word = {search->heap, entry->block, 0};
+  undead_walk_root(search->heap, &search->roots->roots[entry->place], find_word, &word);
+  return word.at;
+}
+
+static bool is_first(const path_entry *entry) { return entry->parent >= ITEM_OF_LOOP; }
+
+static undead_path path_from(const path_search *search, const path_entry *first) {
+  if (first->parent == ITEM_OF_LOOP) return (undead_path){.root_kind = UNDEAD_ROOT_RUN_LOOP, .item = first->place};
+  const undead_root *root = &search->roots->roots[first->place];
+  bool in_register = root->kind == UNDEAD_ROOT_REGISTER;
+  return (undead_path){.root_kind = root->kind,
+                       .thread = (uint32_t)root->tid,
+                       .root_address = in_register ? 0 : root_word(search, first) + root->shift,
+                       .item = UINT32_MAX};
+}
+
+static void add_path(path_search *search, uint32_t target) {
+  undead_scan_result *result = &search->storage->result;
+  uint32_t length = 0;
+  const path_entry *entry = &search->entries[search->count - 1];
+  for (; !is_first(entry); entry = &search->entries[entry->parent]) length++;
+  if (result->path_count == search->storage->path_limit || length > search->storage->step_limit - result->step_count)
+    return;
+  uint32_t path = result->path_count++;
+  result->paths[path] = path_from(search, entry);
+  result->paths[path].first_step = result->step_count;
+  result->paths[path].step_count = length;
+  result->paths[path].end_node = target;
+  search->finder->first_block[path] = entry->block;
+  search->finder->path_of[target] = path;
+  undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);
+  result->step_count += length;
+  entry = &search->entries[search->count - 1];
+  for (uint32_t step = result->step_count; !is_first(entry); entry = &search->entries[entry->parent]) {
+    search->finder->places[--step] = (undead_step_place){search->entries[entry->parent].block, entry->place};
+    undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);
+  }
+}
+
+static void reach(path_search *search, uintptr_t block, uint32_t parent, uint32_t place) {
+  uint32_t *registered = undead_heap_word(search->heap, block);
+  if (*registered & VISITED || search->count == search->capacity) return;
+  *registered |= VISITED;
+  search->entries[search->count++] = (path_entry){block, parent, place};
+  if (!(*registered & TARGET)) return;
+  uint32_t target = target_index(search->finder, block);
+  if (target == UINT32_MAX) return;
+  search->missing--;
+  add_path(search, target);
+}
+
+static void reach_reference(void *context, const undead_reference *reference) {
+  path_search *search = context;
+  if (undead_is_weak_evidence(reference->evidence) != search->numbers) return;
+  uintptr_t block = undead_heap_block(search->heap, reference->address), place = reference->at - search->base;
+  // Only what is alive explains anything; a root is given by its index.
+  if (!block || !(*undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)) return;
+  if (search->parent < ITEM_OF_LOOP && place > UINT32_MAX) return;
+  reach(search, block, search->parent, search->parent < ITEM_OF_LOOP ? (uint32_t)place : search->root);
+}
+
+// What lies between recorded blocks, if recording began late: unknown blocks, and free memory with what it held before.
+static bool is_gap(const path_search *search, const undead_root *root) {
+  const undead_heap *heap = search->heap;
+  return search->options->unknown_blocks && root->low - heap->low < heap->high - heap->low
+    && undead_heap_page(heap, root->low);
+}
+
+static void reach_roots(path_search *search, undead_root_kind kind, bool gaps) {
+  search->parent = NO_PARENT;
+  search->base = 0;
+  for (uint32_t i = 0; i < search->roots->count; i++) {
+    const undead_root *root = &search->roots->roots[i];
+    if (root->kind != kind || is_gap(search, root) != gaps || root->weak != search->numbers) continue;
+    search->root = i;
+    undead_walk_root(search->heap, root, reach_reference, search);
+  }
+}
+
+static void reach_items(path_search *search) {
+  for (uint32_t i = 0; i < search->options->loop_item_count; i++) {
+    uintptr_t block = search->options->loop_items[i].object;
+    if (undead_heap_starts(search->heap, block) && *undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)
+      reach(search, block, ITEM_OF_LOOP, i);
+  }
+}
+
+static void reach_from(path_search *search, uint32_t parent) {
+  uintptr_t block = search->entries[parent].block;
+  undead_body body;
+  undead_body_of(search->bodies, block, undead_block_size(block), &body);
+  search->parent = parent;
+  search->base = block;
+  undead_walk_body(search->heap, block, &body, false, reach_reference, search);
+}
+
+static void search_on(path_search *search) {
+  while (search->next < search->count && search->missing) reach_from(search, (uint32_t)search->next++);
+}
+
+// What a global or a run loop holds, the program can let go of: only what they do not reach is explained by a thread,
+// whose stack also holds what it no longer uses.
+static void search_from_roots(path_search *search) {
+  reach_roots(search, UNDEAD_ROOT_GLOBAL, false);
+  if (!search->numbers) reach_items(search);
+  search_on(search);
+  if (search->missing) reach_roots(search, UNDEAD_ROOT_THREAD_LOCAL, false);
+  search_on(search);
+  if (search->missing) {
+    reach_roots(search, UNDEAD_ROOT_STACK, false);
+    reach_roots(search, UNDEAD_ROOT_REGISTER, false);
+  }
+  search_on(search);
+  if (search->missing) reach_roots(search, UNDEAD_ROOT_GLOBAL, true);
+  search_on(search);
+}
+
+// References first; then what only numbers, and words that may be stale, lead to.
+static void search_all(path_search *search) {
+  search_from_roots(search);
+  if (!search->missing) return;
+  uint64_t found = search->count;
+  search->numbers = true;
+  for (uint64_t i = 0; i < found && search->missing; i++) reach_from(search, (uint32_t)i);
+  search->numbers = false;
+  search_on(search);
+  if (!search->missing) return;
+  search->numbers = true;
+  search_from_roots(search);
+  search->numbers = false;
+  search->next = found;
+  search_on(search);
+}
+
+bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undead_bodies *bodies,
+                       const undead_roots *roots, const undead_scan_options *options, uint64_t live) {
+  path_search search = {.finder = finder, .storage = storage, .bodies = bodies, .heap = bodies->heap, .roots = roots,
+                        .options = options, .capacity = live < ITEM_OF_LOOP ? live : ITEM_OF_LOOP,
+                        .missing = finder->target_count};
+  search.entries = undead_map((search.capacity + 1) * sizeof *search.entries);
+  if (!search.entries) return false;
+  undead_heap_clear(search.heap, UNDEAD_WORD_SCAN_BITS & ~UNDEAD_WORD_MARK);
+  for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
+  search_all(&search);
+  undead_unmap(search.entries, (search.capacity + 1) * sizeof *search.entries);
+  return true;
+}
+
+static uint32_t edge_at(const undead_scan_result *result, uint32_t node, uint32_t offset) {
+  uint32_t low = 0, high = result->edge_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const undead_edge *edge = &result->edges[middle];
+    if (edge->from < node || (edge->from == node && edge->offset < offset)) low = middle + 1;
+    else high = middle;
+  }
+  bool found = low < result->edge_count && result->edges[low].from == node && result->edges[low].offset == offset;
+  return found ? low : UINT32_MAX;
+}
+
+// A path with a node or edge that had no room in the lists is cut down to its end.
+static void settle_path(const undead_pathfinder *finder, undead_scan_result *result, const undead_address_index *index,
+                        uint32_t path) {
+  undead_path *settled = &result->paths[path];
+  uint32_t target = settled->end_node;
+  settled->end_node = undead_address_index_of(index, finder->targets[target]);
+  settled->first_node = undead_address_index_of(index, finder->first_block[path]);
+  bool complete = settled->first_node != UINT32_MAX;
+  for (uint32_t step = settled->first_step; step < settled->first_step + settled->step_count; step++) {
+    uint32_t from = undead_address_index_of(index, finder->places[step].from);
+    result->steps[step] = from == UINT32_MAX ? UINT32_MAX : edge_at(result, from, finder->places[step].offset);
+    complete &= result->steps[step] != UINT32_MAX;
+  }
+  if (complete && settled->end_node != UINT32_MAX) return;
+  settled->first_node = settled->end_node = settled->end_node == UINT32_MAX ? 0 : settled->end_node;
+  for (uint32_t step = 0; step < settled->step_count; step++) result->steps[settled->first_step + step] = 0;
+  settled->step_count = 0;
+}
+
+bool undead_paths_settle(const undead_pathfinder *finder, undead_storage *storage) {
+  undead_address_index index;
+  if (!undead_address_index_open(&index, storage->result.nodes, sizeof(undead_node), storage->result.node_count)) return false;
+  for (uint32_t i = 0; i < storage->result.path_count; i++) settle_path(finder, &storage->result, &index, i);
+  undead_address_index_close(&index);
+  return true;
+}
+#endif

@@ -1,0 +1,31 @@
+// The shortest retain path from a root to each of some blocks.
+#pragma once
+#include "scan/view/collect.h"
+#include "scan/roots/roots.h"
+
+typedef struct {
+  uintptr_t from;      // block whose word refers to the next block of the path
+  uint32_t offset;
+} undead_step_place;
+
+typedef struct {
+  uintptr_t *targets;            // starts of live blocks, ascending and distinct
+  uint32_t target_count;
+  uint32_t *path_of;             // for each target: index of its path, UINT32_MAX if there is none
+  uintptr_t *first_block;        // for each path: the block that the root holds
+  undead_step_place *places;     // for each step of the result, until the edges are known
+} undead_pathfinder;
+
+// `targets` are copied, sorted and made distinct. False without memory.
+bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage, const uintptr_t *targets, uint32_t count);
+void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage);
+
+// Searches breadth first among the `live` marked blocks, from the roots and from the items of run loops; adds the paths,
+// and their nodes as LIVE. Uses the scan bits but the mark. False without memory.
+bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undead_bodies *bodies,
+                       const undead_roots *roots, const undead_scan_options *options, uint64_t live);
+
+// When nodes and edges are in order: fills the indices in paths and steps. False without memory.
+bool undead_paths_settle(const undead_pathfinder *finder, undead_storage *storage);
+// Index of the path to `block`, UINT32_MAX if there is none.
+uint32_t undead_path_to(const undead_pathfinder *finder, uintptr_t block);

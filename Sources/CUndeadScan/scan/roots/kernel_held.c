@@ -1,0 +1,284 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "scan/roots/kernel_held.h"
+#include "platform/maps/maps.h"
+#include "platform/memory/own_data.h"
+#include "platform/processor/processor.h"
+#include "platform/system/read_text.h"
+#include "world/descriptors.h"
+#include "world/given.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ptrace.h>
+
+#define MOST_WORDS (1u << 20)
+
+typedef struct {
+  uintptr_t *list;
+  uint32_t count;
+  int32_t process;
+  bool unseen;        // there may be others
+} word_list;
+
+static void add(word_list *words, uintptr_t word) {
+  if (word >= 4096 && words->count < MOST_WORDS) words->list[words->count++] = word;
+}
+
+static uintptr_t parse(const char *text, unsigned base) {
+  uintptr_t value = 0;
+  for (;; text++) {
+    unsigned digit = base;
+    if (*text >= '0' && *text <= '9') digit = (unsigned)(*text - '0');
+    else if (*text >= 'a' && *text <= 'f') digit = (unsigned)(*text - 'a' + 10);
+    if (digit >= base) return value;
+    value = value * base + digit;
+  }
+}
+
+// What stands in a line of a file of /proc: behind `label`, and behind `mark` after that, if it is not 0.
+typedef struct {
+  const char *label;
+  char mark;
+  unsigned base;
+} line_format;
+
+static void add_from_line(word_list *words, const char *line, const line_format *format) {
+  const char *value = strstr(line, format->label);
+  if (value) value = format->mark ? strchr(value, format->mark) : value + strlen(format->label) - 1;
+  if (!value) return;
+  do value++;
+  while (*value == ' ');
+  add(words, parse(value, format->base));
+}
+
+static void add_from_lines(word_list *words, const char *path, const line_format *formats, unsigned format_count) {
+  char text[4096];
+  size_t used = 0;
+  long got, file = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return;
+  while ((got = undead_raw3(SYS_read, file, (long)(text + used), (long)(sizeof text - 1 - used))) > 0) {
+    used += (size_t)got;
+    text[used] = 0;
+    char *line = text;
+    for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+      *end = 0;
+      for (unsigned i = 0; i < format_count; i++) add_from_line(words, line, &formats[i]);
+    }
+    used -= (size_t)(line - text);
+    if (used == sizeof text - 1) used = 0;   // no line is that long
+    memmove(text, line, used);
+  }
+  undead_raw3(SYS_close, file, 0, 0);
+}
+
+static void add_from_descriptor(word_list *words, uint32_t descriptor, const line_format *formats, unsigned count) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fdinfo/%u", words->process, descriptor);
+  add_from_lines(words, path, formats, count);
+}
+
+static void add_from_poll(word_list *words, uint32_t descriptor) {
+  static const line_format data = {"data:", 0, 16};   // fs/eventpoll.c, ep_show_fdinfo
+  add_from_descriptor(words, descriptor, &data, 1);
+}
+
+// The number behind `label` at the start of a line; 0 if there is none.
+static unsigned long number_in(const char *text, const char *label) {
+  const char *place = strstr(text, label);
+  return place ? undead_read_number(place + strlen(label), 0, NULL) : 0;
+}
+
+// A request stands in the ring's memory until its place is used again; from then on only the kernel knows it, until it is
+// done. That there is no such request nothing tells: one may complete many times, or in silence.
+static bool has_forgotten_requests(const char *path) {
+  char text[512];
+  if (undead_read_text(path, text, sizeof text) < 0) return true;
+  unsigned long mask = number_in(text, "\nSqMask:");
+  return !strstr(text, "\nCachedSqHead:") || number_in(text, "\nCachedSqHead:") > mask + 1;
+}
+
+// io_uring/fdinfo.c: buffers, and completions that wait for room in the ring. The rings themselves are memory.
+static void add_from_ring(word_list *words, uint32_t descriptor) {
+  static const line_format formats[] = {{": 0x", 0, 16}, {"user_data=", 0, 10}};
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fdinfo/%u", words->process, descriptor);
+  add_from_lines(words, path, formats, 2);
+  words->unseen |= has_forgotten_requests(path);
+}
+
+typedef struct {
+  uint32_t descriptors;   // room for so many in the table; 0 if nothing is known
+  bool filtered;          // a filter says which system calls it may make
+} process_status;
+
+static process_status status_of(const char *process) {
+  char path[64], text[4096];
+  snprintf(path, sizeof path, "/proc/%s/status", process);
+  if (undead_read_text(path, text, sizeof text) < 0) return (process_status){0, true};
+  const char *size = strstr(text, "FDSize:"), *filter = strstr(text, "Seccomp:\t");
+  return (process_status){size ? (uint32_t)undead_read_number(size + sizeof "FDSize:" - 1, 10, NULL) : 0,
+                          !filter || filter[sizeof "Seccomp:\t" - 1] != '0'};
+}
+
+// An epoll says of a file that was never registered with it that it was not; any other file that it is no epoll.
+static bool is_poll(long descriptor, long never_registered) {
+  return undead_raw4(SYS_epoll_ctl, descriptor, EPOLL_CTL_DEL, never_registered, 0) == -ENOENT;
+}
+
+static bool has_rings(void) {
+  for (size_t i = 0; i < undead_mapping_count(); i++)
+    if (!strcmp(undead_mapping_at(i)->path, "anon_inode:[io_uring]")) return true;
+  return false;
+}
+
+#define MOST_TAKEN 500u
+
+// Takes each descriptor of the program for a moment: looking it up in /proc takes twice as long. False if that is not
+// allowed.
+static bool add_from_taken(word_list *words) {
+  char name[16];
+  snprintf(name, sizeof name, "%d", words->process);
+  long process = undead_raw3(SYS_pidfd_open, words->process, 0, 0), event = undead_raw3(SYS_eventfd2, 0, 0, 0);
+  uint32_t size = status_of(name).descriptors, taken = 0;
+  bool allowed = process >= 0 && event >= 0 && size;
+  for (uint32_t i = 0; allowed && i < size; i++) {
+    long copy = undead_raw3(SYS_pidfd_getfd, process, i, 0);
+    if (copy == -EBADF) continue;
+    allowed = copy >= 0;
+    if (allowed && is_poll(copy, event)) add_from_poll(words, i);
+    if (!allowed || ++taken % MOST_TAKEN) continue;
+    undead_raw3(SYS_close_range, event + 1, ~0u, 0);
+  }
+  undead_raw3(SYS_close_range, event >= 0 ? event : process, ~0u, 0);
+  if (process >= 0) undead_raw3(SYS_close, process, 0, 0);
+  return allowed;
+}
+
+static void add_from_link(word_list *words, long directory, const char *name) {
+  char target[64];
+  long length = undead_raw4(SYS_readlinkat, directory, (long)name, (long)target, sizeof target - 1);
+  if (length <= 0) return;
+  target[length] = 0;
+  uint32_t descriptor = (uint32_t)undead_read_number(name, 10, NULL);
+  if (!strcmp(target, "anon_inode:[eventpoll]")) add_from_poll(words, descriptor);
+  if (!strcmp(target, "anon_inode:[io_uring]")) add_from_ring(words, descriptor);
+}
+
+struct directory_entry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t length;
+  uint8_t type;
+  char name[];
+};
+
+static void add_from_links(word_list *words) {
+  char path[64];
+  _Alignas(8) char buffer[8192];
+  snprintf(path, sizeof path, "/proc/%d/fd", words->process);
+  long length, directory = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (directory < 0) return;
+  while ((length = undead_raw3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0) {
+    for (long offset = 0; offset < length;) {
+      const struct directory_entry *entry = (const void *)(buffer + offset);
+      offset += entry->length;
+      if (entry->name[0] != '.') add_from_link(words, directory, entry->name);
+    }
+  }
+  undead_raw3(SYS_close, directory, 0, 0);
+}
+
+// Of all files only a ring takes part in this; it asks for nothing.
+static bool is_ring(long descriptor) {
+  long result = undead_raw6(SYS_io_uring_enter, descriptor, 0, 0, 0, 0, 0);
+  return result != -EOPNOTSUPP && result != -EBADF && result != -ENOSYS && result != -EPERM;
+}
+
+// In a process that has copies of all descriptors: a tenth of the time that it takes to ask for each. False if there is
+// no room for another one.
+static bool add_from_copies(void *context) {
+  word_list *words = context;
+  long event = undead_raw3(SYS_eventfd2, 0, 0, 0);
+  process_status status = event >= 0 ? status_of("self") : (process_status){0, true};
+  for (uint32_t i = 0; i < status.descriptors; i++) {
+    if (is_poll(i, event)) add_from_poll(words, i);
+    else if (!status.filtered && is_ring(i)) add_from_ring(words, i);
+  }
+  if (status.filtered && has_rings()) add_from_links(words);
+  return status.descriptors > 0;
+}
+
+static void add_from_timers(word_list *words) {
+  char path[64];
+  static const line_format value = {"signal:", '/', 16};   // fs/proc/base.c, show_timer
+  snprintf(path, sizeof path, "/proc/%d/timers", words->process);
+  add_from_lines(words, path, &value, 1);
+}
+
+static void add_signal(word_list *words, const siginfo_t *signal) {
+  uintptr_t parts[sizeof *signal / sizeof(uintptr_t)];
+  memcpy(parts, signal, sizeof parts);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) add(words, parts[i]);
+}
+
+// The kernel walks from the first signal to each one that is asked for, and the world stands still.
+#define MOST_SIGNALS 512u
+
+static void add_pending(word_list *words, int32_t tid, uint32_t flags) {
+  static siginfo_t signals[32];   // not on the helper's stack, which is small
+  struct __ptrace_peeksiginfo_args which = {.flags = flags, .nr = 32};
+  for (long got; which.off < MOST_SIGNALS; which.off += (uint64_t)got) {
+    got = undead_raw4(SYS_ptrace, PTRACE_PEEKSIGINFO, tid, (long)&which, (long)signals);
+    for (long i = 0; i < got; i++) add_signal(words, &signals[i]);
+    if (got < which.nr) break;
+  }
+  words->unseen |= which.off >= MOST_SIGNALS;
+  memset(signals, 0, sizeof signals);
+}
+
+// Only who traces the threads can ask for the signals that wait.
+static void add_from_signals(word_list *words, const undead_world *world) {
+  bool shared = false;
+  if (world->method != UNDEAD_STOP_PTRACE) return;
+  for (uint32_t i = 0; i < world->thread_count; i++) {
+    const undead_stopped_thread *thread = &world->threads[i];
+    if (thread->phase != UNDEAD_THREAD_STOPPED) continue;
+    siginfo_t held;
+    if (thread->held_signal && !undead_raw4(SYS_ptrace, PTRACE_GETSIGINFO, thread->tid, 0, (long)&held))
+      add_signal(words, &held);
+    add_pending(words, thread->tid, 0);
+    if (!shared) add_pending(words, thread->tid, PTRACE_PEEKSIGINFO_SHARED);
+    shared = true;
+  }
+}
+
+// Who made the replica has asked.
+static undead_interval given_words(word_list *words, bool *unseen) {
+  const undead_given_world *given = undead_given();
+  for (uint64_t i = 0; i < given->held_count; i++) add(words, given->held[i]);
+  *unseen = !given->held_known || has_rings() || words->count == MOST_WORDS;
+  return (undead_interval){(uintptr_t)words->list, (uintptr_t)(words->list + words->count)};
+}
+
+undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world, bool *unseen) {
+  word_list words = {.list = (uintptr_t *)undead_copies_room(copies, MOST_WORDS * sizeof(uintptr_t)),
+                     .process = world->process};
+  if (!words.list) return (undead_interval){0, 0};
+  if (undead_given()) return given_words(&words, unseen);
+  uint32_t none = words.count;
+  if (!undead_descriptors_ask(add_from_copies, &words)) {
+    words.count = none;
+    if (has_rings() || !add_from_taken(&words)) add_from_links(&words);
+  }
+  add_from_timers(&words);
+  add_from_signals(&words, world);
+  *unseen = words.unseen;
+  return (undead_interval){(uintptr_t)words.list, (uintptr_t)(words.list + words.count)};
+}
+#endif

@@ -1,0 +1,41 @@
+// Where a live reference can lie outside of the recorded blocks: all memory that the program has touched, but for
+// malloc's free chunks and lists, what is the instrument's, constants and the dead parts of stacks.
+#pragma once
+#include "scan/roots/copies.h"
+#include "scan/blocks/heap.h"
+#include "scan/scan.h"
+#include "scan/stacks/stale.h"
+#include "world/world.h"
+
+typedef struct {
+  uintptr_t low, high;
+  uintptr_t shift;     // of a copy: to be added to an address in it for the one in the program
+  int32_t tid;
+  uint8_t kind;        // undead_root_kind
+  bool weak;           // may hold what is no longer in use: alone it keeps nothing alive that the counts explain
+  bool doubtful;       // likewise, but not certainly: it keeps alive what it names (scan/counts/closed.h)
+} undead_root;
+
+typedef struct {
+  undead_root *roots;
+  uint32_t count, capacity;
+  bool overflow;
+  undead_copies copies;
+  bool only_in_place;  // a forked copy would lack recorded blocks or stacks, or too much else
+  bool caller_waits_in_task;   // the thread that asked stands in a call of an asynchronous function, with nothing of the runtime between
+  bool unseen;         // the kernel may hold words for the program that it does not tell
+} undead_roots;
+
+// False without memory, as all of these.
+bool undead_roots_open(undead_roots *roots);
+// With the world stopped, in the program, before its memory is copied (gather.c): copies what a forked copy does not
+// have or shares with the program that runs on. Needs a fresh memory map, with inheritance noted; marks the mappings
+// that were taken.
+bool undead_roots_gather(undead_roots *roots, const undead_world *world);
+// With the world stopped: what the kernel holds for the program.
+bool undead_roots_add_held(undead_roots *roots, const undead_world *world);
+// All others: with the world stopped, or in a forked copy of it in which taken mappings are hidden. Registers become
+// ranges of the world's own tables.
+bool undead_roots_find(undead_roots *roots, const undead_world *world, const undead_heap *heap,
+                       const undead_stale *stale, const undead_scan_options *options);
+void undead_roots_close(undead_roots *roots);

@@ -1,0 +1,31 @@
+// What the files about roots share.
+#pragma once
+#include "platform/maps/maps.h"
+#include "world/intervals.h"
+#include "scan/blocks/arenas.h"
+#include "scan/roots/pages.h"
+#include "scan/roots/roots.h"
+
+typedef struct {
+  undead_roots *roots;
+  const undead_world *world;
+  const undead_heap *heap;
+  const undead_stale *stale;
+  const undead_scan_options *options;
+  undead_intervals excluded;
+  undead_free_chunks free;
+  bool knows_other;        // another allocator's memory has no roots but the blocks that are not recorded
+  uintptr_t owned_until;   // end of the block or free chunk that was passed last
+  undead_interval part;    // of the mapping that is being walked, without what is excluded
+  undead_pages pages;
+} undead_root_search;
+
+void undead_roots_push(undead_roots *roots, undead_root root);
+// Copies what can be read of a run of pages, as roots; false if that is not all.
+bool undead_roots_push_copy(undead_roots *roots, undead_interval run);
+void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);
+void undead_roots_add_threads(undead_root_search *search);
+// Leaves out the stacks of threads that have ended.
+void undead_roots_exclude_dead_stacks(undead_root_search *search);
+// The whole block that glibc made or was given for a thread's stack; empty for the first thread.
+undead_interval undead_stack_block(uintptr_t tp);

@@ -1,0 +1,20 @@
+// What suspects.c and suspect_graph.c share.
+#pragma once
+#include "scan/suspects/suspect_owners.h"
+
+bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
+// Where in the block the `refs` of a source begin, with its handlers; 0 if they do not.
+uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block);
+bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
+void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
+                              void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context);
+
+// Tags the run loops' items that are reachable, and what the loops hold them by. False without memory.
+bool undead_loop_items_tag(undead_suspects *suspects);
+// True for a tagged item of a run loop.
+bool undead_is_loop_item(const undead_suspects *suspects, uintptr_t block, const undead_layout *layout);
+
+// Looks among the blocks that only the first pass reached for cycles of something that fires or waits and an object of
+// the program. False without memory.
+bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect_owners *owners, uint32_t max_found,
+                                 uint32_t max_links);

@@ -1,0 +1,38 @@
+// Objects that are reachable only through something that fires or waits, and that hold that thing themselves.
+#pragma once
+#include "scan/view/collect.h"
+#include "scan/mark/mark.h"
+
+typedef struct {
+  uintptr_t object, mechanism;
+  uint32_t kind;               // undead_suspect_kind
+} undead_found_suspect;
+
+typedef struct {
+  undead_bodies *bodies;
+  const undead_roots *roots;
+  const undead_scan_options *options;
+  uintptr_t source_vtable;                     // first word of a dispatch source
+  uintptr_t source_types_low, source_types_high;   // where the first word of what it owns points to
+  bool seen;                                   // something that fires or waits exists
+  bool no_memory;
+  uintptr_t *tables;                           // NotificationCenter's tables of closures
+  uint32_t table_count;
+  size_t handler_bytes;                        // of the list of continuations that sources call
+  undead_marker again;
+  undead_worklist members;                     // blocks of the cycles that were found
+  undead_found_suspect *found;
+  uint32_t found_count;
+  undead_observer_link *links;
+  uint32_t link_count;
+} undead_suspects;
+
+// On the scanning thread, with the world running: finds the symbols. False without memory.
+bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options);
+void undead_suspects_close(undead_suspects *suspects);
+
+// To be the first marking pass's `note`, with the suspects as its context.
+uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
+
+// After the first pass: fills `found`, `members` and `links`. False without memory.
+bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots);

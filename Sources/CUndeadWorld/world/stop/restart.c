@@ -1,0 +1,98 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// Calls of the system that a stop has ended are made again, as if nothing had happened.
+#define _GNU_SOURCE
+#include "platform/maps/maps.h"
+#include "platform/processor/processor.h"
+#include "platform/system/read_text.h"
+#include "world/world.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#if defined(__x86_64__)
+static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
+  return undead_raw4(SYS_ptrace, request, tid, (long)address, (long)data);
+}
+
+// Calls that are not to be made again, whatever they say: the descriptor is gone (close(2)). All others that end with
+// EINTR when their thread is stopped have done nothing, and the kernel does not start them again by itself: epoll_wait,
+// semop, rt_sigtimedwait, io_getevents, io_uring_enter, those on sockets with a timeout, requests to file systems
+// outside of the kernel, and whatever drivers do (signal(7)).
+static bool is_done_once(uint64_t number) { return number == SYS_close || number == SYS_close_range; }
+
+static uint64_t hexadecimal(const char *digits) {
+  uint64_t value = 0;
+  for (; *digits; digits++) {
+    char letter = *digits | 0x20;
+    if (letter >= '0' && letter <= '9') value = value << 4 | (uint64_t)(letter - '0');
+    else if (letter >= 'a' && letter <= 'f') value = value << 4 | (uint64_t)(letter - 'a' + 10);
+    else break;
+  }
+  return value;
+}
+
+static bool read_status(int32_t process, int32_t tid, char *text, size_t size) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/status", process, tid);
+  return undead_read_text(path, text, size) > 0;
+}
+
+// True if a signal that the thread does not block waits for it. In doubt true.
+static bool is_signal_due(const char *status) {
+  static const char *const names[] = {"\nSigPnd:\t", "\nShdPnd:\t", "\nSigBlk:\t"};
+  uint64_t sets[3];
+  for (int i = 0; i < 3; i++) {
+    const char *line = strstr(status, names[i]);
+    if (!line) return true;
+    sets[i] = hexadecimal(line + strlen(names[i]));
+  }
+  return ((sets[0] | sets[1]) & ~sets[2]) != 0;
+}
+
+static bool has_queued_signal(int32_t tid) {
+  for (uint32_t flags = 0; flags <= PTRACE_PEEKSIGINFO_SHARED; flags++) {
+    struct __ptrace_peeksiginfo_args which = {.flags = flags, .nr = 1};
+    siginfo_t signal;
+    if (trace(PTRACE_PEEKSIGINFO, tid, (uintptr_t)&which, (uintptr_t)&signal) != 0) return true;
+  }
+  return false;
+}
+
+// A signal that waits for the thread may have ended the call too, and the program may count on that.
+static bool has_pending_signal(const undead_world *world, int32_t tid) {
+  char text[4096];
+  return has_queued_signal(tid) &&
+         (!read_status(world->process, tid, text, sizeof text) || is_signal_due(text));
+}
+
+static bool is_behind_system_call(uintptr_t pc) {
+  return undead_is_readable(pc - UNDEAD_SYSTEM_CALL_BYTES, UNDEAD_SYSTEM_CALL_BYTES) &&
+         undead_is_system_call((const uint8_t *)pc - UNDEAD_SYSTEM_CALL_BYTES);
+}
+
+void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
+  struct user_regs_struct registers;
+  struct iovec area = {&registers, sizeof registers};
+  if (thread->held_signal || trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) return;
+  bool ended = (int64_t)registers.rax == -EINTR && (int64_t)registers.orig_rax >= 0;
+  if (!ended || is_done_once(registers.orig_rax) || !is_behind_system_call(registers.rip)) return;
+  if (has_pending_signal(world, thread->tid)) return;
+  registers.rax = registers.orig_rax;
+  registers.rip -= UNDEAD_SYSTEM_CALL_BYTES;   // back to the instruction
+  registers.orig_rax = UINT64_MAX;
+  trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
+}
+#else
+// The result of a call has taken the place of its first argument, which ptrace does not tell: such a call ends with EINTR.
+void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
+  (void)world, (void)thread;
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "zombies/catch/functions.h"
+#include "platform/images/c_library.h"
+#include "platform/memory/own_data.h"
+#include "platform/memory/thread_state.h"
+#include <dlfcn.h>
+#include <errno.h>
+
+#if defined(__x86_64__)
+static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {
+    "swift_deallocClassInstance",
+    "swift_deallocObject",
+    "swift_allocObject",
+    "swift_retain",
+    "swift_retain_n",
+    "swift_nonatomic_retain",
+    "swift_nonatomic_retain_n",
+    "swift_bridgeObjectRetain",
+    "swift_bridgeObjectRetain_n",
+    "swift_nonatomic_bridgeObjectRetain",
+    "swift_nonatomic_bridgeObjectRetain_n",
+    "swift_release",
+    "swift_release_n",
+    "swift_nonatomic_release",
+    "swift_nonatomic_release_n",
+    "swift_bridgeObjectRelease",
+    "swift_bridgeObjectRelease_n",
+    "swift_nonatomic_bridgeObjectRelease",
+    "swift_nonatomic_bridgeObjectRelease_n",
+    "swift_unownedRetainStrong",
+    "swift_unownedRetainStrongAndRelease",
+    "swift_nonatomic_unownedRetainStrong",
+    "swift_nonatomic_unownedRetainStrongAndRelease",
+    "swift_unownedCheck",
+    "swift_dynamicCastClass",
+    "swift_dynamicCastClassUnconditional",
+    "swift_dynamicCastUnknownClass",
+    "swift_dynamicCastUnknownClassUnconditional",
+};
+
+static bool watching, closely;
+
+static uintptr_t watching_function(uint32_t index) {
+  return index == UNDEAD_SWIFT_RELEASE_N ? (uintptr_t)undead_watching_each_release : undead_swift_watching[index];
+}
+
+static uintptr_t set_target(uint32_t index) {
+  uintptr_t real = __atomic_load_n(&undead_swift_real[index], __ATOMIC_ACQUIRE);
+  uintptr_t watches = watching ? watching_function(index) : 0, target = watches ? watches : real;
+  if (watching && closely && undead_swift_watching_closely[index]) target = undead_swift_watching_closely[index];
+  __atomic_store_n(&undead_swift_target[index], target, __ATOMIC_RELEASE);
+  return target;
+}
+
+// The next definition in the order of the loader; in a runtime that was loaded for one library only, its own.
+static uintptr_t find(const char *name) {
+  uintptr_t address = (uintptr_t)undead_symbol(RTLD_NEXT, name);
+  if (address) return address;
+  void *core = undead_open_library("libswiftCore.so", RTLD_NOW | RTLD_NOLOAD);
+  return core ? (uintptr_t)undead_symbol(core, name) : 0;
+}
+
+static bool resolve(uint32_t index) {
+  int saved = errno;
+  undead_thread.ignored++;   // the loader allocates for a message when there is nothing to be found
+  uintptr_t address = find(names[index]);
+  if (address) __atomic_store_n(&undead_swift_real[index], address, __ATOMIC_RELEASE);
+  undead_thread.ignored--;
+  errno = saved;
+  return address != 0;
+}
+
+// Called by the stub that an entry point jumps to the first time; returns where to go on.
+__attribute__((visibility("hidden"))) uintptr_t undead_swift_function_called(uint32_t index);
+uintptr_t undead_swift_function_called(uint32_t index) {
+  // Whoever called this was linked with it, so it is there.
+  if (!resolve(index)) __builtin_trap();
+  return set_target(index);
+}
+
+bool undead_swift_functions_find(void) {
+  for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) {
+    // Functions that a runtime does not have are called by nobody.
+    if (!resolve(i) && i <= UNDEAD_SWIFT_RETAIN) return false;
+  }
+  return true;
+}
+
+void undead_swift_functions_watch(bool on) {
+  watching = on;
+  for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) set_target(i);
+}
+
+void undead_swift_functions_watch_closely(bool on) {
+  closely = on;
+  for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++)
+    if (undead_swift_watching_closely[i]) set_target(i);
+}
+#else
+bool undead_swift_functions_find(void) { return false; }
+void undead_swift_functions_watch(bool on) { (void)on; }
+void undead_swift_functions_watch_closely(bool on) { (void)on; }
+#endif
+#endif

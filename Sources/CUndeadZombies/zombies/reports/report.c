@@ -1,0 +1,165 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#define _GNU_SOURCE
+#include "zombies/reports/report.h"
+#include "platform/memory/memory.h"
+#include "record/gate.h"
+#include "record/mode.h"
+#include "runtime/abi.h"
+#include "unwind/backtrace.h"
+#include "unwind/settings.h"
+#include "zombies/classes/metadata.h"
+#include "zombies/reports/sites.h"
+#include "zombies/shared/state.h"
+#include "zombies/shared/threads.h"
+#include "zombies/reports/waiting.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_ASYNC_DEPTH = 64, FRAMES = UNDEAD_DEPTH_LIMIT + MAX_ASYNC_DEPTH };
+
+// What one report needs, in memory of its own: stacks of signals are small.
+typedef struct {
+  undead_zombie zombie;
+  undead_dead dead;
+  const char *note;
+  uint64_t now;          // CLOCK_MONOTONIC_COARSE, at the use
+  char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
+  uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
+} report;
+
+static uint64_t nanoseconds(clockid_t clock) {
+  struct timespec now = {0};
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool is_readable(const uintptr_t *words) {
+  return ((uintptr_t)words & 7) == 0 && undead_pages_are_readable((uintptr_t)words, 2 * sizeof *words);
+}
+
+// The functions that wait for an async method, and for each other: where they will go on.
+static uint32_t async_frames(const uintptr_t *context, uintptr_t *frames) {
+  uint32_t count = 0;
+  while (count < MAX_ASYNC_DEPTH && is_readable(context) && context[ABI_ASYNC_CONTEXT_RESUME / 8]) {
+    // Addresses here are return addresses, which are looked up at the byte before.
+    frames[count++] = context[ABI_ASYNC_CONTEXT_RESUME / 8] + 1;
+    const uintptr_t *parent = (const uintptr_t *)context[ABI_ASYNC_CONTEXT_PARENT / 8];
+    if (parent == context) break;
+    context = parent;
+  }
+  return count;
+}
+
+static void add_access(report *r, const undead_zombie_use *use) {
+  uint32_t count = use->async_context ? async_frames(use->async_context, r->access) : 0;
+  undead_hook_enter();
+  uint32_t id = undead_backtrace_capture(use->pc, use->sp, use->bp);
+  undead_hook_leave();
+  uint32_t found = undead_backtrace_frames(id, r->access + count, FRAMES - count);
+  if (!found && use->pc) r->access[count + found++] = use->pc;
+  r->zombie.access = r->access;
+  r->zombie.access_count = count + found;
+}
+
+static bool find_dead(const undead_zombie_use *use, report *r) {
+  r->note = "";
+  if (use->dead) {
+    r->dead = *use->dead;
+    return true;
+  }
+  if (!use->object) {
+    // The type of which object it was does not show.
+    r->note = "of several dead objects of the type, the one that died last is shown";
+    return use->class && undead_quarantine_find_newest(use->class, &r->dead);
+  }
+  if (undead_quarantine_find(use->object, &r->dead)) return true;
+  if (!undead_quarantine_find_gone(use->object, &r->dead) || (use->class && r->dead.class != use->class)) return false;
+  r->zombie.flags |= UNDEAD_ZOMBIE_IS_EVICTED;
+  return true;
+}
+
+static void add_death(report *r) {
+  const undead_dead *dead = &r->dead;
+  // Of the clock that the death was noted by: within one tick of it they are at the same time.
+  uint64_t since = r->now - dead->death;
+  if (dead->death) r->zombie.death_time = r->zombie.access_time - since;
+  undead_thread_at(dead->thread, &r->zombie.death_thread, r->death_thread_name);
+  r->zombie.allocation_count = undead_backtrace_frames(dead->allocation, r->allocation, FRAMES);
+  r->zombie.deallocation_count = undead_backtrace_frames(dead->deallocation, r->deallocation, FRAMES);
+}
+
+static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
+  undead_zombie *zombie = &r->zombie;
+  r->now = nanoseconds(CLOCK_MONOTONIC_COARSE);
+  *zombie = (undead_zombie){
+      .kind = use->kind,
+      .flags = use->flags,
+      .accessor = use->accessor,
+      .field_offset = use->field_offset,
+      .object = use->object,
+      .implementation = use->implementation,
+      .type = use->class ? use->class->name : use->type ? use->type : "",
+      .field = "",
+      .thread = (int32_t)syscall(SYS_gettid),
+      .thread_name = r->thread_name,
+      .death_thread_name = r->death_thread_name,
+      .access_time = nanoseconds(CLOCK_REALTIME),
+      .count = count,
+      .allocation = r->allocation,
+      .deallocation = r->deallocation,
+  };
+  prctl(PR_GET_NAME, r->thread_name);
+  if (find_dead(use, r)) {
+    add_death(r);
+    if (!use->class) zombie->type = r->dead.class->name;
+  }
+  const undead_zombie_class *class = use->class ? use->class : r->dead.class;
+  if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
+    zombie->field = undead_metadata_field(class->original, use->field_offset);
+  add_access(r, use);
+}
+
+struct undead_zombie_finding {
+  undead_zombie_use use;
+  report report;
+};
+
+undead_zombie_finding *undead_zombie_finding_make(const undead_zombie_use *use, uint64_t count) {
+  undead_zombie_finding *made = undead_map(sizeof *made);
+  if (!made) return NULL;
+  made->use = *use;
+  made->use.dead = NULL;
+  fill_in(&made->report, use, count);
+  undead_site_log(use, &made->report.zombie, made->report.note);
+  return made;
+}
+
+void undead_zombie_finding_deliver(undead_zombie_finding *made, bool in_signal) {
+  undead_zombie_handler handler = in_signal ? NULL : __atomic_load_n(&undead_zombies.handler, __ATOMIC_ACQUIRE);
+  if (handler) handler(&made->report.zombie, undead_zombies.context);
+}
+
+void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }
+
+void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
+  int saved = errno;
+  // A zombie in our own code, or in that of a handler which reports one, is not the program's.
+  if (!undead_zombie_enter()) return;
+  uint64_t count = 0;
+  undead_zombie_explained(use->object);
+  bool wanted = undead_site_count(use, &count);
+  if (wanted) undead_count(&undead_zombie_counts.reports);
+  undead_zombie_finding *made = wanted ? undead_zombie_finding_make(use, count) : NULL;
+  if (made) {
+    undead_zombie_finding_deliver(made, in_signal);
+    undead_zombie_finding_drop(made);
+  }
+  undead_zombie_leave();
+  errno = saved;
+}
+#endif

@@ -1,0 +1,45 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "platform/system/environment.h"
+#include "platform/system/read_text.h"
+#include "zombies/shared/settings.h"
+#include <stdlib.h>
+#include <string.h>
+
+// A number with K, M or G behind it; false if it is none.
+static bool read_number(const char *variable, uint64_t *number) {
+  const char *text = undead_setting(variable);
+  if (!text || *text < '0' || *text > '9') return false;
+  const char *end;
+  uint64_t value = undead_read_number(text, 10, &end);
+  static const char units[] = "KMG";
+  const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
+  int shift = unit ? (int)(unit - units + 1) * 10 : 0;
+  if (*end && (!unit || end[1])) return false;
+  *number = value > UINT64_MAX >> shift ? UINT64_MAX : value << shift;
+  return true;
+}
+
+static const char *text_of(const char *variable) {
+  const char *text = undead_setting(variable);
+  return text ? text : "";
+}
+
+bool undead_zombie_options_of_environment(undead_zombie_options *options) {
+  const char *wanted = undead_setting("UNDEAD_ZOMBIES");
+  if (!wanted || !*wanted || strcmp(wanted, "0") == 0) return false;
+  undead_zombie_default_options(options);
+  options->guard = strcmp(wanted, "guard") == 0;
+  uint64_t number;
+  if (read_number("UNDEAD_ZOMBIE_BYTES", &number)) options->budget.bytes = number;
+  if (read_number("UNDEAD_ZOMBIE_COUNT", &number)) options->budget.count = number;
+  if (read_number("UNDEAD_ZOMBIE_AGE", &number)) options->budget.age_milliseconds = number;
+  if (read_number("UNDEAD_ZOMBIE_REPEATS", &number))
+    options->repeats = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+  if (strcmp(text_of("UNDEAD_ZOMBIE_POLICY"), "report") == 0) options->policy = UNDEAD_ZOMBIE_REPORT;
+  options->allow = text_of("UNDEAD_ZOMBIE_ALLOW");
+  options->deny = text_of("UNDEAD_ZOMBIE_DENY");
+  options->guard_types = text_of("UNDEAD_ZOMBIE_GUARD");
+  return true;
+}
+#endif
