@@ -18,8 +18,6 @@
 #include <stddef.h>
 #include <time.h>
 
-uint64_t undead_recording_since;
-
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
 
 

@@ -15,6 +15,7 @@
 #include "session/check/check.h"
 #include "session/signals/guard.h"
 #include "session/snapshot/snapshot.h"
+#include "session/state/process.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"
 #include "world/given.h"
@@ -29,8 +30,6 @@ enum { FIRST_FILE = 3 };
 static undead_replica_request *request;
 static undead_replica_end end;
 static undead_given_world world;
-
-const undead_replica_request *undead_replica_now(void) { return request; }
 
 static undead_replica_end fail(undead_replica_end why, const char *what, const char *detail) {
   undead_text text = undead_text_in(request->message, sizeof(request->message));
@@ -145,6 +144,7 @@ int undead_replica_main(undead_replica_request *asked) {
   }
   undead_thread.ignored++;
   request = asked;
+  undead_replica_set_now(asked);
   request->message[0] = 0;
   // The program's own recorder may be the one that looks now.
   if (!undead_record_in_copy()) return fail(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);

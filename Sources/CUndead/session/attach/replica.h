@@ -5,9 +5,6 @@
 
 #pragma GCC visibility push(hidden)
 
-// The request that is under way, NULL outside of a replica.
-const undead_replica_request *undead_replica_now(void);
-
 // Why the blocks of the program cannot be known, or UNDEAD_REPLICA_DONE: they are in the registry then.
 undead_replica_end undead_replica_find_blocks(undead_replica_request *request);
 

@@ -12,16 +12,16 @@
 #include "scan/premises.h"
 #include "session/stacks/calls.h"
 #include "session/snapshot/census_file.h"
+#include "session/sections/facts.h"
 #include "session/signals/final_signal.h"
 #include "session/signals/guard.h"
 #include "session/check/refute.h"
 #include "session/limits/sandbox.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/snapshot/snapshot.h"
 #include "session/state/state_file.h"
-#include "session/check/survivors.h"
-#include "session/state/swift_presence.h"
+#include "session/check/held_scopes.h"
 #include "session/buffers/text.h"
 #include "world/descriptors.h"
 #include "world/world.h"
@@ -197,7 +197,7 @@ static void look_for_leaks(void *context) {
     undead_snapshot_end(check);
     return;
   }
-  undead_survivors_note(result);
+  undead_held_scopes_note(result);
   if (!check->options.census) undead_refute_compare(check, result);
   if (writes) {
     check->succeeded = undead_snapshot_make(check, result);

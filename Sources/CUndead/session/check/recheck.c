@@ -9,8 +9,7 @@
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
-#include "session/life/exit.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/buffers/text.h"
 #include <signal.h>

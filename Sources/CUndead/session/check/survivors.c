@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Whether a test left anything behind, from the records of blocks alone.
-#include "session/check/survivors.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "undead.h"
@@ -73,19 +72,5 @@ bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *hold
   undead_clear_stack();
   errno = saved_errno;
   return may_have;
-}
-
-// Written and read under the lock of checks.
-static uint32_t held_scopes[UNDEAD_MOST_THREAD_SCOPES], held_count;
-
-void undead_survivors_note(const undead_scan_result *result) {
-  held_count = result->thread_scope_count;
-  memcpy(held_scopes, result->thread_scopes, held_count * sizeof(*held_scopes));
-}
-
-uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) {
-  uint32_t count = held_count < max ? held_count : max;
-  memcpy(scopes, held_scopes, count * sizeof(*scopes));
-  return count;
 }
 #endif

@@ -7,7 +7,7 @@
 #include "session/state/interpose.h"
 #include "session/limits/limits.h"
 #include "session/limits/relay.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "session/state/state_file.h"
 #include <errno.h>
 #include <stdarg.h>

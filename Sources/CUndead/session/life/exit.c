@@ -10,7 +10,7 @@
 #include "session/stacks/interrupted.h"
 #include "session/limits/limits.h"
 #include "session/limits/sandbox.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"
@@ -37,25 +37,22 @@ static struct {
 
 undead_call_site undead_main_call;
 
-enum { ALIVE, CHECKING, CHECKED };
-static uint32_t stage = ALIVE;
+enum { ALIVE, CHECKING, CHECKED };   // stages (undead_exit_stage)
 
 static int32_t calling_thread;            // the first that called exit(), 0: none yet
 static int32_t ending_thread;             // the one that makes the check, likewise
 static undead_check *check_under_way;     // its check
 
-int undead_exit_under_way(void) { return __atomic_load_n(&stage, __ATOMIC_ACQUIRE) != ALIVE; }
-
 void undead_exit_reset(void) {
   memset(exit_calls, 0, sizeof exit_calls);
   __atomic_store_n(&calling_thread, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&ending_thread, 0, __ATOMIC_RELEASE);
-  __atomic_store_n(&stage, ALIVE, __ATOMIC_RELEASE);
+  __atomic_store_n(&undead_exit_stage, ALIVE, __ATOMIC_RELEASE);
 }
 
 static void set_stage(uint32_t value) {
-  __atomic_store_n(&stage, value, __ATOMIC_RELEASE);
-  syscall(SYS_futex, &stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+  __atomic_store_n(&undead_exit_stage, value, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &undead_exit_stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static undead_call_site *exit_call_of(int32_t thread) {
@@ -140,11 +137,11 @@ static void check_at_exit(void) {
 static void wait_for_end(void) {
   enum { PATIENCE_SECONDS = 2 };
   struct timespec slice = {.tv_sec = 1}, patience = {.tv_sec = PATIENCE_SECONDS};
-  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ALIVE)
-    syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, ALIVE, &patience, NULL, 0);
-  while (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKING)
-    syscall(SYS_futex, &stage, FUTEX_WAIT_PRIVATE, CHECKING, &slice, NULL, 0);
-  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) syscall(SYS_nanosleep, &patience, NULL);
+  if (__atomic_load_n(&undead_exit_stage, __ATOMIC_ACQUIRE) == ALIVE)
+    syscall(SYS_futex, &undead_exit_stage, FUTEX_WAIT_PRIVATE, ALIVE, &patience, NULL, 0);
+  while (__atomic_load_n(&undead_exit_stage, __ATOMIC_ACQUIRE) == CHECKING)
+    syscall(SYS_futex, &undead_exit_stage, FUTEX_WAIT_PRIVATE, CHECKING, &slice, NULL, 0);
+  if (__atomic_load_n(&undead_exit_stage, __ATOMIC_ACQUIRE) == CHECKED) syscall(SYS_nanosleep, &patience, NULL);
 }
 
 static void check_once(void) {
@@ -157,7 +154,7 @@ static void check_once(void) {
 
 // In a handler of a signal that came during the check, which calls exit(): what it interrupted will never go on.
 static void check_on_behalf_of_interrupted(void) {
-  if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == CHECKED) return;
+  if (__atomic_load_n(&undead_exit_stage, __ATOMIC_ACQUIRE) == CHECKED) return;
   if (check_under_way) {
     finish_check(check_under_way);
     set_stage(CHECKED);

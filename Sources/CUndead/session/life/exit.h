@@ -20,9 +20,6 @@ void undead_exit_find_next(void);
 // After a fork: the child has not ended yet.
 void undead_exit_reset(void);
 
-// True from the moment on that the exit handler looks for leaks.
-int undead_exit_under_way(void);
-
 // Where the program's main was called from, noted by the stub that calls it.
 extern undead_call_site undead_main_call;
 

@@ -9,9 +9,9 @@
 #include "session/life/generations.h"
 #include "session/stacks/interrupted.h"
 #include "session/limits/limits.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "session/state/settings.h"
-#include "session/signals/signal_functions.h"
+#include "session/signals/action.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"
 #include <errno.h>
@@ -34,7 +34,7 @@ static int64_t retry_deadline;
 static int retry_timer = -1;       // timer of the kernel, made at the first retry
 static char retry_cookie;          // its address tells our timer's signals from others
 
-bool undead_signal_is_managed(int signal) {
+static bool is_managed(int signal) {
   if (!managing) return false;
   const undead_settings *settings = undead_settings_get();
   if (signal == settings->request_signal) return true;
@@ -154,11 +154,11 @@ static void on_request(int signal, siginfo_t *info, void *context) {
   errno = saved_errno;
 }
 
-bool undead_signal_handler_is_ours(const void *handler) {
+static bool is_handler(const void *handler) {
   return handler == (const void *)on_check_signal || handler == (const void *)on_request;
 }
 
-void undead_signal_manage(int signal) {
+static void manage(int signal) {
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   action.sa_sigaction = signal == undead_settings_get()->request_signal ? on_request : on_check_signal;
   sigemptyset(&action.sa_mask);
@@ -167,13 +167,21 @@ void undead_signal_manage(int signal) {
 
 static void manage_if_default(int signal) {
   struct sigaction action;
-  if (undead_signal_is_managed(signal) && undead_signal_set_action(signal, NULL, &action) == 0 &&
+  if (is_managed(signal) && undead_signal_set_action(signal, NULL, &action) == 0 &&
       action.sa_handler == SIG_DFL)
-    undead_signal_manage(signal);
+    manage(signal);
+}
+
+static void survived(int signal) {
+  dying_of = 0;
+  disarm_timer();
+  manage(signal);
 }
 
 void undead_signals_begin(void) {
+  static const undead_signal_manager manager = {is_managed, manage, is_handler, survived};
   managing = true;
+  undead_signal_manage_by(&manager);
   for (size_t i = 0; i < sizeof(check_signals) / sizeof(check_signals[0]); i++) manage_if_default(check_signals[i]);
   int request = undead_settings_get()->request_signal;
   if (request) manage_if_default(request);
@@ -182,7 +190,7 @@ void undead_signals_begin(void) {
 static void give_back(int signal) {
   struct sigaction action;
   bool ours = undead_signal_set_action(signal, NULL, &action) == 0 &&
-              undead_signal_handler_is_ours((const void *)action.sa_sigaction);
+              is_handler((const void *)action.sa_sigaction);
   if (ours) undead_signal_restore_default(signal);
 }
 
@@ -199,18 +207,5 @@ void undead_signals_reset(void) {
   retrying = 0;
   retry_timer = -1;   // timers are not inherited
   if (managing) undead_signals_begin();
-}
-
-void undead_die_of(int signal) {
-  undead_signal_restore_default(signal);
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, signal);
-  syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &one, NULL, _NSIG / 8);
-  syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
-  // Only process 1 of a container gets here: it lives on, as it would have without us.
-  dying_of = 0;
-  disarm_timer();
-  undead_signal_manage(signal);
 }
 #endif

@@ -42,102 +42,70 @@
 #include <time.h>
 #include <unistd.h>
 
-__attribute__((weak)) const int undead_is_preload = 0;
-
 // Others ask for the table by weak references, which take nothing out of an archive: this one takes it along.
 __attribute__((used)) static const undead_instrument *(*const table)(uint32_t) = undead_instrument_table;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
 
 static bool prepared;
-static bool in_charge;
-static char reason[512] = "recording was not started: start it, or set UNDEAD=1";
-static int32_t loading_pid, session_pid;
-static int32_t forked_from;
-static uint64_t start_time;
-static bool has_gaps;
-static bool has_left, was_in_charge;
+static bool was_in_charge;
 static int32_t mode_before;
-// One page that a fork wipes and a vfork does not: tells a copy of our memory from our memory itself.
-static volatile uint32_t *fork_mark;
-
-bool undead_session_in_charge(void) { return in_charge; }
-int32_t undead_session_forked_from(void) { return forked_from; }
-uint64_t undead_session_start_time(void) { return start_time; }
-bool undead_session_has_gaps(void) { return has_gaps; }
-bool undead_session_has_left(void) { return has_left; }
-void undead_session_set_reason(const char *text) { undead_text_copy(reason, sizeof(reason), text); }
-
 static void note_start_time(void) {
   struct timespec now = {0};
   clock_gettime(CLOCK_REALTIME, &now);
-  start_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  undead_session.start_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void make_fork_mark(void) {
-  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return;
-  fork_mark = page;
-  *fork_mark = 1;
-  madvise(page, 4096, MADV_WIPEONFORK);
-}
-
-undead_process undead_process_now(void) {
-  if (getpid() == session_pid) return UNDEAD_PROCESS_OWN;
-  return fork_mark && *fork_mark == 0 ? UNDEAD_PROCESS_FORKED : UNDEAD_PROCESS_BORROWED;
-}
-
-bool undead_is_forked_copy(void) { return loading_pid && undead_process_id() != loading_pid; }
-
-void undead_session_adopt_child(void) {
+static void adopt_child(void) {
   int saved_errno = errno;
-  forked_from = session_pid;
-  session_pid = getpid();
+  undead_session.forked_from = undead_session.id;
+  undead_session.id = getpid();
   note_start_time();
-  if (fork_mark) *fork_mark = 1;
+  undead_process_mark_again();
   // Forked without the handlers of fork: which blocks are its own is not known.
   if (!undead_registry_own_bit && !undead_is_single_threaded()) undead_registry_inherit();
   undead_check_after_fork_in_child();
   undead_exit_reset();
   undead_signals_reset();
   uint32_t swift = undead_state_get()->flags & UNDEAD_STATE_SWIFT;
-  if (undead_state_open(undead_settings_get()->directory, true, false, start_time)) {
+  if (undead_state_open(undead_settings_get()->directory, true, false, undead_session.start_time)) {
     undead_state_get()->flags |= swift;
     undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
     undead_zombies_adopt_child(undead_state_get()->generation);
   } else {
     undead_state_close();
-    in_charge = false;
+    undead_session.in_charge = false;
   }
   errno = saved_errno;
 }
 
-void undead_session_leave(const char *why) {
+static void leave(const char *why) {
   int saved_errno = errno;
   undead_check_before_fork();   // none is under way then, and none begins any more
   undead_zombies_stop();
   undead_zombies_keep_pages();
   undead_signals_end();
-  was_in_charge = in_charge;
+  was_in_charge = undead_session.in_charge;
   mode_before = undead_record_mode;
-  has_left = true;
-  in_charge = false;
+  undead_session.has_left = true;
+  undead_session.in_charge = false;
   undead_record_stop();
   undead_session_set_reason(why);
   if (was_in_charge) undead_state_set_stage(UNDEAD_STAGE_STOOD_ASIDE, why);
   errno = saved_errno;
 }
 
-void undead_session_return(void) {
+// Takes that back.
+static void give_back(void) {
   int saved_errno = errno;
-  has_left = false;
+  undead_session.has_left = false;
   undead_check_after_fork_in_parent();
   if (mode_before > UNDEAD_RECORD_OFF) {
-    has_gaps = true;   // for what other threads allocated meanwhile
+    undead_session.has_gaps = true;   // for what other threads allocated meanwhile
     undead_record_start((undead_mode)mode_before);
   }
-  in_charge = was_in_charge;
-  if (in_charge) {
+  undead_session.in_charge = was_in_charge;
+  if (undead_session.in_charge) {
     undead_signals_begin();
     undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
   }
@@ -148,7 +116,7 @@ static bool forks_with_threads;
 
 static void before_fork(void) {
   forks_with_threads = !undead_is_single_threaded();
-  if (has_left) return;
+  if (undead_session.has_left) return;
   int saved_errno = errno;
   undead_check_before_fork();
   undead_zombies_before_fork();
@@ -156,18 +124,18 @@ static void before_fork(void) {
 }
 
 static void after_fork_in_parent(void) {
-  if (has_left) return;
+  if (undead_session.has_left) return;
   undead_zombies_after_fork_in_parent();
   undead_check_after_fork_in_parent();
 }
 
 static void after_fork(void) {
-  if (has_left) return;
+  if (undead_session.has_left) return;
   undead_zombies_after_fork_in_child();
   undead_check_after_fork_in_child();
   undead_record_after_fork_in_child();
   if (forks_with_threads) undead_registry_inherit();
-  if (in_charge) undead_session_adopt_child();
+  if (undead_session.in_charge) adopt_child();
 }
 
 static void stand_aside(const char *why) {
@@ -189,18 +157,18 @@ void undead_session_yield(void) {
   undead_session_set_reason("a copy of Undead that is linked into the program is in charge");
   undead_record_stop();
   undead_state_close();
-  in_charge = false;
+  undead_session.in_charge = false;
 }
 
 // Returns why it is not possible, or NULL.
 static const char *begin_recording(void) {
   if (!undead_hooks_available) return "the program is built with a sanitizer, which replaces the allocator";
-  if (has_left) return reason;
+  if (undead_session.has_left) return undead_session.reason;
   const char *why = undead_stand_aside_reason();
   if (why) return why;
   undead_reserve_boundaries();
   if (undead_record_decide() <= UNDEAD_RECORD_OFF) {
-    has_gaps = true;
+    undead_session.has_gaps = true;
     undead_mode mode = undead_record_samples() ? UNDEAD_RECORD_SAMPLED : UNDEAD_RECORD_BACKTRACES;
     undead_record_start(undead_settings_get()->backtraces ? mode : UNDEAD_RECORD_BLOCKS);
   }
@@ -213,7 +181,7 @@ static const char *begin_recording(void) {
 }
 
 static void begin_session(const char *directory, bool same_image) {
-  if (!undead_state_open(directory, false, same_image, start_time)) {
+  if (!undead_state_open(directory, false, same_image, undead_session.start_time)) {
     undead_session_set_reason("the session directory cannot be written");
     undead_say("the session directory cannot be written: ", directory);
     undead_record_stop();
@@ -224,16 +192,17 @@ static void begin_session(const char *directory, bool same_image) {
     stand_aside(why);
     return;
   }
-  make_fork_mark();
-  in_charge = true;
+  undead_process_mark();
+  undead_session.in_charge = true;
   undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
 }
 
 void undead_session_prepare(void) {
   if (prepared) return;
   prepared = true;
+  undead_session.calls = (undead_session_calls){adopt_child, leave, give_back};
   int saved_errno = errno;
-  loading_pid = session_pid = getpid();
+  undead_session.loading_id = undead_session.id = getpid();
   note_start_time();
   const undead_settings *settings = undead_settings_get();
   if (undead_is_preload && !settings->directory[0] && undead_hooks_are_passed_by()) {
@@ -248,7 +217,7 @@ void undead_session_prepare(void) {
     undead_session_set_reason("the session is only for test programs");
     undead_record_stop();
   } else if (settings->turned_off) {
-    if (settings->directory[0]) undead_state_open(settings->directory, false, false, start_time);
+    if (settings->directory[0]) undead_state_open(settings->directory, false, false, undead_session.start_time);
     stand_aside("it was turned off by UNDEAD=0");
   } else if (settings->directory[0]) {
     if (!undead_is_preload) take_over_from_preload();
@@ -256,7 +225,7 @@ void undead_session_prepare(void) {
   } else if (settings->turned_on || undead_record_runs_tests()) {
     const char *why = begin_recording();
     if (why) stand_aside(why);
-    else undead_zombies_begin("", 0, undead_zombies_start);
+    else undead_zombies_begin("", 0, undead_zombies_turn_on);
   }
   errno = saved_errno;
 }
@@ -278,7 +247,7 @@ static void load_fallback_unwinder(void) {
 }
 
 void undead_session_before_main(void) {
-  if (!in_charge) return;
+  if (!undead_session.in_charge) return;
   int saved_errno = errno;
   if (undead_swift_is_present()) {
     undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
@@ -297,7 +266,7 @@ void undead_session_before_main(void) {
   undead_exit_register();
   undead_signals_begin();
   if (undead_state_get()->flags & UNDEAD_STATE_SWIFT) {
-    undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation, undead_zombies_start);
+    undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation, undead_zombies_turn_on);
     // What only the start of the program needed, and ours.
     undead_image_pages_let_go();
     undead_recheck_begin();
@@ -327,11 +296,8 @@ bool undead_start_sampled(uint64_t mean) {
 void undead_stop(void) {
   if (!undead_is_active()) return;
   undead_record_stop();
-  has_gaps = true;
+  undead_session.has_gaps = true;
   undead_session_set_reason("recording was stopped by undead_stop()");
 }
 
-bool undead_is_active(void) { return undead_record_mode > UNDEAD_RECORD_OFF; }
-
-const char *undead_inactive_reason(void) { return undead_is_active() ? "" : reason; }
 #endif

@@ -7,7 +7,7 @@
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "record/mode.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>

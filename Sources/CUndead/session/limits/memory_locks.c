@@ -9,7 +9,7 @@
 #include "record/mode.h"
 #include "session/state/interpose.h"
 #include "session/limits/memory_locks.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -10,7 +10,7 @@
 #include "record/reach.h"
 #include "session/state/interpose.h"
 #include "session/limits/sandbox.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "world/helper.h"
 #include <errno.h>
 #include <linux/filter.h>

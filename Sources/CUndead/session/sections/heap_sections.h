@@ -1,7 +1,7 @@
 // What makes a snapshot a heap file (Documentation/heap-format.md).
 #pragma once
 #include "scan/graph.h"
-#include "session/check/check.h"
+#include "session/state/check_data.h"
 #include "session/sections/snapshot_sections.h"
 
 #pragma GCC visibility push(hidden)

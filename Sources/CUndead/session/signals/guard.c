@@ -9,7 +9,7 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/abandoned.h"
-#include "session/signals/signal_functions.h"
+#include "session/signals/action.h"
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

@@ -3,17 +3,15 @@
 #define _GNU_SOURCE
 #include "session/signals/signal_functions.h"
 #include "platform/memory/own_data.h"
+#include "session/signals/action.h"
 #include "session/signals/guard.h"
 #include "session/state/interpose.h"
-#include "session/life/signals.h"
 #include "zombies/fault.h"
 #include <stddef.h>
 
 typedef void (*handler)(int);
-typedef int (*sigaction_function)(int, const struct sigaction *, struct sigaction *);
 typedef handler (*signal_function)(int, handler);
 
-static sigaction_function next_sigaction;
 static signal_function next_signal, next_sysv_signal, next___sysv_signal, next_sigset;
 
 // The default actions that the program set where a handler of ours stands: with their flags and masks.
@@ -21,27 +19,23 @@ static struct sigaction defaults[_NSIG];
 
 // The program has set the default action: ours takes its place again.
 static void manage_again(int number) {
-  if (!undead_signal_is_managed(number)) return;
+  const undead_signal_manager *manager = undead_signal_manager_now();
+  if (!manager || !manager->is_managed(number)) return;
   undead_signal_set_action(number, NULL, &defaults[number]);
-  undead_signal_manage(number);
+  manager->manage(number);
+}
+
+static bool is_ours(const void *handler) {
+  const undead_signal_manager *manager = undead_signal_manager_now();
+  return manager && manager->is_handler(handler);
 }
 
 void undead_signal_find_next(void) {
-  (void)UNDEAD_NEXT(next_sigaction, "sigaction");
+  undead_signal_action_find_next();
   (void)UNDEAD_NEXT(next_signal, "signal");
   (void)UNDEAD_NEXT(next_sysv_signal, "sysv_signal");
   (void)UNDEAD_NEXT(next___sysv_signal, "__sysv_signal");
   (void)UNDEAD_NEXT(next_sigset, "sigset");
-}
-
-int undead_signal_set_action(int number, const struct sigaction *action, struct sigaction *old) {
-  return UNDEAD_NEXT(next_sigaction, "sigaction")(number, action, old);
-}
-
-void undead_signal_restore_default(int number) {
-  struct sigaction action = {0};
-  action.sa_handler = SIG_DFL;
-  undead_signal_set_action(number, &action, NULL);
 }
 
 __attribute__((visibility("default"))) int sigaction(
@@ -53,7 +47,7 @@ __attribute__((visibility("default"))) int sigaction(
   int result = undead_signal_set_action(number, action, old);
   if (result != 0) return result;
   if (old) undead_guard_hide(number, old);
-  if (old && undead_signal_handler_is_ours((const void *)old->sa_sigaction)) *old = defaults[number];
+  if (old && is_ours((const void *)old->sa_sigaction)) *old = defaults[number];
   if (to_default) manage_again(number);
   return result;
 }
@@ -67,7 +61,7 @@ static handler set_handler(signal_function next, int number, handler wanted, int
   struct sigaction known = {.sa_handler = old};
   undead_guard_hide(number, &known);
   old = known.sa_handler;
-  if (undead_signal_handler_is_ours((const void *)old)) old = SIG_DFL;
+  if (is_ours((const void *)old)) old = SIG_DFL;
   if (wanted == SIG_DFL) manage_again(number);
   return old;
 }

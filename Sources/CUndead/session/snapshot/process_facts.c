@@ -17,8 +17,7 @@
 #include "scan/premises.h"
 #include "undead_sniffer.h"
 #include "zombies/premises.h"
-#include "session/attach/replica.h"
-#include "session/state/session.h"
+#include "session/state/process.h"
 #include "session/buffers/text.h"
 #include "unwind/backtrace.h"
 #include <errno.h>

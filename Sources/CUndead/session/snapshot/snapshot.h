@@ -1,6 +1,6 @@
 // Snapshots (Documentation/snapshot-format.md): what a scan found, with its names, as one file or block of memory.
 #pragma once
-#include "session/check/check.h"
+#include "session/state/check_data.h"
 #include "session/buffers/output.h"
 
 #pragma GCC visibility push(hidden)

@@ -2,4 +2,4 @@
 #include "scan/scan.h"
 
 // Keeps what undead_scopes_held_by_threads tells.
-void undead_survivors_note(const undead_scan_result *result);
+void undead_held_scopes_note(const undead_scan_result *result);
