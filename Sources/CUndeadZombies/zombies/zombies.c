@@ -9,7 +9,9 @@
 #include "runtime/layout.h"
 #include "zombies/kept/death.h"
 #include "zombies/fault.h"
-#include "zombies/catch/functions.h"
+#include "zombies/catch/stubs_x86_64.h"
+#include "zombies/catch/watching_x86_64.h"
+#include "zombies/functions/functions.h"
 #include "zombies/kept/guard_pages.h"
 #include "zombies/reports/log.h"
 #include "zombies/kept/object_source.h"
@@ -28,25 +30,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define DEFAULT_BYTES (64ull << 20)
-#define DEFAULT_COUNT 1000000ull
-
-undead_zombie_state undead_zombies;
-undead_zombie_tally undead_zombie_counts;
-
 static bool replaces_functions;
 static undead_bounded_lock lock;   // of starting and stopping
 static const char *reason = "zombies are not kept: start the sniffer, or set UNDEAD_ZOMBIES=1";
 
 enum { LOG_TRAPS = 1, LOG_GUARDS = 2, LOG_WITHOUT_FUNCTIONS = 4 };
-
-void undead_zombie_default_options(undead_zombie_options *options) {
-  *options = (undead_zombie_options){
-      .budget = {.bytes = DEFAULT_BYTES, .count = DEFAULT_COUNT},
-      .policy = UNDEAD_ZOMBIE_TRAP,
-      .repeats = 1,
-  };
-}
 
 bool undead_zombies_are_active(void) { return undead_zombies.active; }
 
@@ -119,7 +107,7 @@ static bool start_locked(const undead_zombie_options *options) {
       reason = "the classes of this Swift runtime are not as expected";
       return false;
     }
-    if (!undead_zombie_classes_prepare()) {
+    if (!undead_zombie_classes_prepare(&undead_stubs)) {
       reason = "there is no memory for the classes of dead objects";
       return false;
     }
@@ -137,7 +125,7 @@ static bool start_locked(const undead_zombie_options *options) {
   }
   undead_fault_handlers_install();
   undead_zombies.active = true;
-  if (replaces_functions) undead_swift_functions_watch(true);
+  if (replaces_functions) undead_swift_functions_watch(&undead_watching);
   undead_free_filter_keep(replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all);
   if (undead_zombies.guard) undead_block_source_set(undead_object_source);
   return true;
@@ -158,7 +146,7 @@ void undead_zombies_stop(void) {
   int saved = errno;
   if (!undead_lock_take(&lock)) return;
   if (undead_zombies.active) {
-    if (replaces_functions) undead_swift_functions_watch(false);
+    if (replaces_functions) undead_swift_functions_watch(NULL);
     undead_block_source_set(NULL);
     // The filter stays for live objects on guard pages.
     undead_free_filter_keep(undead_guard_bytes ? undead_zombie_filter_guarded : NULL);
@@ -207,21 +195,6 @@ void undead_zombies_set_handler(undead_zombie_handler handler, void *context) {
   __atomic_store_n(&undead_zombies.handler, NULL, __ATOMIC_RELEASE);
   __atomic_store_n(&undead_zombies.context, context, __ATOMIC_RELEASE);
   __atomic_store_n(&undead_zombies.handler, handler, __ATOMIC_RELEASE);
-}
-
-void undead_zombies_read_counters(undead_zombie_counters *counters) {
-  undead_quarantine_read_counters(counters);
-  undead_guard_counters guard;
-  undead_guard_read_counters(&guard);
-  counters->guarded = guard.guarded;
-  counters->guarded_now = guard.guarded_now;
-  counters->not_guarded = guard.not_guarded;
-  counters->denied = undead_zombie_counts.denied;
-  counters->missed += undead_zombie_counts.missed;
-  counters->types = undead_zombie_class_count();
-  counters->zombies = undead_zombie_counts.zombies;
-  counters->reports = undead_zombie_counts.reports;
-  counters->lost_reports = undead_zombie_counts.lost_reports;
 }
 
 __attribute__((noinline)) bool undead_zombie_report(

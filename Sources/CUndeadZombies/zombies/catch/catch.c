@@ -4,7 +4,7 @@
 #include "platform/processor/processor.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
-#include "zombies/catch/functions.h"
+#include "zombies/functions/functions.h"
 #include "zombies/reports/log.h"
 #include "zombies/reports/report.h"
 #include "zombies/shared/state.h"

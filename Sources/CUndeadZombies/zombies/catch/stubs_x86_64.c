@@ -143,5 +143,7 @@ __asm__(
     ".endr\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
+
+const undead_zombie_stubs undead_stubs = {undead_method_stubs, undead_record_stubs, undead_destroy_stub};
 #endif
 #endif

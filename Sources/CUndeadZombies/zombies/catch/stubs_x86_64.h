@@ -1,27 +1,19 @@
 // What the method slots of zombie classes lead to. Swift's calling convention on x86-64: self in r13, the error in r12,
 // the async context in r14, the address of an indirect result in rax.
 #pragma once
-#include <stdint.h>
+#include "zombies/classes/zombie_class.h"
 
 #pragma GCC visibility push(hidden)
 
-#define UNDEAD_STUB_COUNT 2048   // slots, in words from the isa, that have stubs
-#define UNDEAD_STUB_BYTES 16
-
 extern const uint8_t undead_method_stubs[UNDEAD_STUB_COUNT * UNDEAD_STUB_BYTES];
 
-// Async methods, and accessors that are coroutines with a frame made by the caller, are called by way of a record
-// (AsyncFunctionPointer, CoroFunctionPointer): a relative pointer to the function, and the bytes of the context or
-// frame, which grow to what the largest of the real methods of the slot needs.
-typedef struct {
-  int32_t function;
-  uint32_t context_size;
-  uint64_t type_id;   // of a frame, for allocators that want to know
-} undead_method_record;
 extern undead_method_record undead_record_stubs[UNDEAD_STUB_COUNT];
 
 // Stands in the slot of the function that destroys an object.
 extern const uint8_t undead_destroy_stub[];
+
+// All of them, for undead_zombie_classes_prepare.
+extern const undead_zombie_stubs undead_stubs;
 
 // Registers at the call, as the stub saved them.
 typedef struct {

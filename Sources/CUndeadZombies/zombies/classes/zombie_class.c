@@ -14,7 +14,6 @@
 #include "unwind/room.h"
 #include "zombies/shared/lock.h"
 #include "zombies/classes/metadata.h"
-#include "zombies/catch/stubs_x86_64.h"
 #include "zombies/classes/type_lists.h"
 #include <dlfcn.h>
 #include <string.h>
@@ -32,8 +31,10 @@ static char *kept, *kept_end;          // memory for what is known of types
 static undead_word_map classes;        // by original isa; 0: not a type, or no room
 static undead_zombie_class *newest[1 << 16];   // all of them, for the lists
 static uint32_t class_count;
+static const undead_zombie_stubs *stubs;
 
-bool undead_zombie_classes_prepare(void) {
+bool undead_zombie_classes_prepare(const undead_zombie_stubs *wanted) {
+  stubs = wanted;
   if (undead_zombie_isas) return true;
   void *range = undead_map(UNDEAD_ZOMBIE_ISA_BYTES);
   if (!range) return false;
@@ -119,10 +120,10 @@ static void set_slot(undead_zombie_class *class, uint8_t *methods, uint32_t slot
   if (flags & ABI_METHOD_IS_DATA) {
     if (!undead_page_is_readable(original)) return;
     uint32_t needed = ((const undead_method_record *)original)->context_size;
-    if (undead_record_stubs[slot].context_size < needed) undead_record_stubs[slot].context_size = needed;
-    *place = (uintptr_t)&undead_record_stubs[slot];
+    if (stubs->records[slot].context_size < needed) stubs->records[slot].context_size = needed;
+    *place = (uintptr_t)&stubs->records[slot];
   } else {
-    *place = (uintptr_t)&undead_method_stubs[slot * UNDEAD_STUB_BYTES];
+    *place = (uintptr_t)&stubs->methods[slot * UNDEAD_STUB_BYTES];
   }
   methods[slot] = (uint8_t)(flags & 0x7F) | UNDEAD_SLOT_IS_METHOD;
 }
@@ -154,7 +155,7 @@ static bool make_class(undead_zombie_class *class) {
   if (!class->zombie) return false;
   // Casts walk up from the object's class: the dead are still what they were.
   *(uintptr_t *)(class->zombie + ABI_CLASS_SUPER) = isa;
-  *(uintptr_t *)(class->zombie + ABI_METADATA_DESTROY) = (uintptr_t)undead_destroy_stub;
+  *(uintptr_t *)(class->zombie + ABI_METADATA_DESTROY) = (uintptr_t)stubs->destroy;
   set_slots(class, methods);
   return true;
 }
@@ -165,7 +166,7 @@ static bool make_context(undead_zombie_class *class) {
   const size_t prefix = -ABI_METADATA_DESTROY;
   class->zombie = copy_metadata(class->original, prefix, prefix + ABI_CONTEXT_CAPTURES + 8, class);
   if (!class->zombie) return false;
-  *(uintptr_t *)(class->zombie + ABI_METADATA_DESTROY) = (uintptr_t)undead_destroy_stub;
+  *(uintptr_t *)(class->zombie + ABI_METADATA_DESTROY) = (uintptr_t)stubs->destroy;
   return true;
 }
 

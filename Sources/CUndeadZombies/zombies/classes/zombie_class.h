@@ -11,6 +11,25 @@
 
 extern uintptr_t undead_zombie_isas;   // start of the range
 
+#define UNDEAD_STUB_COUNT 2048   // slots, in words from the isa, that have stubs
+#define UNDEAD_STUB_BYTES 16
+
+// Async methods, and accessors that are coroutines with a frame made by the caller, are called by way of a record
+// (AsyncFunctionPointer, CoroFunctionPointer): a relative pointer to the function, and the bytes of the context or
+// frame, which grow to what the largest of the real methods of the slot needs.
+typedef struct {
+  int32_t function;
+  uint32_t context_size;
+  uint64_t type_id;   // of a frame, for allocators that want to know
+} undead_method_record;
+
+// What stands in the slots of a zombie class (catch/stubs_x86_64.h).
+typedef struct {
+  const uint8_t *methods;           // UNDEAD_STUB_BYTES for each slot
+  undead_method_record *records;    // one for each slot
+  const uint8_t *destroy;           // in the slot of the function that destroys an object
+} undead_zombie_stubs;
+
 typedef struct undead_zombie_class {
   uintptr_t original;            // isa of the living
   uintptr_t zombie;              // isa of the dead; 0: none could be made
@@ -27,7 +46,7 @@ typedef struct undead_zombie_class {
 static inline bool undead_is_zombie_isa(uintptr_t isa) { return isa - undead_zombie_isas < UNDEAD_ZOMBIE_ISA_BYTES; }
 
 // Reserves the range. False without memory.
-bool undead_zombie_classes_prepare(void);
+bool undead_zombie_classes_prepare(const undead_zombie_stubs *stubs);
 
 #define UNDEAD_CLASS_CACHE 4096u
 extern undead_zombie_class *undead_class_cache[UNDEAD_CLASS_CACHE];

@@ -7,7 +7,7 @@
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "zombies/kept/death.h"
-#include "zombies/catch/functions.h"
+#include "zombies/functions/functions.h"
 #include "zombies/kept/guard_pages.h"
 #include "zombies/kept/quarantine.h"
 #include "zombies/shared/state.h"

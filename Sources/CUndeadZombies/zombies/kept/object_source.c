@@ -16,7 +16,7 @@
 #include "record/block_source.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
-#include "zombies/catch/functions.h"
+#include "zombies/functions/functions.h"
 #include "zombies/kept/guard_pages.h"
 #include "zombies/shared/threads.h"
 #include "zombies/classes/zombie_class.h"

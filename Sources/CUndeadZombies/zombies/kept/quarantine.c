@@ -6,7 +6,7 @@
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
 #include "runtime/abi.h"
-#include "zombies/catch/functions.h"
+#include "zombies/functions/functions.h"
 #include "zombies/kept/guard_pages.h"
 #include "zombies/kept/ring.h"
 #include "zombies/kept/scribble.h"

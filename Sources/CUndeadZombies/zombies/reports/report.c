@@ -12,7 +12,6 @@
 #include "zombies/reports/sites.h"
 #include "zombies/shared/state.h"
 #include "zombies/shared/threads.h"
-#include "zombies/reports/waiting.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -145,21 +144,4 @@ void undead_zombie_finding_deliver(undead_zombie_finding *made, bool in_signal) 
 }
 
 void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }
-
-void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
-  int saved = errno;
-  // A zombie in our own code, or in that of a handler which reports one, is not the program's.
-  if (!undead_zombie_enter()) return;
-  uint64_t count = 0;
-  undead_zombie_explained(use->object);
-  bool wanted = undead_site_count(use, &count);
-  if (wanted) undead_count(&undead_zombie_counts.reports);
-  undead_zombie_finding *made = wanted ? undead_zombie_finding_make(use, count) : NULL;
-  if (made) {
-    undead_zombie_finding_deliver(made, in_signal);
-    undead_zombie_finding_drop(made);
-  }
-  undead_zombie_leave();
-  errno = saved;
-}
 #endif

@@ -24,8 +24,4 @@ undead_zombie_finding *undead_zombie_finding_make(const undead_zombie_use *use, 
 void undead_zombie_finding_deliver(undead_zombie_finding *finding, bool in_signal);
 void undead_zombie_finding_drop(undead_zombie_finding *finding);   // frees it
 
-// Counts the use, and reports it unless its place has been reported often enough. Keeps errno. Async-signal-safe but
-// for the handler of the program, which is not called in signal handlers (`in_signal`).
-void undead_zombie_used(const undead_zombie_use *use, bool in_signal);
-
 #pragma GCC visibility pop

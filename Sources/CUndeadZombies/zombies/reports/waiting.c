@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "zombies/reports/waiting.h"
 #include "platform/memory/own_data.h"
-#include "zombies/catch/functions.h"
+#include "zombies/functions/functions.h"
 #include "zombies/reports/sites.h"
 #include "zombies/shared/state.h"
 #include "zombies/shared/threads.h"
@@ -117,6 +117,42 @@ static bool look_at(event event, const undead_zombie_use *use, waiting *due, boo
   return event == RETAIN && wait_for_more(use);
 }
 
+// A use of the object says it all: what waited for it is void, and releases that belong to it are no news.
+static void explain(uintptr_t object) {
+  if (!in_use || !object) return;
+  for (uint32_t i = 0; i < PLACES; i++) {
+    waiting void_one = {0};
+    if (!places[i].used || places[i].use.object != object || !undead_lock_take(&lock)) continue;
+    if (places[i].used && !places[i].explained && places[i].use.object == object) {
+      void_one = take(&places[i]);
+      places[i].used = places[i].retains > 0;
+      places[i].explained = true;
+      places[i].finding = NULL;
+    }
+    undead_lock_release(&lock);
+    if (!void_one.finding) continue;
+    undead_site_forget(&void_one.use);
+    undead_zombie_finding_drop(void_one.finding);
+  }
+}
+
+void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
+  int saved = errno;
+  // A zombie in our own code, or in that of a handler which reports one, is not the program's.
+  if (!undead_zombie_enter()) return;
+  uint64_t count = 0;
+  explain(use->object);
+  bool wanted = undead_site_count(use, &count);
+  if (wanted) undead_count(&undead_zombie_counts.reports);
+  undead_zombie_finding *made = wanted ? undead_zombie_finding_make(use, count) : NULL;
+  if (made) {
+    undead_zombie_finding_deliver(made, in_signal);
+    undead_zombie_finding_drop(made);
+  }
+  undead_zombie_leave();
+  errno = saved;
+}
+
 static bool happened(event event, const undead_zombie_use *use) {
   int saved = errno;
   waiting due;
@@ -136,24 +172,6 @@ static bool happened(event event, const undead_zombie_use *use) {
 bool undead_zombie_retained(const undead_zombie_use *use) { return happened(RETAIN, use); }
 bool undead_zombie_released(const undead_zombie_use *use) { return happened(RELEASE, use); }
 bool undead_zombie_waits_no_longer(void) { return in_use && happened(OTHERS, NULL); }
-
-void undead_zombie_explained(uintptr_t object) {
-  if (!in_use || !object) return;
-  for (uint32_t i = 0; i < PLACES; i++) {
-    waiting void_one = {0};
-    if (!places[i].used || places[i].use.object != object || !undead_lock_take(&lock)) continue;
-    if (places[i].used && !places[i].explained && places[i].use.object == object) {
-      void_one = take(&places[i]);
-      places[i].used = places[i].retains > 0;
-      places[i].explained = true;
-      places[i].finding = NULL;
-    }
-    undead_lock_release(&lock);
-    if (!void_one.finding) continue;
-    undead_site_forget(&void_one.use);
-    undead_zombie_finding_drop(void_one.finding);
-  }
-}
 
 bool undead_zombie_settle(bool all_threads, bool in_signal) {
   int saved = errno;

@@ -43,21 +43,18 @@ typedef enum {
 extern uintptr_t undead_swift_real[UNDEAD_SWIFT_FUNCTION_COUNT];
 // Where our definition of the function jumps to: the runtime's own, or the one that watches for zombies.
 extern uintptr_t undead_swift_target[UNDEAD_SWIFT_FUNCTION_COUNT];
-// The ones that watch; 0 for allocation, which is only called from here (object_source.c).
-extern const uintptr_t undead_swift_watching[UNDEAD_SWIFT_FUNCTION_COUNT];
-
-// The one for swift_release_n: its releases are made one by one.
-void undead_watching_each_release(void *object, uint32_t count);
-
-// Those that tell everything; 0 for functions that neither retain nor release.
-extern const uintptr_t undead_swift_watching_closely[UNDEAD_SWIFT_FUNCTION_COUNT];
+// Versions that watch for zombies (catch/watching_x86_64.c), by the index of the function; 0: there is none.
+typedef struct {
+  const uintptr_t *normally, *closely;
+  void (*each_release)(void *object, uint32_t count);   // in place of the one for swift_release_n
+} undead_watching_functions;
 
 // Finds the runtime's functions now, while that is safe. False if they cannot be reached: no Swift runtime, or one that
 // is linked statically, whose functions are not ours to replace.
 bool undead_swift_functions_find(void);
 
-// Lets our definitions watch for zombies, or not.
-void undead_swift_functions_watch(bool on);
+// Lets our definitions watch for zombies, or not (NULL).
+void undead_swift_functions_watch(const undead_watching_functions *functions);
 
 // While watching: tells every retain and release, not only those of zombies (undead_zombie_touched). Any thread.
 void undead_swift_functions_watch_closely(bool on);

@@ -1,37 +1,17 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Our definitions of the runtime's functions: weak, so that a runtime that is linked statically keeps its own. Each is
-// a jump through a table; what stands there at first finds the runtime's function. The watching versions only compare
-// the isa with the range of zombie classes, and change no register but r11, as the stubs of the PLT do.
-#include "zombies/catch/functions.h"
-#include "platform/processor/assembly_x86_64.h"
+// The versions of the runtime's functions that watch for zombies. They only compare the isa with the range of zombie classes, and
+// change no register but r11, as the stubs of the PLT do.
+#include "zombies/catch/watching_x86_64.h"
 #include "platform/memory/own_data.h"
 #include "zombies/classes/zombie_class.h"
+#include "zombies/functions/each_function_x86_64.h"
 
 #if defined(__x86_64__)
 #define TEXT(value) #value
 #define NUMBER(value) TEXT(value)
 
-__asm__(
-    ".macro undead_entry name, index\n"
-    ".weak \\name\n"
-    ".type \\name, @function\n"
-    ".balign 16\n"
-    "\\name:\n"
-    ".cfi_startproc\n"
-    "  jmp *(undead_swift_target + 8 * \\index)(%rip)\n"
-    ".cfi_endproc\n"
-    ".size \\name, . - \\name\n"
-    ".endm\n"
-    // The first call: everything that may hold an argument is kept.
-    ".macro undead_first_call index\n"
-    ".balign 16\n"
-    "undead_first_call_\\index:\n"
-    ".cfi_startproc\n"
-    "  movl $\\index, %r11d\n"
-    "  jmp undead_find_function\n"
-    ".cfi_endproc\n"
-    ".endm\n"
+__asm__(UNDEAD_EACH_FUNCTION UNDEAD_KEEP_ARGUMENTS
     // Retain and release: any word with tag bits, of which the runtime takes these for the address.
     ".macro undead_watch_tagged name, index\n"
     ".balign 16\n"
@@ -62,39 +42,6 @@ __asm__(
     ".cfi_endproc\n"
     ".size undead_closely_\\name, . - undead_closely_\\name\n"
     ".endm\n"
-    ".text\n");
-
-// The functions and their places in the tables (undead_swift_function).
-__asm__(
-    ".macro undead_each_count macro\n"
-    "  \\macro swift_retain, 3\n"
-    "  \\macro swift_retain_n, 4\n"
-    "  \\macro swift_nonatomic_retain, 5\n"
-    "  \\macro swift_nonatomic_retain_n, 6\n"
-    "  \\macro swift_bridgeObjectRetain, 7\n"
-    "  \\macro swift_bridgeObjectRetain_n, 8\n"
-    "  \\macro swift_nonatomic_bridgeObjectRetain, 9\n"
-    "  \\macro swift_nonatomic_bridgeObjectRetain_n, 10\n"
-    "  \\macro swift_release, 11\n"
-    "  \\macro swift_release_n, 12\n"
-    "  \\macro swift_nonatomic_release, 13\n"
-    "  \\macro swift_nonatomic_release_n, 14\n"
-    "  \\macro swift_bridgeObjectRelease, 15\n"
-    "  \\macro swift_bridgeObjectRelease_n, 16\n"
-    "  \\macro swift_nonatomic_bridgeObjectRelease, 17\n"
-    "  \\macro swift_nonatomic_bridgeObjectRelease_n, 18\n"
-    ".endm\n"
-    ".macro undead_each_other macro\n"
-    "  \\macro swift_unownedRetainStrong, 19\n"
-    "  \\macro swift_unownedRetainStrongAndRelease, 20\n"
-    "  \\macro swift_nonatomic_unownedRetainStrong, 21\n"
-    "  \\macro swift_nonatomic_unownedRetainStrongAndRelease, 22\n"
-    "  \\macro swift_unownedCheck, 23\n"
-    "  \\macro swift_dynamicCastClass, 24\n"
-    "  \\macro swift_dynamicCastClassUnconditional, 25\n"
-    "  \\macro swift_dynamicCastUnknownClass, 26\n"
-    "  \\macro swift_dynamicCastUnknownClassUnconditional, 27\n"
-    ".endm\n"
     ".macro undead_table_entry name, index\n"
     "  .quad undead_watching_\\name\n"
     ".endm\n"
@@ -105,44 +52,9 @@ __asm__(
     "  .quad 0\n"
     ".endm\n"
     ".text\n"
-    "undead_entry swift_deallocClassInstance, 0\n"
-    "undead_entry swift_deallocObject, 1\n"
-    "undead_entry swift_allocObject, 2\n"
-    "undead_each_count undead_entry\n"
-    "undead_each_other undead_entry\n"
     "undead_each_count undead_watch_tagged\n"
     "undead_each_other undead_watch_tagged\n"
     "undead_each_count undead_watch_closely\n"
-    ".altmacro\n"
-    ".macro undead_first_calls count\n"
-    ".set undead_index, 0\n"
-    ".rept \\count\n"
-    "  undead_first_call %undead_index\n"
-    "  .set undead_index, undead_index + 1\n"
-    ".endr\n"
-    ".endm\n"
-    ".macro undead_quad index\n"
-    "  .quad undead_first_call_\\index\n"
-    ".endm\n"
-    ".macro undead_first_table count\n"
-    ".set undead_index, 0\n"
-    ".rept \\count\n"
-    "  undead_quad %undead_index\n"
-    "  .set undead_index, undead_index + 1\n"
-    ".endr\n"
-    ".endm\n"
-    "undead_first_calls 28\n"
-    ".data\n"
-    ".balign 8\n"
-    ".globl undead_swift_real\n"
-    ".hidden undead_swift_real\n"
-    "undead_swift_real:\n"
-    "undead_first_table 28\n"
-    ".globl undead_swift_target\n"
-    ".hidden undead_swift_target\n"
-    "undead_swift_target:\n"
-    "undead_first_table 28\n"
-    ".noaltmacro\n"
     ".section .data.rel.ro, \"aw\"\n"
     ".balign 8\n"
     ".globl undead_swift_watching\n"
@@ -160,11 +72,6 @@ __asm__(
     "undead_each_count undead_close_table_entry\n"
     "undead_each_other undead_no_table_entry\n"
     ".text\n");
-
-_Static_assert(UNDEAD_SWIFT_ALLOC_OBJECT == 2 && UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 &&
-                   UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
-                   UNDEAD_SWIFT_DYNAMIC_CAST_CLASS == 24 && UNDEAD_SWIFT_FUNCTION_COUNT == 28,
-               "used above");
 
 // Optimised code puts releases together, one too many among them: the runtime ends the object and does not say that there
 // was another. So they are made one by one, until the object is dead.
@@ -213,33 +120,8 @@ __asm__(
     ".cfi_endproc\n"
     ".size undead_watching_each_release, . - undead_watching_each_release\n");
 
-// r11 is the function's index. Arguments are kept around the call.
 __asm__(
-    ".macro undead_save_arguments\n"
-    UNDEAD_FRAME_BEGIN
-    "  andq $-16, %rsp\n"
-    "  subq $64, %rsp\n"
-    UNDEAD_SAVE_ARGUMENTS
-    "  movq %r10, 56(%rsp)\n"
-    ".endm\n"
-    ".macro undead_restore_arguments\n"
-    UNDEAD_RESTORE_ARGUMENTS
-    "  movq 56(%rsp), %r10\n"
-    UNDEAD_FRAME_END
-    ".endm\n"
     ".text\n"
-    ".balign 16\n"
-    ".type undead_find_function, @function\n"
-    "undead_find_function:\n"
-    ".cfi_startproc\n"
-    "  undead_save_arguments\n"
-    "  movl %r11d, %edi\n"
-    "  call undead_swift_function_called\n"
-    "  movq %rax, %r11\n"
-    "  undead_restore_arguments\n"
-    "  jmp *%r11\n"
-    ".cfi_endproc\n"
-    ".size undead_find_function, . - undead_find_function\n"
     // A zombie was given to the function r11. The answer is a function to go on with, 0 to return the argument, or 1 to
     // stop here, with the caller in the next frame.
     ".balign 16\n"
@@ -268,5 +150,8 @@ __asm__(
     ".size undead_zombie_touched_stub, . - undead_zombie_touched_stub\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
+
+const undead_watching_functions undead_watching = {
+  undead_swift_watching, undead_swift_watching_closely, undead_watching_each_release};
 #endif
 #endif

@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
-#include "zombies/catch/functions.h"
+#include "zombies/functions/functions.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
@@ -40,16 +40,17 @@ static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {
     "swift_dynamicCastUnknownClassUnconditional",
 };
 
-static bool watching, closely;
+static const undead_watching_functions *watching;   // NULL: nobody watches
+static bool closely;
 
 static uintptr_t watching_function(uint32_t index) {
-  return index == UNDEAD_SWIFT_RELEASE_N ? (uintptr_t)undead_watching_each_release : undead_swift_watching[index];
+  return index == UNDEAD_SWIFT_RELEASE_N ? (uintptr_t)watching->each_release : watching->normally[index];
 }
 
 static uintptr_t set_target(uint32_t index) {
   uintptr_t real = __atomic_load_n(&undead_swift_real[index], __ATOMIC_ACQUIRE);
   uintptr_t watches = watching ? watching_function(index) : 0, target = watches ? watches : real;
-  if (watching && closely && undead_swift_watching_closely[index]) target = undead_swift_watching_closely[index];
+  if (watching && closely && watching->closely[index]) target = watching->closely[index];
   __atomic_store_n(&undead_swift_target[index], target, __ATOMIC_RELEASE);
   return target;
 }
@@ -88,19 +89,19 @@ bool undead_swift_functions_find(void) {
   return true;
 }
 
-void undead_swift_functions_watch(bool on) {
-  watching = on;
+void undead_swift_functions_watch(const undead_watching_functions *functions) {
+  watching = functions;
   for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) set_target(i);
 }
 
 void undead_swift_functions_watch_closely(bool on) {
   closely = on;
   for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++)
-    if (undead_swift_watching_closely[i]) set_target(i);
+    if (watching && watching->closely[i]) set_target(i);
 }
 #else
 bool undead_swift_functions_find(void) { return false; }
-void undead_swift_functions_watch(bool on) { (void)on; }
+void undead_swift_functions_watch(const undead_watching_functions *functions) { (void)functions; }
 void undead_swift_functions_watch_closely(bool on) { (void)on; }
 #endif
 #endif
