@@ -8,6 +8,7 @@
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/held.h"
 #include "scan/mark/switched.h"
+#include "scan/mark/mark_together.h"
 #include "scan/mark/unsure.h"
 #include "world/crew.h"
 
@@ -50,6 +51,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   marker->listed_by_place = UNDEAD_WORD_DOUBTED_BY_PLACE;
   // Another allocator that is asked for the size of a block may keep the answer for its thread.
   if (view->heap.glibc) marker->threads = undead_crew_size(options->mode == UNDEAD_SCAN_FORK);
+  marker->together = undead_mark_together;
   if (options->suspects) {
     marker->note = undead_suspects_note;
     marker->context = &analysis->suspects;

@@ -3,6 +3,7 @@
 // Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
 #include "glibc/heap.h"
 #include "platform/maps/maps.h"
+#include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "record/allocator.h"
@@ -183,14 +184,22 @@ static bool exclude_found(undead_intervals *excluded) {
   return found != NULL;
 }
 
-void undead_arenas_list(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
-                        undead_intervals *excluded) {
+// Notes what the lists of all arenas, the threads' caches and the blocks put aside name.
+static void list_all(undead_free_chunks *free, const undead_heap *heap, const undead_world *world, undead_intervals *excluded) {
   if (exclude_found(excluded)) return;
   list_walk walk = {.free = free, .heap = heap, .excluded = excluded};
   list_put_aside(&walk);
   list_caches(&walk, world);
   uintptr_t bins = find_main_bins();
   if (bins) list_all_arenas(&walk, bins);
+}
+
+bool undead_free_chunks_open(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
+                             undead_intervals *excluded) {
+  *free = (undead_free_chunks){.bits = undead_map(UNDEAD_FREE_TABLE_BYTES)};
+  if (!free->bits) return false;
+  list_all(free, heap, world, excluded);
+  return !free->no_memory;
 }
 
 typedef struct {

@@ -10,6 +10,4 @@ bool undead_note_free_chunk(undead_free_chunks *free, uintptr_t chunk);
 // Notes that nothing of malloc's is behind the chunk.
 void undead_note_top(undead_free_chunks *free, uintptr_t chunk);
 
-// Notes what the lists of all arenas, the threads' caches and the blocks put aside name.
-void undead_arenas_list(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
-                        undead_intervals *excluded);
+#define UNDEAD_FREE_TABLE_BYTES (UNDEAD_LEAF_COUNT * sizeof(uint64_t *))   // of `bits`

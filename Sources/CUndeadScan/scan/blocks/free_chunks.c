@@ -8,7 +8,6 @@
 #define POOL_LEAVES 64u
 #define POOL_BYTES (POOL_LEAVES * LEAF_BITS_BYTES)
 #define MOST_TOPS (sizeof ((undead_free_chunks *)0)->tops / sizeof(uintptr_t))
-#define TABLE_BYTES (UNDEAD_LEAF_COUNT * sizeof(uint64_t *))
 
 bool undead_is_chunk(const undead_heap *heap, uintptr_t chunk) {
   if (chunk % 16 || chunk >> UNDEAD_ADDRESS_BITS || !undead_is_readable(chunk, CHUNK_SMALLEST)) return false;
@@ -69,17 +68,9 @@ bool undead_free_chunks_in(const undead_free_chunks *free, uintptr_t page) {
   return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
-bool undead_free_chunks_open(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
-                             undead_intervals *excluded) {
-  *free = (undead_free_chunks){.bits = undead_map(TABLE_BYTES)};
-  if (!free->bits) return false;
-  undead_arenas_list(free, heap, world, excluded);
-  return !free->no_memory;
-}
-
 void undead_free_chunks_close(undead_free_chunks *free) {
   for (uint32_t i = 0; i < free->pool_count; i++) undead_unmap(free->pools[i], POOL_BYTES);
-  if (free->bits) undead_unmap(free->bits, TABLE_BYTES);
+  if (free->bits) undead_unmap(free->bits, UNDEAD_FREE_TABLE_BYTES);
   *free = (undead_free_chunks){0};
 }
 #endif

@@ -154,6 +154,11 @@ static uint32_t cache_slot(uintptr_t first_word) {
   return (uint32_t)(undead_spread(first_word >> 3) >> 54) & (UNDEAD_LAYOUT_CACHE - 1);
 }
 
+bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
+  if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
+  return undead_place_of_word(bodies->held, bodies->held_count, block) < bodies->held_count;
+}
+
 const undead_layout *undead_body_layout(undead_bodies *bodies, uintptr_t first_word) {
   uint32_t slot = cache_slot(first_word);
   if (bodies->cache[slot].isa != first_word) {

@@ -133,9 +133,4 @@ void undead_held_close(undead_bodies *bodies) {
   if (bodies->held) undead_unmap(bodies->held, UNDEAD_MOST_HELD * sizeof *bodies->held);
   bodies->held = NULL;
 }
-
-bool undead_is_held(const undead_bodies *bodies, uintptr_t block) {
-  if (!bodies->held || bodies->held_count > UNDEAD_MOST_HELD) return true;
-  return undead_place_of_word(bodies->held, bodies->held_count, block) < bodies->held_count;
-}
 #endif

@@ -4,7 +4,6 @@
 #include "platform/memory/own_data.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
-#include "scan/mark/mark_together.h"
 #include "scan/bodies/plain.h"
 #include "scan/bodies/references.h"
 #include "world/crew.h"
@@ -224,7 +223,7 @@ void undead_mark_with_others(undead_marker *marker) {
 static void drain_all(undead_marker *marker) {
   enum { BLOCKS_ALONE = 1 << 14, BRANCHES = 8 };
   while (!drain(marker, marker->threads > 1 ? marker->blocks + BLOCKS_ALONE : UINT64_MAX))
-    if (undead_worklist_size(&marker->waiting) >= BRANCHES) undead_mark_together(marker);
+    if (undead_worklist_size(&marker->waiting) >= BRANCHES) marker->together(marker);
 }
 
 typedef enum { ROOT_OF_PROGRAM, ROOT_OF_OTHER_THREAD, ROOT_DOUBTFUL } root_order;

@@ -50,6 +50,7 @@ struct undead_marker {
   bool doubts_all;             // not what is named is doubted, but all that was not marked
   undead_worklist waiting;
   uint32_t threads;            // that may mark together what many blocks lead to; only without `except`, `within` and `cut`
+  void (*together)(undead_marker *marker);   // how they do (mark_together.h), where there are several
   undead_pool *pool;           // while they do, else NULL
   bool is_first;               // of them: this one looks at what only one may
   undead_worklist for_first;   // blocks that it is to look at

@@ -187,13 +187,12 @@ bool undead_roots_add_held(undead_roots *roots, const undead_world *world) {
 }
 
 bool undead_roots_find(undead_roots *roots, const undead_world *world, const undead_heap *heap,
-                       const undead_stale *stale, const undead_scan_options *options) {
+                       const undead_stale *stale, const undead_scan_options *options, undead_roots_of_stacks *add_stacks) {
   undead_root_search search = {.roots = roots, .world = world, .heap = heap, .stale = stale, .options = options};
   bool ok = undead_pages_open(&search.pages, undead_proc_process())
     && undead_intervals_open(&search.excluded, EXCLUDED_CAPACITY);
   if (ok) {
-    undead_roots_add_threads(&search);
-    undead_roots_exclude_dead_stacks(&search);
+    add_stacks(&search);
     exclude_own(&search);
     look_at_other_allocator(&search);
     ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);

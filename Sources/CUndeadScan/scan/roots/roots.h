@@ -4,7 +4,6 @@
 #include "scan/roots/copies.h"
 #include "scan/blocks/heap.h"
 #include "scan/scan.h"
-#include "scan/stacks/stale.h"
 #include "world/world.h"
 
 typedef struct {
@@ -34,8 +33,13 @@ bool undead_roots_open(undead_roots *roots);
 bool undead_roots_gather(undead_roots *roots, const undead_world *world);
 // With the world stopped: what the kernel holds for the program.
 bool undead_roots_add_held(undead_roots *roots, const undead_world *world);
+typedef struct undead_stale undead_stale;
+typedef struct undead_root_search undead_root_search;
+// Adds the parts of the roots that belong to threads, and leaves out stacks of those that have ended.
+typedef void undead_roots_of_stacks(undead_root_search *search);
+
 // All others: with the world stopped, or in a forked copy of it in which taken mappings are hidden. Registers become
 // ranges of the world's own tables.
 bool undead_roots_find(undead_roots *roots, const undead_world *world, const undead_heap *heap,
-                       const undead_stale *stale, const undead_scan_options *options);
+                       const undead_stale *stale, const undead_scan_options *options, undead_roots_of_stacks *add_stacks);
 void undead_roots_close(undead_roots *roots);

@@ -6,7 +6,7 @@
 #include "scan/roots/pages.h"
 #include "scan/roots/roots.h"
 
-typedef struct {
+struct undead_root_search {
   undead_roots *roots;
   const undead_world *world;
   const undead_heap *heap;
@@ -18,14 +18,9 @@ typedef struct {
   uintptr_t owned_until;   // end of the block or free chunk that was passed last
   undead_interval part;    // of the mapping that is being walked, without what is excluded
   undead_pages pages;
-} undead_root_search;
+};
 
 void undead_roots_push(undead_roots *roots, undead_root root);
 // Copies what can be read of a run of pages, as roots; false if that is not all.
 bool undead_roots_push_copy(undead_roots *roots, undead_interval run);
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);
-void undead_roots_add_threads(undead_root_search *search);
-// Leaves out the stacks of threads that have ended.
-void undead_roots_exclude_dead_stacks(undead_root_search *search);
-// The whole block that glibc made or was given for a thread's stack; empty for the first thread.
-undead_interval undead_stack_block(uintptr_t tp);

@@ -3,7 +3,7 @@
 // Stacks of threads that have ended, from glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
 // new threads, and those of threads that nobody has joined yet.
 #include "platform/processor/processor.h"
-#include "scan/roots/roots_internal.h"
+#include "scan/stacks/stacks.h"
 #include "world/given.h"
 #include "world/images.h"
 
@@ -83,7 +83,7 @@ static uintptr_t find_cache(uintptr_t used, uintptr_t user) {
   return 0;
 }
 
-void undead_roots_exclude_dead_stacks(undead_root_search *search) {
+static void exclude_dead_stacks(undead_root_search *search) {
   if (!undead_image_facts.list_field || !undead_image_facts.stack_field) return;
   uintptr_t made = undead_given() ? undead_given_made_thread(undead_image_facts.list_field) : undead_thread_pointer(), user = 0;
   for (uint32_t i = 0; i < search->world->thread_count; i++) {
@@ -100,5 +100,10 @@ void undead_roots_exclude_dead_stacks(undead_root_search *search) {
   uintptr_t cache = find_cache(used, user);
   if (cache) exclude_ring(search, cache, true);
   exclude_ring(search, used, false);
+}
+
+void undead_roots_add_stacks(undead_root_search *search) {
+  undead_roots_add_threads(search);
+  exclude_dead_stacks(search);
 }
 #endif

@@ -1,8 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The parts of the roots that belong to threads: stacks, thread-local storage, thread descriptors, registers.
-#include "scan/roots/roots_internal.h"
+#include "scan/stacks/stacks.h"
 #include "scan/stacks/contexts.h"
+#include "scan/stacks/stale.h"
 #include "platform/maps/maps.h"
 #include "world/given.h"
 #include "world/images.h"

@@ -7,7 +7,7 @@
 
 #define UNDEAD_MAX_CACHED 65536u
 
-typedef struct {
+typedef struct undead_stale {
   uintptr_t slab_isa;               // first word of a slab of task memory, 0 if unknown
   uintptr_t worker_low, worker_high;   // _dispatch_worker_thread
   uintptr_t drain_low, drain_high;     // _dispatch_event_loop_drain

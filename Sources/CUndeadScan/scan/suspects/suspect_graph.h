@@ -2,9 +2,13 @@
 #pragma once
 #include "scan/suspects/suspect_owners.h"
 
+enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its `refs` takes
+
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
 // Where in the block the `refs` of a source begin, with its handlers; 0 if they do not.
 uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block);
+// True for one that is not cancelled.
+bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block);
 bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
 void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
                               void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context);

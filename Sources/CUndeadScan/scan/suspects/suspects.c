@@ -17,12 +17,6 @@
 #define MAX_FOUND (1u << 16)
 #define MAX_LINKS (1u << 16)
 
-enum {
-  SOURCE_BYTES = 104,       // the least that a dispatch source or its `refs` takes
-  TABLE_VALUE_BYTES = 16,   // a closure: function, context
-  MAX_SLABS = 64,
-};
-
 static void find_source_types(undead_suspects *suspects) {
   static const char *const names[] = {"timer", "after", "read", "write", "signal", "data_add", "data_or", "data_replace",
                                       "timer_with_clock", "interval", "mach_recv", "proc", "vnode"};
@@ -72,63 +66,6 @@ void undead_suspects_close(undead_suspects *suspects) {
   *suspects = (undead_suspects){0};
 }
 
-static bool is_source_type(const undead_suspects *suspects, uintptr_t word) {
-  return word >= suspects->source_types_low && word < suspects->source_types_high;
-}
-
-// The source whose `refs` are at `refs`, 0 if there is none: only libdispatch lets the two refer to each other so. That the
-// types of sources are exported, and may be in any table of the program, does not matter.
-static uintptr_t source_of(const undead_suspects *suspects, uintptr_t refs) {
-  if (!is_source_type(suspects, word_at(refs))) return 0;
-  uintptr_t source = undead_heap_resolve(suspects->bodies->heap, ~word_at(refs + ABI_UNOTE_OWNER));
-  if (!source || undead_block_size(source) < SOURCE_BYTES || word_at(source) != suspects->source_vtable) return 0;
-  return word_at(source + ABI_SOURCE_REFS) == refs ? source : 0;
-}
-
-// The `refs` of sources on descriptors and signals follow their link in the list of all that wait for the same.
-uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block) {
-  if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return 0;
-  if (source_of(suspects, block)) return block;
-  return source_of(suspects, block + ABI_UNOTE_LINKAGE_BYTES) ? block + ABI_UNOTE_LINKAGE_BYTES : 0;
-}
-
-static uintptr_t source_of_memory(const undead_suspects *suspects, uintptr_t block) {
-  if (!suspects->source_vtable || undead_block_size(block) < SOURCE_BYTES) return 0;
-  if (word_at(block) == suspects->source_vtable) return block;
-  uintptr_t refs = undead_source_refs_in(suspects, block);
-  return refs ? source_of(suspects, refs) : 0;
-}
-
-bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
-  return source_of_memory(suspects, block) != 0;
-}
-
-// A cancelled source fires no more, and lets go of its handlers when its queue has time.
-static bool is_cancelled(const undead_suspects *suspects, uintptr_t block) {
-  uintptr_t source = source_of_memory(suspects, block);
-  return source && *(const uint32_t *)(source + ABI_SOURCE_FLAGS) & ABI_SOURCE_CANCELLED;
-}
-
-static bool is_active_source(const undead_suspects *suspects, uintptr_t block) {
-  return undead_is_source_memory(suspects, block) && !is_cancelled(suspects, block);
-}
-
-// The closures of a table are what fires; `visit` gets each one with the key of its registration.
-void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
-                              void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context) {
-  size_t size = undead_block_size(table);
-  if (size < ABI_DICTIONARY_VALUES + 8) return;
-  uintptr_t keys = word_at(table + ABI_DICTIONARY_KEYS), values = word_at(table + ABI_DICTIONARY_VALUES), end = table + size;
-  if (keys < table || keys > values || values > end || (keys | values) & 7) return;
-  for (uintptr_t at = values + 8; at + 8 <= end; at += TABLE_VALUE_BYTES) {
-    uintptr_t closure = undead_heap_resolve(suspects->bodies->heap, word_at(at));
-    uintptr_t key = keys + (at - values) / TABLE_VALUE_BYTES * 8;
-    if (!closure || key + 8 > values) continue;
-    const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(closure));
-    if (layout && layout->kind == UNDEAD_KIND_CONTEXT) visit(context, closure, word_at(key));
-  }
-}
-
 static void tag_registration(void *context, uintptr_t closure, uint64_t key) {
   (void)key;
   const undead_suspects *suspects = context;
@@ -140,7 +77,7 @@ uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t siz
   const undead_layout *layout = body->layout;
   bool special = false;
   if (!layout) {
-    special = size >= SOURCE_BYTES && undead_is_source_memory(suspects, block);
+    special = size >= UNDEAD_SOURCE_BYTES && undead_is_source_memory(suspects, block);
   } else if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE) {
     if (suspects->table_count < MAX_TABLES) suspects->tables[suspects->table_count++] = block;
     undead_each_registration(suspects, block, tag_registration, suspects);
@@ -150,44 +87,6 @@ uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t siz
   }
   if (special) __atomic_store_n(&suspects->seen, true, __ATOMIC_RELAXED);
   return special ? UNDEAD_WORD_SPECIAL : 0;
-}
-
-static bool is_swift(const undead_layout *layout) { return layout && layout->kind != UNDEAD_KIND_OTHER; }
-
-static bool is_own_slab(const undead_suspects *suspects, uintptr_t task, uintptr_t slab) {
-  const undead_heap *heap = suspects->bodies->heap;
-  size_t size = undead_block_size(slab);
-  uintptr_t at = word_at(task + ABI_TASK_FIRST_SLAB);
-  for (int i = 0; i < MAX_SLABS && at; i++, at = word_at(at + ABI_SLAB_NEXT)) {
-    if (at >= slab && at < slab + size) return true;
-    if (at & 7 || !undead_heap_resolve(heap, at)) return false;
-  }
-  return false;
-}
-
-// Whether a reference belongs to the framework that fires or resumes `to`, and not to the program.
-bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to) {
-  const undead_layout *source = undead_body_layout(suspects->bodies, word_at(from));
-  const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
-  if (!is_swift(target)) {
-    if (!is_active_source(suspects, to)) return false;
-    // A source owns its `refs`; these do not own it back, and a source does not own the one behind it in a queue.
-    if (undead_is_source_memory(suspects, from))
-      return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
-    if (is_swift(source)) return false;
-    return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
-      || undead_is_dispatch_data(word_at(from));
-  }
-  // The run loop's own memory holds the items, and nothing else.
-  if (undead_is_loop_item(suspects, to, target))
-    return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED) != 0;
-  if (target->category == UNDEAD_CATEGORY_FOUNDATION_TIMER) return source && source->category == UNDEAD_CATEGORY_CF;
-  if (target->kind == UNDEAD_KIND_CONTEXT) return source && source->category == UNDEAD_CATEGORY_OBSERVER_TABLE;
-  if (target->kind != UNDEAD_KIND_TASK) return false;
-  if (source && source->kind == UNDEAD_KIND_JOB) return true;
-  if (is_swift(source)) return false;
-  bool slab = suspects->bodies->stale->slab_isa && word_at(from) == suspects->bodies->stale->slab_isa;
-  return !slab || is_own_slab(suspects, to, from);
 }
 
 // A Swift program holds a source by the object that wraps it: a bare one on a stack is held by libdispatch, which calls
@@ -201,13 +100,15 @@ static bool is_of_thread(const undead_suspects *suspects, uintptr_t place) {
   return false;
 }
 
+static bool is_swift(const undead_layout *layout) { return layout && layout->kind != UNDEAD_KIND_OTHER; }
+
 static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, uintptr_t to) {
   const undead_suspects *suspects = marker->context;
   if (from) return undead_is_framework_edge(suspects, from, to);
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
   bool of_dispatch = undead_is_dispatch_data(offset);
   if (is_swift(target)) return of_dispatch && target->kind == UNDEAD_KIND_TASK;
-  return is_active_source(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
+  return undead_is_active_source(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
 }
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "scan/blocks/arenas.h"
 #include "scan/roots/numbers.h"
 #include "scan/stacks/quiet.h"
+#include "scan/stacks/stacks.h"
 #include "world/images.h"
 
 bool undead_view_prepare(undead_view *view) {
@@ -52,7 +53,7 @@ bool undead_view_gather(undead_view *view, const undead_world *world, undead_sca
 bool undead_view_open(undead_view *view, const undead_world *world, const undead_scan_options *options) {
   if (!open_heap(view)) return false;
   undead_stale_find_cached(&view->stale, &view->heap, world);
-  if (!undead_roots_find(&view->roots, world, &view->heap, &view->stale, options)) return false;
+  if (!undead_roots_find(&view->roots, world, &view->heap, &view->stale, options, undead_roots_add_stacks)) return false;
   undead_numbers_mark(&view->roots, &view->numbers);
   return undead_quiet_mark(&view->roots, world, options);
 }

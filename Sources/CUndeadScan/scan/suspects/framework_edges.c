@@ -1,0 +1,49 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// References that the framework needs to fire or resume something, and which are therefore none of the program's.
+#include "scan/suspects/suspect_graph.h"
+#include "platform/processor/words.h"
+#include "runtime/abi.h"
+#include "scan/bodies/references.h"
+#include "world/images.h"
+
+enum { MAX_SLABS = 64 };
+
+static bool is_swift(const undead_layout *layout) { return layout && layout->kind != UNDEAD_KIND_OTHER; }
+
+static bool is_own_slab(const undead_suspects *suspects, uintptr_t task, uintptr_t slab) {
+  const undead_heap *heap = suspects->bodies->heap;
+  size_t size = undead_block_size(slab);
+  uintptr_t at = word_at(task + ABI_TASK_FIRST_SLAB);
+  for (int i = 0; i < MAX_SLABS && at; i++, at = word_at(at + ABI_SLAB_NEXT)) {
+    if (at >= slab && at < slab + size) return true;
+    if (at & 7 || !undead_heap_resolve(heap, at)) return false;
+  }
+  return false;
+}
+
+// Whether a reference belongs to the framework that fires or resumes `to`, and not to the program.
+bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to) {
+  const undead_layout *source = undead_body_layout(suspects->bodies, word_at(from));
+  const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
+  if (!is_swift(target)) {
+    if (!undead_is_active_source(suspects, to)) return false;
+    // A source owns its `refs`; these do not own it back, and a source does not own the one behind it in a queue.
+    if (undead_is_source_memory(suspects, from))
+      return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
+    if (is_swift(source)) return false;
+    return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
+      || undead_is_dispatch_data(word_at(from));
+  }
+  // The run loop's own memory holds the items, and nothing else.
+  if (undead_is_loop_item(suspects, to, target))
+    return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED) != 0;
+  if (target->category == UNDEAD_CATEGORY_FOUNDATION_TIMER) return source && source->category == UNDEAD_CATEGORY_CF;
+  if (target->kind == UNDEAD_KIND_CONTEXT) return source && source->category == UNDEAD_CATEGORY_OBSERVER_TABLE;
+  if (target->kind != UNDEAD_KIND_TASK) return false;
+  if (source && source->kind == UNDEAD_KIND_JOB) return true;
+  if (is_swift(source)) return false;
+  bool slab = suspects->bodies->stale->slab_isa && word_at(from) == suspects->bodies->stale->slab_isa;
+  return !slab || is_own_slab(suspects, to, from);
+}
+#endif
