@@ -21,6 +21,7 @@
 #include "session/state/settings.h"
 #include "session/snapshot/snapshot.h"
 #include "session/state/state_file.h"
+#include "session/state/swift_presence.h"
 #include "session/check/held_scopes.h"
 #include "session/buffers/text.h"
 #include "world/descriptors.h"

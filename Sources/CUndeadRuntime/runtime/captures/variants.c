@@ -31,15 +31,4 @@ uintptr_t undead_variant_key(uintptr_t isa, const uintptr_t *words, uint32_t cou
   return key | 1;   // no isa
 }
 
-bool undead_is_certainly_type(uintptr_t word) {
-  uint32_t kind = undead_type_kind(word);
-  size_t size, stride;
-  uint32_t flags;
-  if (kind == UINT32_MAX || !undead_type_layout(word, &size, &stride, &flags)) return false;
-  if (kind == ABI_KIND_CLASS) return undead_classify(word, UINT64_MAX) == UNDEAD_KIND_CLASS;
-  uintptr_t descriptor = undead_type_descriptor(word);
-  if (!descriptor || !undead_module_of(descriptor) || !undead_is_readable(descriptor, 4)) return false;
-  uint32_t form = read_u32(descriptor) & ABI_CONTEXT_KIND_MASK;
-  return form == (kind == ABI_KIND_STRUCT ? ABI_CONTEXT_STRUCT : ABI_CONTEXT_ENUM);
-}
 #endif

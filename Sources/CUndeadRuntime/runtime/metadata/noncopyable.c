@@ -9,7 +9,7 @@
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/runtime.h"
 #include "runtime/types.h"
-#include "runtime/variables.h"
+#include "runtime/metadata/identifiers.h"
 
 enum { DEEPEST = 4 };
 

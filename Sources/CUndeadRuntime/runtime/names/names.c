@@ -1,36 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
 #include "runtime/runtime.h"
-
-enum { MAX_TYPE_NAME = 1 << 16 };
-
-bool undead_node_is_frozen(const undead_node *node) {
-  return node->state == UNDEAD_STATE_LEAKED || node->state == UNDEAD_STATE_RAW || node->state == UNDEAD_STATE_SUPPORT;
-}
-
-void undead_add_type_name(undead_text *text, uintptr_t type) {
-  size_t size, stride;
-  uint32_t flags;
-  if (!undead_runtime.type_name || !undead_type_layout(type, &size, &stride, &flags)) return;
-  undead_type_name_pair name = undead_runtime.type_name((const void *)type, true);
-  if (!name.text || name.length > MAX_TYPE_NAME) return;
-  const char *rest = name.text, *end = name.text + name.length;
-  // Private and local types carry the address of their context, which differs from run to run.
-  static const char unknown[] = "(unknown context at $";
-  for (const char *found; (found = memmem(rest, (size_t)(end - rest), unknown, sizeof unknown - 1));) {
-    undead_text_add_bytes(text, rest, (size_t)(found - rest));
-    const char *closing = memchr(found, ')', (size_t)(end - found));
-    rest = closing ? closing + 1 : end;
-    if (rest < end && *rest == '.') rest++;
-  }
-  undead_text_add_bytes(text, rest, (size_t)(end - rest));
-}
 
 // What is known of a type whose generic arguments are not.
 static void add_open_type_name(undead_text *text, const undead_mangled *name) {
@@ -66,12 +41,6 @@ static void add_context_name(undead_text *text, const undead_scan_result *result
     add_capture(text, &captures->field[i]);
   }
   if (captures->count) undead_text_add(text, ")");
-}
-
-uintptr_t undead_error_type(const undead_node *node) {
-  uintptr_t type = 0;
-  undead_copy_memory(node->address + ABI_ERROR_TYPE, &type, sizeof type);
-  return type;
 }
 
 static void add_node_name(undead_text *text, const undead_scan_result *result, const undead_node *node) {
