@@ -5,7 +5,6 @@
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_ARENAS 65536u
@@ -13,41 +12,6 @@
 static undead_glibc_heap *found;
 
 const undead_glibc_heap *undead_glibc_found(void) { return found; }
-
-undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_result result, const char *what, uintptr_t at) {
-  snprintf(heap->message, sizeof heap->message, "%s (at %#lx)", what, at);
-  return result;
-}
-
-bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high) {
-  if (heap->area_count == heap->area_capacity) {
-    uint32_t capacity = heap->area_capacity ? heap->area_capacity * 2 : 1024;
-    size_t bytes = heap->area_capacity * sizeof *heap->areas;
-    undead_glibc_area *larger = undead_map_larger(heap->areas, bytes, capacity * sizeof *larger);
-    if (!larger) return false;
-    heap->areas = larger;
-    heap->area_capacity = capacity;
-  }
-  heap->areas[heap->area_count++] = (undead_glibc_area){low, high, 0};
-  return true;
-}
-
-static uint32_t word_of(uintptr_t block) {
-  const uint32_t *slot = block % 16 ? NULL : undead_registry_slot(block);
-  return slot ? *slot : 0;
-}
-
-bool undead_glibc_is_block(uintptr_t block) { return word_of(block) & UNDEAD_WORD_MARK; }
-
-bool undead_glibc_is_free(uintptr_t block) { return word_of(block) == UNDEAD_GLIBC_FREE; }
-
-void undead_glibc_note_free(uintptr_t block) {
-  undead_registry_see(block);
-  uint32_t *slot = undead_registry_slot(block);
-  if (slot) *slot = UNDEAD_GLIBC_FREE;
-}
-
-void undead_glibc_forget(uintptr_t block) { *undead_registry_slot(block) = 0; }
 
 static bool are_arenas(uintptr_t bins, uintptr_t head) {
   uintptr_t main = bins - head, at = undead_glibc_word(bins + BINS_TO_NEXT);
