@@ -33,7 +33,6 @@ typedef struct {
   uintptr_t found[MOST_FOUND];             // by the last look
 } address_table;
 
-bool undead_avoids_addresses;
 const uint8_t *undead_avoid_filter;
 static address_table *table;
 static uint32_t count, found_count;

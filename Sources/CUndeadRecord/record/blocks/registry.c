@@ -4,10 +4,8 @@
 #include "record/registry.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "record/allocator.h"
 #include "record/mode.h"
 #include "record/sparse.h"
-#include <malloc.h>
 
 undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];
 uint32_t undead_registry_own_bit;
@@ -42,13 +40,6 @@ undead_leaf *undead_registry_leaf_slow(uintptr_t address) {
 
 uint64_t undead_registry_dropped(void) {
   return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
-}
-
-size_t undead_block_size(uintptr_t block) {
-  // The chunk header may be damaged by an overflow of the block before: never believe more than an address space.
-  size_t size = undead_allocator_detour && undead_allocator_is_other() ? undead_next.usable_size((void *)block)
-                                                                        : malloc_usable_size((void *)block);
-  return size < (1ull << UNDEAD_ADDRESS_BITS) - block ? size : 0;
 }
 
 typedef uint64_t __attribute__((may_alias)) word_pair;

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 uint8_t undead_sparse_new;
-bool undead_sparse_used;
 bool undead_sparse_expanded;
 
 #define BYTES (UNDEAD_LEAF_GRANULES >> 1)

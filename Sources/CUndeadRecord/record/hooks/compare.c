@@ -10,7 +10,7 @@
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "unwind/backtrace.h"
-#include "unwind/walk/libunwind.h"
+#include "unwind/rules/libunwind.h"
 #include "unwind/pc_table.h"
 #include <dlfcn.h>
 #include <link.h>

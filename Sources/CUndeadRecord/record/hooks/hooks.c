@@ -21,7 +21,7 @@
 #include "record/hooks/new_block.h"
 #include "record/hooks/note_block.h"
 #include "record/hooks/short_way.h"
-#include "record/hooks/thread_cache.h"
+#include "record/way/thread_cache.h"
 #include "record/way.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"

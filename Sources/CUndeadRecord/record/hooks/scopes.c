@@ -26,7 +26,6 @@ extern void swift_task_localValuePush(const void *key, void *value, const void *
 extern void swift_task_localValuePop(void) __attribute__((swiftcall, weak));
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
 
-uint32_t undead_open_scopes;
 static const void *task_local;
 static uint32_t last_scope;
 static uint32_t outside_mark;

@@ -4,7 +4,7 @@
 #include "record/avoid.h"
 #include "record/gate.h"
 #include "record/hooks/note_block.h"
-#include "record/hooks/thread_cache.h"
+#include "record/way/thread_cache.h"
 #include "record/way.h"
 #include "unwind/backtrace.h"
 #include "unwind/store/store.h"

@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
-#include "record/hooks/thread_cache.h"
+#include "record/way/thread_cache.h"
 #include "platform/system/environment.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -21,13 +21,7 @@
 extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *block);
 
-struct undead_cache_facts undead_cache;
-
 static intptr_t place_of(const void *of_thread) { return (const char *)of_thread - (const char *)__builtin_thread_pointer(); }
-
-void undead_cache_prepare(void) {
-  if (!undead_cache.place) undead_cache.place = place_of(&undead_thread.no_cache);
-}
 
 void undead_cache_forget(void) { undead_cache.place = place_of(&undead_thread.no_cache); }
 

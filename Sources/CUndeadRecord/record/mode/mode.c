@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
-
 static bool is_zero(const char *text) {
   return text && strcmp(text, "0") == 0;
 }
@@ -36,14 +34,6 @@ static uint32_t parse_depth(const char *text) {
 
 static bool is_preload(void) {
   return &undead_is_preload && undead_is_preload;
-}
-
-undead_stacks undead_record_stacks_wanted(void) {
-  const char *wanted = undead_setting("UNDEAD_STACKS");
-  if (!wanted || !*wanted) return undead_setting("UNDEAD_SAMPLE") ? UNDEAD_STACKS_SAMPLED : UNDEAD_STACKS_FULL;
-  if (strcmp(wanted, "none") == 0) return UNDEAD_STACKS_NONE;
-  if (strcmp(wanted, "sampled") == 0) return UNDEAD_STACKS_SAMPLED;
-  return UNDEAD_STACKS_FULL;
 }
 
 // Assertions need the backtraces, and scopes, of all blocks.

@@ -4,8 +4,6 @@
 #include "platform/memory/own_data.h"
 #include "record/way.h"
 
-undead_block_source_function volatile undead_block_source;
-
 void undead_block_source_set(undead_block_source_function source) {
   __atomic_store_n(&undead_block_source, source, __ATOMIC_SEQ_CST);
   undead_way_choose();

@@ -5,7 +5,6 @@
 #include "record/way.h"
 #include <stddef.h>
 
-undead_free_filter_function volatile undead_free_filter;
 undead_free_filter_function volatile undead_free_keeper;
 static undead_free_filter_function volatile free_watcher;
 

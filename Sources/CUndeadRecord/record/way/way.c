@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "record/way.h"
 #include "platform/memory/own_data.h"
+#include "platform/memory/thread_state.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/block_source.h"
@@ -9,10 +10,20 @@
 #include "record/mode.h"
 #include "record/scopes.h"
 #include "record/sparse.h"
-#include "record/hooks/thread_cache.h"
+#include "record/way/thread_cache.h"
 #include "unwind/async_callers.h"
 
 volatile uint32_t undead_way;
+
+// What it is made of. Each part writes its own, and then has the way chosen anew.
+volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
+int32_t undead_allocator_detour = 1;   // not known (other_allocator.c)
+undead_allocator undead_next;
+undead_block_source_function volatile undead_block_source;
+undead_free_filter_function volatile undead_free_filter;
+bool undead_sparse_used, undead_avoids_addresses;
+uint32_t undead_open_scopes;
+struct undead_cache_facts undead_cache;
 
 static uint32_t way_of_mode(int32_t mode) {
   // The first call is to look at the lists of freed blocks.
@@ -43,7 +54,7 @@ static uint32_t choose(void) {
 }
 
 void undead_way_choose(void) {
-  undead_cache_prepare();
+  if (!undead_cache.place) undead_cache.place = (const char *)&undead_thread.no_cache - (const char *)__builtin_thread_pointer();
   // Whoever writes has looked at everything since the writer before: a change is made before it is looked at.
   uint32_t before = __atomic_load_n(&undead_way, __ATOMIC_SEQ_CST), way;
   do way = choose() | ((before & UNDEAD_WAY_COUNT) + UNDEAD_WAY_ONE);

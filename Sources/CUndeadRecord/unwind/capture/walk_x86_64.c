@@ -7,7 +7,7 @@
 #include "platform/memory/page.h"
 #include "unwind/rules/images.h"
 #include "unwind/capture/known_x86_64.h"
-#include "unwind/walk/room_x86_64.h"
+#include "unwind/capture/room_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include <stddef.h>

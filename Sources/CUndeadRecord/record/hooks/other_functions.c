@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
-#include "record/other/other_functions.h"
+#include "record/hooks/other_functions.h"
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
 #include "platform/memory/own_data.h"

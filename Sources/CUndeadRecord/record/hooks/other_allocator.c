@@ -12,7 +12,7 @@
 #include "record/free_filter.h"
 #include "record/gate.h"
 #include "record/mode.h"
-#include "record/other/other_functions.h"
+#include "record/hooks/other_functions.h"
 #include "record/other_memory.h"
 #include "record/registry.h"
 #include "record/way.h"
@@ -30,8 +30,6 @@ enum { NOT_KNOWN = 1, OTHER = 2, NONE = 0 };
 #define MOST_CLEARED ((size_t)1 << 20)
 #define MOST_PUT_ASIDE 1000u
 
-int32_t undead_allocator_detour = NOT_KNOWN;
-undead_allocator undead_next;
 static const char *name = "", *refusal;
 static const void *image_base;
 

@@ -6,7 +6,7 @@
 #include "platform/memory/memory.h"
 #include "unwind/backtrace.h"
 #include "unwind/rules/images.h"
-#include "unwind/walk/libunwind.h"
+#include "unwind/rules/libunwind.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include "unwind/store/store.h"

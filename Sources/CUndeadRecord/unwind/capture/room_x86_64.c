@@ -4,7 +4,7 @@
 #if defined(__x86_64__)
 #include "platform/processor/assembly_x86_64.h"
 #include "unwind/capture/cache_pool.h"
-#include "unwind/walk/room_x86_64.h"
+#include "unwind/capture/room_x86_64.h"
 #include "unwind/store/stack.h"
 #include <stddef.h>
 

@@ -26,8 +26,6 @@ extern struct undead_cache_facts {
 // Looks for the place, once and after recording has begun, and chooses the way of the hooks anew; in a hook. Where it is not
 // understood, it stays unknown.
 void undead_cache_learn(void);
-// Before anybody looks at `undead_cache.place`.
-void undead_cache_prepare(void);
 // From now on all is asked of glibc.
 void undead_cache_forget(void);
 

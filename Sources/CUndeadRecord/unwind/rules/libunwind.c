@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 // libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
 #define _GNU_SOURCE
-#include "unwind/walk/libunwind.h"
+#include "unwind/rules/libunwind.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
