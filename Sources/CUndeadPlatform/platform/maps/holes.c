@@ -1,28 +1,19 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "platform/maps/holes.h"
+#include "platform/maps/hole_list.h"
 #include "platform/maps/maps.h"
-#include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
-#include "platform/memory/sort.h"
 #include <fcntl.h>
 
-#define MOST_HOLES 65536u
 #define MOST_PAGES (1ull << 20)          // unreadable ones on each side of a fault
 #define MOST_MARKED_PAGES (1ull << 22)   // looked at in the page table
 #define PIECE_PAGES 512u
 // Entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). Guards look like pages that are swapped out.
 #define ENTRY_PRESENT (1ull << 63)
 #define ENTRY_SWAPPED (1ull << 62)
-
-typedef struct {
-  uintptr_t low, high;
-} hole;
-
-static hole *holes;   // ascending
-static uint32_t hole_count;
 
 static long open_own(const char *path) {
   return undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
@@ -32,27 +23,6 @@ static long open_own(const char *path) {
 static bool is_unreadable(long memory, uintptr_t page) {
   char byte;
   return undead_raw4(SYS_pread64, memory, (long)&byte, 1, (long)page) != 1;
-}
-
-static uint32_t first_behind(uintptr_t address) {
-  return (uint32_t)undead_range_behind(holes, hole_count, sizeof *holes, address);
-}
-
-bool undead_hole_in(uintptr_t low, uintptr_t high, uintptr_t *hole_low, uintptr_t *hole_high) {
-  uint32_t at = first_behind(low);
-  if (at == hole_count || holes[at].low >= high) return false;
-  *hole_low = holes[at].low > low ? holes[at].low : low;
-  *hole_high = holes[at].high < high ? holes[at].high : high;
-  return true;
-}
-
-static bool add(uintptr_t low, uintptr_t high) {
-  if (!holes && !(holes = undead_map(MOST_HOLES * sizeof *holes))) return false;
-  uint32_t at = first_behind(low);
-  if (hole_count == MOST_HOLES || (at < hole_count && holes[at].low < high)) return false;
-  for (uint32_t i = hole_count++; i > at; i--) holes[i] = holes[i - 1];
-  holes[at] = (hole){low, high};
-  return true;
 }
 
 // Adds the pages from `low` on that the page table has as neither there nor empty.
@@ -71,7 +41,7 @@ static void add_marked(long memory, long pagemap, uintptr_t low, uintptr_t high)
     bool hole = (entry & ENTRY_SWAPPED) && !(entry & ENTRY_PRESENT) && is_unreadable(memory, at);
     if (hole && !start) start = at;
     if (start && (!hole || at + UNDEAD_PAGE >= high)) {
-      add(start, hole ? at + UNDEAD_PAGE : at);
+      undead_hole_add(start, hole ? at + UNDEAD_PAGE : at);
       start = 0;
     }
   }
@@ -102,19 +72,19 @@ bool undead_hole_note(uintptr_t address) {
   uintptr_t low = undead_page_of(address), high = low + UNDEAD_PAGE, first = low;
   while (low > mapping.low && first - low < MOST_PAGES * UNDEAD_PAGE && is_unreadable(memory, low - UNDEAD_PAGE)) low -= UNDEAD_PAGE;
   while (high < mapping.high && high - first < MOST_PAGES * UNDEAD_PAGE && is_unreadable(memory, high)) high += UNDEAD_PAGE;
-  bool noted = add(low, high);
+  bool noted = undead_hole_add(low, high);
   if (noted) add_others(memory, address);
   undead_raw3(SYS_close, memory, 0, 0);
   return noted;
 }
 
 void undead_holes_refresh(void) {
-  if (!hole_count) return;
+  if (!undead_hole_count) return;
   long memory = open_own("/proc/self/mem");
   uint32_t kept = 0;
-  for (uint32_t i = 0; memory >= 0 && i < hole_count; i++)
-    if (is_unreadable(memory, holes[i].low)) holes[kept++] = holes[i];
-  if (memory >= 0) hole_count = kept;
+  for (uint32_t i = 0; memory >= 0 && i < undead_hole_count; i++)
+    if (is_unreadable(memory, undead_holes[i].low)) undead_holes[kept++] = undead_holes[i];
+  if (memory >= 0) undead_hole_count = kept;
   if (memory >= 0) undead_raw3(SYS_close, memory, 0, 0);
 }
 #endif

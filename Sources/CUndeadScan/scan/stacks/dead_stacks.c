@@ -85,7 +85,7 @@ static uintptr_t find_cache(uintptr_t used, uintptr_t user) {
 
 static void exclude_dead_stacks(undead_root_search *search) {
   if (!undead_image_facts.list_field || !undead_image_facts.stack_field) return;
-  uintptr_t made = undead_given() ? undead_given_made_thread(undead_image_facts.list_field) : undead_thread_pointer(), user = 0;
+  uintptr_t made = undead_given() ? undead_given_made_thread(undead_image_facts.list_field, undead_image_facts.thread_descriptor_bytes) : undead_thread_pointer(), user = 0;
   for (uint32_t i = 0; i < search->world->thread_count; i++) {
     const undead_stopped_thread *thread = &search->world->threads[i];
     if (thread->tid == search->world->process && thread->tp) user = head_of(thread->tp);

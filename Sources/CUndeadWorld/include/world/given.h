@@ -24,13 +24,11 @@ void undead_world_give(const undead_given_world *world);
 // NULL where the program itself is looked at.
 const undead_given_world *undead_given(void);
 
-// The same for undead_world_stop.
-undead_stop_result undead_given_stop(undead_world *world);
 // The tid of the thread in whose thread-local storage the caller runs.
 int32_t undead_given_own_tid(void);
 // The thread pointer of the thread that the program began with, and of one that pthread_create made, which may have ended;
 // 0 if there is none.
 uintptr_t undead_given_first_thread(void);
-uintptr_t undead_given_made_thread(size_t list_field);
+uintptr_t undead_given_made_thread(size_t list_field, size_t descriptor_bytes);
 // Where a thread's descriptor has its stack block and size, 0 if that is unknown.
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes);

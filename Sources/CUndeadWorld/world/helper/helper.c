@@ -6,6 +6,7 @@
 #include "platform/memory/own_data.h"
 #include "world/clock.h"
 #include "world/helper/clone.h"
+#include "world/helper/crash.h"
 #include "world/crew.h"
 #include "world/given.h"
 #include "world/helper/in_place.h"
@@ -21,7 +22,6 @@
 
 #define STACK_BYTES (1u << 20)
 #define GUARD_BYTES 4096u
-#define CRASH_EXIT 128   // plus the signal
 
 typedef struct {
   uint32_t alive;              // the kernel clears it when the helper is gone
@@ -33,31 +33,11 @@ typedef struct {
 
 static helper_state helper;
 
-// Shared with copies: what could not be read.
-static volatile uintptr_t *crash_address;
-
-static void (*volatile before_crash)(void *context);
-static void *before_crash_context;
-
-void undead_helper_before_crash(void (*function)(void *), void *context) {
-  before_crash_context = context;
-  before_crash = function;
-}
-
 static int kept_file = -1;
 
 void undead_helper_keep(int file) { kept_file = file; }
 
 int32_t undead_helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
-
-_Noreturn void undead_helper_fault(int number, uintptr_t address) {
-  void (*function)(void *) = before_crash;
-  before_crash = NULL;   // it may crash, too
-  *crash_address = address;
-  if (function) function(before_crash_context);
-  undead_raw3(SYS_exit_group, CRASH_EXIT + number, 0, 0);
-  __builtin_unreachable();
-}
 
 static void crashed(int number, siginfo_t *info, void *context) {
   if (undead_crew_is_refused(number, context)) return;
@@ -66,7 +46,7 @@ static void crashed(int number, siginfo_t *info, void *context) {
 }
 
 _Noreturn void undead_helper_crash(const undead_helper_report *report) {
-  undead_raw3(SYS_exit_group, CRASH_EXIT + report->value, 0, 0);
+  undead_raw3(SYS_exit_group, UNDEAD_CRASH_EXIT + report->value, 0, 0);
   __builtin_unreachable();
 }
 
@@ -106,10 +86,10 @@ static undead_helper_report report_of(int status) {
   if (WIFSIGNALED(status)) {
     report.end = UNDEAD_HELPER_KILLED;
     report.value = WTERMSIG(status);
-  } else if (WEXITSTATUS(status) > CRASH_EXIT) {
+  } else if (WEXITSTATUS(status) > UNDEAD_CRASH_EXIT) {
     report.end = UNDEAD_HELPER_CRASHED;
-    report.value = WEXITSTATUS(status) - CRASH_EXIT;
-    report.fault = *crash_address;
+    report.value = WEXITSTATUS(status) - UNDEAD_CRASH_EXIT;
+    report.fault = *undead_crash_address;
   } else {
     report.value = WEXITSTATUS(status);
   }
@@ -142,10 +122,10 @@ static undead_helper_report wait_for_helper(long pid, uint32_t seconds) {
 
 undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint32_t seconds) {
   if (undead_given()) return undead_helper_run_in_place(work, context);
-  if (!crash_address) crash_address = undead_map_shared(sizeof *crash_address);
-  char *stack = crash_address ? undead_map(STACK_BYTES) : NULL;
+  if (!undead_crash_address) undead_crash_address = undead_map_shared(sizeof *undead_crash_address);
+  char *stack = undead_crash_address ? undead_map(STACK_BYTES) : NULL;
   if (!stack) return (undead_helper_report){UNDEAD_HELPER_DENIED, ENOMEM, 0};
-  before_crash = NULL;
+  undead_helper_before_crash(NULL, NULL);
   mprotect(stack, GUARD_BYTES, PROT_NONE);
   helper = (helper_state){.alive = 1, .work = work, .context = context};
   helper.owner = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
@@ -179,7 +159,7 @@ static void offer_to_the_oom_killer(void) {
 long undead_helper_copy(int (*work)(void *), void *context) {
   long pid = undead_raw6(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0, 0);
   if (pid != 0) return pid;
-  before_crash = NULL;
+  undead_helper_before_crash(NULL, NULL);
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   offer_to_the_oom_killer();
   undead_raw3(SYS_exit_group, work(context), 0, 0);

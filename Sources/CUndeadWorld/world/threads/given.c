@@ -6,8 +6,6 @@
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "platform/processor/words.h"
-#include "world/clock.h"
-#include "world/images.h"
 #include "world/threads/note.h"
 #include <string.h>
 
@@ -19,34 +17,15 @@ void undead_world_give(const undead_given_world *world) { given = world; }
 
 const undead_given_world *undead_given(void) { return given; }
 
-static undead_user_registers registers_of(const undead_given_thread *thread) {
+undead_user_registers undead_given_registers(const undead_given_thread *thread) {
   undead_user_registers registers;
   memcpy(&registers, thread->registers, sizeof registers);
   return registers;
 }
 
 static uintptr_t pointer_in(const undead_given_thread *thread) {
-  undead_user_registers registers = registers_of(thread);
+  undead_user_registers registers = undead_given_registers(thread);
   return undead_user_tp(&registers);
-}
-
-static bool add_thread(undead_world *world, const undead_given_thread *from) {
-  undead_stopped_thread *thread = undead_world_add(world, from->tid);
-  if (!thread) return false;
-  undead_user_registers registers = registers_of(from);
-  undead_world_note(thread, &registers);
-  thread->phase = UNDEAD_THREAD_STOPPED;
-  undead_note_system_call(thread);
-  if (from->xstate) undead_take_vectors(world, thread, from->xstate, from->xstate_bytes);
-  if (from->first) world->process = from->tid;
-  return true;
-}
-
-undead_stop_result undead_given_stop(undead_world *world) {
-  world->stopped_at = undead_now();
-  for (uint32_t i = 0; i < given->thread_count; i++)
-    if (!add_thread(world, &given->threads[i])) return UNDEAD_STOP_NO_MEMORY;
-  return world->vectors_lost ? UNDEAD_STOP_NO_MEMORY : UNDEAD_STOP_OK;
 }
 
 int32_t undead_given_own_tid(void) {
@@ -72,25 +51,25 @@ static bool is_linked(uintptr_t node) {
 
 // A program with one thread may have the stacks of others that ended: glibc keeps them in a ring (nptl/allocatestack.c), whose head
 // lies behind that of the ring with the first thread (_dl_stack_user, _dl_stack_cache in sysdeps/generic/ldsodefs.h).
-static uintptr_t ended_thread(size_t list_field) {
+static uintptr_t ended_thread(size_t list_field, size_t descriptor_bytes) {
   uintptr_t first = undead_given_first_thread();
-  uintptr_t own = first ? undead_thread_descriptor(first, undead_image_facts.thread_descriptor_bytes) + list_field : 0;
+  uintptr_t own = first ? undead_thread_descriptor(first, descriptor_bytes) + list_field : 0;
   if (!own || !list_field || !is_linked(own)) return 0;
   uintptr_t head = word_at(own) + 16, node = is_linked(head) ? word_at(head) : head;
   uintptr_t at = node - list_field;
   bool descriptor = node != head && undead_is_readable(at, list_field + 16) && undead_is_descriptor_head((const uintptr_t *)at);
-  return descriptor ? undead_thread_of_descriptor(at, undead_image_facts.thread_descriptor_bytes) : 0;
+  return descriptor ? undead_thread_of_descriptor(at, descriptor_bytes) : 0;
 }
 
-uintptr_t undead_given_made_thread(size_t list_field) {
+uintptr_t undead_given_made_thread(size_t list_field, size_t descriptor_bytes) {
   uintptr_t living = pointer_of(false);
-  return living ? living : ended_thread(list_field);
+  return living ? living : ended_thread(list_field, descriptor_bytes);
 }
 
 // {stack block, size, size of the guard} (nptl/descr.h): the descriptor lies at the end of the block, the guard at its start.
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
   enum { MOST_ABOVE = 1 << 20 };
-  uintptr_t tp = undead_given_made_thread(list_field);
+  uintptr_t tp = undead_given_made_thread(list_field, descriptor_bytes);
   uintptr_t descriptor = tp ? undead_thread_descriptor(tp, descriptor_bytes) : 0;
   if (!tp || !undead_is_readable(descriptor, descriptor_bytes)) return 0;
   for (size_t field = 512; field + 24 < descriptor_bytes; field += 8) {

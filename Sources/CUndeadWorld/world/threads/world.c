@@ -2,30 +2,17 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "world/world.h"
-#include "platform/system/environment.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "platform/processor/words.h"
 #include "record/gate.h"
-#include "world/given.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
 #include "platform/processor/processor.h"
 #include <assert.h>
 #include <string.h>
-
-static int preference;
-
-// The environment may change, or be changed by another thread, later.
-__attribute__((constructor)) static void read_preference(void) {
-  const char *text = undead_setting("UNDEAD_STOP");
-  if (text && !strcmp(text, "ptrace")) preference = UNDEAD_STOP_PTRACE;
-  if (text && !strcmp(text, "signals")) preference = UNDEAD_STOP_SIGNALS;
-}
-
-int undead_stop_preference(void) { return preference; }
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};
@@ -46,19 +33,6 @@ void undead_world_close(undead_world *world) {
   if (world->vectors) undead_unmap(world->vectors, UNDEAD_MAX_VECTORS * sizeof *world->vectors);
   world->threads = NULL;
   world->vectors = NULL;
-}
-
-undead_stop_result undead_world_stop(undead_world *world) {
-  world->thread_count = 0;
-  world->vector_count = 0;
-  if (undead_given()) return undead_given_stop(world);
-  return world->method == UNDEAD_STOP_PTRACE ? undead_ptrace_stop(world) : undead_signals_stop(world);
-}
-
-void undead_world_resume(undead_world *world) {
-  if (undead_given()) return;
-  if (world->method == UNDEAD_STOP_PTRACE) undead_ptrace_resume(world);
-  else undead_signals_resume(world);
 }
 
 undead_stopped_thread *undead_world_find(undead_world *world, int32_t tid) {

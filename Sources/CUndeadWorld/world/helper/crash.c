@@ -1,0 +1,27 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "world/helper/crash.h"
+#include "platform/memory/own_data.h"
+#include "platform/processor/processor.h"
+#include "world/helper.h"
+#include <stddef.h>
+
+volatile uintptr_t *undead_crash_address;
+
+static void (*volatile before_crash)(void *context);
+static void *before_crash_context;
+
+void undead_helper_before_crash(void (*function)(void *), void *context) {
+  before_crash_context = context;
+  before_crash = function;
+}
+
+_Noreturn void undead_helper_fault(int number, uintptr_t address) {
+  void (*function)(void *) = before_crash;
+  before_crash = NULL;   // it may crash, too
+  *undead_crash_address = address;
+  if (function) function(before_crash_context);
+  undead_raw3(SYS_exit_group, UNDEAD_CRASH_EXIT + number, 0, 0);
+  __builtin_unreachable();
+}
+#endif
