@@ -27,7 +27,7 @@ uintptr_t undead_zombie_message(undead_message_registers *registers, uint32_t sl
 uintptr_t undead_zombie_record_message(undead_message_registers *registers, uint32_t slot);
 // Returns 0 or UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, uintptr_t bp);
-// Of the entry points of entries_x86_64.c: a function to go on with, 0 to return the argument, UNDEAD_STOP_HERE.
+// Of the functions of watching_x86_64.c: a function to go on with, 0 to return the argument, UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
 #pragma GCC visibility pop

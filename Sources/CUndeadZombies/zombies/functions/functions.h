@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// In the order of the tables in entries_x86_64.c.
+// In the order of the tables in each_function_x86_64.h.
 typedef enum {
   UNDEAD_SWIFT_DEALLOC_CLASS_INSTANCE,
   UNDEAD_SWIFT_DEALLOC_OBJECT,

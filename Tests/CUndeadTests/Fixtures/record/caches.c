@@ -4,7 +4,7 @@
 #include "check.h"
 #include "platform/memory/thread_state.h"
 #include "record/mode.h"
-#include "record/hooks/thread_cache.h"
+#include "record/way/thread_cache.h"
 #include <gnu/libc-version.h>
 #include <malloc.h>
 #include <pthread.h>

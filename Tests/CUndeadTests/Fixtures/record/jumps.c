@@ -5,7 +5,7 @@
 #include "known.h"
 #include "record/gate.h"
 #include "record/registry.h"
-#include "record/hooks/thread_cache.h"
+#include "record/way/thread_cache.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/capture_x86_64.h"
 #include "unwind/settings.h"
