@@ -164,14 +164,14 @@ let package = Package(
         "UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
       ],
       path: "Tests/UndeadHostileSamples"),
-    // Readers of files and writers of reports, for coverage-guided fuzzing (scripts/fuzz).
+    // Readers of files and writers of reports, for coverage-guided fuzzing (scripts/check/fuzz).
     .executableTarget(
       name: "undead-fuzz",
       dependencies: [
         "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadReport", "UndeadService",
         "UndeadSystem",
       ],
-      path: "Tests/Fuzzing", exclude: ["Corpora"]),
+      path: "Checks/Fuzzing", exclude: ["Corpora"]),
     .testTarget(
       name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
       exclude: ["Formats"]),

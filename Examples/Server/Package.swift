@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A server whose memory grows, with a leak and a dead object to be asked for, and visitors for it: scripts/server-growth,
-// scripts/server-load.
+// A server whose memory grows, with a leak and a dead object to be asked for, and visitors for it: scripts/measure/server-growth,
+// scripts/measure/server-load.
 let package = Package(
   name: "Server",
   dependencies: [

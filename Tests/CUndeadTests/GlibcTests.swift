@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// glibc's tables distinguished by programs that know their blocks (`Fixtures/glibc/arenas.c`), with the glibc of this machine.
-/// `scripts/test-glibc` runs the same programs with others.
+/// `scripts/check/glibc-versions` runs the same programs with others.
 @Suite(.timeLimit(.minutes(20))) struct GlibcTests {
   static let ways = ["plain", "gap", "pieces", "heaps", "mapped", "numbers", "held"]
 

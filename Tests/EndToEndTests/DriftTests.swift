@@ -5,9 +5,9 @@ import UndeadTestSupport
 /// An instrument in which one number of the layouts that it reads is wrong: it refuses to answer, says what may be wrong, or is right.
 @Suite struct DriftTests {
   static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "scripts/drift").path
+    .deletingLastPathComponent().appending(path: "scripts/check/drift").path
 
-  /// `scripts/drift` alone has more programs.
+  /// `scripts/check/drift` alone has more programs.
   @Test func noWrongNumberGoesUnnoticed() async throws {
     try await Tool.gate.pass {
       let outcome = try await runShell(

@@ -8,7 +8,7 @@ import UndeadTestSupport
     try await Tool.gate.pass {
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-      let script = root.appending(path: "scripts/heap-truth").path
+      let script = root.appending(path: "scripts/check/heap-truth").path
       let library = try BuildProducts.preloadLibrary()
       let outcome = try await runShell(
         "\(quoted(script)) --library \(quoted(library)) --release --seeds 8",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The package `Tests/OutsidePackage`: what its tests must report, and what they reported.
+/// The package `Checks/OutsidePackage`: what its tests must report, and what they reported.
 ///
 /// A test that leaks has a marker, `// leaks: WORDS` or `// leaks xN: WORDS`, at the line that must be blamed: N failures
 /// there (1 without a number), each with all of the words. No other line may have a failure.

@@ -8,7 +8,7 @@ import UndeadTestSupport
     try await Tool.gate.pass {
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-      let script = root.appending(path: "scripts/stepping").path
+      let script = root.appending(path: "scripts/check/stepping").path
       let library = try BuildProducts.preloadLibrary()
       let options = ProcessInfo.processInfo.environment["UNDEAD_STEPPING"] ?? "--short"
       let outcome = try await runShell(

@@ -10,7 +10,7 @@ import UndeadHostileSamples
 /// Where pages go; nil for nowhere.
 private let pagesForBrowser = ProcessInfo.processInfo.environment["UNDEAD_PAGES"]
 
-/// Writes pages that `scripts/test-page` looks at with a browser.
+/// Writes pages that `scripts/check/page` looks at with a browser.
 @Suite(.enabled(if: pagesForBrowser != nil)) struct PagesForBrowser {
   private func write(_ page: String, _ name: String) throws {
     try Data(page.utf8).write(to: URL(filePath: try #require(pagesForBrowser)).appending(path: name))

@@ -57,7 +57,7 @@ import UndeadSystem
     }
   }
 
-  /// A few of the findings that a fuzzer would make: `scripts/fuzz` makes more.
+  /// A few of the findings that a fuzzer would make: `scripts/check/fuzz` makes more.
   @Test(arguments: Writer.allCases) func findingsOfAnyValues(writer: Writer) {
     var bytes = RandomBytes()
     for _ in 0..<4 {

@@ -128,7 +128,7 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
     }
   }
 
-  /// For `scripts/test-profile`, which reads it with another program.
+  /// For `scripts/check/profile`, which reads it with another program.
   @Test(.enabled(if: profilesForOthers != nil)) func profileForOthers() throws {
     let file = URL(filePath: try #require(profilesForOthers)).appending(path: "heap.pb")
     try Data(Gzip.compress(render(sample()))).write(to: file)

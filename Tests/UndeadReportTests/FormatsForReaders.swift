@@ -6,7 +6,7 @@ import Testing
 /// Where reports go; nil for nowhere.
 private let formatsForReaders = ProcessInfo.processInfo.environment["UNDEAD_FORMATS"]
 
-/// Writes reports for CI systems that `scripts/test-formats` reads with programs of others.
+/// Writes reports for CI systems that `scripts/check/formats` reads with programs of others.
 @Suite(.enabled(if: formatsForReaders != nil)) struct FormatsForReaders {
   private func write(_ report: LeakReport, _ name: String) throws {
     let directory = URL(filePath: try #require(formatsForReaders))

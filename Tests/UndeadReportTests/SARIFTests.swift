@@ -3,7 +3,7 @@ import Testing
 
 @testable import UndeadReport
 
-/// Logs of SARIF 2.1.0. `scripts/test-formats` validates them by the official schema.
+/// Logs of SARIF 2.1.0. `scripts/check/formats` validates them by the official schema.
 @Suite struct SARIFTests {
   private func frame(_ symbol: String, _ file: String? = nil, _ line: Int? = nil, system: Bool = false) -> Frame {
     Frame(symbol: symbol, file: file, line: line, module: system ? "libswiftCore.so" : "App", system: system)

@@ -80,7 +80,7 @@ package final class Deadline: Sendable {
   package static func endWithStacks(_ process: pid_t) -> String {
     defer { kill(process, SIGKILL) }
     let script = Process()
-    script.executableURL = URL(filePath: #filePath).appending(path: "../../../scripts/stacks").standardizedFileURL
+    script.executableURL = URL(filePath: #filePath).appending(path: "../../../scripts/check/stacks").standardizedFileURL
     script.arguments = ["--end", "\(process)"]
     let pipe = Pipe()
     script.standardOutput = pipe

@@ -48,7 +48,7 @@ public enum ToolRunner {
   private static func stacks(endingProcess pid: Int32) -> String {
     let script = Process()
     let pipe = Pipe()
-    script.executableURL = root.appendingPathComponent("scripts/stacks")
+    script.executableURL = root.appendingPathComponent("scripts/check/stacks")
     script.arguments = ["--end", "\(pid)"]
     script.standardOutput = pipe
     try? script.run()

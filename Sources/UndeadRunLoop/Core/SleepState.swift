@@ -2,7 +2,7 @@
 /// Whether a loop sleeps, until when, and whether somebody has a reason to wake it.
 ///
 /// Who changes what the loop has to do notes it here, under the loop's lock; giving the lock back wakes the loop. Nobody is
-/// handed a decision that could be forgotten. `Tests/Models` explores the protocol.
+/// handed a decision that could be forgotten. `Checks/Models` explores the protocol.
 struct SleepState {
   private static let awake = Int64.min
   private static let longAgo = Int64.min / 2

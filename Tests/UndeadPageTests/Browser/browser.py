@@ -1,4 +1,4 @@
-"""Opens pages of undead in headless Chromium and uses them as people do. `scripts/test-page` runs it.
+"""Opens pages of undead in headless Chromium and uses them as people do. `scripts/check/page` runs it.
 
 Talks the DevTools protocol over two pipes, so that nothing beside Python and Chromium is needed.
 """

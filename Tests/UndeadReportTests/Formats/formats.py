@@ -1,4 +1,4 @@
-"""Reads reports with programs that know their forms from elsewhere; for scripts/test-formats.
+"""Reads reports with programs that know their forms from elsewhere; for scripts/check/formats.
 
     formats.py [--junit-schema XSD] [--sarif-schema JSON] FILE...
 

@@ -129,7 +129,7 @@ final class StressedThreads: Sendable {
       "objects that callbacks hold: \(held.load(ordering: .relaxed))",
       "blocks that did not run: \(blocks.withLock { $0 }.count { $0.runs.load(ordering: .relaxed) == 0 })",
     ]
-    return (doing + counts + ["scripts/stacks \(getpid()) shows where each thread stands"]).joined(separator: "\n")
+    return (doing + counts + ["scripts/check/stacks \(getpid()) shows where each thread stands"]).joined(separator: "\n")
   }
 }
 

@@ -304,7 +304,7 @@ typedef struct {
 #define ABI_SYMBOLIC_EXISTENTIAL_SHAPE 0x0A         // of any P<X>; the other one is not unique
 #define ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE 0x0B
 
-// Of a kind that was read. A build for tests moves one of them here (scripts/drift), since they are also labels of cases.
+// Of a kind that was read. A build for tests moves one of them here (scripts/check/drift), since they are also labels of cases.
 #ifndef ABI_KIND_READ
 #define ABI_KIND_READ(word) (word)
 #endif

@@ -1,5 +1,5 @@
 // Cycles that only weak references lead to: blocks that fire later, and a handle that cancels. The program ends each of them by such a
-// reference, again and again, also while a check compares what it found. Each counts as revived, and none as refuted (scripts/refute).
+// reference, again and again, also while a check compares what it found. Each counts as revived, and none as refuted (scripts/check/refute).
 // EXPECT silent
 import Dispatch
 

@@ -1,6 +1,6 @@
 // What the instrument uses of the C library that not every glibc from 2.26 on has in libc.so.6: this is the one place that
 // knows. A library that is newer than 2.26 in one of its symbols does not start on an older system at all, so such functions
-// are looked for when the program runs (scripts/check-glibc lists what is needed, and fails above 2.26).
+// are looked for when the program runs (scripts/check/glibc-floor lists what is needed, and fails above 2.26).
 //
 // Before glibc 2.34 threads and the loader's functions are in libraries of their own, libpthread and libdl. The instrument
 // does not bring them into a program: one without libpthread has one thread and no Swift code in it. What needs a thread then
