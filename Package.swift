@@ -25,7 +25,6 @@ let package = Package(
   products: [
     .library(name: "Undead", targets: ["Undead"]),
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
-    .library(name: "UndeadHeap", targets: ["UndeadHeap"]),
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
     .library(name: "UndeadRunLoopTesting", targets: ["UndeadRunLoopTesting"]),
     .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),

@@ -13,7 +13,7 @@ let package = Package(
       name: "CartTests",
       dependencies: [
         "Cart", .product(name: "Undead", package: "undead"), .product(name: "UndeadTesting", package: "undead"),
-        .product(name: "UndeadReport", package: "undead"), .product(name: "UndeadHeap", package: "undead"),
+        .product(name: "UndeadReport", package: "undead"),
         .product(name: "UndeadService", package: "undead"), .product(name: "UndeadMetrics", package: "undead"),
         .product(name: "UndeadRunLoop", package: "undead"), .product(name: "UndeadRunLoopTesting", package: "undead"),
         .product(name: "UndeadRunLoopLogging", package: "undead"),

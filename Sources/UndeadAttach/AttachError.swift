@@ -1,8 +1,8 @@
 import Glibc
 
 /// Why a process or a core cannot be looked at: what happened, with which input, and what to do.
-public struct AttachError: Error, Equatable, CustomStringConvertible {
-  public enum Kind: Sendable {
+package struct AttachError: Error, Equatable, CustomStringConvertible {
+  package enum Kind: Sendable {
     /// The input is not one that can be looked at.
     case misuse
     /// The work failed.
@@ -11,15 +11,15 @@ public struct AttachError: Error, Equatable, CustomStringConvertible {
     case again
   }
 
-  public let kind: Kind
-  public let message: String
+  package let kind: Kind
+  package let message: String
 
-  public init(_ kind: Kind, _ message: String) {
+  package init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message
   }
 
-  public var description: String { message }
+  package var description: String { message }
 
   static func misuse(_ message: String) -> AttachError { AttachError(.misuse, message) }
   static func failure(_ message: String) -> AttachError { AttachError(.failure, message) }

@@ -3,8 +3,8 @@ import UndeadReport
 /// A heap that was read, with what can be worked out about it, each when it is first asked for.
 ///
 /// Blocks are known by their rank in address order. Not thread-safe.
-public final class LoadedHeap {
-  public let file: HeapFile
+package final class LoadedHeap {
+  package let file: HeapFile
   package let graph: HeapGraph
   package let types: HeapTypes
   package private(set) lazy var ownership = HeapOwnership(graph)
@@ -16,7 +16,7 @@ public final class LoadedHeap {
   /// Reads the graph of a heap file.
   ///
   /// - Throws: `SnapshotError` that names the byte and what to do.
-  public init(_ file: HeapFile) throws(SnapshotError) {
+  package init(_ file: HeapFile) throws(SnapshotError) {
     self.file = file
     graph = try file.graph()
     types = HeapTypes(file)

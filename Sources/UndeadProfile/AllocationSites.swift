@@ -4,54 +4,54 @@ import UndeadReport
 /// What of a heap a profile needs: blocks by type, stack of the allocation and generation.
 ///
 /// A value that holds nothing of the file, so that two moments of a process can be compared when the first file is gone.
-public struct AllocationSites: Sendable {
+package struct AllocationSites: Sendable {
   /// Blocks of one type, stack and generation.
-  public struct Row: Sendable, Equatable {
-    public var type: String
+  package struct Row: Sendable, Equatable {
+    package var type: String
     /// That declares the type; of memory without a type, that allocated it.
-    public var module: String
+    package var module: String
     /// Number of the mark after which the blocks were born.
-    public var generation: Int
+    package var generation: Int
     /// Return addresses, innermost first; empty if none were recorded.
-    public var stack: [UInt64]
-    public var count: Int
-    public var bytes: UInt64
+    package var stack: [UInt64]
+    package var count: Int
+    package var bytes: UInt64
   }
 
   /// What one place has allocated since the start, freed blocks too, as far as a sample tells.
-  public struct Allocated: Sendable, Equatable {
+  package struct Allocated: Sendable, Equatable {
     /// Return addresses, innermost first; empty for places that were thrown away.
-    public var stack: [UInt64]
-    public var samples: Int
-    public var count: Int
-    public var bytes: UInt64
+    package var stack: [UInt64]
+    package var samples: Int
+    package var count: Int
+    package var bytes: UInt64
   }
 
   /// Sorted by type, generation and stack. Where allocations are sampled these are estimates.
-  public let rows: [Row]
+  package let rows: [Row]
   /// Empty if allocations are not sampled.
-  public let allocated: [Allocated]
+  package let allocated: [Allocated]
   /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
-  public let sampleBytes: Int?
+  package let sampleBytes: Int?
   /// The libraries that the process had loaded, by address.
-  public let modules: [LeakSnapshot.Module]
+  package let modules: [LeakSnapshot.Module]
   /// The names that the file brings.
-  public let symbols: SymbolTable
+  package let symbols: SymbolTable
   /// The executable.
-  public let path: String
+  package let path: String
   /// Seconds since 1970; 0 if that is not known.
-  public let taken: Double
+  package let taken: Double
   /// How long the process had run, in seconds.
-  public let duration: Double
+  package let duration: Double
   /// What the reader has to know of the file, one sentence each.
-  public let notes: [String]
+  package let notes: [String]
   /// The marks, by number.
-  public let generations: [Int: String]
+  package let generations: [Int: String]
 
   /// Reads a heap file, without its graph.
   ///
   /// - Throws: ``SnapshotError`` that names the byte and what to do.
-  public init(_ file: HeapFile) throws(SnapshotError) {
+  package init(_ file: HeapFile) throws(SnapshotError) {
     let snapshot = file.snapshot
     let types = HeapTypes(file)
     var names = HeapModules(snapshot)
@@ -117,7 +117,7 @@ public struct AllocationSites: Sendable {
   }
 
   /// The code addresses of all stacks, as they are looked up.
-  public var addresses: [UInt64] {
+  package var addresses: [UInt64] {
     var addresses = Set<UInt64>()
     for stack in rows.map(\.stack) + allocated.map(\.stack) {
       for address in stack where address > 0 { addresses.insert(address - 1) }

@@ -2,7 +2,7 @@ import UndeadHeap
 import UndeadReport
 
 /// Writes what is in a heap as a profile that pprof and its relatives read, by the stacks of the allocations.
-public enum HeapProfile {
+package enum HeapProfile {
   /// The bytes of the profile, before ``Gzip`` compresses them.
   ///
   /// What is in memory, as `inuse_objects` and `inuse_space`, with labels `type`, `module` and `generation`. Where
@@ -10,7 +10,7 @@ public enum HeapProfile {
   /// `alloc_objects` and `alloc_space`, without labels: the four values of a heap profile of Go.
   ///
   /// - Parameter symbols: names of the code addresses of the file.
-  public static func render(
+  package static func render(
     _ heap: LoadedHeap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
   ) throws(SnapshotError) -> [UInt8] {
     try render(AllocationSites(heap.file), symbols: symbols, options: ProfileOptions(tool: tool))
@@ -19,7 +19,7 @@ public enum HeapProfile {
   /// The bytes of the profile of what was read from a heap file.
   ///
   /// - Parameter symbols: names of ``AllocationSites/addresses``.
-  public static func render(
+  package static func render(
     _ sites: AllocationSites, symbols: SymbolTable, options: ProfileOptions = ProfileOptions()
   ) -> [UInt8] {
     var builder = builder(sites, symbols, options)
@@ -31,7 +31,7 @@ public enum HeapProfile {
   }
 
   /// The bytes of a profile of what changed between two files of one process: less than before is negative.
-  public static func render(
+  package static func render(
     from old: AllocationSites, to new: AllocationSites, symbols: SymbolTable, options: ProfileOptions = ProfileOptions()
   ) -> [UInt8] {
     var builder = builder(new, symbols, options)
@@ -83,21 +83,21 @@ public enum HeapProfile {
 }
 
 /// What a profile tells beside stacks and numbers.
-public struct ProfileOptions: Sendable {
+package struct ProfileOptions: Sendable {
   /// Labels of a sample that say what its blocks are.
-  public enum Detail: String, Sendable, CaseIterable {
+  package enum Detail: String, Sendable, CaseIterable {
     case type, module, generation
   }
 
   /// What makes the profile.
-  public var tool: LeakReport.Tool
+  package var tool: LeakReport.Tool
   /// Labels of every sample, such as the name of the service; also comments of the profile.
-  public var labels: [String: String]
-  public var details: Set<Detail>
+  package var labels: [String: String]
+  package var details: Set<Detail>
   /// The kind of value that is shown first.
-  public var view: ProfileView
+  package var view: ProfileView
 
-  public init(
+  package init(
     tool: LeakReport.Tool = LeakReport.Tool(), labels: [String: String] = [:],
     details: Set<Detail> = Set(Detail.allCases), view: ProfileView = .inUse
   ) {

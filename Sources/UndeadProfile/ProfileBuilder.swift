@@ -2,7 +2,7 @@ import UndeadReport
 import UndeadSystem
 
 /// What a profile shows first.
-public enum ProfileView: Sendable {
+package enum ProfileView: Sendable {
   /// What is in memory.
   case inUse
   /// What was allocated since the start of the process, where that is known.

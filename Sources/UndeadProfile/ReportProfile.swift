@@ -1,11 +1,11 @@
 import UndeadReport
 
 /// Writes what leaked as a profile that pprof and its relatives read, by the stacks of the allocations.
-public enum ReportProfile {
+package enum ReportProfile {
   /// The bytes of the profile, before ``Gzip`` compresses them.
   ///
   /// A sample for each group of leaks and suspects. Of the stacks of a group one is known, which stands for all.
-  public static func render(_ report: LeakReport) -> [UInt8] {
+  package static func render(_ report: LeakReport) -> [UInt8] {
     var builder = ProfileBuilder()
     for leak in report.leaks {
       add(

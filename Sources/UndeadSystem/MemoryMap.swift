@@ -1,24 +1,24 @@
 /// The mappings of a process, as `/proc/PID/maps` tells them.
-public struct MemoryMap: Sendable {
-  public struct Region: Sendable, Equatable {
-    public var start: UInt64
-    public var end: UInt64
-    public var isReadable: Bool
-    public var isWritable: Bool
-    public var isExecutable: Bool
-    public var isShared: Bool
-    public var offset: UInt64
-    public var inode: UInt64
+package struct MemoryMap: Sendable {
+  package struct Region: Sendable, Equatable {
+    package var start: UInt64
+    package var end: UInt64
+    package var isReadable: Bool
+    package var isWritable: Bool
+    package var isExecutable: Bool
+    package var isShared: Bool
+    package var offset: UInt64
+    package var inode: UInt64
     /// Empty for memory without a name.
-    public var path: String
+    package var path: String
   }
 
   /// In ascending order.
-  public let regions: [Region]
+  package let regions: [Region]
   /// What they were read from.
-  public let text: [UInt8]
+  package let text: [UInt8]
 
-  public init(text: [UInt8]) {
+  package init(text: [UInt8]) {
     self.text = text
     regions = text.split(separator: UInt8(ascii: "\n")).compactMap(Self.region)
   }
@@ -43,14 +43,14 @@ public struct MemoryMap: Sendable {
   }
 
   /// The region that an address lies in.
-  public func region(containing address: UInt64) -> Region? {
+  package func region(containing address: UInt64) -> Region? {
     let index = regions.partitioningIndex { $0.end > address }
     return index < regions.count && regions[index].start <= address ? regions[index] : nil
   }
 
   /// Where a mapped file that holds code begins, with its path. A file may also be mapped to be read, as debuggers do: there
   /// is no code behind that beginning.
-  public var imageStarts: [(path: String, start: UInt64)] {
+  package var imageStarts: [(path: String, start: UInt64)] {
     var starts: [(path: String, start: UInt64)] = []
     var seen: Set<String> = []
     var begun: [String: UInt64] = [:]

@@ -1,15 +1,15 @@
 import Glibc
 
 /// Where the files are that a program had mapped.
-public struct BinarySearch: Sendable {
+package struct BinarySearch: Sendable {
   /// The root directory of a file system with the program's files, such as that of a container image.
-  public var root: String?
+  package var root: String?
   /// Directories with files that lie elsewhere; they are found by their names.
-  public var directories: [String]
+  package var directories: [String]
   /// The instrument, which may have been put into the program from memory.
   var library: String?
 
-  public init(root: String? = nil, directories: [String] = []) {
+  package init(root: String? = nil, directories: [String] = []) {
     self.root = root
     self.directories = directories
   }

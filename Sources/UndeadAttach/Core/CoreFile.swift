@@ -2,31 +2,31 @@ import Glibc
 import UndeadSystem
 
 /// A piece of the program's memory in a core file.
-public struct CoreSegment: Equatable, Sendable {
-  public var address: UInt64
-  public var size: UInt64
+package struct CoreSegment: Equatable, Sendable {
+  package var address: UInt64
+  package var size: UInt64
   /// Where its contents are in the core file, and how much of them was dumped; the rest is zero, or in the file
   /// that was mapped.
-  public var offset: UInt64
-  public var dumped: UInt64
+  package var offset: UInt64
+  package var dumped: UInt64
   /// How much of that is in the core file: less if it was cut off.
-  public var present: UInt64
-  public var isReadable: Bool
-  public var isWritable: Bool
-  public var isExecutable: Bool
+  package var present: UInt64
+  package var isReadable: Bool
+  package var isWritable: Bool
+  package var isExecutable: Bool
 
-  public var end: UInt64 { address + size }
+  package var end: UInt64 { address + size }
 }
 
 /// An ELF core file of an x86-64 Linux process, as kernels and debuggers write it. Everything in it is checked.
-public final class CoreFile: Sendable {
+package final class CoreFile: Sendable {
   let input: CoreInput
   /// In address order; they do not overlap.
-  public let segments: [CoreSegment]
-  public let notes: CoreNotes
+  package let segments: [CoreSegment]
+  package let notes: CoreNotes
 
-  public var path: String { input.path }
-  public var fileSize: UInt64 { input.size }
+  package var path: String { input.path }
+  package var fileSize: UInt64 { input.size }
 
   /// Addresses of programs end here; what the kernel has beyond is not the program's.
   static let userEnd: UInt64 = 0x7FFF_FFFF_F000
@@ -35,19 +35,19 @@ public final class CoreFile: Sendable {
   private static let notesLimit: UInt64 = 256 << 20
 
   /// True if a file is a core file: nothing else about it is checked.
-  public static func isCore(path: String) -> Bool {
+  package static func isCore(path: String) -> Bool {
     guard let input = try? CoreInput(path: path) else { return false }
     return ELFHeader(Bytes(input.read(at: 0, count: ELFHeader.size)))?.kind == .core
   }
 
   /// True if a file is compressed: what is in it is not known.
-  public static func isCompressed(path: String) -> Bool {
+  package static func isCompressed(path: String) -> Bool {
     guard let input = try? CoreInput(path: path) else { return false }
     return CoreCompression.hint(input.read(at: 0, count: 8), path: path) != nil
   }
 
   /// - Throws: `AttachError` that names the file and what is wrong with it.
-  public convenience init(path: String) throws(AttachError) {
+  package convenience init(path: String) throws(AttachError) {
     let input = try CoreInput(path: path)
     do throws(AttachError) {
       try self.init(input)
@@ -168,26 +168,26 @@ public final class CoreFile: Sendable {
   // MARK: Memory
 
   /// The segment of an address.
-  public func segment(at address: UInt64) -> CoreSegment? {
+  package func segment(at address: UInt64) -> CoreSegment? {
     let index = segments.partitioningIndex { $0.end > address }
     return index < segments.count && segments[index].address <= address ? segments[index] : nil
   }
 
   /// What was dumped at an address, up to `count` bytes; fewer where that ends.
-  public func memory(at address: UInt64, count: Int) -> [UInt8] {
+  package func memory(at address: UInt64, count: Int) -> [UInt8] {
     guard let segment = segment(at: address), address - segment.address < segment.present, count > 0 else { return [] }
     let skipped = address - segment.address
     return input.read(at: segment.offset + skipped, count: Int(min(UInt64(count), segment.present - skipped)))
   }
 
   /// A text that ends with a zero; nil if it was not dumped as a whole.
-  public func text(at address: UInt64, limit: Int = 4096) -> String? {
+  package func text(at address: UInt64, limit: Int = 4096) -> String? {
     let bytes = memory(at: address, count: limit)
     return bytes.firstIndex(of: 0).map { String(decoding: bytes[..<$0], as: UTF8.self) }
   }
 
   /// The path of the program, as the kernel gave it to the program, else of its first file.
-  public var executable: String {
+  package var executable: String {
     if let header = notes.auxiliary[CoreNotes.Auxiliary.programHeaders], let file = notes.file(at: header) {
       return file.path
     }
@@ -195,7 +195,7 @@ public final class CoreFile: Sendable {
   }
 
   /// The signal that ended the program; nil if a debugger wrote the file while the program ran.
-  public var endingSignal: Int? {
+  package var endingSignal: Int? {
     // Those after which kernels write core files.
     let signals: Set<Int32> = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS]
     guard let signal = notes.signal, signals.contains(Int32(truncatingIfNeeded: signal)) else { return nil }
@@ -203,7 +203,7 @@ public final class CoreFile: Sendable {
   }
 
   /// The first thread of the program, else the one that comes first.
-  public var mainThread: CoreThread {
+  package var mainThread: CoreThread {
     notes.threads.first { $0.id == notes.processID } ?? notes.threads[0]
   }
 }

@@ -1,14 +1,14 @@
 import UndeadSystem
 
 /// A thread as a core file tells it.
-public struct CoreThread: Equatable, Sendable {
-  public var id: Int32
+package struct CoreThread: Equatable, Sendable {
+  package var id: Int32
   /// That ended it, or it stopped with; 0 if none.
-  public var signal: Int
+  package var signal: Int
   /// `struct user_regs_struct`.
-  public var registers: [UInt64]
+  package var registers: [UInt64]
   /// XSAVE area; empty if the core has none.
-  public var extendedState: [UInt8] = []
+  package var extendedState: [UInt8] = []
 
   enum Register {
     static let stackPointer = 19
@@ -18,35 +18,35 @@ public struct CoreThread: Equatable, Sendable {
     static let count = 27
   }
 
-  public var stackPointer: UInt64 { registers[Register.stackPointer] }
-  public var instructionPointer: UInt64 { registers[Register.instruction] }
-  public var fsBase: UInt64 { registers[Register.fsBase] }
+  package var stackPointer: UInt64 { registers[Register.stackPointer] }
+  package var instructionPointer: UInt64 { registers[Register.instruction] }
+  package var fsBase: UInt64 { registers[Register.fsBase] }
   /// True if the thread stood in a system call.
-  public var isInSystemCall: Bool { Int64(bitPattern: registers[Register.systemCall]) >= 0 }
+  package var isInSystemCall: Bool { Int64(bitPattern: registers[Register.systemCall]) >= 0 }
 }
 
 /// A piece of a file that the program had mapped.
-public struct CoreMappedFile: Equatable, Sendable {
-  public var low: UInt64
-  public var high: UInt64
+package struct CoreMappedFile: Equatable, Sendable {
+  package var low: UInt64
+  package var high: UInt64
   /// In the file.
-  public var offset: UInt64
-  public var path: String
+  package var offset: UInt64
+  package var path: String
 }
 
 /// What the notes of a core file tell of the process.
-public struct CoreNotes: Equatable, Sendable {
-  public internal(set) var threads: [CoreThread] = []
-  public internal(set) var files: [CoreMappedFile] = []
-  public internal(set) var processID: Int32 = 0
+package struct CoreNotes: Equatable, Sendable {
+  package internal(set) var threads: [CoreThread] = []
+  package internal(set) var files: [CoreMappedFile] = []
+  package internal(set) var processID: Int32 = 0
   /// As in the process list: cut after 15 bytes.
-  public internal(set) var commandName = ""
+  package internal(set) var commandName = ""
   /// Cut after 79 bytes.
-  public internal(set) var arguments = ""
+  package internal(set) var arguments = ""
   /// Keys and values that the kernel gave to the program.
-  public internal(set) var auxiliary: [UInt64: UInt64] = [:]
+  package internal(set) var auxiliary: [UInt64: UInt64] = [:]
   /// That ended the process, if it is known.
-  public internal(set) var signal: Int?
+  package internal(set) var signal: Int?
 
   enum Auxiliary {
     static let programHeaders: UInt64 = 3

@@ -1,11 +1,11 @@
 /// What a core file holds, as a snapshot file.
-public struct CoreSnapshot {
-  public let file: ReplicaFile
+package struct CoreSnapshot {
+  package let file: ReplicaFile
   /// What the reader of a report has to know.
-  public let notes: [String]
+  package let notes: [String]
 
   /// The program's files: as it knew them, and where they are.
-  public let files: [(path: String, place: String)]
+  package let files: [(path: String, place: String)]
 
   /// Looks at a core file as at a program that stands still.
   ///
@@ -14,7 +14,7 @@ public struct CoreSnapshot {
   ///   - library: the path of the instrument.
   ///   - wantsHeap: true for the whole heap, not only what leaked.
   /// - Throws: `AttachError` that names the file, what is wrong and what to do.
-  public static func take(
+  package static func take(
     of core: CoreFile, search: BinarySearch, library: String, wantsHeap: Bool
   ) throws(AttachError) -> CoreSnapshot {
     var search = search

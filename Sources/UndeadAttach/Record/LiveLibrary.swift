@@ -1,11 +1,11 @@
 import UndeadSystem
 
 /// The copy of the library that was put into a living program.
-public struct LiveLibrary {
-  public let image: TargetImage
+package struct LiveLibrary {
+  package let image: TargetImage
 
   /// Finds it among the mappings of a process; nil if there is none.
-  public init?(in maps: MemoryMap, memory: TargetMemory) {
+  package init?(in maps: MemoryMap, memory: TargetMemory) {
     let name = "/memfd:\(LiveCall.fileName)"
     for (path, start) in maps.imageStarts where path.hasPrefix(name) {
       guard let image = TargetImage(path: path, start: start, memory: memory),
@@ -18,7 +18,7 @@ public struct LiveLibrary {
   }
 
   /// When recording began, in nanoseconds since 1970; nil while nothing is recorded.
-  public func recordingSince(_ memory: TargetMemory) -> UInt64? {
+  package func recordingSince(_ memory: TargetMemory) -> UInt64? {
     guard let address = image.address(of: "undead_recording_since"), let time = memory.load(UInt64.self, at: address),
       time != 0
     else { return nil }

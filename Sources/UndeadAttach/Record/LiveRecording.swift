@@ -3,25 +3,25 @@ import UndeadSystem
 
 /// Recording of a program that was not started for it: the library is put into the living process, and taken out of use
 /// again.
-public enum LiveRecording {
+package enum LiveRecording {
   /// What is recorded.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// Mean of bytes between two backtraces; 0: every block has one.
-    public var sampleBytes: UInt64 = 0
+    package var sampleBytes: UInt64 = 0
 
-    public init() {}
+    package init() {}
   }
 
   /// How a recording was ended.
-  public struct Ending: Sendable, Equatable {
+  package struct Ending: Sendable, Equatable {
     /// False if the memory of the tables stays, as threads were in a function of the library.
-    public var gaveMemoryBack: Bool
+    package var gaveMemoryBack: Bool
     /// Threads that were.
-    public var threadsInHooks: [pid_t]
+    package var threadsInHooks: [pid_t]
   }
 
   /// When the recording of a process began, in nanoseconds since 1970; nil if nothing was put into it, or it was ended.
-  public static func since(of pid: pid_t) throws(AttachError) -> UInt64? {
+  package static func since(of pid: pid_t) throws(AttachError) -> UInt64? {
     let target = try Target(pid)
     return target.library?.recordingSince(target.memory)
   }
@@ -32,7 +32,7 @@ public enum LiveRecording {
   /// - Returns: how many pointers to functions of the allocator were changed.
   /// - Throws: `AttachError`; the program is as it was, but that it may have the library, which does nothing.
   @discardableResult
-  public static func begin(_ pid: pid_t, library: String, options: Options = Options()) throws(AttachError) -> Int {
+  package static func begin(_ pid: pid_t, library: String, options: Options = Options()) throws(AttachError) -> Int {
     try TracerThread.run { () throws(AttachError) -> Int in
       let target = try Target(pid)
       try target.checkThatItMayBeRecorded()
@@ -46,7 +46,7 @@ public enum LiveRecording {
   }
 
   /// Ends the recording of a process. The library stays in it, without use; a later recording takes it up again.
-  public static func end(_ pid: pid_t) throws(AttachError) -> Ending {
+  package static func end(_ pid: pid_t) throws(AttachError) -> Ending {
     try TracerThread.run { () throws(AttachError) -> Ending in
       let target = try Target(pid)
       guard target.library != nil else { throw .misuse("process \(pid) is not recorded: nothing was put into it") }

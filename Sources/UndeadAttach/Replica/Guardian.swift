@@ -5,7 +5,7 @@ import UndeadSystem
 /// has not taken note.
 ///
 /// It waits for the end of a connection. Any program that makes copies must call ``serve(_:)`` first of all.
-public final class Guardian {
+package final class Guardian {
   private var connection: Int32 = -1
   private(set) var process: pid_t = 0
   /// Its first argument, in place of a path.
@@ -46,7 +46,7 @@ public final class Guardian {
   }
 
   /// Does the guardian's work and ends, if this process was started for it.
-  public static func serve(_ arguments: [String]) {
+  package static func serve(_ arguments: [String]) {
     guard arguments.count == 3, arguments[0] == word, let pid = pid_t(arguments[1]), let start = UInt64(arguments[2])
     else { return }
     var byte: UInt8 = 0

@@ -10,7 +10,7 @@ extension LiveReplica {
   /// - Parameters:
   ///   - library: the path of the instrument.
   ///   - limit: in seconds, for the work in the copy.
-  public static func look(
+  package static func look(
     at pid: pid_t, library: String, wantsHeap: Bool, limit: Double
   ) throws(AttachError) -> ReplicaFile {
     var attempt = 1

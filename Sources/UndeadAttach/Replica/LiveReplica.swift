@@ -6,14 +6,14 @@ import UndeadSystem
 /// the program goes on at once.
 ///
 /// Belongs to the thread that made it (``TracerThread``). The copy ends with the tool, whatever ends that.
-public final class LiveReplica: Replica {
-  public var pid: pid_t { host.pid }
-  public let maps: MemoryMap
-  public let host: ReplicaHost
+package final class LiveReplica: Replica {
+  package var pid: pid_t { host.pid }
+  package let maps: MemoryMap
+  package let host: ReplicaHost
   /// Nanoseconds that the program stood still.
-  public private(set) var paused: UInt64
-  public let threads: [ReplicaThread]
-  public let taken: UInt64
+  package private(set) var paused: UInt64
+  package let threads: [ReplicaThread]
+  package let taken: UInt64
   private let held: [UInt64]?
   private let program: TargetProgram
   /// What the program calls the copy.
@@ -25,7 +25,7 @@ public final class LiveReplica: Replica {
   /// Stops the program, copies it, and lets it go on.
   ///
   /// - Throws: `AttachError`; the program goes on, and no copy is left.
-  public init(of program: TargetProgram) throws(AttachError) {
+  package init(of program: TargetProgram) throws(AttachError) {
     self.program = program
     guardian = Guardian(of: program.pid)
     var held = HeldByKernel(for: program.anchor)
@@ -75,7 +75,7 @@ public final class LiveReplica: Replica {
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(pid), 10)
   }
 
-  public func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
+  package func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
     var request = request
     request.pid = program.pid
     request.threads = threads
@@ -97,7 +97,7 @@ public final class LiveReplica: Replica {
   }
 
   /// Ends the copy, and has the program forget it; may be called again.
-  public func end() {
+  package func end() {
     guard !isEnded else { return }
     isEnded = true
     host.thread.kill()

@@ -2,7 +2,7 @@ import Glibc
 import UndeadSystem
 
 /// A copy of a program's memory in a process that nobody needs: the library runs in it as in the program itself.
-public protocol Replica: AnyObject {
+package protocol Replica: AnyObject {
   /// The process, as the tool numbers it.
   var pid: pid_t { get }
   /// The program's mappings, before anything was put in.
@@ -16,31 +16,31 @@ public protocol Replica: AnyObject {
 }
 
 /// A snapshot that a replica wrote: a file in memory, which lives as long as this.
-public final class ReplicaFile {
-  public let descriptor: Int32
+package final class ReplicaFile {
+  package let descriptor: Int32
   /// What the library had to say, "" for nothing.
-  public internal(set) var message = ""
+  package internal(set) var message = ""
 
-  public init(descriptor: Int32) {
+  package init(descriptor: Int32) {
     self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }
 
   /// A name under which this process can read it, without copying.
-  public var path: String { "/proc/self/fd/\(descriptor)" }
+  package var path: String { "/proc/self/fd/\(descriptor)" }
 }
 
 /// A thread of the program, as it stood.
-public struct ReplicaThread {
-  public var tid: pid_t
-  public var isFirst: Bool
-  public var isInSystemCall: Bool
-  public var registers: Registers
+package struct ReplicaThread {
+  package var tid: pid_t
+  package var isFirst: Bool
+  package var isInSystemCall: Bool
+  package var registers: Registers
   /// XSAVE area, standard format; empty: none.
-  public var extendedState: [UInt8]
+  package var extendedState: [UInt8]
 
-  public init(
+  package init(
     tid: pid_t, isFirst: Bool, isInSystemCall: Bool, registers: Registers, extendedState: [UInt8]
   ) {
     self.tid = tid
@@ -52,33 +52,33 @@ public struct ReplicaThread {
 }
 
 /// What the library is asked for in a replica (`undead_replica_request`).
-public struct ReplicaRequest {
-  public var wantsHeap = false
-  public var wantsSuspects = true
-  public var isCore = false
+package struct ReplicaRequest {
+  package var wantsHeap = false
+  package var wantsSuspects = true
+  package var isCore = false
   /// Of the program.
-  public var pid: pid_t = 0
-  public var threads: [ReplicaThread] = []
-  public var maps: [UInt8] = []
-  public var smaps: [UInt8] = []
-  public var executable = ""
+  package var pid: pid_t = 0
+  package var threads: [ReplicaThread] = []
+  package var maps: [UInt8] = []
+  package var smaps: [UInt8] = []
+  package var executable = ""
   /// Separated by blanks.
-  public var arguments = ""
+  package var arguments = ""
   /// Nanoseconds since 1970.
-  public var started: UInt64 = 0
-  public var taken: UInt64 = 0
+  package var started: UInt64 = 0
+  package var taken: UInt64 = 0
   /// Words that the kernel holds for the program; nil if there may be others.
-  public var held: [UInt64]?
+  package var held: [UInt64]?
   /// Memory that copies of a process do not get, or share with it, is in the replica as it was.
-  public var isComplete = false
+  package var isComplete = false
   /// Nanoseconds that the program stood still.
-  public var paused: UInt64 = 0
+  package var paused: UInt64 = 0
   /// Where the program's files are for the replica, its own one first; empty: where the program knows them to be.
-  public var files: [(path: String, place: String)] = []
+  package var files: [(path: String, place: String)] = []
   /// In seconds; then the replica is given up.
-  public var limit = 120.0
+  package var limit = 120.0
 
-  public init() {}
+  package init() {}
 
   static let version: UInt32 = 1
   /// Offsets in the struct.

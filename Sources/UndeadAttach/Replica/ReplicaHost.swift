@@ -5,11 +5,11 @@ import UndeadSystem
 /// A process of ours with a program's memory in it, made ready to run code: an allocator of its own, no locks, a stack.
 ///
 /// Its one thread is traced by this thread of the tool. A live copy and a core come here alike.
-public final class ReplicaHost {
-  public let thread: TracedThread
-  public let memory: TargetMemory
-  public let library: CLibrary
-  public var pid: pid_t { thread.tid }
+package final class ReplicaHost {
+  package let thread: TracedThread
+  package let memory: TargetMemory
+  package let library: CLibrary
+  package var pid: pid_t { thread.tid }
 
   private var blob: UInt64 = 0
   private var stack: Range<UInt64> = 0..<0
@@ -19,7 +19,7 @@ public final class ReplicaHost {
   private static let scratchBytes: UInt64 = 64 << 10
   private static let pageBytes: UInt64 = 4096
 
-  public init(thread: TracedThread, library: CLibrary) throws(AttachError) {
+  package init(thread: TracedThread, library: CLibrary) throws(AttachError) {
     self.thread = thread
     self.library = library
     memory = try TargetMemory(of: thread.tid)
@@ -28,7 +28,7 @@ public final class ReplicaHost {
   // MARK: System calls
 
   /// Makes a system call in the process.
-  public func systemCall(
+  package func systemCall(
     _ number: Int, _ a: UInt64 = 0, _ b: UInt64 = 0, _ c: UInt64 = 0, _ d: UInt64 = 0, _ e: UInt64 = 0
   )
     throws(AttachError) -> Int64
@@ -37,7 +37,7 @@ public final class ReplicaHost {
   }
 
   /// Maps memory that belongs to nobody.
-  public func map(_ bytes: UInt64, protection: Int32 = PROT_READ | PROT_WRITE, flags: Int32 = 0) throws(AttachError)
+  package func map(_ bytes: UInt64, protection: Int32 = PROT_READ | PROT_WRITE, flags: Int32 = 0) throws(AttachError)
     -> UInt64?
   {
     let result = try thread.systemCall(
@@ -58,7 +58,7 @@ public final class ReplicaHost {
   // MARK: Making ready
 
   /// Puts the code and a stack in, and replaces the allocator and the locks of `images`.
-  public func prepare(patching images: [TargetImage]) throws(AttachError) {
+  package func prepare(patching images: [TargetImage]) throws(AttachError) {
     blob = try mapped(2 * Self.pageBytes)
     var size = 0
     guard let code = undead_trace_blob(&size) else { throw .misuse("undead can look at processes on x86-64 only") }
@@ -135,7 +135,7 @@ public final class ReplicaHost {
   // MARK: Calls
 
   /// Calls a function of the process.
-  public func call(_ function: UInt64, _ a: UInt64 = 0, _ b: UInt64 = 0, _ c: UInt64 = 0, limit: Double = 10)
+  package func call(_ function: UInt64, _ a: UInt64 = 0, _ b: UInt64 = 0, _ c: UInt64 = 0, limit: Double = 10)
     throws(AttachError) -> UInt64
   {
     try thread.call(
@@ -143,13 +143,13 @@ public final class ReplicaHost {
   }
 
   /// Puts text where the process can read it; the next one takes its place.
-  public func text(_ text: String) throws(AttachError) -> UInt64 {
+  package func text(_ text: String) throws(AttachError) -> UInt64 {
     try memory.write(Array(text.utf8) + [0], at: scratch)
     return scratch
   }
 
   /// Makes a file in memory, open in the process; gives back its number there.
-  public func memoryFile(_ name: String) throws(AttachError) -> Int32 {
+  package func memoryFile(_ name: String) throws(AttachError) -> Int32 {
     let result = try systemCall(SystemCall.memfdCreate, try text(name), 0)
     guard result >= 0 else {
       throw .failure("the copy of the program can make no file in memory: \(SystemError.text(Int32(-result)))")
@@ -158,7 +158,7 @@ public final class ReplicaHost {
   }
 
   /// Opens a file of the process here.
-  public func open(_ file: Int32) throws(AttachError) -> Int32 {
+  package func open(_ file: Int32) throws(AttachError) -> Int32 {
     let descriptor = Glibc.open("/proc/\(pid)/fd/\(file)", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw .failure("a file of the copy of the program cannot be opened: \(SystemError.text(errno))")
@@ -167,7 +167,7 @@ public final class ReplicaHost {
   }
 
   /// Loads a library of the tool's file system; gives back what `dlopen` did.
-  public func load(_ path: String) throws(AttachError) -> UInt64 {
+  package func load(_ path: String) throws(AttachError) -> UInt64 {
     let file = try memoryFile("undead")
     let copy = try open(file)
     defer { close(copy) }
@@ -198,7 +198,7 @@ public final class ReplicaHost {
   }
 
   /// The address of a symbol of a loaded library.
-  public func symbol(_ name: String, in handle: UInt64) throws(AttachError) -> UInt64 {
+  package func symbol(_ name: String, in handle: UInt64) throws(AttachError) -> UInt64 {
     guard let dlsym = library.image.address(of: "dlsym") else { throw .misuse("the C library has no dlsym") }
     let address = try call(dlsym, handle, try text(name))
     guard address != 0 else {
@@ -208,7 +208,7 @@ public final class ReplicaHost {
   }
 
   /// Loads the instrument, and has it write a snapshot file.
-  public func snapshot(library path: String, _ request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
+  package func snapshot(library path: String, _ request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
     let main: UInt64
     if let recorded = recorded(request.maps) {
       main = recorded

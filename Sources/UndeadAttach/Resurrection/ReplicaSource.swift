@@ -2,9 +2,9 @@ import Glibc
 import UndeadSystem
 
 /// What a replica is made of if none can be forked from the program: its memory, piece by piece, and its threads.
-public struct ReplicaSource {
+package struct ReplicaSource {
   /// Where the contents of a piece of memory come from.
-  public enum Contents {
+  package enum Contents {
     /// Nothing was ever written to it, or it may not be accessed.
     case zero
     /// A file, from `offset` on; zero beyond its end.
@@ -14,35 +14,35 @@ public struct ReplicaSource {
   }
 
   /// A piece of memory.
-  public struct Region {
-    public var low: UInt64
-    public var high: UInt64
+  package struct Region {
+    package var low: UInt64
+    package var high: UInt64
     /// `PROT_READ` and so on.
-    public var protection: Int32
-    public var contents: Contents
+    package var protection: Int32
+    package var contents: Contents
   }
 
   /// In address order; they do not overlap.
-  public var regions: [Region]
+  package var regions: [Region]
   /// The program's main thread comes first.
-  public var threads: [ReplicaThread]
+  package var threads: [ReplicaThread]
   /// Of the program.
-  public var maps: MemoryMap
-  public var pid: pid_t
+  package var maps: MemoryMap
+  package var pid: pid_t
   /// The program's files: as it knew them, and where they are. Its own one comes first.
-  public var files: [(path: String, place: String)]
-  public var executable: String
-  public var arguments: String
+  package var files: [(path: String, place: String)]
+  package var executable: String
+  package var arguments: String
   /// Where the kernel's library (vdso) was; its functions are replaced by system calls.
-  public var vdso: UInt64?
+  package var vdso: UInt64?
   /// Nanoseconds since 1970 when this was the memory of the program.
-  public var taken: UInt64
+  package var taken: UInt64
   /// What the reader of a report has to know.
-  public var notes: [String]
+  package var notes: [String]
 }
 
 /// A file that memory comes from.
-public final class BackingFile: Sendable {
+package final class BackingFile: Sendable {
   let input: CoreInput
   init(_ input: CoreInput) { self.input = input }
 }

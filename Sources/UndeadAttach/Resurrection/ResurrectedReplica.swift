@@ -5,9 +5,9 @@ import UndeadSystem
 /// read from outside.
 ///
 /// Belongs to the thread that made it (``TracerThread``). It ends with the tool, whatever ends that.
-public final class ResurrectedReplica: Replica {
-  public var pid: pid_t { process.pid }
-  public var maps: MemoryMap { source.maps }
+package final class ResurrectedReplica: Replica {
+  package var pid: pid_t { process.pid }
+  package var maps: MemoryMap { source.maps }
   private let source: ReplicaSource
   private let threads: [ReplicaThread]
   private let process: EmptyProcess
@@ -17,7 +17,7 @@ public final class ResurrectedReplica: Replica {
 
   /// - Parameter name: of what it is made of, for people.
   /// - Throws: `AttachError`; no process is left.
-  public init(of source: ReplicaSource, name: String) throws(AttachError) {
+  package init(of source: ReplicaSource, name: String) throws(AttachError) {
     self.source = source
     let process = try Resurrection(source: source).process()
     self.process = process
@@ -48,7 +48,7 @@ public final class ResurrectedReplica: Replica {
     try memory.write([0, 0, 0, 0], at: debug + 24)
   }
 
-  public func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
+  package func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile {
     var request = request
     request.pid = source.pid
     request.threads = threads
@@ -62,7 +62,7 @@ public final class ResurrectedReplica: Replica {
   }
 
   /// Ends the process; may be called again.
-  public func end() {
+  package func end() {
     guard !isEnded else { return }
     isEnded = true
     process.end()

@@ -1,21 +1,21 @@
 import UndeadSystem
 
 /// The C library of another process, which need not be ours: what is called and patched there.
-public struct CLibrary {
-  public let image: TargetImage
+package struct CLibrary {
+  package let image: TargetImage
   /// `syscall; ret`.
-  public let systemCall: UInt64
+  package let systemCall: UInt64
   /// Code that returns from a signal handler: `mov $15, %rax; syscall`.
-  public let signalReturn: UInt64
+  package let signalReturn: UInt64
   /// `_exit`.
-  public let exit: UInt64
+  package let exit: UInt64
   /// The code of malloc, free and what only they call; nil if it does not stand together.
-  public let allocator: Range<UInt64>?
+  package let allocator: Range<UInt64>?
 
   /// Finds it among the mapped files.
   ///
   /// - Throws: `AttachError` (misuse): the process has none that is known.
-  public init(in maps: MemoryMap, memory: TargetMemory, process: String) throws(AttachError) {
+  package init(in maps: MemoryMap, memory: TargetMemory, process: String) throws(AttachError) {
     let starts = maps.imageStarts
     // The usual name first: a look at every library of a large program takes longer.
     let ordered =

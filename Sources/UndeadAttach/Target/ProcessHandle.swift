@@ -4,14 +4,14 @@ import Glibc
 /// One process: its number may be another one's when it has ended, but this never is.
 ///
 /// Every signal to a process that the tool did not start itself goes through it.
-public final class ProcessHandle: Sendable {
-  public let pid: pid_t
+package final class ProcessHandle: Sendable {
+  package let pid: pid_t
   /// Negative where the kernel has none (before 5.3).
   private let descriptor: Int32
   private let started: UInt64
 
   /// nil if there is no such process.
-  public init?(of pid: pid_t) {
+  package init?(of pid: pid_t) {
     guard pid > 0 else { return nil }
     self.pid = pid
     descriptor = undead_trace_process(pid)
@@ -25,13 +25,13 @@ public final class ProcessHandle: Sendable {
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// True if the process has not ended.
-  public var isRunning: Bool {
+  package var isRunning: Bool {
     guard ProcFile.startTicks(pid) == started, let state = ProcFile.state(of: pid) else { return false }
     return state != "Z" && state != "X"
   }
 
   /// Sends a signal; returns the error number if that failed, `ESRCH` if the process has ended.
-  @discardableResult public func send(_ signal: Int32) -> Int32? {
+  @discardableResult package func send(_ signal: Int32) -> Int32? {
     if descriptor >= 0 {
       let result = undead_trace_signal(descriptor, signal)
       return result == 0 ? nil : -result

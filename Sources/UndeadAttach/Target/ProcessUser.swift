@@ -3,15 +3,15 @@ import Glibc
 import UndeadSystem
 
 /// The user that a process runs as.
-public struct ProcessUser: Sendable, Equatable {
+package struct ProcessUser: Sendable, Equatable {
   /// Real, effective and saved: with any of them the process can have the rights of that user.
-  public let users: [uid_t]
+  package let users: [uid_t]
   private let user: uid_t
   private let group: gid_t
   private let groups: [gid_t]
 
   /// nil if there is no such process.
-  public init?(of pid: pid_t) {
+  package init?(of pid: pid_t) {
     guard let text = ProcFile.text("/proc/\(pid)/status") else { return nil }
     func numbers(_ name: String) -> [UInt32] {
       let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
@@ -28,15 +28,15 @@ public struct ProcessUser: Sendable, Equatable {
   }
 
   /// True if the process has the rights of this tool and no others, as far as users go.
-  public var isOwn: Bool { users.allSatisfy { $0 == geteuid() } }
+  package var isOwn: Bool { users.allSatisfy { $0 == geteuid() } }
 
   /// True if the process can be the one that made a file of that owner.
-  public func includes(_ owner: uid_t) -> Bool { users.contains(owner) }
+  package func includes(_ owner: uid_t) -> Bool { users.contains(owner) }
 
   /// Runs a body with the rights to files that the process has, and no others, in this thread alone.
   ///
   /// - Throws: `AttachError` if this tool may not act for the user; then the body was not run.
-  public func useFiles<Output>(_ body: () -> Output) throws(AttachError) -> Output {
+  package func useFiles<Output>(_ body: () -> Output) throws(AttachError) -> Output {
     let count = max(0, getgroups(0, nil))
     var ownGroups = [gid_t](repeating: 0, count: Int(count))
     getgroups(count, &ownGroups)

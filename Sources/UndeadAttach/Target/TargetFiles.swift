@@ -2,7 +2,7 @@ import Glibc
 import UndeadSystem
 
 /// Where files of a process are found: it may see another file system, and its executable may have been replaced.
-public struct TargetFiles: Sendable {
+package struct TargetFiles: Sendable {
   /// A way to the process's root that works from here.
   private let root: String
   /// The process's root as paths tell it, if it is not the root of its file systems; else "".
@@ -10,7 +10,7 @@ public struct TargetFiles: Sendable {
   private let executable: String
   private let executableLink: String
 
-  public init(of pid: pid_t) {
+  package init(of pid: pid_t) {
     root = "/proc/\(pid)/root"
     let name = SymbolicLink.target(root) ?? "/"
     rootName = name == "/" ? "" : name
@@ -19,7 +19,7 @@ public struct TargetFiles: Sendable {
   }
 
   /// A name for the tool of what the mappings of the process call `path`.
-  public func path(of path: String) -> String {
+  package func path(of path: String) -> String {
     // A link of the system's, which leads to the very file, even if the name is gone.
     if path == executable || "\(path) (deleted)" == executable { return executableLink }
     let candidates = [root + path, root + inside(path), path]

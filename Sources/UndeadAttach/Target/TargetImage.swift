@@ -2,15 +2,15 @@ import UndeadSystem
 
 /// A loaded ELF file of another process, read from the process's memory: the file may be another one meanwhile, or lie in
 /// another container.
-public struct TargetImage {
-  public let path: String
-  public let start: UInt64
+package struct TargetImage {
+  package let path: String
+  package let start: UInt64
   /// What is added to addresses in the file.
-  public let bias: UInt64
+  package let bias: UInt64
   /// The names that the file goes by, "" without one.
-  public let soname: String
+  package let soname: String
   /// Pieces of its code.
-  public let code: [Range<UInt64>]
+  package let code: [Range<UInt64>]
 
   private let memory: TargetMemory
   private let symbols: UInt64
@@ -29,7 +29,7 @@ public struct TargetImage {
   }
 
   /// - Returns: nil if no ELF file of 64 bits with symbols for the loader begins there.
-  public init?(path: String, start: UInt64, memory: TargetMemory) {
+  package init?(path: String, start: UInt64, memory: TargetMemory) {
     guard let bytes = memory.read(at: start, count: ELFHeader.size), let header = ELFHeader(Bytes(bytes)),
       header.segments.offset < 1 << 20, header.segments.count < 256
     else { return nil }
@@ -80,14 +80,14 @@ public struct TargetImage {
   }
 
   /// A symbol that the loader knows.
-  public struct Symbol: Equatable {
-    public let address: UInt64
-    public let size: UInt64
-    public let type: UInt8
+  package struct Symbol: Equatable {
+    package let address: UInt64
+    package let size: UInt64
+    package let type: UInt8
   }
 
   /// The default version of a symbol that the image defines.
-  public func symbol(_ name: String) -> Symbol? {
+  package func symbol(_ name: String) -> Symbol? {
     guard hash != 0 else { return nil }
     var value: UInt32 = 5381
     for byte in name.utf8 { value = value &* 33 &+ UInt32(byte) }
@@ -114,7 +114,7 @@ public struct TargetImage {
     return found
   }
 
-  public func address(of name: String) -> UInt64? { symbol(name)?.address }
+  package func address(of name: String) -> UInt64? { symbol(name)?.address }
 
   private func symbol(at index: UInt32, named name: String) -> Symbol? {
     let entry = symbols &+ UInt64(index) * 24
@@ -128,7 +128,7 @@ public struct TargetImage {
   }
 
   /// Where a sequence of bytes is in the code.
-  public func find(_ pattern: [UInt8]) -> UInt64? {
+  package func find(_ pattern: [UInt8]) -> UInt64? {
     for piece in code where piece.count < 1 << 30 {
       guard let bytes = memory.read(at: piece.lowerBound, count: Int(piece.count)) else { continue }
       let hit = bytes.withUnsafeBytes { bytes in

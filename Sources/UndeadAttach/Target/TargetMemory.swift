@@ -6,13 +6,13 @@ import UndeadSystem
 ///
 /// Writing reaches pages that the process itself may not write to, as a debugger's break points do; such a page becomes
 /// the process's own.
-public final class TargetMemory {
+package final class TargetMemory {
   private let descriptor: Int32
   private let tid: pid_t
 
   /// - Parameter tid: a thread of the process that has not ended.
   /// - Throws: `AttachError` (failure) if its memory may not be read.
-  public init(of tid: pid_t) throws(AttachError) {
+  package init(of tid: pid_t) throws(AttachError) {
     self.tid = tid
     let writable = open("/proc/\(tid)/mem", O_RDWR | O_CLOEXEC)
     descriptor = writable >= 0 ? writable : open("/proc/\(tid)/mem", O_RDONLY | O_CLOEXEC)
@@ -24,7 +24,7 @@ public final class TargetMemory {
   deinit { close(descriptor) }
 
   /// Fills a buffer; gives back how much could be read from the start on.
-  public func read(at address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  package func read(at address: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     var done = 0
     while done < buffer.count {
       let count = pread(
@@ -39,7 +39,7 @@ public final class TargetMemory {
   }
 
   /// What lies at an address; nil if not all of it can be read.
-  public func read(at address: UInt64, count: Int) -> [UInt8]? {
+  package func read(at address: UInt64, count: Int) -> [UInt8]? {
     guard count >= 0, address < 1 << 47 else { return nil }
     var complete = true
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -50,7 +50,7 @@ public final class TargetMemory {
   }
 
   /// A number; nil if it cannot be read.
-  public func load<Number: FixedWidthInteger>(_ type: Number.Type, at address: UInt64) -> Number? {
+  package func load<Number: FixedWidthInteger>(_ type: Number.Type, at address: UInt64) -> Number? {
     guard address < 1 << 47 else { return nil }
     var number = Number.zero
     let count = withUnsafeMutableBytes(of: &number) { read(at: address, into: $0) }
@@ -58,7 +58,7 @@ public final class TargetMemory {
   }
 
   /// Text up to its zero, at most `limit` bytes.
-  public func text(at address: UInt64, limit: Int = 4096) -> String? {
+  package func text(at address: UInt64, limit: Int = 4096) -> String? {
     var bytes: [UInt8] = []
     while bytes.count < limit {
       // Not over the end of a page: the next one may be missing.
@@ -74,7 +74,7 @@ public final class TargetMemory {
   }
 
   /// Writes all of it, or throws (failure).
-  public func write(_ bytes: UnsafeRawBufferPointer, at address: UInt64) throws(AttachError) {
+  package func write(_ bytes: UnsafeRawBufferPointer, at address: UInt64) throws(AttachError) {
     var done = 0
     while done < bytes.count {
       let place = address &+ UInt64(done)
@@ -91,7 +91,7 @@ public final class TargetMemory {
     }
   }
 
-  public func write(_ bytes: [UInt8], at address: UInt64) throws(AttachError) {
+  package func write(_ bytes: [UInt8], at address: UInt64) throws(AttachError) {
     do {
       try bytes.withUnsafeBytes { try write($0, at: address) }
     } catch let error as AttachError {

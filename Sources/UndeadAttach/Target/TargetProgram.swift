@@ -2,21 +2,21 @@ import Glibc
 import UndeadSystem
 
 /// What is known of a running program before it is stopped.
-public struct TargetProgram {
-  public let pid: pid_t
+package struct TargetProgram {
+  package let pid: pid_t
   /// A thread that has not ended: the first one may have.
-  public let anchor: pid_t
-  public let memory: TargetMemory
-  public let library: CLibrary
+  package let anchor: pid_t
+  package let memory: TargetMemory
+  package let library: CLibrary
   /// The loaded files that have an allocator or locks of their own to be replaced in a copy.
-  public let patched: [TargetImage]
-  public let executable: String
-  public let arguments: String
+  package let patched: [TargetImage]
+  package let executable: String
+  package let arguments: String
   /// Nanoseconds since 1970.
-  public let started: UInt64
+  package let started: UInt64
 
   /// - Throws: `AttachError` that says why it cannot be looked at.
-  public init(pid: pid_t) throws(AttachError) {
+  package init(pid: pid_t) throws(AttachError) {
     self.pid = pid
     anchor = try Self.anchor(of: pid)
     let memory = try Self.memory(of: anchor, pid: pid)

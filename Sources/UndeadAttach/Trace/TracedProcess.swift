@@ -5,10 +5,10 @@ import UndeadSystem
 /// A process all of whose threads stand still.
 ///
 /// Belongs to the thread that made it (``TracerThread``). Signals that come meanwhile wait in the system.
-public final class TracedProcess {
-  public let pid: pid_t
-  public private(set) var threads: [TracedThread] = []
-  public let memory: TargetMemory
+package final class TracedProcess {
+  package let pid: pid_t
+  package private(set) var threads: [TracedThread] = []
+  package let memory: TargetMemory
   private var isStopped = true
   private var known: Set<pid_t> = []
   /// Seconds for which threads may be met in code where none is to stand.
@@ -22,7 +22,7 @@ public final class TracedProcess {
   ///     half done.
   ///   - memory: of the process.
   /// - Throws: `AttachError` that says why it cannot be; the process goes on then.
-  public init(
+  package init(
     stopping pid: pid_t, limit: Double = 1, outsideMallocOf library: CLibrary? = nil, memory: TargetMemory
   ) throws(AttachError) {
     self.pid = pid
@@ -105,7 +105,7 @@ public final class TracedProcess {
   }
 
   /// Lets all threads go on; may be called again.
-  public func resume() {
+  package func resume() {
     guard isStopped else { return }
     isStopped = false
     for thread in threads {

@@ -3,13 +3,13 @@ import Glibc
 import UndeadSystem
 
 /// The general registers of a thread (`struct user_regs_struct`).
-public typealias Registers = user_regs_struct
+package typealias Registers = user_regs_struct
 
 /// A thread that this thread of the tool traces; it stands still between two calls.
-public final class TracedThread {
-  public let tid: pid_t
+package final class TracedThread {
+  package let tid: pid_t
   /// False once it has ended.
-  public private(set) var isAlive = true
+  package private(set) var isAlive = true
   private(set) var stop = WaitStatus(bits: 0)
   /// How it stood when its process was stopped, if its registers were changed since.
   var original: Registers?
@@ -100,13 +100,13 @@ public final class TracedThread {
 
   // MARK: Registers
 
-  public func registers() throws(AttachError) -> Registers {
+  package func registers() throws(AttachError) -> Registers {
     var registers = Registers()
     try request(Ptrace.getRegisters, &registers)
     return registers
   }
 
-  public func setRegisters(_ registers: Registers) throws(AttachError) {
+  package func setRegisters(_ registers: Registers) throws(AttachError) {
     var registers = registers
     try request(Ptrace.setRegisters, &registers)
   }
@@ -119,13 +119,13 @@ public final class TracedThread {
   }
 
   /// The registers as the thread came to stand with them.
-  public func standingRegisters() throws(AttachError) -> Registers {
+  package func standingRegisters() throws(AttachError) -> Registers {
     if let original { return original }
     return try registers()
   }
 
   /// The XSAVE area in the standard format; empty where there is none.
-  public func extendedState() -> [UInt8] {
+  package func extendedState() -> [UInt8] {
     let room = 16384
     var size = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, initialized in
@@ -139,7 +139,7 @@ public final class TracedThread {
     return bytes
   }
 
-  public func setExtendedState(_ state: [UInt8]) throws(AttachError) {
+  package func setExtendedState(_ state: [UInt8]) throws(AttachError) {
     guard !state.isEmpty else { return }
     var state = state
     let code = state.withUnsafeMutableBytes { bytes in
@@ -152,7 +152,7 @@ public final class TracedThread {
   }
 
   /// Which signals the thread does not take now.
-  public func signalMask() throws(AttachError) -> UInt64 {
+  package func signalMask() throws(AttachError) -> UInt64 {
     var mask: UInt64 = 0
     let code = withUnsafeMutablePointer(to: &mask) {
       undead_trace_request(Ptrace.getSignalMask, tid, 8, UInt64(UInt(bitPattern: $0)))
@@ -161,7 +161,7 @@ public final class TracedThread {
     return mask
   }
 
-  public func setSignalMask(_ mask: UInt64) throws(AttachError) {
+  package func setSignalMask(_ mask: UInt64) throws(AttachError) {
     var mask = mask
     let code = withUnsafeMutablePointer(to: &mask) {
       undead_trace_request(Ptrace.setSignalMask, tid, 8, UInt64(UInt(bitPattern: $0)))
@@ -235,7 +235,7 @@ public final class TracedThread {
   /// the call.
   ///
   /// - Parameter instruction: the address of a `syscall` in the process.
-  public func systemCall(
+  package func systemCall(
     _ number: Int, _ arguments: UInt64..., at instruction: UInt64, limit: Double = 10
   ) throws(AttachError) -> Int64 {
     let before = try registers()
@@ -255,7 +255,7 @@ public final class TracedThread {
   ///   - limit: in seconds.
   /// - Returns: what the function gave back.
   /// - Throws: `AttachError` (again) if it did not return in time, or a signal ended it.
-  public func call(
+  package func call(
     _ function: UInt64, _ arguments: UInt64..., stack: UInt64, trap: UInt64, memory: TargetMemory, limit: Double
   ) throws(AttachError) -> UInt64 {
     let deadline = Self.deadline(limit)

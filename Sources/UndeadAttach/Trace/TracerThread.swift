@@ -2,14 +2,14 @@ import Glibc
 import UndeadSystem
 
 /// Runs work on a thread of its own: ptrace belongs to a thread, and its end lets go whatever it still holds.
-public enum TracerThread {
+package enum TracerThread {
   private final class Work {
     let body: () -> Void
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 
   /// Waits for the end of `body`.
-  public static func run<Value>(
+  package static func run<Value>(
     _ body: () throws(AttachError) -> Value
   ) throws(AttachError) -> Value {
     var result: Result<Value, AttachError>?

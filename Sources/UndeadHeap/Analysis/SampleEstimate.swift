@@ -1,19 +1,19 @@
 import UndeadSystem
 
 /// What a sample of allocations says of all of them, with 95 % intervals.
-public struct SampleEstimate: Codable, Sendable, Hashable {
+package struct SampleEstimate: Codable, Sendable, Hashable {
   /// Blocks that were sampled.
-  public var samples: Int
-  public var count: Int
-  public var countLow: Int
-  public var countHigh: Int
-  public var bytes: Int
-  public var bytesLow: Int
-  public var bytesHigh: Int
+  package var samples: Int
+  package var count: Int
+  package var countLow: Int
+  package var countHigh: Int
+  package var bytes: Int
+  package var bytesLow: Int
+  package var bytesHigh: Int
 
   /// Half of the width of the intervals.
-  public var countMargin: Int { (countHigh - countLow) / 2 }
-  public var bytesMargin: Int { (bytesHigh - bytesLow) / 2 }
+  package var countMargin: Int { (countHigh - countLow) / 2 }
+  package var bytesMargin: Int { (bytesHigh - bytesLow) / 2 }
 
   /// Of counters of a place: so many samples, and the sums that they stand for.
   package init(samples: Int, count: Double, bytes: Double) {

@@ -1,20 +1,20 @@
 import UndeadReport
 
 /// Where the objects of types are: the container that has most of each.
-public struct TypeContainers: Sendable {
+package struct TypeContainers: Sendable {
   /// A field of an object, or a root.
-  public struct Container: Sendable, Equatable {
+  package struct Container: Sendable, Equatable {
     /// Type of the object that has the field, or the root.
-    public var type: String
+    package var type: String
     /// The field; empty for a root.
-    public var field: String
+    package var field: String
     /// Objects of the type in it.
-    public var count: Int
+    package var count: Int
     /// Objects of the type in the whole heap.
-    public var total: Int
+    package var total: Int
 
     /// For a sentence: "`.sessions` of App.Cache".
-    public var description: String {
+    package var description: String {
       field.isEmpty ? type : "`\(field.hasPrefix("[") ? field : ".\(field)")` of \(type)"
     }
   }
@@ -22,7 +22,7 @@ public struct TypeContainers: Sendable {
   private let found: [String: Container]
 
   /// Looks types up in a heap, by the names that reports give them.
-  public init(of types: Set<String>, in heap: LoadedHeap) {
+  package init(of types: Set<String>, in heap: LoadedHeap) {
     let isWanted = heap.types.groups.map { types.contains($0.name) }
     let places = HeapLocations(heap)
     var counts: [Int: [UInt32: Int]] = [:]
@@ -40,5 +40,5 @@ public struct TypeContainers: Sendable {
   }
 
   /// The container that has most objects of a type; nil if there are none.
-  public subscript(type: String) -> Container? { found[type] }
+  package subscript(type: String) -> Container? { found[type] }
 }

@@ -2,13 +2,13 @@ import UndeadReport
 import UndeadSystem
 
 /// Why a heap file could not be kept.
-public enum HeapSavingError: Error, Equatable, CustomStringConvertible {
+package enum HeapSavingError: Error, Equatable, CustomStringConvertible {
   /// The file that was to be kept cannot be read.
   case unreadable(SnapshotError)
   /// The copy could not be written; nothing of it is left.
   case unwritable(path: String, code: Int32)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .unreadable(let error): error.description
     case .unwritable(let path, let code):
@@ -22,7 +22,7 @@ extension HeapFile {
   ///
   /// - Returns: what the reader has to know about names that were not found, one sentence each.
   @discardableResult
-  public static func addSymbols(
+  package static func addSymbols(
     to path: String, using symbolizer: Symbolizer = Symbolizer()
   ) throws(HeapSavingError) -> [String] {
     try save(path, to: path, using: symbolizer)
@@ -39,7 +39,7 @@ extension HeapFile {
   ///   - symbolizer: finds the names; nil to copy without.
   /// - Returns: what the reader has to know about names that were not found, one sentence each.
   @discardableResult
-  public static func save(
+  package static func save(
     _ path: String, to destination: String, metadata: [(key: String, value: String)] = [],
     using symbolizer: Symbolizer? = Symbolizer()
   ) throws(HeapSavingError) -> [String] {

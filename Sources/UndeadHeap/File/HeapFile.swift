@@ -3,14 +3,14 @@ import UndeadReport
 /// A heap file, mapped and checked: all but the graph, which ``LoadedHeap`` decodes, is at hand as values.
 ///
 /// The file must not change while this object lives.
-public final class HeapFile {
+package final class HeapFile {
   /// Owns `bytes`; nil if these are a copy.
   private let mapped: MappedFile?
   private let copy: UnsafeMutableRawBufferPointer?
   let bytes: UnsafeRawBufferPointer
   let sections: SnapshotSections
   /// What every snapshot has: facts of the process, types, stacks, symbols, and what leaked.
-  public let snapshot: LeakSnapshot
+  package let snapshot: LeakSnapshot
   package let shapes: [Shape]
   package let sites: [Site]
   package let places: [Place]
@@ -24,16 +24,16 @@ public final class HeapFile {
   package let census: [CensusLine]
 
   /// Size of the file in bytes.
-  public var byteCount: Int { bytes.count }
+  package var byteCount: Int { bytes.count }
 
   /// False for a snapshot of leaks only, and for a census.
-  public var hasGraph: Bool { snapshot.metadata("heap") == "1" && sections[.heapGraph].count > 0 }
+  package var hasGraph: Bool { snapshot.metadata("heap") == "1" && sections[.heapGraph].count > 0 }
 
   /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
-  public var sampleBytes: Int? { snapshot.metadata("sampleBytes").flatMap(Int.init) }
+  package var sampleBytes: Int? { snapshot.metadata("sampleBytes").flatMap(Int.init) }
 
   /// True for a census: counts by type, without a graph.
-  public var isCensus: Bool { snapshot.metadata("census") == "1" }
+  package var isCensus: Bool { snapshot.metadata("census") == "1" }
 
   /// Resident memory of the process, as the file tells it or adds up to.
   package var residentBytes: Int {
@@ -44,7 +44,7 @@ public final class HeapFile {
   /// Maps a file and checks everything but the graph.
   ///
   /// - Throws: `SnapshotError` that names the byte and what to do.
-  public convenience init(path: String) throws(SnapshotError) {
+  package convenience init(path: String) throws(SnapshotError) {
     let mapped: MappedFile
     do throws(FileProblem) {
       mapped = try MappedFile(path: path)

@@ -1,9 +1,9 @@
 import UndeadReport
 
 /// Something in a heap that deserves attention, reported by itself.
-public struct HeapFinding: Codable, Sendable, Equatable {
+package struct HeapFinding: Codable, Sendable, Equatable {
   /// What it is.
-  public enum Kind: String, Codable, Sendable, CaseIterable {
+  package enum Kind: String, Codable, Sendable, CaseIterable {
     /// Collections that hold most of their capacity empty.
     case emptyCapacity
     /// Large buffers of which only small slices are in use.
@@ -21,31 +21,31 @@ public struct HeapFinding: Codable, Sendable, Equatable {
   }
 
   /// A field, or a root.
-  public struct Container: Codable, Sendable, Hashable {
+  package struct Container: Codable, Sendable, Hashable {
     /// Type of the object that has the field, or kind and name of the root.
-    public var type: String
+    package var type: String
     /// The field; empty for a root.
-    public var field: String
+    package var field: String
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// What was found, in one sentence without numbers.
-  public var title: String
+  package var title: String
   /// How many objects it is about.
-  public var objects: Int
+  package var objects: Int
   /// Bytes that would be saved, or that are kept.
-  public var bytes: Int
+  package var bytes: Int
   /// Type of the objects.
-  public var type: String
-  public var container: Container?
+  package var type: String
+  package var container: Container?
   /// The shortest way from a root to one of the objects.
-  public var retainPath: [LeakReport.PathStep]
+  package var retainPath: [LeakReport.PathStep]
   /// Where one of the objects was allocated.
-  public var allocation: LeakReport.Backtrace
+  package var allocation: LeakReport.Backtrace
   /// Where the tasks wait.
-  public var suspended: LeakReport.Backtrace?
+  package var suspended: LeakReport.Backtrace?
   /// What can be done, in one sentence.
-  public var advice: String
+  package var advice: String
 }
 
 /// A finding before its code has names.

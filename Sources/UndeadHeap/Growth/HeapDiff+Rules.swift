@@ -2,7 +2,7 @@ import UndeadReport
 
 extension HeapDiff {
   /// Seconds between the files; nil if they are of different runs, and nothing can be said of rates.
-  public var seconds: Double? {
+  package var seconds: Double? {
     let seconds = after.process.durationSeconds - before.process.durationSeconds
     return sameProcess && seconds > 0 ? seconds : nil
   }
@@ -13,7 +13,7 @@ extension HeapDiff {
   /// `any` means a container that grew by 4 KB or more, since what is less comes and goes.
   ///
   /// - Throws: ``GrowthRuleError`` if a rule is a rate and the files are of different runs.
-  public func broken(of rules: [GrowthRule]) throws(GrowthRuleError) -> GrowthRule? {
+  package func broken(of rules: [GrowthRule]) throws(GrowthRuleError) -> GrowthRule? {
     for rule in rules where try isBroken(rule) { return rule }
     return nil
   }

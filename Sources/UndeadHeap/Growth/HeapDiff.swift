@@ -1,127 +1,127 @@
 import UndeadReport
 
 /// What grew between two heap files.
-public struct HeapDiff: Codable, Sendable, Equatable {
+package struct HeapDiff: Codable, Sendable, Equatable {
   /// How many blocks, and their bytes.
-  public struct Amount: Codable, Sendable, Hashable {
-    public var count: Int
-    public var bytes: Int
+  package struct Amount: Codable, Sendable, Hashable {
+    package var count: Int
+    package var bytes: Int
 
-    public init(count: Int = 0, bytes: Int = 0) {
+    package init(count: Int = 0, bytes: Int = 0) {
       self.count = count
       self.bytes = bytes
     }
   }
 
   /// One of the two files.
-  public struct Moment: Codable, Sendable, Equatable {
+  package struct Moment: Codable, Sendable, Equatable {
     /// The process as it was then.
-    public var process: LeakReport.Process
+    package var process: LeakReport.Process
     /// Number of the newest generation.
-    public var generation: Int
+    package var generation: Int
     /// All blocks.
-    public var blocks: Amount
+    package var blocks: Amount
     /// Resident memory of the process; 0 if it is not known.
-    public var residentBytes: Int
+    package var residentBytes: Int
   }
 
   /// What came and went; only where both files are of one process.
-  public struct Turnover: Codable, Sendable, Hashable {
+  package struct Turnover: Codable, Sendable, Hashable {
     /// Blocks of the new file that the old one does not have.
-    public var came: Int
+    package var came: Int
     /// Blocks of the old file that the new one does not have.
-    public var went: Int
+    package var went: Int
   }
 
   /// Blocks that one function of the program allocated.
-  public struct Site: Codable, Sendable, Equatable {
-    public var before: Amount
-    public var after: Amount
+  package struct Site: Codable, Sendable, Equatable {
+    package var before: Amount
+    package var after: Amount
     /// The backtrace of most of them.
-    public var allocation: LeakReport.Backtrace
+    package var allocation: LeakReport.Backtrace
     /// Where allocations are sampled, the amounts are estimates: in 19 of 20 cases the growth is so near to it.
-    public var margin: Amount?
+    package var margin: Amount?
   }
 
   /// Objects of a type in one container.
-  public struct Container: Codable, Sendable, Equatable {
+  package struct Container: Codable, Sendable, Equatable {
     /// Type of the object that has the field, or the root.
-    public var type: String
+    package var type: String
     /// The field; empty for a root.
-    public var field: String
+    package var field: String
     /// How many more objects there are in it.
-    public var count: Int
-    public var before: Amount
-    public var after: Amount
+    package var count: Int
+    package var before: Amount
+    package var after: Amount
     /// The shortest way from a root to one of the new objects.
-    public var retainPath: [LeakReport.PathStep]
+    package var retainPath: [LeakReport.PathStep]
   }
 
   /// A type that changed.
-  public struct TypeChange: Codable, Sendable, Equatable {
+  package struct TypeChange: Codable, Sendable, Equatable {
     /// Module-qualified name.
-    public var type: String
+    package var type: String
     /// Of `C memory`: the library that allocated it.
-    public var module: String?
-    public var before: Amount
-    public var after: Amount
-    public var turnover: Turnover?
+    package var module: String?
+    package var before: Amount
+    package var after: Amount
+    package var turnover: Turnover?
     /// Where they are, those that grew most first.
-    public var containers: [Container]
+    package var containers: [Container]
     /// Where they were allocated, those that grew most first.
-    public var sites: [Site]
+    package var sites: [Site]
   }
 
   /// What grew in one container, together with all that it alone keeps.
-  public struct Growth: Codable, Sendable, Equatable {
+  package struct Growth: Codable, Sendable, Equatable {
     /// Type of the objects.
-    public var type: String
+    package var type: String
     /// Of `C memory`: the library that allocated it.
-    public var module: String?
+    package var module: String?
     /// Type of the object that has the field, or the root.
-    public var containerType: String
+    package var containerType: String
     /// The field; empty for a root.
-    public var field: String
+    package var field: String
     /// The objects; bytes with all that they and the container's storage alone keep.
-    public var before: Amount
-    public var after: Amount
-    public var turnover: Turnover?
+    package var before: Amount
+    package var after: Amount
+    package var turnover: Turnover?
     /// Elements of the collection itself, where it has no objects.
-    public var elements: Elements?
+    package var elements: Elements?
     /// What the objects keep, those of which there are more.
-    public var with: [LeakReport.TypeCount]
-    public var sites: [Site]
-    public var retainPath: [LeakReport.PathStep]
+    package var with: [LeakReport.TypeCount]
+    package var sites: [Site]
+    package var retainPath: [LeakReport.PathStep]
 
     /// Bytes that were added.
-    public var bytes: Int { after.bytes.minus(before.bytes) }
+    package var bytes: Int { after.bytes.minus(before.bytes) }
     /// Objects that were added.
-    public var count: Int { after.count.minus(before.count) }
+    package var count: Int { after.count.minus(before.count) }
   }
 
   /// Elements of collections of values.
-  public struct Elements: Codable, Sendable, Hashable {
-    public var before: Int
-    public var after: Int
+  package struct Elements: Codable, Sendable, Hashable {
+    package var before: Int
+    package var after: Int
   }
 
   /// The version of the JSON schema of the difference.
-  public var schemaVersion = LeakReport.schemaVersion
-  public var kind = "growth"
-  public var tool: LeakReport.Tool
+  package var schemaVersion = LeakReport.schemaVersion
+  package var kind = "growth"
+  package var tool: LeakReport.Tool
   /// The process of the new file.
-  public var process: LeakReport.Process
-  public var before: Moment
-  public var after: Moment
+  package var process: LeakReport.Process
+  package var before: Moment
+  package var after: Moment
   /// True if both files are of one process.
-  public var sameProcess: Bool
-  public var turnover: Turnover?
+  package var sameProcess: Bool
+  package var turnover: Turnover?
   /// What grew, by container; the worst first.
-  public var growth: [Growth]
+  package var growth: [Growth]
   /// All types of which there is more or less than before, those that grew most first.
-  public var types: [TypeChange]
+  package var types: [TypeChange]
   /// What changed in the leaks.
-  public var leaks: ReportDiff?
+  package var leaks: ReportDiff?
   /// What the reader has to know, one sentence each.
-  public var notes: [String]
+  package var notes: [String]
 }

@@ -7,13 +7,13 @@ import UndeadReport
 #endif
 
 /// Writes what grew between two heaps as a log of SARIF: a warning for each container, the worst first, and the new leaks.
-public enum HeapDiffSARIF {
+package enum HeapDiffSARIF {
   /// The log, the same bytes for the same comparison and options.
   ///
   /// - Parameters:
   ///   - diff: what grew.
   ///   - options: `directory` is the root of the repository.
-  public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) throws -> Data {
+  package static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) throws -> Data {
     var options = options
     options.color = false
     let growth = diff.growth.map { growth in

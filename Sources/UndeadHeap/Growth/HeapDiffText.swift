@@ -2,7 +2,7 @@ import UndeadReport
 import UndeadSystem
 
 /// Writes what grew for a person: the containers that grew, the worst first, each with field, type and site.
-public enum HeapDiffText {
+package enum HeapDiffText {
   private static let growthLimit = 10
   private static let siteLimit = 3
   private static let withLimit = 4
@@ -10,7 +10,7 @@ public enum HeapDiffText {
   /// What changed by less, and by less than a hundredth of what grew most, is shown in one line.
   private static let leastBytes = 4096
 
-  public static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {
     var lines = heading(diff, options)
     lines += diff.notes.map { "note: \($0)" as TextLine }
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)

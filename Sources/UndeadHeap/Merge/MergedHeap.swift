@@ -9,43 +9,43 @@ import UndeadReport
 /// What is in the memory of many hosts.
 ///
 /// Encodes to the JSON of `Documentation/heap-format.md`, of the kind `mergedHeap`.
-public struct MergedHeap: Codable, Sendable, Equatable {
+package struct MergedHeap: Codable, Sendable, Equatable {
   /// A type, on all hosts.
-  public struct TypeRow: Codable, Sendable, Equatable {
-    public var type: String
+  package struct TypeRow: Codable, Sendable, Equatable {
+    package var type: String
     /// Of C memory: the library that allocated it.
-    public var module: String?
+    package var module: String?
     /// How many hosts have it.
-    public var hosts: Int
-    public var count: HostValues
-    public var bytes: HostValues
-    public var retainedBytes: HostValues
+    package var hosts: Int
+    package var count: HostValues
+    package var bytes: HostValues
+    package var retainedBytes: HostValues
   }
 
   /// A number of all hosts.
-  public struct Summary: Codable, Sendable, Equatable {
-    public var objects: HostValues
-    public var objectBytes: HostValues
-    public var rawBytes: HostValues
+  package struct Summary: Codable, Sendable, Equatable {
+    package var objects: HostValues
+    package var objectBytes: HostValues
+    package var rawBytes: HostValues
     /// Of the hosts where it is known: a core file does not tell.
-    public var residentBytes: HostValues
+    package var residentBytes: HostValues
     /// How many hosts these are.
-    public var residentHosts: Int
-    public var types: Int
+    package var residentHosts: Int
+    package var types: Int
     /// False if one of the files was not complete.
-    public var complete: Bool
-    public var notes: [String]
+    package var complete: Bool
+    package var notes: [String]
   }
 
   /// Of the JSON; keys are only added within a version.
-  public var schemaVersion = 1
-  public var kind = "mergedHeap"
-  public var tool: LeakReport.Tool
+  package var schemaVersion = 1
+  package var kind = "mergedHeap"
+  package var tool: LeakReport.Tool
   /// By name.
-  public var hosts: [MergedHost]
-  public var summary: Summary
+  package var hosts: [MergedHost]
+  package var summary: Summary
   /// The most retained bytes on all hosts first.
-  public var types: [TypeRow]
+  package var types: [TypeRow]
 
   private struct TypeKey: Hashable {
     var type: String
@@ -53,7 +53,7 @@ public struct MergedHeap: Codable, Sendable, Equatable {
   }
 
   /// Merges heaps; the same whatever their order.
-  public init(_ heaps: [HostInput<HeapReport>], tool: LeakReport.Tool = LeakReport.Tool()) {
+  package init(_ heaps: [HostInput<HeapReport>], tool: LeakReport.Tool = LeakReport.Tool()) {
     let inputs = HostInputs(heaps, content: Self.content)
     let hosts = inputs.hosts
     self.tool = tool
@@ -119,7 +119,7 @@ public struct MergedHeap: Codable, Sendable, Equatable {
   }
 
   /// The JSON with sorted keys and a newline at the end, the same bytes for the same heaps.
-  public func json() throws -> Data { try JSONRenderer.encode(self) }
+  package func json() throws -> Data { try JSONRenderer.encode(self) }
 }
 
 extension HeapReport.TypeRow {

@@ -2,14 +2,14 @@ import UndeadReport
 import UndeadSystem
 
 /// Writes merged heaps for people: a line for each type.
-public enum MergedHeapText {
+package enum MergedHeapText {
   /// The text ends with a newline; the same text for the same heaps and options.
   ///
   /// - Parameters:
   ///   - merged: the heaps of many hosts as one.
   ///   - rows: so many types are shown.
   ///   - options: how the text looks.
-  public static func render(_ merged: MergedHeap, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ merged: MergedHeap, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
     let files = merged.hosts.reduce(0) { $0 + $1.files.count }
     let hosts = merged.hosts.count
     var heading = "\(Quantity.of(hosts, "host"))"

@@ -8,5 +8,5 @@ import UndeadReport
 
 extension HeapReport {
   /// The report as JSON with sorted keys and a newline at the end, the same bytes for the same report.
-  public func json() throws -> Data { try JSONRenderer.encode(self) }
+  package func json() throws -> Data { try JSONRenderer.encode(self) }
 }

@@ -1,173 +1,173 @@
 import UndeadReport
 
 /// What `undead heap` tells; encodes to the JSON of `Documentation/heap-format.md`.
-public struct HeapReport: Codable, Sendable, Equatable {
+package struct HeapReport: Codable, Sendable, Equatable {
   /// Of the JSON; keys are only added within a version.
-  public var schemaVersion = 1
-  public var kind = "heap"
-  public var tool: LeakReport.Tool
-  public var process: LeakReport.Process
+  package var schemaVersion = 1
+  package var kind = "heap"
+  package var tool: LeakReport.Tool
+  package var process: LeakReport.Process
   /// When the heap was taken, in UTC, ISO 8601; empty if that is not known.
-  public var takenAt: String
-  public var summary: Summary
+  package var takenAt: String
+  package var summary: Summary
   /// The worst first, as all lists.
-  public var types: [TypeRow]
-  public var modules: [ModuleRow]
-  public var sites: [SiteRow]
-  public var roots: [RootRow]
-  public var generations: [GenerationRow]
+  package var types: [TypeRow]
+  package var modules: [ModuleRow]
+  package var sites: [SiteRow]
+  package var roots: [RootRow]
+  package var generations: [GenerationRow]
   /// The parts of the process's memory; their resident bytes add up to those of the summary.
-  public var memory: [MemoryRow]
+  package var memory: [MemoryRow]
   /// What is worth a look, the most bytes first; none where a type or address was asked for.
-  public var findings: [HeapFinding] = []
+  package var findings: [HeapFinding] = []
   /// Of the type or address that was asked for.
-  public var detail: Detail?
+  package var detail: Detail?
 
   /// The numbers of the heap.
-  public struct Summary: Codable, Sendable, Equatable {
+  package struct Summary: Codable, Sendable, Equatable {
     /// Blocks with a type.
-    public var objects = 0
-    public var objectBytes = 0
+    package var objects = 0
+    package var objectBytes = 0
     /// Raw memory of Swift code, and memory of C code.
-    public var rawBlocks = 0
-    public var rawBytes = 0
-    public var types = 0
-    public var residentBytes = 0
+    package var rawBlocks = 0
+    package var rawBytes = 0
+    package var types = 0
+    package var residentBytes = 0
     /// Free and overhead of malloc.
-    public var mallocFreeBytes = 0
-    public var pauseMilliseconds = 0.0
+    package var mallocFreeBytes = 0
+    package var pauseMilliseconds = 0.0
     /// To walk and write the graph.
-    public var writeMilliseconds = 0.0
-    public var fileBytes = 0
-    public var complete = true
-    public var notes: [String] = []
+    package var writeMilliseconds = 0.0
+    package var fileBytes = 0
+    package var complete = true
+    package var notes: [String] = []
     /// Blocks that no root leads to, and their bytes.
-    public var unreachableBlocks = 0
-    public var unreachableBytes = 0
+    package var unreachableBlocks = 0
+    package var unreachableBytes = 0
     /// One allocation was sampled for so many bytes, on average; nil if all backtraces were kept.
-    public var sampleBytes: Int?
+    package var sampleBytes: Int?
   }
 
-  public struct TypeRow: Codable, Sendable, Hashable {
-    public var type: String
+  package struct TypeRow: Codable, Sendable, Hashable {
+    package var type: String
     /// Of C memory: the library that allocated it.
-    public var module: String?
-    public var count: Int
-    public var bytes: Int
-    public var retainedBytes: Int
+    package var module: String?
+    package var count: Int
+    package var bytes: Int
+    package var retainedBytes: Int
   }
 
-  public struct ModuleRow: Codable, Sendable, Hashable {
-    public var module: String
-    public var count: Int
-    public var bytes: Int
-    public var retainedBytes: Int
+  package struct ModuleRow: Codable, Sendable, Hashable {
+    package var module: String
+    package var count: Int
+    package var bytes: Int
+    package var retainedBytes: Int
   }
 
-  public struct SiteRow: Codable, Sendable, Hashable {
-    public var type: String
+  package struct SiteRow: Codable, Sendable, Hashable {
+    package var type: String
     /// Of C memory: the library that allocated it.
-    public var module: String?
-    public var count: Int
-    public var bytes: Int
-    public var retainedBytes: Int
-    public var allocation: LeakReport.Backtrace
+    package var module: String?
+    package var count: Int
+    package var bytes: Int
+    package var retainedBytes: Int
+    package var allocation: LeakReport.Backtrace
     /// Where allocations are sampled: `count` and `bytes` are estimates, and this tells how good they are.
-    public var estimate: SampleEstimate?
+    package var estimate: SampleEstimate?
   }
 
-  public struct RootRow: Codable, Sendable, Hashable {
+  package struct RootRow: Codable, Sendable, Hashable {
     /// As in retain paths; `shared` for what several roots hold, `other` and `unreachable` for what none does.
-    public var kind: String
-    public var name: String
-    public var retainedBytes: Int
+    package var kind: String
+    package var name: String
+    package var retainedBytes: Int
     /// Blocks that would be freed with it.
-    public var count: Int
+    package var count: Int
   }
 
-  public struct GenerationRow: Codable, Sendable, Hashable {
-    public var number: Int
-    public var name: String
-    public var count: Int
-    public var bytes: Int
-    public var retainedBytes: Int
+  package struct GenerationRow: Codable, Sendable, Hashable {
+    package var number: Int
+    package var name: String
+    package var count: Int
+    package var bytes: Int
+    package var retainedBytes: Int
   }
 
-  public struct MemoryRow: Codable, Sendable, Hashable {
+  package struct MemoryRow: Codable, Sendable, Hashable {
     /// `liveBlocks`, `mallocFree`, `stacks`, `files`, `mapped`, `undead` or `other`.
-    public var kind: String
-    public var name: String
-    public var residentBytes: Int
-    public var reservedBytes: Int
+    package var kind: String
+    package var name: String
+    package var residentBytes: Int
+    package var reservedBytes: Int
   }
 
   /// A type, or a block, with who holds it.
-  public struct Detail: Codable, Sendable, Equatable {
+  package struct Detail: Codable, Sendable, Equatable {
     /// Name of the type, or the pattern if it is that of several.
-    public var type: String
-    public var count: Int
-    public var bytes: Int
-    public var retainedBytes: Int
+    package var type: String
+    package var count: Int
+    package var bytes: Int
+    package var retainedBytes: Int
     /// A few, those that retain most first.
-    public var instances: [Instance]
-    public var referrers: [Referrer]
-    public var references: [OutwardReference]
+    package var instances: [Instance]
+    package var referrers: [Referrer]
+    package var references: [OutwardReference]
     /// Where the blocks were allocated.
-    public var sites: [SiteRow]
+    package var sites: [SiteRow]
     /// The shortest paths from roots, one of each shape.
-    public var paths: [Path]
+    package var paths: [Path]
     /// The types, if there are several.
-    public var types: [TypeRow]?
+    package var types: [TypeRow]?
   }
 
-  public struct Instance: Codable, Sendable, Equatable {
-    public var type: String
-    public var address: String
-    public var size: Int
-    public var retainedBytes: Int
-    public var allocation: LeakReport.Backtrace
-    public var retainPath: [LeakReport.PathStep]
+  package struct Instance: Codable, Sendable, Equatable {
+    package var type: String
+    package var address: String
+    package var size: Int
+    package var retainedBytes: Int
+    package var allocation: LeakReport.Backtrace
+    package var retainPath: [LeakReport.PathStep]
     /// From the nearest one to the root: what would free the block if it went.
-    public var dominators: [Dominator]
+    package var dominators: [Dominator]
     /// How many strong references there are, and whose; nil if that is not known.
-    public var references: LeakReport.ReferenceCount?
+    package var references: LeakReport.ReferenceCount?
     /// Elements, of strings and Data bytes, that are in use, and for how many there is room.
-    public var used: Int?
-    public var capacity: Int?
+    package var used: Int?
+    package var capacity: Int?
   }
 
-  public struct Dominator: Codable, Sendable, Hashable {
+  package struct Dominator: Codable, Sendable, Hashable {
     /// Type of a block, or name of a root.
-    public var type: String
+    package var type: String
     /// nil for a root.
-    public var address: String?
-    public var retainedBytes: Int
+    package var address: String?
+    package var retainedBytes: Int
   }
 
-  public struct Referrer: Codable, Sendable, Hashable {
+  package struct Referrer: Codable, Sendable, Hashable {
     /// Type of the object, or kind and name of a root.
-    public var type: String
+    package var type: String
     /// Empty for a root.
-    public var field: String
-    public var count: Int
+    package var field: String
+    package var count: Int
     /// nil for references that keep the object alive, else `weak`, `borrowed`, `perhaps`.
-    public var strength: String?
+    package var strength: String?
   }
 
-  public struct OutwardReference: Codable, Sendable, Hashable {
-    public var field: String
-    public var type: String
-    public var count: Int
+  package struct OutwardReference: Codable, Sendable, Hashable {
+    package var field: String
+    package var type: String
+    package var count: Int
     /// Shallow bytes of what is referred to, each block once.
-    public var bytes: Int
+    package var bytes: Int
     /// As in ``Referrer``.
-    public var strength: String?
+    package var strength: String?
   }
 
   /// Blocks that are reached alike.
-  public struct Path: Codable, Sendable, Equatable {
-    public var count: Int
+  package struct Path: Codable, Sendable, Equatable {
+    package var count: Int
     /// The shortest of them.
-    public var retainPath: [LeakReport.PathStep]
+    package var retainPath: [LeakReport.PathStep]
   }
 }

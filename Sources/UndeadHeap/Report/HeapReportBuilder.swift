@@ -1,9 +1,9 @@
 import UndeadReport
 
 /// What a heap report shows, and what it leaves out.
-public struct HeapReportOptions: Sendable {
+package struct HeapReportOptions: Sendable {
   /// What is asked for in detail.
-  public enum Subject: Sendable, Equatable {
+  package enum Subject: Sendable, Equatable {
     /// A name of a type, its last part, or a pattern with `*`.
     case type(String)
     /// The block that an address lies in.
@@ -11,26 +11,26 @@ public struct HeapReportOptions: Sendable {
   }
 
   /// Most rows of each table; nil for all, but of sites for a number that a reader can use.
-  public var top: Int?
+  package var top: Int?
   /// Most instances, sites and paths of a detail; nil for a few.
-  public var detailLimit: Int?
+  package var detailLimit: Int?
   /// Rows that retain fewer bytes are left out.
-  public var minBytes = 0
+  package var minBytes = 0
   /// Count storage of collections, strings and Data with the objects that own it.
-  public var foldsStorage = false
-  public var subject: Subject?
+  package var foldsStorage = false
+  package var subject: Subject?
   /// Allocation sites cost a look at debug information, unless the file has the names.
-  public var includesSites = true
+  package var includesSites = true
 
-  public init() {}
+  package init() {}
 }
 
 /// Why there is no detail to tell.
-public enum HeapQuestionError: Error, Equatable, CustomStringConvertible {
+package enum HeapQuestionError: Error, Equatable, CustomStringConvertible {
   case noType(String, similar: [String])
   case noBlock(UInt64)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .noType(let pattern, let similar):
       "no type in this heap matches '\(pattern)'"
@@ -44,7 +44,7 @@ extension HeapReport {
   /// Answers from a heap; the same for the same file and options.
   ///
   /// - Throws: ``HeapQuestionError`` if the subject is not in it.
-  public init(
+  package init(
     _ heap: LoadedHeap, options: HeapReportOptions = HeapReportOptions(), tool: LeakReport.Tool = LeakReport.Tool(),
     symbolizer: Symbolizer? = Symbolizer()
   ) throws(HeapQuestionError) {

@@ -2,12 +2,12 @@ import UndeadReport
 import UndeadSystem
 
 /// What a text of a heap shows first.
-public enum HeapView: String, Sendable, CaseIterable {
+package enum HeapView: String, Sendable, CaseIterable {
   case type, module, site, root, generation
 }
 
 /// Writes the answers of `undead heap` for people.
-public struct HeapText {
+package struct HeapText {
   private let report: HeapReport
   private let options: TextOptions
   private var lines: [TextLine] = []
@@ -24,7 +24,7 @@ public struct HeapText {
   ///   - view: the table that is shown.
   ///   - rows: so many of the table are shown.
   ///   - options: how the text looks.
-  public static func render(
+  package static func render(
     _ report: HeapReport, by view: HeapView = .type, rows: Int = 20, options: TextOptions = TextOptions()
   ) -> String {
     var text = HeapText(report, options)

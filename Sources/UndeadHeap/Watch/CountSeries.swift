@@ -1,15 +1,15 @@
 extension GrowthFindings {
   /// The censuses of a watch, by type over time, in bounded memory: when there are too many, neighbours are merged, and
   /// what remains is the lower of their numbers, since what comes and goes is no growth.
-  public struct CountSeries: Sendable {
+  package struct CountSeries: Sendable {
     /// Seconds since the watch began.
-    public private(set) var times: [Double] = []
+    package private(set) var times: [Double] = []
     /// The last census as it was.
-    public private(set) var newest: TypeCounts?
+    package private(set) var newest: TypeCounts?
     /// What the longest census took, in seconds: the program's pause, and until it was counted.
-    public private(set) var longest: (pause: Double, duration: Double) = (0, 0)
+    package private(set) var longest: (pause: Double, duration: Double) = (0, 0)
     /// Censuses taken.
-    public private(set) var taken = 0
+    package private(set) var taken = 0
     private var numbers: [String: [TypeCounts.Amount]] = [:]
     private let limit: Int
     /// How many censuses make one entry.
@@ -17,13 +17,13 @@ extension GrowthFindings {
     private var pending: (count: Int, time: Double, amounts: [String: TypeCounts.Amount])?
 
     /// - Parameter limit: most entries that are kept.
-    public init(limit: Int = 2048) {
+    package init(limit: Int = 2048) {
       precondition(limit >= 2)
       self.limit = limit
     }
 
     /// Adds a census; times must ascend.
-    public mutating func add(_ counts: TypeCounts, at time: Double) {
+    package mutating func add(_ counts: TypeCounts, at time: Double) {
       taken += 1
       longest = (max(longest.pause, counts.pause), max(longest.duration, counts.duration))
       newest = counts
@@ -78,10 +78,10 @@ extension GrowthFindings {
     }
 
     /// All types that were ever alive, sorted.
-    public var names: [String] { numbers.keys.sorted() }
+    package var names: [String] { numbers.keys.sorted() }
 
     /// The numbers of a type, one for each of ``times``.
-    public func amounts(of name: String) -> [TypeCounts.Amount] {
+    package func amounts(of name: String) -> [TypeCounts.Amount] {
       let known = numbers[name] ?? []
       return known + Array(repeating: TypeCounts.Amount(), count: times.count - known.count)
     }

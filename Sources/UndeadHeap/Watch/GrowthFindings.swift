@@ -1,51 +1,51 @@
 /// How a type has grown.
-public struct TypeGrowth: Sendable, Equatable {
-  public var name: String
-  public var count: GrowthFindings.Trend
-  public var bytes: GrowthFindings.Trend
+package struct TypeGrowth: Sendable, Equatable {
+  package var name: String
+  package var count: GrowthFindings.Trend
+  package var bytes: GrowthFindings.Trend
   /// What was alive at the end.
-  public var now: TypeCounts.Amount
+  package var now: TypeCounts.Amount
   /// What it has grown by, by its slopes, in the time that was judged.
-  public var risen: TypeCounts.Amount
+  package var risen: TypeCounts.Amount
 
   /// Less is not worth a word: a cache that fills, a buffer that doubles.
   static let leastObjects = 10.0
   static let leastBytes = 16384.0
 
   /// True if the number of objects certainly grows.
-  public var countGrows: Bool { count.grows && risen.count >= Self.leastObjects }
+  package var countGrows: Bool { count.grows && risen.count >= Self.leastObjects }
   /// True if the bytes certainly grow.
-  public var bytesGrow: Bool { bytes.grows && risen.bytes >= Self.leastBytes }
-  public var grows: Bool { countGrows || bytesGrow }
+  package var bytesGrow: Bool { bytes.grows && risen.bytes >= Self.leastBytes }
+  package var grows: Bool { countGrows || bytesGrow }
 }
 
 /// What a watch found, as far as censuses tell it.
-public struct GrowthFindings: Sendable, Equatable {
+package struct GrowthFindings: Sendable, Equatable {
   /// Types that grow: those of the program first, then the fastest in bytes.
-  public var types: [TypeGrowth] = []
+  package var types: [TypeGrowth] = []
   /// All memory together; nil if too little was seen.
-  public var all: TypeGrowth?
+  package var all: TypeGrowth?
   /// Seconds between the first and the last census.
-  public var watched: Double
+  package var watched: Double
   /// Seconds at the start that were not judged.
-  public var warmUp: Double
-  public var censuses: Int
+  package var warmUp: Double
+  package var censuses: Int
   /// What the longest census took, in seconds: the program's pause, and until it was counted.
-  public var longestPause: Double
-  public var longestCensus: Double
+  package var longestPause: Double
+  package var longestCensus: Double
   /// Censuses, or groups of them, that were judged.
-  public var judged = 0
+  package var judged = 0
   /// Rules that are broken, and by what.
-  public var broken: [BrokenRule] = []
-  public var ruleCount: Int
+  package var broken: [BrokenRule] = []
+  package var ruleCount: Int
 
-  public struct BrokenRule: Sendable, Equatable {
-    public var text: String
-    public var types: [String]
+  package struct BrokenRule: Sendable, Equatable {
+    package var text: String
+    package var types: [String]
   }
 
   /// False if there are too few censuses to say anything.
-  public var isJudged: Bool { all != nil }
+  package var isJudged: Bool { all != nil }
 
   /// Judges a series.
   ///
@@ -53,7 +53,7 @@ public struct GrowthFindings: Sendable, Equatable {
   ///   - series: the censuses, the oldest first.
   ///   - warmUp: seconds at the start that say nothing; nil for a quarter of the time.
   ///   - rules: what growth is a failure.
-  public init(_ series: CountSeries, warmUp: Double? = nil, rules: [GrowthRule] = []) {
+  package init(_ series: CountSeries, warmUp: Double? = nil, rules: [GrowthRule] = []) {
     let (start, end) = (series.times.first ?? 0, series.times.last ?? 0)
     watched = end - start
     self.warmUp = min(warmUp ?? watched / 4, watched)

@@ -7,14 +7,14 @@ import UndeadReport
 #endif
 
 /// What a watch found, as JSON: the same bytes for the same findings.
-public enum GrowthJSON {
+package enum GrowthJSON {
   /// The whole report, with a newline at the end.
   ///
   /// - Parameters:
   ///   - findings: what grew.
   ///   - origins: who holds what grew, and where it was allocated.
   ///   - notes: sentences on what is not in it.
-  public static func render(
+  package static func render(
     _ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []
   ) throws -> Data {
     try JSONRenderer.encode(Report(findings, origins, notes))

@@ -1,27 +1,27 @@
 import UndeadReport
 
 /// Where the objects of types that grow are: what contains them, and where they were allocated.
-public struct GrowthOrigins: Sendable, Equatable {
+package struct GrowthOrigins: Sendable, Equatable {
   /// A container or an allocation site, with how many objects of the type are of it.
-  public struct Line: Sendable, Equatable {
-    public var text: String
-    public var count: Int
+  package struct Line: Sendable, Equatable {
+    package var text: String
+    package var count: Int
   }
 
   /// Of one type.
-  public struct Origin: Sendable, Equatable {
+  package struct Origin: Sendable, Equatable {
     /// The most important ones first.
-    public var containers: [Line] = []
-    public var sites: [Line] = []
+    package var containers: [Line] = []
+    package var sites: [Line] = []
   }
 
-  public private(set) var origins: [String: Origin] = [:]
+  package private(set) var origins: [String: Origin] = [:]
 
   /// Lines for a type: the rest is not shown.
   static let most = 3
 
   /// None, where no heap could be had.
-  public init() {}
+  package init() {}
 
   init(_ origins: [String: Origin]) { self.origins = origins }
 
@@ -32,7 +32,7 @@ public struct GrowthOrigins: Sendable, Equatable {
   ///   - heap: a heap that was taken after the growth.
   ///   - symbolizer: names the places of allocations; nil to use only the names in the file.
   ///   - options: how these are shown.
-  public init(of types: [String], in heap: LoadedHeap, symbolizer: Symbolizer?, options: TextOptions) {
+  package init(of types: [String], in heap: LoadedHeap, symbolizer: Symbolizer?, options: TextOptions) {
     let found = Self.count(types, in: heap)
     let stacks = found.mapValues { counts in
       counts.stacks.filter { $0.key != Snapshot.none }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

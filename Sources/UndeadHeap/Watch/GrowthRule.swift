@@ -7,9 +7,9 @@
 ///
 /// `*` stands for any characters; the module may be left out. Units are B, KB, MB and GB (1 KB is 1024 bytes), or none for
 /// objects; times are s, min, h and d. Growth is more than a rate if all of its interval is.
-public struct GrowthRule: Sendable, Equatable {
+package struct GrowthRule: Sendable, Equatable {
   /// As it was written.
-  public let text: String
+  package let text: String
   /// nil: all memory together.
   let pattern: String?
   /// By the second; 0 for any growth.
@@ -19,7 +19,7 @@ public struct GrowthRule: Sendable, Equatable {
   /// Reads a rule.
   ///
   /// - Throws: ``GrowthRuleError`` that says what a rule looks like.
-  public init(_ text: String) throws(GrowthRuleError) {
+  package init(_ text: String) throws(GrowthRuleError) {
     self.text = text
     if text == "any" {
       (pattern, most, isBytes) = ("*", 0, nil)
@@ -87,8 +87,8 @@ public struct GrowthRule: Sendable, Equatable {
 }
 
 /// Why a rule cannot be read.
-public struct GrowthRuleError: Error, Sendable, Equatable, CustomStringConvertible {
-  public let description: String
+package struct GrowthRuleError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let description: String
 }
 
 /// Patterns for names of types.

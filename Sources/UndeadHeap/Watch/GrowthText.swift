@@ -2,14 +2,14 @@ import UndeadReport
 import UndeadSystem
 
 /// What a watch found, as text.
-public enum GrowthText {
+package enum GrowthText {
   /// The whole report, which ends with a line that a script can look for.
   ///
   /// - Parameters:
   ///   - findings: what grew.
   ///   - origins: who holds what grew, and where it was allocated.
   ///   - notes: sentences on what is not in it.
-  public static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
+  package static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
     var lines: [TextLine] = [TextLine(heading(findings)), ""]
     for type in findings.types {
       lines += row(type)

@@ -2,16 +2,16 @@ import UndeadSystem
 
 extension GrowthFindings {
   /// How fast a number grows, with the interval that it certainly lies in.
-  public struct Trend: Sendable, Equatable {
+  package struct Trend: Sendable, Equatable {
     /// By the second.
-    public var slope: Double
+    package var slope: Double
     /// The slope lies in it with 99 % confidence.
-    public var interval: ClosedRange<Double>
+    package var interval: ClosedRange<Double>
     /// True if it certainly grows, and goes on growing.
-    public var grows: Bool
+    package var grows: Bool
 
     /// Fewest entries that can be judged.
-    public static let least = 16
+    package static let least = 16
 
     /// Fits numbers over ascending times.
     ///
@@ -27,7 +27,7 @@ extension GrowthFindings {
     ///   - questions: how many numbers are judged together: one of a hundred watches may call something growing that does
     ///     not, not one of a hundred numbers.
     /// - Returns: nil if there are fewer than ``least``.
-    public init?(times: [Double], values: [Double], questions: Int = 1) {
+    package init?(times: [Double], values: [Double], questions: Int = 1) {
       precondition(times.count == values.count)
       guard times.count >= Self.least, let first = times.first, let last = times.last, last > first else { return nil }
       guard let lowest = values.min(), let highest = values.max(), lowest < highest else {

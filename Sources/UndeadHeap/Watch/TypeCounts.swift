@@ -1,33 +1,33 @@
 import UndeadReport
 
 /// How much was alive at one moment, by type.
-public struct TypeCounts: Sendable, Equatable {
+package struct TypeCounts: Sendable, Equatable {
   /// A number of blocks and their bytes.
-  public struct Amount: Sendable, Equatable {
-    public var count: Double
-    public var bytes: Double
+  package struct Amount: Sendable, Equatable {
+    package var count: Double
+    package var bytes: Double
 
-    public init(count: Double = 0, bytes: Double = 0) {
+    package init(count: Double = 0, bytes: Double = 0) {
       self.count = count
       self.bytes = bytes
     }
   }
 
   /// By the names that reports give types.
-  public var amounts: [String: Amount]
+  package var amounts: [String: Amount]
   /// Names of types that the program declares.
-  public var programTypes: Set<String>
+  package var programTypes: Set<String>
   /// What the program was held up for, and how long it all took, in seconds.
-  public var pause: Double
-  public var duration: Double
+  package var pause: Double
+  package var duration: Double
 
   /// The line for all that is alive.
-  public static let all = "all memory"
+  package static let all = "all memory"
   /// The line for what has no type: memory of C code, and raw memory of Swift code.
-  public static let untyped = "memory without a type"
+  package static let untyped = "memory without a type"
 
   /// Counts made by hand; the line for all of it is added.
-  public init(_ amounts: [String: Amount], programTypes: Set<String> = [], pause: Double = 0, duration: Double = 0) {
+  package init(_ amounts: [String: Amount], programTypes: Set<String> = [], pause: Double = 0, duration: Double = 0) {
     self.amounts = amounts
     self.programTypes = programTypes
     self.pause = pause
@@ -41,7 +41,7 @@ public struct TypeCounts: Sendable, Equatable {
   /// The counts in a census file.
   ///
   /// - Throws: `SnapshotError` if it is none.
-  public init(census file: HeapFile) throws(SnapshotError) {
+  package init(census file: HeapFile) throws(SnapshotError) {
     guard file.isCensus else {
       throw SnapshotError(.damaged, byte: 0, "it is no census; the program may run with another version of the library")
     }

@@ -3,9 +3,9 @@ import UndeadReport
 import UndeadSystem
 
 /// Draws who keeps the memory of a heap, or what is around a type or an object, as a graph for Graphviz.
-public enum HeapDot {
+package enum HeapDot {
   /// What is drawn.
-  public enum Subject: Sendable {
+  package enum Subject: Sendable {
     /// Who keeps the memory: the dominator tree, folded.
     case retained
     /// Types that hold a type, and those that it holds.
@@ -20,7 +20,7 @@ public enum HeapDot {
   /// The graph; the same text for the same file.
   ///
   /// - Throws: ``HeapQuestionError`` if there is no such type or object.
-  public static func render(_ heap: LoadedHeap, _ subject: Subject = .retained) throws(HeapQuestionError) -> String {
+  package static func render(_ heap: LoadedHeap, _ subject: Subject = .retained) throws(HeapQuestionError) -> String {
     switch subject {
     case .retained: return retained(heap)
     case .type(let pattern):

@@ -1,12 +1,12 @@
 import UndeadReport
 
 /// Draws the cycles and paths of a leak report as a graph for Graphviz.
-public enum ReportDot {
+package enum ReportDot {
   /// Findings that are drawn, the worst first; the others are counted in a comment.
   private static let limit = 40
 
   /// The graph; the same text for the same report.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var plain = options
     plain.color = false
     let program = ReportText.fileName(report.process.path)

@@ -3,9 +3,9 @@ import UndeadReport
 import UndeadSystem
 
 /// Writes what grew between two heap files as one page that needs nothing else.
-public enum GrowthPage {
+package enum GrowthPage {
   /// The page as HTML; the same text for the same difference and options.
-  public static func render(
+  package static func render(
     _ diff: HeapDiff, tool: LeakReport.Tool = LeakReport.Tool(), options: TextOptions = TextOptions()
   ) -> String {
     var plain = options

@@ -3,7 +3,7 @@ import UndeadReport
 import UndeadSystem
 
 /// Writes what is in a heap as one page that needs nothing else; without its script it is a page of tables.
-public enum HeapPage {
+package enum HeapPage {
   /// The page as HTML; the same text for the same file and options.
   ///
   /// - Parameters:

@@ -2,7 +2,7 @@ import UndeadReport
 import UndeadSystem
 
 /// Writes a leak report as one page that needs nothing else: no network, no other file, and no script to be read.
-public enum ReportPage {
+package enum ReportPage {
   /// Findings of a kind that are unfolded from the start.
   static let unfolded = 20
 
@@ -10,7 +10,7 @@ public enum ReportPage {
   ///
   /// - Parameters:
   ///   - options: `directory` shortens the paths of files, `stacks` says whether there are backtraces.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var plain = options
     plain.color = false
     let program = ReportText.fileName(report.process.path)

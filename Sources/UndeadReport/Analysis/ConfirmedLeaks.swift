@@ -1,13 +1,13 @@
 extension Snapshot {
   /// True if objects or raw memory are in it that nothing reached.
-  public var hasLeaks: Bool { nodes.contains { $0.state == .leaked || $0.state == .raw } }
+  package var hasLeaks: Bool { nodes.contains { $0.state == .leaked || $0.state == .raw } }
 
   /// Leaves only the leaks that a later look at the same process saw, too: what has leaked stays so, while a look at a moment
   /// in which the allocator was at work may take for a block what is none.
   ///
   /// - Parameter second: the later look.
   /// - Returns: how many objects only this one took for leaked.
-  public mutating func keepLeaks(confirmedBy second: LeakSnapshot) -> Int {
+  package mutating func keepLeaks(confirmedBy second: LeakSnapshot) -> Int {
     let (own, other) = (NodeNames(self), NodeNames(second))
     var confirmed: [UInt64: String] = [:]
     for (node, record) in second.nodes.enumerated() where record.isUnreached {

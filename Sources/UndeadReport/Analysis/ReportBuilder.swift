@@ -9,9 +9,9 @@ import UndeadSystem
 /// What a report is made of: the snapshot of a process, and names for its code addresses.
 public struct ReportInput: Sendable {
   /// What was found in the process.
-  public var snapshot: LeakSnapshot
+  package var snapshot: LeakSnapshot
   /// Names for the code addresses of the snapshot.
-  public var symbols: SymbolTable
+  package var symbols: SymbolTable
 
   /// Takes a snapshot and a table of symbols; by default the one that was saved with it.
   public init(_ snapshot: LeakSnapshot, symbols: SymbolTable? = nil) {
@@ -27,7 +27,7 @@ public struct ReportOptions: Sendable {
   /// What is expected and left out.
   public var suppressions = Suppressions()
   /// What was there already and is left out; nil for nothing.
-  public var baseline: Baseline?
+  package var baseline: Baseline?
 
   /// Makes options; see the properties for the meaning of each part.
   public init(minCount: Int = 1, suppressions: Suppressions = Suppressions()) {
@@ -84,7 +84,7 @@ extension LeakReport {
   }
 
   /// Applies suppressions and the minimum count, also to a report that was read from a file.
-  public mutating func apply(_ options: ReportOptions) {
+  package mutating func apply(_ options: ReportOptions) {
     var filter = SuppressionFilter(options.suppressions)
     leaks.removeAll { filter.removes($0) }
     suspects.removeAll { filter.removes($0) }
@@ -214,7 +214,7 @@ extension LeakReport {
 
 extension Snapshot {
   /// A snapshot of a process in which no check was made.
-  public init(unchecked process: LeakReport.Process) {
+  package init(unchecked process: LeakReport.Process) {
     self.init()
     isComplete = false
     setMetadata("path", process.path)
@@ -227,7 +227,7 @@ extension Snapshot {
 
 extension LeakReport.Process {
   /// The process that a snapshot tells about.
-  public init(_ snapshot: LeakSnapshot) {
+  package init(_ snapshot: LeakSnapshot) {
     self.init(
       path: snapshot.metadata("path") ?? "",
       arguments: snapshot.metadata.filter { $0.key == "argument" }.map(\.value),

@@ -1,47 +1,47 @@
 /// What changed between two reports of a program, by the signatures of the groups.
-public struct ReportDiff: Codable, Sendable, Equatable {
+package struct ReportDiff: Codable, Sendable, Equatable {
   /// What changed in one kind of findings.
-  public struct Findings<Finding: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  package struct Findings<Finding: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
     /// Groups only of the new report, in its order.
-    public var new: [Finding] = []
+    package var new: [Finding] = []
     /// Groups only of the old report, in its order.
-    public var gone: [Finding] = []
+    package var gone: [Finding] = []
     /// Groups with more objects or uses than before.
-    public var grown: [Growth<Finding>] = []
+    package var grown: [Growth<Finding>] = []
     /// Groups with fewer than before.
-    public var shrunk: [Growth<Finding>] = []
+    package var shrunk: [Growth<Finding>] = []
     /// Number of groups with as many as before.
-    public var unchanged = 0
+    package var unchanged = 0
 
     /// True if there is anything that the old report did not have.
-    public var isWorse: Bool { !new.isEmpty || !grown.isEmpty }
+    package var isWorse: Bool { !new.isEmpty || !grown.isEmpty }
   }
 
   /// A group that both reports have.
-  public struct Growth<Finding: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  package struct Growth<Finding: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
     /// Signature of the group.
-    public var signature: String
+    package var signature: String
     /// How many there are in the old report.
-    public var oldCount: Int
+    package var oldCount: Int
     /// How many there are in the new report.
-    public var newCount: Int
+    package var newCount: Int
     /// The group of the new report.
-    public var finding: Finding
+    package var finding: Finding
   }
 
   /// A group of leaks that both reports have.
-  public struct Change: Codable, Sendable, Equatable {
+  package struct Change: Codable, Sendable, Equatable {
     /// Signature of the group.
-    public var signature: String
+    package var signature: String
     /// Leaks in the old report.
-    public var oldCount: Int
+    package var oldCount: Int
     /// Leaks in the new report.
-    public var newCount: Int
+    package var newCount: Int
     /// The group of the new report.
-    public var leak: LeakReport.Leak
+    package var leak: LeakReport.Leak
 
     /// Makes a change; see the properties for the meaning of each part.
-    public init(signature: String, oldCount: Int, newCount: Int, leak: LeakReport.Leak) {
+    package init(signature: String, oldCount: Int, newCount: Int, leak: LeakReport.Leak) {
       self.signature = signature
       self.oldCount = oldCount
       self.newCount = newCount
@@ -55,27 +55,27 @@ public struct ReportDiff: Codable, Sendable, Equatable {
   }
 
   /// The version of the JSON schema of the groups.
-  public var schemaVersion = LeakReport.schemaVersion
+  package var schemaVersion = LeakReport.schemaVersion
   /// Groups of leaks only of the new report, the worst first.
-  public var new: [LeakReport.Leak]
+  package var new: [LeakReport.Leak]
   /// Groups of leaks only of the old report, the worst first.
-  public var gone: [LeakReport.Leak]
+  package var gone: [LeakReport.Leak]
   /// Groups with more leaks than before.
-  public var grown: [Change]
+  package var grown: [Change]
   /// Groups with fewer leaks than before.
-  public var shrunk: [Change]
+  package var shrunk: [Change]
   /// Number of groups with as many leaks as before.
-  public var unchanged: Int
+  package var unchanged: Int
   /// What changed in the suspects.
-  public var suspects: Findings<LeakReport.Suspect>
+  package var suspects: Findings<LeakReport.Suspect>
   /// What changed in the zombies.
-  public var zombies: Findings<LeakReport.Zombie>
+  package var zombies: Findings<LeakReport.Zombie>
   /// What changed in the leaks of the toolchain.
-  public var knownLeaks: Findings<LeakReport.Leak>
+  package var knownLeaks: Findings<LeakReport.Leak>
   /// False if one of the checks was incomplete: what is missing in a report may be there all the same.
-  public var complete: Bool
+  package var complete: Bool
   /// What the reader must know, one sentence each.
-  public var notes: [String]
+  package var notes: [String]
 
   /// Compares two reports; their order and the addresses in them do not matter.
   ///
@@ -83,7 +83,7 @@ public struct ReportDiff: Codable, Sendable, Equatable {
   ///   - old: the earlier report.
   ///   - new: the later report.
   ///   - minCount: groups that have fewer in both reports are left out.
-  public init(from old: LeakReport, to new: LeakReport, minCount: Int = 1) {
+  package init(from old: LeakReport, to new: LeakReport, minCount: Int = 1) {
     let leaks = Findings(from: old.leaks, to: new.leaks, minCount, count: \.count, signature: \.signature)
     (self.new, gone, unchanged) = (leaks.new, leaks.gone, leaks.unchanged)
     grown = leaks.grown.map { Change($0) }
@@ -102,7 +102,7 @@ public struct ReportDiff: Codable, Sendable, Equatable {
   }
 
   /// True if the new report holds more than the old one of what the given conditions call a failure.
-  public func fails(on conditions: Set<FailureCondition> = FailureCondition.standard) -> Bool {
+  package func fails(on conditions: Set<FailureCondition> = FailureCondition.standard) -> Bool {
     conditions.contains { condition in
       switch condition {
       case .leaks: !new.isEmpty || !grown.isEmpty

@@ -72,5 +72,5 @@ extension Chain.Root {
   }
 
   /// How texts head it: `global`, `thread-local`.
-  public var kindText: String { kind == "threadLocal" ? "thread-local" : kind }
+  package var kindText: String { kind == "threadLocal" ? "thread-local" : kind }
 }

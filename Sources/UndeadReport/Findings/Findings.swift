@@ -138,7 +138,7 @@ extension Findings {
 
 extension LeakReport {
   /// What is to blame for the leaks, then for the suspects, the worst first.
-  public var culprits: [Culprit] {
+  package var culprits: [Culprit] {
     let findings = Findings(self)
     return (findings.leaks + findings.suspects).map(\.culprit)
   }

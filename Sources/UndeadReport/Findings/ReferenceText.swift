@@ -1,6 +1,6 @@
 extension Finding {
   /// How many references there are and whose they are, in one sentence; nil where the drawn references say it all.
-  public var referenceText: String? {
+  package var referenceText: String? {
     guard var references else { return nil }
     addDrawn(to: &references)
     switch (kind, cause) {

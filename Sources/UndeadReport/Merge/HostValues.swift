@@ -1,10 +1,10 @@
 /// A number of each host: the sum, and how it is spread. A host that has none of it counts with 0.
-public struct HostValues: Codable, Sendable, Equatable {
-  public var total: Int
-  public var min: Int
+package struct HostValues: Codable, Sendable, Equatable {
+  package var total: Int
+  package var min: Int
   /// The lower one of the two in the middle, where the number of hosts is even.
-  public var median: Int
-  public var max: Int
+  package var median: Int
+  package var max: Int
 
   /// - Parameters:
   ///   - values: of those hosts that have any.
@@ -20,11 +20,11 @@ public struct HostValues: Codable, Sendable, Equatable {
 }
 
 /// What was merged: a host, and what it gave.
-public struct MergedHost: Codable, Sendable, Equatable {
+package struct MergedHost: Codable, Sendable, Equatable {
   /// As it was named, else the file.
-  public var name: String
+  package var name: String
   /// In order.
-  public var files: [String]
+  package var files: [String]
 
   package init(name: String, files: [String]) {
     self.name = name
@@ -33,14 +33,14 @@ public struct MergedHost: Codable, Sendable, Equatable {
 }
 
 /// Something of a host that is to be merged.
-public struct HostInput<Value: Sendable>: Sendable {
+package struct HostInput<Value: Sendable>: Sendable {
   /// Inputs of one name are of one host.
-  public var host: String
+  package var host: String
   /// What messages call it.
-  public var file: String
-  public var value: Value
+  package var file: String
+  package var value: Value
 
-  public init(host: String, file: String, value: Value) {
+  package init(host: String, file: String, value: Value) {
     self.host = host
     self.file = file
     self.value = value

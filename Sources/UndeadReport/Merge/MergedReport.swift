@@ -7,36 +7,36 @@
 /// Reports of many hosts, or of the parts of a test run, as one.
 ///
 /// Encodes to the JSON of `Documentation/report-schema.md`, of the kind `mergedReport`.
-public struct MergedReport: Codable, Sendable, Equatable {
+package struct MergedReport: Codable, Sendable, Equatable {
   /// A group of findings, and on how many hosts it is.
-  public struct Group: Codable, Sendable, Equatable {
+  package struct Group: Codable, Sendable, Equatable {
     /// As in ``report``.
-    public var signature: String
+    package var signature: String
     /// The list of the report that it is in.
-    public var list: List
+    package var list: List
     /// How many hosts have it.
-    public var hosts: Int
+    package var hosts: Int
     /// Their names; the first of them if there are many.
-    public var hostNames: [String]
+    package var hostNames: [String]
     /// Leaks, suspects or uses.
-    public var count: HostValues
+    package var count: HostValues
   }
 
   /// A list of a report.
-  public enum List: String, Codable, Sendable, CaseIterable {
+  package enum List: String, Codable, Sendable, CaseIterable {
     case leaks, suspects, knownLeaks, zombies
   }
 
   /// Of the JSON; keys are only added within a version.
-  public var schemaVersion = 1
-  public var kind = "mergedReport"
-  public var tool: LeakReport.Tool
+  package var schemaVersion = 1
+  package var kind = "mergedReport"
+  package var tool: LeakReport.Tool
   /// By name.
-  public var hosts: [MergedHost]
+  package var hosts: [MergedHost]
   /// In the order of the report's lists.
-  public var groups: [Group]
+  package var groups: [Group]
   /// All hosts together: counts and bytes are sums.
-  public var report: LeakReport
+  package var report: LeakReport
 
   private static let mostHostNames = 10
 
@@ -46,7 +46,7 @@ public struct MergedReport: Codable, Sendable, Equatable {
   ///   - reports: the reports, each with its host and file.
   ///   - options: what is left out of the whole; groups are judged by their sums.
   ///   - tool: what is named as the maker of the merged report.
-  public init(
+  package init(
     _ reports: [HostInput<LeakReport>], options: ReportOptions = ReportOptions(),
     tool: LeakReport.Tool = LeakReport.Tool()
   ) {

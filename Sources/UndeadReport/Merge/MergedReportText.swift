@@ -1,9 +1,9 @@
 import UndeadSystem
 
 /// Writes merged reports for people: on how many hosts each group is, and then the report of all.
-public enum MergedReportText {
+package enum MergedReportText {
   /// The text ends with a newline; the same text for the same report and options.
-  public static func render(_ merged: MergedReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ merged: MergedReport, options: TextOptions = TextOptions()) -> String {
     var lines: [TextLine] = [TextStyle.heading.apply(heading(merged)), ""]
     let rows = merged.groups.filter { $0.list != .knownLeaks }
     if !rows.isEmpty { lines += table(rows.prefix(options.top), merged, options) }

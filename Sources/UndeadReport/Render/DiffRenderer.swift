@@ -5,14 +5,14 @@
 #endif
 
 /// Writes the difference of two reports.
-public enum DiffRenderer {
+package enum DiffRenderer {
   /// The difference as text: new groups in full, the others in a line each, the summary in the last line.
   ///
   /// - Parameters:
   ///   - diff: what is shown.
   ///   - options: how the text looks.
   ///   - start: what the summary says before the leaks.
-  public static func text(_ diff: ReportDiff, options: TextOptions = TextOptions(), start: String = "") -> String {
+  package static func text(_ diff: ReportDiff, options: TextOptions = TextOptions(), start: String = "") -> String {
     var lines: [TextLine] = []
     let new = Findings.groups(leaks: diff.new, byCulprit: options.groupsByCulprit)
     lines += TextRenderer.lines(new, .init(one: "NEW", many: "NEW", noun: "leak"), options)
@@ -36,7 +36,7 @@ public enum DiffRenderer {
   }
 
   /// The difference as pretty-printed JSON with sorted keys and a newline at the end.
-  public static func json(_ diff: ReportDiff) throws -> Data {
+  package static func json(_ diff: ReportDiff) throws -> Data {
     try JSONRenderer.encode(diff)
   }
 

@@ -1,5 +1,5 @@
 /// Writes a report as workflow commands of GitHub Actions, which shows them beside the lines of the sources.
-public enum GitHubRenderer {
+package enum GitHubRenderer {
   /// Of each kind GitHub shows no more of a step.
   private static let limit = 10
 
@@ -10,7 +10,7 @@ public enum GitHubRenderer {
   /// - Parameters:
   ///   - report: what is shown.
   ///   - options: `directory` is the root of the repository, which GitHub wants paths relative to.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var options = options
     options.color = false
     options.stacks = false

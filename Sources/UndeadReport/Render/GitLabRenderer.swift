@@ -7,7 +7,7 @@ import UndeadSystem
 #endif
 
 /// Writes a report as GitLab's Code Quality reads it, which shows the findings in a merge request.
-public enum GitLabRenderer {
+package enum GitLabRenderer {
   private struct Issue: Encodable {
     var description: String
     var checkName: String
@@ -35,7 +35,7 @@ public enum GitLabRenderer {
   /// - Parameters:
   ///   - report: what was found.
   ///   - options: `directory` is the root of the repository, which GitLab wants paths relative to.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
     // GitLab shows no issue without a file.
     let program = SymbolText.fileName(report.process.path)
     let issues = RankedFinding.all(of: report, options).map { finding in

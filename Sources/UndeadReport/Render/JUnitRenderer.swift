@@ -2,7 +2,7 @@
 ///
 /// A test case for each test with findings, and one named after the process, which carries what belongs to no test and
 /// is there without findings too: a file without test cases is an error for several CI systems.
-public struct JUnitRenderer {
+package struct JUnitRenderer {
   /// A finding, in full or as one like another.
   private struct Shown {
     var finding: Finding
@@ -28,7 +28,7 @@ public struct JUnitRenderer {
   private let options: TextOptions
 
   /// The report as an XML document; the same text for the same report and options.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var plain = options
     plain.color = false
     return JUnitRenderer(options: plain).document(report)

@@ -1,6 +1,6 @@
 /// Writes a report as a short summary in Markdown: a table of what was found, the most important first, and the first few
 /// findings in full, folded.
-public enum MarkdownRenderer {
+package enum MarkdownRenderer {
   /// How many findings are shown in full.
   private static let fullLimit = 3
 
@@ -9,7 +9,7 @@ public enum MarkdownRenderer {
   /// - Parameters:
   ///   - report: what was found.
   ///   - options: `directory` is the root of the repository.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var options = options
     options.color = false
     options.stacks = false

@@ -15,17 +15,17 @@ public struct TextOptions: Sendable {
   /// False: a block for each group, even where several have one culprit.
   public var groupsByCulprit = true
   /// What is said after the number of those that are left out: how to see them.
-  public var hint = ""
+  package var hint = ""
   /// Why each leak is certain.
   public var explains = false
   /// How the tool was called, in commands that a report proposes.
-  public var command = "undead"
+  package var command = "undead"
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.
-  public var directory = ""
+  package var directory = ""
   /// Columns of the terminal, at which lines are broken between words; nil to break sentences only.
-  public var width: Int?
+  package var width: Int?
   /// The address that a file and line lead to when they are clicked on; nil for plain text.
-  public var link: (@Sendable (_ file: String, _ line: Int?) -> String?)?
+  package var link: (@Sendable (_ file: String, _ line: Int?) -> String?)?
 
   /// Makes options; see the properties for the meaning of each part.
   public init(color: Bool = false, stacks: Bool = true, depth: Int = 16, allFrames: Bool = false) {

@@ -3,11 +3,11 @@
 /// A plain value: indices were checked when it was decoded, so the analysis needs no further checks.
 public struct LeakSnapshot: Sendable, Equatable {
   /// Position of an entry in another section; ``none`` where there is none.
-  public typealias Index = UInt32
+  package typealias Index = UInt32
   /// The index that means "none".
-  public static let none: Index = .max
+  package static let none: Index = .max
   /// The newest format version that this code reads, and the one that it writes.
-  public static let formatVersion: UInt32 = 1
+  package static let formatVersion: UInt32 = 1
 
   /// True if the instrument could look at everything.
   public var isComplete = true
@@ -15,7 +15,7 @@ public struct LeakSnapshot: Sendable, Equatable {
   package var metadata: [MetadataEntry] = []
   package var counters: [Counter] = []
   /// What was mapped, in no particular order.
-  public var modules: [Module] = []
+  package var modules: [Module] = []
   package var types: [TypeRecord] = []
   package var nodes: [Node] = []
   /// Sorted by `from`, then by `offset`.
@@ -38,40 +38,40 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// The state of all run loops as JSON; empty if there are none.
   package var runLoops: [UInt8] = []
   /// Uses of dead objects that were seen in the program and its children.
-  public var zombies = ZombieFindings()
+  package var zombies = ZombieFindings()
   /// Names that were saved with the snapshot.
-  public var symbols = SymbolTable()
+  package var symbols = SymbolTable()
 
   /// Makes an empty snapshot.
-  public init() {}
+  package init() {}
 
   /// Path of the process's executable; empty if it is not known.
-  public var executablePath: String { metadata("path") ?? "" }
+  package var executablePath: String { metadata("path") ?? "" }
 
   /// Leaves only what is known of the process as a whole.
-  public mutating func removeFindings() {
+  package mutating func removeFindings() {
     (nodes, edges, paths, steps, suspects, owners) = ([], [], [], [], [], [])
     (watched, loopItems, diagnostics, traces, runLoops, refuted) = ([], [], [], [], [], [])
     counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
   }
 
   /// An executable or library, mapped at [low, high).
-  public struct Module: Sendable, Equatable {
+  package struct Module: Sendable, Equatable {
     /// First address.
-    public var low: UInt64
+    package var low: UInt64
     /// Address after the last one.
-    public var high: UInt64
+    package var high: UInt64
     /// What is added to an address of the file to get the address in memory.
-    public var bias: UInt64
+    package var bias: UInt64
     /// Path of the file.
-    public var path: String
+    package var path: String
     /// Hexadecimal build id of the file; empty if it has none.
-    public var buildID: String
+    package var buildID: String
     /// 1: of the toolchain or the system.
-    public var flags: UInt32
+    package var flags: UInt32
 
     /// Makes a module; see the properties for the meaning of each part.
-    public init(low: UInt64, high: UInt64, bias: UInt64, path: String, buildID: String = "", flags: UInt32 = 0) {
+    package init(low: UInt64, high: UInt64, bias: UInt64, path: String, buildID: String = "", flags: UInt32 = 0) {
       self.low = low
       self.high = high
       self.bias = bias
@@ -81,13 +81,13 @@ public struct LeakSnapshot: Sendable, Equatable {
     }
 
     /// True for the toolchain's and the system's own.
-    public var isSystem: Bool { flags & 1 != 0 }
+    package var isSystem: Bool { flags & 1 != 0 }
   }
 }
 
 extension Snapshot {
   /// The first value of a key of META; nil if it is not there.
-  public func metadata(_ key: String) -> String? {
+  package func metadata(_ key: String) -> String? {
     metadata.first { $0.key == key }?.value
   }
 
@@ -95,25 +95,25 @@ extension Snapshot {
   package var isBare: Bool { metadata("recorded") != nil && stacks.isEmpty }
 
   /// Sets a key of META to one value, in place of those that it had.
-  public mutating func setMetadata(_ key: String, _ value: String) {
+  package mutating func setMetadata(_ key: String, _ value: String) {
     metadata.removeAll { $0.key == key }
     metadata.append(MetadataEntry(key: key, value: value))
   }
 
   /// A counter; 0 if it was not written.
-  public func counter(_ key: String) -> UInt64 {
+  package func counter(_ key: String) -> UInt64 {
     counters.first { $0.key == key }?.value ?? 0
   }
 
   /// The return addresses of a stack, innermost first; empty for ``none``.
-  public func addresses(ofStack index: Index) -> ArraySlice<UInt64> {
+  package func addresses(ofStack index: Index) -> ArraySlice<UInt64> {
     guard index != Snapshot.none else { return [] }
     let stack = stacks[Int(index)]
     return frames[Int(stack.first)..<(Int(stack.first) + Int(stack.count))]
   }
 
   /// Every code address that a report needs a name for, as it is looked up (return addresses minus 1), ascending.
-  public var lookupAddresses: [UInt64] {
+  package var lookupAddresses: [UInt64] {
     var seen = Set<UInt64>()
     // Most stacks share their frames, and there may be a million stacks: a set is slow for what was just added.
     var recent = [UInt64](repeating: 0, count: 1024)

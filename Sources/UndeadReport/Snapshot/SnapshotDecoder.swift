@@ -10,7 +10,7 @@ extension Snapshot {
   /// Reads a snapshot from the bytes of a file, which need not be trusted.
   ///
   /// - Throws: ``SnapshotError`` that names the byte and what to do.
-  public init(decoding bytes: some ContiguousBytes) throws(SnapshotError) {
+  package init(decoding bytes: some ContiguousBytes) throws(SnapshotError) {
     let result = bytes.withUnsafeBytes { bytes in
       Result { () throws(SnapshotError) in
         var decoder = try SnapshotDecoder(bytes)
@@ -29,7 +29,7 @@ extension Snapshot {
   /// Reads a snapshot file.
   ///
   /// - Throws: ``SnapshotError``; `unreadable` if the file cannot be read at all.
-  public init(contentsOfFile path: String) throws(SnapshotError) {
+  package init(contentsOfFile path: String) throws(SnapshotError) {
     if let file = FileMemory(path: path) {
       let result = Result { () throws(SnapshotError) in
         var decoder = try SnapshotDecoder(file.bytes, discarding: file)

@@ -6,7 +6,7 @@
 
 extension Snapshot {
   /// The snapshot as the bytes of a file that every reader of its version takes; the same bytes for the same value.
-  public func encoded() -> Data {
+  package func encoded() -> Data {
     encoded(with: [])
   }
 

@@ -1,7 +1,7 @@
 /// The leaks, suspects and zombies that were there already: only others count.
 ///
 /// Groups are known by their signatures, which do not depend on lines, addresses and counts (`Documentation/suppressions.md`).
-public struct Baseline: Sendable, Equatable {
+package struct Baseline: Sendable, Equatable {
   private struct Entry: Hashable, Sendable {
     var signature: String
     /// What it was, for whoever reads the file.
@@ -10,10 +10,10 @@ public struct Baseline: Sendable, Equatable {
 
   private var entries: [Entry]
   /// Name of the file, as given.
-  public var file: String
+  package var file: String
 
   /// Takes all that a report has.
-  public init(of report: LeakReport, file: String) {
+  package init(of report: LeakReport, file: String) {
     self.file = file
     let groups =
       report.leaks.map { Entry(signature: $0.signature, title: Self.title("leak", $0.objects, $0.test)) }
@@ -26,7 +26,7 @@ public struct Baseline: Sendable, Equatable {
   /// Reads the text of a file.
   ///
   /// - Throws: ``SuppressionError`` that names the line.
-  public init(parsing text: String, file: String) throws(SuppressionError) {
+  package init(parsing text: String, file: String) throws(SuppressionError) {
     self.file = file
     entries = []
     for (number, row) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -43,13 +43,13 @@ public struct Baseline: Sendable, Equatable {
   }
 
   /// The text of the file.
-  public var text: String {
+  package var text: String {
     "# What 'undead --baseline' accepts: signatures of leaks, suspects and zombies. Written by --update-baseline.\n"
       + entries.map { "\(TextLine("\($0.signature)  \($0.title)").plain)\n" }.joined()
   }
 
   /// How many groups it has.
-  public var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   private static func title(_ kind: String, _ objects: [LeakedObject], _ test: TestIdentity?) -> String {
     let types = objects.prefix(2).map(\.type).joined(separator: ", ")

@@ -1,9 +1,9 @@
 import UndeadSystem
 
 /// Lines of a suppression file that take out what a report has.
-public enum SuppressionProposal {
+package enum SuppressionProposal {
   /// A rule for each leak, suspect and zombie, in the order of the report; one that several need is there once.
-  public static func lines(for report: LeakReport) -> [String] {
+  package static func lines(for report: LeakReport) -> [String] {
     let rules =
       report.leaks.map { (rule(for: $0), "\(title($0.count)), allocated in \(place($0.allocation))") }
       + report.suspects.map { (rule(for: $0), "\(title($0.count)), allocated in \(place($0.allocation))") }

@@ -10,17 +10,17 @@ import UndeadSystem
 ///
 /// Debug information is read by LLVM's `llvm-symbolizer`; without it, or where it knows nothing, the symbol tables of
 /// the files give the functions. Files that are missing, or are not those that the program ran, give `module+0xoffset`.
-public struct Symbolizer: Sendable {
+package struct Symbolizer: Sendable {
   /// The names that were found, and what the reader of a report has to know about those that were not.
-  public struct Result: Sendable, Equatable {
+  package struct Result: Sendable, Equatable {
     package init(symbols: SymbolTable = SymbolTable(), notes: [String] = []) {
       self.symbols = symbols
       self.notes = notes
     }
 
-    public var symbols = SymbolTable()
+    package var symbols = SymbolTable()
     /// One sentence each, the same in every run.
-    public var notes: [String] = []
+    package var notes: [String] = []
   }
 
   private let environment: @Sendable (String) -> String?
@@ -34,7 +34,7 @@ public struct Symbolizer: Sendable {
   ///   - environment: gives the value of an environment variable (`UNDEAD_SYMBOLIZER`, `UNDEAD_SYMBOLIZER_TIMEOUT` and `PATH` are asked
   ///     for).
   ///   - files: where a file of the program is found: it may have run in another file system.
-  public init(
+  package init(
     environment: @escaping @Sendable (String) -> String? = { ProcessInfo.processInfo.environment[$0] },
     files: @escaping @Sendable (String) -> String = { $0 }
   ) {
@@ -43,7 +43,7 @@ public struct Symbolizer: Sendable {
   }
 
   /// Names all code addresses of a snapshot; those that it brings names for keep them.
-  public func symbolize(_ snapshot: LeakSnapshot) -> Result {
+  package func symbolize(_ snapshot: LeakSnapshot) -> Result {
     let missing = snapshot.lookupAddresses.filter { snapshot.symbols[$0] == nil }
     var result = symbolize(missing, modules: snapshot.modules)
     result.symbols.frames.merge(snapshot.symbols.frames) { _, known in known }
@@ -51,7 +51,7 @@ public struct Symbolizer: Sendable {
   }
 
   /// Names code addresses, as they are looked up: return addresses minus 1, functions as they are.
-  public func symbolize(_ addresses: [UInt64], modules: [LeakSnapshot.Module]) -> Result {
+  package func symbolize(_ addresses: [UInt64], modules: [LeakSnapshot.Module]) -> Result {
     var result = Result()
     var images = Self.images(of: addresses, modules, files, &result)
     let tool = asksTool && images.contains { $0.file != nil } ? findTool(&result.notes) : nil

@@ -1,6 +1,6 @@
 extension Symbolizer {
   /// Names the code addresses of several snapshots in one go: processes of one program share most of them.
-  public func symbolize(_ snapshots: [LeakSnapshot]) -> [Result] {
+  package func symbolize(_ snapshots: [LeakSnapshot]) -> [Result] {
     guard snapshots.count > 1 else { return snapshots.map(symbolize) }
     var space = SharedSpace()
     let maps = snapshots.map { snapshot in

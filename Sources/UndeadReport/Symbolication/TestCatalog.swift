@@ -2,7 +2,7 @@
 ///
 /// The stack of an asynchronous test ends in the runtime, not in the test library, so that only its name tells it from
 /// another asynchronous function.
-public struct TestCatalog: Sendable, Equatable {
+package struct TestCatalog: Sendable, Equatable {
   /// Functions with `@Test`, qualified, without their arguments.
   var functions: Set<String> = []
   /// Types with such functions, qualified.
@@ -11,10 +11,10 @@ public struct TestCatalog: Sendable, Equatable {
   var modules: Set<String> = []
 
   /// Makes a catalogue of nothing: tests are recognised by the frames around them and by their names.
-  public init() {}
+  package init() {}
 
   /// Reads the symbol tables of the programs and libraries of snapshots; files that cannot be read add nothing.
-  public init(_ snapshots: [LeakSnapshot]) {
+  package init(_ snapshots: [LeakSnapshot]) {
     var known = Set<String>()
     for module in snapshots.lazy.flatMap(\.modules) where !module.isSystem && module.path.hasPrefix("/") {
       guard known.insert(module.path).inserted, let file = try? ELFFile(path: module.path) else { continue }

@@ -1,18 +1,18 @@
 /// What the zombie sniffer saw in a program and its children, with names: what a snapshot keeps of it.
-public struct ZombieFindings: Codable, Sendable, Equatable {
+package struct ZombieFindings: Codable, Sendable, Equatable {
   /// The uses of dead objects, in the order in which they were first seen.
-  public var zombies: [LeakReport.Zombie]
+  package var zombies: [LeakReport.Zombie]
   /// What the reader must know about uses that could not be seen, one sentence each.
-  public var notes: [String]
+  package var notes: [String]
 
   /// Makes findings; by default there are none.
-  public init(zombies: [LeakReport.Zombie] = [], notes: [String] = []) {
+  package init(zombies: [LeakReport.Zombie] = [], notes: [String] = []) {
     self.zombies = zombies
     self.notes = notes
   }
 
   /// Groups what the logs of a program and its children tell.
-  public init(_ inputs: [ZombieInput]) {
+  package init(_ inputs: [ZombieInput]) {
     self.init()
     var builder = ZombieBuilder()
     for input in inputs {
@@ -25,10 +25,10 @@ public struct ZombieFindings: Codable, Sendable, Equatable {
   }
 
   /// True if there is nothing to tell.
-  public var isEmpty: Bool { zombies.isEmpty && notes.isEmpty }
+  package var isEmpty: Bool { zombies.isEmpty && notes.isEmpty }
 
   /// Adds a note unless it is there.
-  public mutating func add(note: String) {
+  package mutating func add(note: String) {
     if !notes.contains(note) { notes.append(note) }
   }
 }

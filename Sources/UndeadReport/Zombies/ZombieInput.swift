@@ -1,14 +1,14 @@
 /// The zombie log of a process, and names for its code addresses.
-public struct ZombieInput: Sendable {
+package struct ZombieInput: Sendable {
   /// What was found in the process.
-  public var log: ZombieLog
+  package var log: ZombieLog
   /// Names for each list of modules of the log, in the same order.
-  public var symbols: [SymbolTable]
+  package var symbols: [SymbolTable]
   /// File name of the process's executable; the kernel gives it to threads without a name of their own.
-  public var program: String
+  package var program: String
 
   /// Takes a log and the names for the code addresses that ``lookupAddresses(ofModuleList:)`` lists.
-  public init(_ log: ZombieLog, symbols: [SymbolTable] = [], program: String = "") {
+  package init(_ log: ZombieLog, symbols: [SymbolTable] = [], program: String = "") {
     self.log = log
     self.symbols = symbols
     self.program = program
@@ -17,7 +17,7 @@ public struct ZombieInput: Sendable {
   /// Takes a log and finds its names.
   ///
   /// - Returns: also what a reader of the report has to know about names that were not found.
-  public static func symbolizing(
+  package static func symbolizing(
     _ log: ZombieLog, program: String, symbolizer: Symbolizer = Symbolizer()
   ) -> (input: ZombieInput, notes: [String]) {
     var input = ZombieInput(log, program: program)
@@ -31,7 +31,7 @@ public struct ZombieInput: Sendable {
   }
 
   /// Every code address that needs a name of a list of modules: return addresses minus 1, functions as they are.
-  public func lookupAddresses(ofModuleList index: Int) -> [UInt64] {
+  package func lookupAddresses(ofModuleList index: Int) -> [UInt64] {
     var addresses = Set<UInt64>()
     for event in log.events where event.modules == index {
       for address in event.allocation + event.deallocation + event.access where address > 0 {

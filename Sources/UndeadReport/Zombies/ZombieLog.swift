@@ -3,27 +3,27 @@
 /// A plain value: everything in it was checked when it was decoded.
 public struct ZombieLog: Sendable, Equatable {
   /// The newest version of the file that this code reads.
-  public static let formatVersion: UInt32 = 1
+  package static let formatVersion: UInt32 = 1
 
   /// Number of the process.
-  public var pid: Int32
+  package var pid: Int32
   /// Counts the programs that the process has been, from 1.
-  public var generation: UInt32
+  package var generation: UInt32
   /// 1: the policy is trap; 2: guard pages; 4: Swift's functions could not be replaced.
-  public var flags: UInt32
+  package var flags: UInt32
   /// Number of the last signal that a zombie was about to cause; 0 for none.
-  public var signal: UInt32
+  package var signal: UInt32
   /// Places that are not in the file because it was full.
-  public var lost: UInt64
+  package var lost: UInt64
   /// What the sniffer counted.
-  public var counters = Counters()
+  package var counters = Counters()
   /// The uses of dead objects, one for each place, in the order in which they were first seen.
-  public var events: [Event] = []
+  package var events: [Event] = []
   /// What was mapped at different times; see ``Event/modules``.
-  public var moduleLists: [[LeakSnapshot.Module]] = []
+  package var moduleLists: [[LeakSnapshot.Module]] = []
 
   /// Makes a log without events.
-  public init(pid: Int32, generation: UInt32 = 1, flags: UInt32 = 0, signal: UInt32 = 0, lost: UInt64 = 0) {
+  package init(pid: Int32, generation: UInt32 = 1, flags: UInt32 = 0, signal: UInt32 = 0, lost: UInt64 = 0) {
     self.pid = pid
     self.generation = generation
     self.flags = flags
@@ -32,12 +32,12 @@ public struct ZombieLog: Sendable, Equatable {
   }
 
   /// True if objects were put on guard pages.
-  public var isGuarding: Bool { flags & 2 != 0 }
+  package var isGuarding: Bool { flags & 2 != 0 }
   /// True if the runtime is part of the program, so that its functions could not be replaced.
-  public var isStaticRuntime: Bool { flags & 4 != 0 }
+  package var isStaticRuntime: Bool { flags & 4 != 0 }
 
   /// The sniffer's counters, by their names in `undead_zombie_counters`.
-  public struct Counters: Sendable, Equatable {
+  package struct Counters: Sendable, Equatable {
     /// In the order of the file.
     static let names = [
       "kept", "keptBytes", "deaths", "evictedForBytes", "evictedForCount", "evictedForAge", "evictedForEnd",
@@ -48,10 +48,10 @@ public struct ZombieLog: Sendable, Equatable {
     private var values: [String: UInt64] = [:]
 
     /// Makes counters that are all 0.
-    public init() {}
+    package init() {}
 
     /// A counter; 0 if there is none of that name.
-    public subscript(name: String) -> UInt64 {
+    package subscript(name: String) -> UInt64 {
       get { values[name] ?? 0 }
       set { values[name] = newValue }
     }
@@ -60,17 +60,17 @@ public struct ZombieLog: Sendable, Equatable {
   /// The uses of one dead object's type at one place.
   public struct Event: Sendable, Equatable {
     /// As in the file: 1 method, 2 release, 3 retain, 4 field, 5 unowned, 6 cast, 7 closure, 8 timer target.
-    public var kind: UInt32
+    package var kind: UInt32
     /// 1 write, 2 class method, 4 async method, 8 evicted, 16 guard page.
-    public var flags: UInt32 = 0
+    package var flags: UInt32 = 0
     /// 0 method, 1 initialiser, 2 getter, 3 setter, 4 modify, 5 read.
-    public var accessor: UInt32 = 0
+    package var accessor: UInt32 = 0
     /// Offset of the field in the object, in bytes; nil if it is not known.
-    public var fieldOffset: UInt32?
+    package var fieldOffset: UInt32?
     /// Address of the object.
     public var object: UInt64
     /// Address of the function that would have run; 0 if it is not known.
-    public var implementation: UInt64 = 0
+    package var implementation: UInt64 = 0
     /// Nanoseconds since 1970.
     public var accessTime: UInt64 = 0
     /// Nanoseconds since 1970; 0 if it is not known.
@@ -90,18 +90,18 @@ public struct ZombieLog: Sendable, Equatable {
     /// As the kernel knows it.
     public var deathThreadName = ""
     /// A sentence; may be empty.
-    public var details = ""
+    package var details = ""
     /// Return addresses, innermost first.
-    public var allocation: [UInt64] = []
+    package var allocation: [UInt64] = []
     /// Return addresses, innermost first.
-    public var deallocation: [UInt64] = []
+    package var deallocation: [UInt64] = []
     /// Return addresses, innermost first.
-    public var access: [UInt64] = []
+    package var access: [UInt64] = []
     /// Index of the list in ``ZombieLog/moduleLists`` that was valid then; nil if there is none.
-    public var modules: Int?
+    package var modules: Int?
 
     /// Makes an event; see the properties for the meaning of each part.
-    public init(kind: UInt32, object: UInt64, type: String) {
+    package init(kind: UInt32, object: UInt64, type: String) {
       self.kind = kind
       self.object = object
       self.type = type
@@ -110,13 +110,13 @@ public struct ZombieLog: Sendable, Equatable {
 }
 
 /// Why a file could not be read as a zombie log: what is wrong, and at which byte.
-public struct ZombieLogError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ZombieLogError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Where in the file, in bytes from its start.
-  public var byte: Int
+  package var byte: Int
   /// What is wrong there.
-  public var detail: String
+  package var detail: String
 
-  public var description: String {
+  package var description: String {
     "the log of zombies is damaged at byte \(byte): \(detail); run the program again"
   }
 }

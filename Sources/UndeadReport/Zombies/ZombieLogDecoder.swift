@@ -9,7 +9,7 @@ extension ZombieLog {
   ///
   /// - Returns: nil for a file whose process had not begun to write it.
   /// - Throws: ``ZombieLogError`` that names the byte.
-  public static func decode(_ bytes: some ContiguousBytes) throws(ZombieLogError) -> ZombieLog? {
+  package static func decode(_ bytes: some ContiguousBytes) throws(ZombieLogError) -> ZombieLog? {
     let result = bytes.withUnsafeBytes { bytes in
       Result { () throws(ZombieLogError) in
         guard bytes.prefix(headerSize).contains(where: { $0 != 0 }) else { return ZombieLog?.none }

@@ -10,13 +10,13 @@ import UndeadSystem
 ///
 /// A result for each thing that is to blame, the worst first. Known and suppressed leaks are left out: readers show
 /// whatever is in a log.
-public enum SARIFRenderer {
+package enum SARIFRenderer {
   /// The report as a log, the same bytes for the same report and options.
   ///
   /// - Parameters:
   ///   - report: what was found.
   ///   - options: `directory` is the root of the repository.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
+  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
     var options = options
     options.color = false
     var builder = SARIFBuilder(program: report.process.path, options)
