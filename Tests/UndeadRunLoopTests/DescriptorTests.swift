@@ -1,3 +1,4 @@
+import CUndeadRunLoop
 import Glibc
 import Synchronization
 import Testing
