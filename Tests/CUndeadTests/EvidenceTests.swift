@@ -139,7 +139,7 @@ private final class ToolchainValues {
   }
 
   @Test func enumsOfManyShapes() {
-    #expect(evidence(of: opaque(WeakEnums(item))) == "n--rn--rrrrrn")
+    #expect(evidence(of: opaque(WeakEnums(item))) == "n--rn--rcccrn")
     let words = evidence(of: opaque(Enums(item)))
     #expect(words.contains("rrrrn") && !words.dropLast(7).contains("-"))
   }

@@ -8,7 +8,7 @@ import UndeadTestSupport
   func eachExportedNameIsFoundAndDamageIsHarmless(_ library: String) throws {
     let program = try Recorder.temporaryPath("exports")
     let path = try #require(try loadedLibrary(library))
-    let source = Recorder.fixtures.appending(path: "platform/images/exports.c").path
+    let source = Recorder.fixtures.appending(path: "platform/exports.c").path
     let table = InstrumentSources.Layer.platform.folder.appending(path: "platform/images/exports.c").path
     try Recorder.run("clang", ["-O1", "-g"] + InstrumentSources.includeOptions + [source, table, "-o", program])
       .expectSuccess()

@@ -6,7 +6,7 @@ import UndeadTestSupport
   #if arch(x86_64)
     @Test func pagesAsInTheFileGoAndChangedOnesStay() throws {
       let program = try Recorder.temporaryPath("image-pages")
-      let source = Recorder.fixtures.appending(path: "platform/images/image_pages.c").path
+      let source = Recorder.fixtures.appending(path: "platform/image_pages.c").path
       let code = InstrumentSources.Layer.platform.folder.appending(path: "platform/images/image_pages.c").path
       try Recorder.run("clang", ["-O1", "-g"] + InstrumentSources.includeOptions + [source, code, "-o", program])
         .expectSuccess()

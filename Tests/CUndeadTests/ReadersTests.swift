@@ -7,16 +7,15 @@ import UndeadTestSupport
   @Test func headersOfFilesAndImagesAreTheSameAndDamageIsHarmless() throws {
     let id = "0123456789abcdef0123456789abcdef01234567"
     let program = try build(
-      "segments", ["platform/maps/segments.c"], options: ["-fsanitize=address", "-Wl,--build-id=0x\(id)"])
+      "segments", ["segments"], options: ["-fsanitize=address", "-Wl,--build-id=0x\(id)"])
     try Recorder.run(program, [program, id]).expectSuccess()
     // Of a longer one the start counts.
-    let long = try build("segments", ["platform/maps/segments.c"], options: ["-Wl,--build-id=0x\(id)\(id)"])
+    let long = try build("segments", ["segments"], options: ["-Wl,--build-id=0x\(id)\(id)"])
     try Recorder.run(long, [long, "\(id)\(id.prefix(2))"]).expectSuccess()
   }
 
   @Test func theMapIsReadIntoTheBufferOfTheCaller() throws {
-    let files = ["maps.c", "maps_lines.c", "holes.c", "memory.c", "readable.c", "sort.c"]
-    let program = try build("maps", files.map { "platform/\($0)" })
+    let program = try build("maps", ["maps", "maps_lines", "holes", "hole_list", "memory", "readable", "sort"])
     try Recorder.run(program, [program]).expectSuccess()
   }
 
@@ -33,7 +32,7 @@ import UndeadTestSupport
   private func build(_ name: String, _ files: [String], options: [String] = []) throws -> String {
     let program = try Recorder.temporaryPath(name)
     let fixture = Recorder.fixtures.appending(path: "platform/\(name).c").path
-    let sources = files.map { InstrumentSources.Layer.platform.folder.appending(path: $0).path }
+    let sources = InstrumentSources.Layer.platform.files(files)
     try Recorder.run(
       "clang", ["-O1", "-g"] + options + InstrumentSources.includeOptions + [fixture] + sources + ["-o", program]
     ).expectSuccess()

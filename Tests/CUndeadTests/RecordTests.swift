@@ -24,7 +24,7 @@ import UndeadTestSupport
   /// What a check called a leak and the program frees is found out; other blocks are freed as before when there is nothing to look for.
   @Test(arguments: ["-O0", "-O2"])
   func blocksThatChecksCalledLeaksAreLookedForAmongThoseThatAreFreed(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/blocks/claims.c", optimization: optimization)
+    let program = try Recorder.linkProgram("record/claims.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
@@ -41,10 +41,8 @@ import UndeadTestSupport
   /// The list of them by itself.
   @Test func groupsWhereBlocksCameLatelyAreEachKnownOnce() throws {
     let program = try Recorder.temporaryPath("recent")
-    let source = Recorder.fixtures.appending(path: "record/blocks/recent.c").path
-    let platform = ["memory", "own_data"].map {
-      InstrumentSources.Layer.platform.folder.appending(path: "platform/\($0).c").path
-    }
+    let source = Recorder.fixtures.appending(path: "record/recent.c").path
+    let platform = InstrumentSources.Layer.platform.files(["memory", "own_data"])
     let recent = InstrumentSources.Layer.record.folder.appending(path: "record/blocks/recent.c").path
     let options = ["-O1", "-g", "-pthread"] + InstrumentSources.includeOptions
     try Recorder.run("clang", options + [source, recent] + platform + ["-o", program]).expectSuccess()
@@ -53,7 +51,7 @@ import UndeadTestSupport
 
   @Test(arguments: ["-O0", "-O2"])
   func eachBlockTellsItsGeneration(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/blocks/generations.c", optimization: optimization)
+    let program = try Recorder.linkProgram("record/generations.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
     let compared = try Recorder.run(program, [], environment: ["UNDEAD_COMPARE": "1"])
     try compared.expectSuccess()

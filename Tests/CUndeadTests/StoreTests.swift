@@ -5,10 +5,8 @@ import UndeadTestSupport
 @Suite(.timeLimit(.minutes(20))) struct StoreTests {
   @Test func eachBacktraceIsThereOnceAndReadsAsItWas() throws {
     let program = try Recorder.temporaryPath("store")
-    let source = Recorder.fixtures.appending(path: "unwind/store/store.c").path
-    let platform = ["reserve", "memory", "own_data"].map {
-      InstrumentSources.Layer.platform.folder.appending(path: "platform/\($0).c").path
-    }
+    let source = Recorder.fixtures.appending(path: "unwind/store.c").path
+    let platform = InstrumentSources.Layer.platform.files(["reserve", "memory", "own_data"])
     let store = InstrumentSources.Layer.record.folder.appending(path: "unwind/store/store.c").path
     let options = ["-O1", "-g", "-pthread"] + InstrumentSources.includeOptions
     try Recorder.run("clang", options + [source, store] + platform + ["-o", program]).expectSuccess()

@@ -144,7 +144,7 @@ import UndeadReport
         ([:], "mkdir gone && cd gone && rmdir ../gone && exec ../leaky"),
       ]
     for (number, (environment, script)) in states.enumerated() {
-      let mode = [[], ["--zombies"], ["--zombies=guard"]][number % 3]
+      let mode = [[], ["--zombies"], ["--zombie-mode", "guard"]][number % 3]
       let output = try sandbox.command(
         [sandbox.path("bin/undead"), "run"] + mode + ["--", "sh", "-c", script], environment: environment)
       #expect(output.status == 23, "\(environment) \(script): \(output.error)")

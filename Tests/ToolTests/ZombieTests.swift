@@ -129,7 +129,8 @@ import Testing
     for (options, words) in [
       (["--zombie-count", "3"], "--zombie-count has no effect without --zombies"),
       (["--zombies=guard"], "does not take any value"),
-      (["--zombie-mode", "all"], "'all' is invalid"), (["--zombie-mode", "keep", "--zombie-guard", "A"], "only one of them"),
+      (["--zombie-mode", "all"], "'all' is invalid"),
+      (["--zombie-mode", "keep", "--zombie-guard", "A"], "only one of them"),
       (["--zombies", "--zombie-bytes", "much"], "give a number"),
       (["--zombies", "--zombie-age", "5"], "give a time with its unit"),
       (["--zombies", "--zombie-bytes", "99999999999GB"], "too much"),

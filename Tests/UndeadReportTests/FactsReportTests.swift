@@ -330,9 +330,9 @@ import Testing
           "main": running in default, 2 timers, 14 fires, 1 missed
             timer "poll" every 100 ms in default, target App.Owner (strong, alive), 14 fires, 1 missed, at worst 1.2 ms late
             timer once, 0 fires
-          "busy": not running, 5000 timers, 1 fire
+          "busy": not running, 5,000 timers, 1 fire
             timer "a" every 1 s, 0 fires
-            ... 4999 more timers
+            ... 4,999 more timers
 
         undead: no leaks
 

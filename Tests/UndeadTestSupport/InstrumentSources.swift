@@ -23,6 +23,11 @@ package enum InstrumentSources {
       let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
       return paths.filter { $0.hasSuffix(".c") }.sorted().map { folder.appending(path: $0).path }
     }
+
+    /// Paths of the C files of these names, without their ending.
+    package func files(_ names: [String]) -> [String] {
+      files.filter { names.contains(URL(filePath: $0).deletingPathExtension().lastPathComponent) }
+    }
   }
 
   /// The folder of the headers that Swift code and programs may use; they include others, of the layers.

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 import UndeadReport
 
 /// The assertion that an object is gone at some later moment.

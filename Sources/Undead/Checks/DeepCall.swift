@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 import CUndead
 
 /// Calls that leave nothing on the stack above them: what their frames held lies below those of later calls.

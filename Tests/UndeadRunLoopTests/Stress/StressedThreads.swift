@@ -129,7 +129,8 @@ final class StressedThreads: Sendable {
       "objects that callbacks hold: \(held.load(ordering: .relaxed))",
       "blocks that did not run: \(blocks.withLock { $0 }.count { $0.runs.load(ordering: .relaxed) == 0 })",
     ]
-    return (doing + counts + ["scripts/check/stacks \(getpid()) shows where each thread stands"]).joined(separator: "\n")
+    let hint = "scripts/check/stacks \(getpid()) shows where each thread stands"
+    return (doing + counts + [hint]).joined(separator: "\n")
   }
 }
 

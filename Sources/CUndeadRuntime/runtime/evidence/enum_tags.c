@@ -4,6 +4,7 @@
 // bits that come out the same are the tag. evidence_types.c asks, while the world is running.
 #define _GNU_SOURCE
 #include "runtime/evidence/enum_tags.h"
+#include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 

@@ -14,18 +14,47 @@
 import Foundation
 
 enum Payload<Owner> {
-  case first(Int, Owner), second(Owner, Int), numbers(Int, Int), real(Double), none
+  case first(Int, Owner)
+  case second(Owner, Int)
+  case numbers(Int, Int)
+  case real(Double)
+  case none
 }
-enum TextOrOwner { case text(String), owner(Text), nothing }
-enum Handler { case call(() -> Void), number(Int), text(String, Int) }
-enum Inner { case owner(Nested), number(Int) }
-enum Outer { case inner(Inner), number(Int), owner(Nested) }
-enum OwnerOrNumber<Owner> { case owner(Owner), number(Int) }
-enum Failure: Error { case owner(Failing), number(Int), text(String) }
+enum TextOrOwner {
+  case text(String)
+  case owner(Text)
+  case nothing
+}
+enum Handler {
+  case call(() -> Void)
+  case number(Int)
+  case text(String, Int)
+}
+enum Inner {
+  case owner(Nested)
+  case number(Int)
+}
+enum Outer {
+  case inner(Inner)
+  case number(Int)
+  case owner(Nested)
+}
+enum OwnerOrNumber<Owner> {
+  case owner(Owner)
+  case number(Int)
+}
+enum Failure: Error {
+  case owner(Failing)
+  case number(Int)
+  case text(String)
+}
 
 final class Pair { var payload = Payload<Pair>.none }
 final class Text { var payload = TextOrOwner.nothing }
-final class Call { var payload = Handler.number(1); var calls = 0 }
+final class Call {
+  var payload = Handler.number(1)
+  var calls = 0
+}
 final class Nested { var payload = Outer.number(1) }
 final class Maybe { var payload: OwnerOrNumber<Maybe>? }
 final class Elements { var payload: [OwnerOrNumber<Elements>] = [] }
