@@ -123,7 +123,7 @@ import UndeadTestSupport
       start ./app
       $tool leaks $program --for 1h --format json --output growth.json & look=$!
       # From now on the signal is an answer: bit 1 is SIGINT.
-      until (( 0x$(awk '/^SigBlk/ { print $2 }' /proc/$look/status) & 2 )); do sleep 0.05; done
+      until [ $((0x$(awk '/^SigBlk/ { print $2 }' /proc/$look/status) & 2)) -ne 0 ]; do kill -0 $look || exit 91; sleep 0.05; done
       ask grow
       kill -INT $look
       wait $look; echo status $?

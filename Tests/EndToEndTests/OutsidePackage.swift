@@ -22,7 +22,8 @@ struct OutsidePackage {
   let markers: [Marker]
 
   static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("OutsidePackage")
+    .deletingLastPathComponent()
+    .appendingPathComponent("Checks/OutsidePackage")
 
   init(_ directory: URL = Self.directory) throws {
     self.directory = directory
