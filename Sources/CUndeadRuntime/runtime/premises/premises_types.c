@@ -81,13 +81,15 @@ static bool is_word_sized(uintptr_t type, size_t *size, uint32_t *flags) {
 static bool enum_witnesses_work(uintptr_t optional) {
   uintptr_t witnesses = word_at(optional + ABI_METADATA_VALUE_WITNESSES);
   uintptr_t tag = word_at(witnesses + ABI_WITNESS_GET_ENUM_TAG), project = word_at(witnesses + ABI_WITNESS_PROJECT_ENUM);
-  uint64_t some[2] = {5, 0}, none[2] = {0, 1};
-  if (!undead_is_executable(tag) || !undead_is_executable(project)) return false;
+  uintptr_t inject = word_at(witnesses + ABI_WITNESS_INJECT_TAG);
+  uint64_t some[2] = {5, 0}, none[2] = {0, 1}, other[2] = {5, 0};
+  if (!undead_is_executable(tag) || !undead_is_executable(project) || !undead_is_executable(inject)) return false;
   if (((uint32_t (*)(const void *, uintptr_t))tag)(some, optional) != 0) return false;
   if (((uint32_t (*)(const void *, uintptr_t))tag)(none, optional) != 1) return false;
   // The witness behind it would write the case that its second argument says.
   ((void (*)(void *, uintptr_t, uintptr_t))project)(some, optional, optional);
-  return some[0] == 5 && some[1] == 0;
+  ((void (*)(void *, uint32_t, uintptr_t))inject)(other, 1, optional);
+  return some[0] == 5 && some[1] == 0 && other[0] == 0 && other[1] == 1;
 }
 
 static bool store_tag_works(uintptr_t type) {
