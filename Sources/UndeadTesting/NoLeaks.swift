@@ -5,7 +5,7 @@ import Undead
 ///
 /// A leak fails the test at this line, with the type, the cycle or path in field names, and the place of the
 /// allocation. What the body makes and something still refers to is no leak; use
-/// ``trackForMemoryLeaks(_:grace:sourceLocation:)`` or ``assertDeallocated(after:_:sourceLocation:_:)`` for objects
+/// ``trackForMemoryLeaks(_:grace:sourceLocation:)`` or ``assertDeallocated(after:_:sourceLocation:_:)-81a3a`` for objects
 /// that must be gone. An object that only a timer, dispatch source, observer registration or task holds, and that holds
 /// that thing itself, is a warning.
 ///

@@ -5,7 +5,7 @@ import XCTest
 ///
 /// A leak fails the test at this line, with the type, the cycle or path in field names, and the place of the
 /// allocation. What the body makes and something still refers to is no leak; use
-/// `trackForMemoryLeaks(_:)` or ``assertDeallocated(after:_:file:line:_:)`` for
+/// `trackForMemoryLeaks(_:)` or ``assertDeallocated(after:_:file:line:_:)-88gt1`` for
 /// objects that must be gone. An object that only a timer, dispatch source, observer registration or task holds, and
 /// that holds that thing itself, is a warning on standard error.
 ///
