@@ -32,7 +32,7 @@ struct Instrument {
     guard let entry = dlsym(nil, "undead_test_scan") else { return nil }
     scan = unsafeBitCast(entry, to: Scan.self)
   }
-  /// The number of objects that are told as leaked; the ways to look take turns.
+  /// The number of objects that are reported as leaked; the ways to look take turns.
   mutating func look() -> Int {
     looks += 1
     counts.initialize(repeating: 0, count: 256)

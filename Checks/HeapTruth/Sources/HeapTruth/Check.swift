@@ -52,7 +52,7 @@ enum Check {
   }
 }
 
-/// The nodes of a snapshot that are told as leaked, with their addresses scrambled.
+/// The nodes of a snapshot that are reported as leaked, with their addresses scrambled.
 struct Verdict {
   private let reported: [ReportedNode]
 

@@ -99,8 +99,12 @@ void undead_pages_close(undead_pages *pages) {
 static bool is_device(const undead_mapping *mapping) {
   if (mapping->what == UNDEAD_MAPPED_MEMORY) return false;
   if (strncmp(mapping->path, "/dev/", 5) && strncmp(mapping->path, "anon_inode:", 11)) return false;
-  // A filter that the program was started under may end it for the question.
-  if (undead_seccomp_filters()) return !strncmp(mapping->path, "/dev/", 5) && strncmp(mapping->path, "/dev/shm/", 9) && strncmp(mapping->path, "/dev/zero", 9);
+  // A filter that the program was started under may end it for that question. /dev has files of memory, too.
+  if (undead_seccomp_filters()) {
+    struct stat file;
+    bool exists = undead_file_status(mapping->path, &file);
+    return exists && (S_ISCHR(file.st_mode) || S_ISBLK(file.st_mode)) && strcmp(mapping->path, "/dev/zero");
+  }
   uint8_t byte;
   struct iovec here = {&byte, 1}, there = {(void *)mapping->low, 1};
   long process = undead_raw3(SYS_getpid, 0, 0, 0);
