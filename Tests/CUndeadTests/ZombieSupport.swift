@@ -1,7 +1,7 @@
 import Foundation
 import UndeadTestSupport
 
-/// A zombie in a log of a session directory (Documentation/zombies.md).
+/// A zombie in a log of a session directory (Documentation/session-protocol.md).
 struct LoggedZombie {
   var kind: String
   var flags: UInt32

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// The records of a heap file; `Documentation/heap-format.md` describes each.
+/// The records of a heap file (`Documentation/heap-format.md`).
 extension HeapFile {
   /// What blocks that look alike have in common.
   package struct Shape: Sendable, Equatable {

@@ -1,4 +1,4 @@
-/// The numbers of the snapshot format; `Documentation/snapshot-format.md` explains each.
+/// The numbers of the snapshot format (`Documentation/snapshot-format.md`).
 package enum SnapshotFormat {
   package static let magic: [UInt8] = Array("UNDEAD\r\n".utf8)
   package static let headerSize = 64

@@ -1,4 +1,4 @@
-/// The records of a snapshot; `Documentation/snapshot-format.md` describes each.
+/// The records of a snapshot (`Documentation/snapshot-format.md`).
 extension Snapshot {
   /// A key of META and its value; `argument` occurs once for each argument, in order.
   package struct MetadataEntry: Sendable, Equatable {

@@ -1,4 +1,4 @@
-/// What the zombie sniffer wrote about one process; `Documentation/zombies.md` describes the file.
+/// What the zombie sniffer wrote about one process; `ZombieLogDecoder` reads the file.
 ///
 /// A plain value: everything in it was checked when it was decoded.
 public struct ZombieLog: Sendable, Equatable {

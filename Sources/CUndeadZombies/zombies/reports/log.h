@@ -1,4 +1,4 @@
-// The log of zombies in the session directory (Documentation/zombies.md).
+// The log of zombies in the session directory (Documentation/session-protocol.md).
 #pragma once
 #include "undead_sniffer.h"
 #include <stdint.h>

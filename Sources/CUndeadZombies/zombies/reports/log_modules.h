@@ -15,7 +15,7 @@ typedef struct {
 } undead_module_list;
 
 bool undead_modules_list_has(const undead_module_list *list, uintptr_t address);
-// Lists the images, and writes their records (Documentation/zombies.md) to `at`. Returns the bytes, a multiple of 8;
+// Lists the images, and writes their records to `at`. Returns the bytes, a multiple of 8;
 // 0 if there is no room.
 size_t undead_modules_list_write(undead_module_list *list, char *at, size_t room, uint32_t *count);
 
