@@ -34,6 +34,13 @@ struct HeapBlockLists {
 }
 
 /// Decodes HEAP GRAPH and HEAP ROOT EDGES.
+///
+/// A block's *rank* is its position in the stream, in ascending order of addresses. HEAP GRAPH has for each block: the
+/// gap to the one before (in units of 16 bytes), the shape, the site (0: none, else 1 + index), then by flags of the
+/// shape the strong count, use and capacity, and 8 bytes of a hash; at last the number of references, and for each the
+/// place, the target's rank minus the own one (zigzag), and if the place has neighbours, their number and 8 bytes each:
+/// the words at offsets -24 to 24 around the reference. HEAP ROOT EDGES has the root minus that of the entry before
+/// (zigzag), and the rank of the target.
 struct HeapStreamDecoder {
   private let file: HeapFile
   private let start: Int
