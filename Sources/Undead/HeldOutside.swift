@@ -13,7 +13,7 @@ extension LeakDetector {
   /// write(descriptor, [context.toOpaque()], 8)
   /// ```
   ///
-  /// Works whoever makes the check, `undead run` too. The memory of an object that dies while it is marked may be given
+  /// Works for every check, also of `undead run`. The memory of an object that dies while it is marked may be given
   /// back later than without the mark.
   public static func markHeldOutside(_ object: AnyObject) {
     DetectionSession.process.heldOutside.mark(object)
@@ -49,7 +49,7 @@ final class HeldOutside: Sendable {
     var limit = 64
   }
 
-  // Unchecked: what is in it belongs to whoever marks it; here it is only compared.
+  // Unchecked: what is in it belongs to the code that marks it; here it is only compared.
   private struct Box: @unchecked Sendable {
     var state = State()
   }

@@ -50,7 +50,7 @@ public enum LeakDetector {
   /// Heap files know the generation of each block (`undead heap --by generation`). `undead mark PID` does the same from
   /// outside. It takes about a microsecond, and allocations cost no more than before.
   ///
-  /// - Parameter name: tells the mark to whoever reads it, as in "after request"; kept are 111 bytes of it in UTF-8.
+  /// - Parameter name: identifies the mark in reports, as in "after request"; kept are 111 bytes of it in UTF-8.
   /// - Returns: the number of the generation, from 1 on. nil while nothing is recorded (``inactiveReason`` says why), and
   ///   when no more can be distinguished: after 4095 of them, or if their backtraces take up half of the memory reserved.
   @discardableResult

@@ -55,7 +55,7 @@ public struct UndeadGauges: Sendable {
 
   /// - Parameters:
   ///   - configuration: what is measured, and how often.
-  ///   - factory: what makes the gauges; the one of the program if nothing else is said.
+  ///   - factory: what makes the gauges; by default that of the program.
   public init(_ configuration: Configuration = Configuration(), factory: any MetricsFactory = MetricsSystem.factory) {
     self.configuration = configuration
     self.factory = factory

@@ -75,7 +75,7 @@ struct ProfileBuilder {
 
   // MARK: Code
 
-  /// The libraries that a process had loaded; of code in others nothing is said.
+  /// The libraries that a process had loaded; code in others has no names.
   mutating func add(_ modules: [Snapshot.Module], symbolized: Set<String>) {
     for module in modules {
       profile.mappings.append(

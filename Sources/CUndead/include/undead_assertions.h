@@ -53,7 +53,7 @@ void undead_task_take_room(void *room);
 // Calls `function` on a thread of its own, and does not wait for it. False if no thread could be made.
 bool undead_call_on_thread(void (*function)(void *), void *context);
 
-// One thread at a time may look at addresses of leaked objects: they would be references to whoever scans meanwhile.
+// One thread at a time may look at addresses of leaked objects: a scan meanwhile would take them for references.
 // Not recursive. A forked child does not wait for a thread that it does not have.
 void undead_lock_checks(void);
 void undead_unlock_checks(void);

@@ -1,5 +1,5 @@
 // What layers above know of an instrument that may not be there: the types of what they tell it, and the table of its
-// functions. A program has the table if it links Undead, or was started under the tool. Whoever asks through it puts
+// functions. A program has the table if it links Undead, or was started under the tool. A caller puts
 // nothing of the instrument into the program, above all none of its hooks.
 #pragma once
 #include "undead_version.h"

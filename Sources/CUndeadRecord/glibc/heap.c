@@ -78,8 +78,8 @@ static undead_glibc_result find(undead_glibc_heap *heap) {
   return result;
 }
 
-// Whoever has locked an arena changes it, but seldom stands where its tables do not agree: then they tell all but the one block
-// that he gets or gives back, which his registers and stack name.
+// A thread that has locked an arena changes it, but seldom stands where its tables do not agree: then they show all but the
+// one block that it gets or gives back, which its registers and stack name.
 undead_glibc_result undead_glibc_find(undead_glibc_heap *heap) {
   undead_glibc_result result = find(heap);
   return result == UNDEAD_GLIBC_UNSETTLED && heap->locked ? UNDEAD_GLIBC_LOCKED : result;

@@ -63,7 +63,7 @@ undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_aren
   return undead_glibc_add_area(heap, low, *end) ? UNDEAD_GLIBC_OK : UNDEAD_GLIBC_NO_MEMORY;
 }
 
-// Whoever else asked sbrk for memory has some between two parts of ours.
+// Others that asked sbrk for memory have some between two parts of ours.
 static uintptr_t find_next_part(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t from, uintptr_t limit) {
   uintptr_t end;
   for (uintptr_t at = from; at < limit && at - from < MOST_GAP; at += 16)

@@ -17,7 +17,7 @@ package protocol AssertionSite {
   static var isToldAtProcessEnd: Bool { get }
   /// What the author of the test says about the assertion; may be empty.
   var comment: String { get }
-  /// Tells the test library, or whoever reads its output.
+  /// Reports to the test library, or in its output.
   func record(_ outcome: AssertionOutcome, _ text: String)
   /// Keeps the whole report of a check, where there is a place for it.
   func attach(_ report: LeakReport)

@@ -15,7 +15,7 @@ package enum StandingSuppressions {
   static let fileName = ".undead.supp"
   static let variable = "UNDEAD_SUPPRESSIONS"
 
-  /// Read once; what is wrong with the file is said once, and nothing is left out then.
+  /// Read once; what is wrong with the file is reported once, and nothing is left out then.
   package static let options: ReportOptions = {
     let named = ProcessInfo.processInfo.environment[variable]
     let path = file(variable: named, directory: FileManager.default.currentDirectoryPath)

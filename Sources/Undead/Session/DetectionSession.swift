@@ -10,7 +10,7 @@ import UndeadReport
 /// and the lock that lets one check look at a time. What the instrument asks back, or must do, is that of
 /// ``process`` alone: the mark of what is born beside scopes, facts for a look, reports of zombies, the exit handler.
 package final class DetectionSession: Sendable {
-  /// The session of the process. It belongs to no scope, whoever asks for it first.
+  /// The session of the process. It belongs to no scope, wherever it is asked for first.
   package static let process = AllocationScope.outsideOfAll { DetectionSession(drivesInstrument: true) }
 
   /// What it asks about the heap.
@@ -42,8 +42,8 @@ package final class DetectionSession: Sendable {
     end = ProcessEnd(isOfProcess: drivesInstrument)
   }
 
-  /// True the first time that a place asks: what is not checked is said once at each place. What is so everywhere on
-  /// this platform is said once.
+  /// True the first time that a place asks: what is not checked is reported once at each place. What is so everywhere
+  /// on this platform is reported once.
   package func isFirstSkip(at place: String, _ reason: String) -> Bool {
     skipped.insert(Availability.isOfPlatform(reason) ? "" : place)
   }

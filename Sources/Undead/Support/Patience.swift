@@ -48,7 +48,7 @@ enum Patience {
     }
   }
 
-  /// Suspends the task for that long, even if it is cancelled: a check must see the same whoever gave it up.
+  /// Suspends the task for that long, even if it is cancelled: a check must see the same, even if it was given up.
   static nonisolated(nonsending) func sleep(_ duration: Duration) async {
     #if canImport(Dispatch)
       let deadline = DispatchTime.now() + .nanoseconds(Int(duration.nanoseconds))

@@ -95,7 +95,7 @@ struct Target {
     library = LiveLibrary(in: maps, memory: memory)
   }
 
-  /// What would go wrong later is said before anything is touched.
+  /// What would go wrong later is reported before anything is touched.
   func checkThatItMayBeRecorded() throws(AttachError) {
     if let state = ProcFile.state(of: anchor), "TtZX".contains(state) {
       throw .misuse("process \(pid) does not run (state \(state)): let it go on first")

@@ -2,7 +2,7 @@ import CUndeadTrace
 import Glibc
 import UndeadSystem
 
-/// A program of one page: it waits. Whoever traces it makes system calls with it, and puts other memory around it.
+/// A program of one page: it waits. Its tracer makes system calls with it, and puts other memory around it.
 enum EmptyProgram {
   static let pageSize: UInt64 = 4096
   /// Of its one system call instruction, and the trap behind it.
@@ -37,7 +37,7 @@ enum EmptyProgram {
     return file
   }
 
-  /// prctl(PR_SET_PDEATHSIG, SIGKILL), then pause() for ever.
+  /// prctl(PR_SET_PDEATHSIG, SIGKILL), then pause() without end.
   private static let code: [UInt8] = [
     0xBF, 1, 0, 0, 0,  // mov $1, %edi
     0xBE, 9, 0, 0, 0,  // mov $9, %esi

@@ -50,7 +50,7 @@ package struct HeapModules {
     return UInt32(names.count - 1)
   }
 
-  /// `strdup` and `operator new` allocate for whoever calls them.
+  /// `strdup` and `operator new` allocate for their callers.
   private static func isHelper(_ name: String) -> Bool {
     ["libc.so", "libc-", "libstdc++", "libUndeadPreload", "ld-linux"].contains(where: name.hasPrefix)
   }

@@ -27,12 +27,12 @@ struct FlatList<Element: BitwiseCopyable> {
     capacity *= 2
   }
 
-  /// The elements; whoever takes them deallocates them.
+  /// The elements; the caller deallocates them.
   func taken() -> UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: base, count: count) }
 }
 
 extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
-  /// A buffer filled with one value; whoever makes it deallocates it.
+  /// A buffer filled with one value; the caller deallocates it.
   static func filled(_ count: Int, with value: Element) -> Self {
     let buffer = Self.allocate(capacity: count)
     buffer.initialize(repeating: value)

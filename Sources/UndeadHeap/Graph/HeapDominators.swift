@@ -154,7 +154,7 @@ struct LengauerTarjan {
     count = parent.count
   }
 
-  /// The immediate dominator of each position; whoever asks deallocates the answer.
+  /// The immediate dominator of each position; the caller deallocates the answer.
   func solve() -> UnsafeMutableBufferPointer<UInt32> {
     let semi = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: count)
     for place in 0..<count { semi[place] = UInt32(place) }

@@ -53,7 +53,7 @@ package final class HeapOwnership {
     reached.deallocate()
   }
 
-  /// The references, and those of roots, that own; whoever asks deallocates the answers.
+  /// The references, and those of roots, that own; the caller deallocates the answers.
   private static func references(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8], _ isTyped: [Bool],
     _ owners: UnsafeMutableBufferPointer<Owners>
@@ -130,7 +130,7 @@ package final class HeapOwnership {
     return counted
   }
 
-  /// Who may own each block; whoever asks deallocates the answer.
+  /// Who may own each block; the caller deallocates the answer.
   private static func owners(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ isTyped: [Bool],
     _ counted: UnsafeMutableBufferPointer<UInt32>

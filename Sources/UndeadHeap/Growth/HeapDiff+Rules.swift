@@ -1,7 +1,7 @@
 import UndeadReport
 
 extension HeapDiff {
-  /// Seconds between the files; nil if they are of different runs, and nothing can be said of rates.
+  /// Seconds between the files; nil if they are of different runs, and there are no rates.
   package var seconds: Double? {
     let seconds = after.process.durationSeconds - before.process.durationSeconds
     return sameProcess && seconds > 0 ? seconds : nil

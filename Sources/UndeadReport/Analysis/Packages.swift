@@ -96,7 +96,7 @@ extension Frame {
 }
 
 extension Reference {
-  /// True if the closure that the field holds was written by the user, whoever declares the field.
+  /// True if the closure that the field holds was written by the user, wherever the field is declared.
   var holdsOwnClosure: Bool { closure.map { !$0.system && $0.package == nil } ?? false }
   /// True if the user can change the reference: their field, or their closure in a field of a library.
   var isOfUser: Bool { package == nil && !ToolchainModules.declare(type) || holdsOwnClosure }

@@ -176,7 +176,7 @@ struct ProcessAnalysis {
     return facts.isTestCase
   }
 
-  /// What is told of a group.
+  /// What is reported of a group.
   private mutating func leak(
     _ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?
   ) -> (Leak, LeakFacts) {
@@ -213,7 +213,7 @@ struct ProcessAnalysis {
     return (leak, facts)
   }
 
-  /// So many references of a cycle are told at its start, and so many at its end.
+  /// So many references of a cycle are shown at its start, and so many at its end.
   private static let toldReferences = 5000
 
   /// The start and the end of a cycle that nobody could read as a whole; others as they are.

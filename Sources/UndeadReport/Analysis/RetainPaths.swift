@@ -55,7 +55,7 @@ struct RetainPaths {
     while item == nil, references.count > 1, references[0].isNameless { references.removeFirst() }
     var steps = references.map { PathStep($0) }
     steps.append(PathStep(type: names.type(of: end), field: ""))
-    // What is said of the references is said of the object that is shown first.
+    // References are reported of the object that is shown first.
     let isFirst = edges.first.map { Int(snapshot.edges[$0].from) } ?? end == firstNode(of: path)
     steps[0].root = root(of: path, isFirst && references.count == shown)
     if let item {

@@ -2,7 +2,7 @@ import UndeadSystem
 
 /// One finding as every renderer tells it: texts, annotations, messages of failed tests, pages.
 ///
-/// Renderers differ in form only: what is said is decided here, and none of them reads what another one wrote.
+/// Renderers differ in form only: the content is decided here, and none of them reads what another one wrote.
 package struct Finding: Sendable, Equatable {
   /// What was found.
   package enum Kind: String, Sendable {
@@ -107,7 +107,7 @@ package struct Chain: Sendable, Equatable {
 
   /// What it is in the finding.
   package var role: Role
-  /// What is said before it.
+  /// The text before it.
   package var introduction: String?
   /// What holds the first object; nil if nothing does.
   package var root: Root?

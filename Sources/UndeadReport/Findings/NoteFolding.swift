@@ -24,7 +24,7 @@ enum NoteFolding {
     return "\(notes.count) processes\(plural(notes[0].rest)) (\(names))"
   }
 
-  /// What is said of a process, said of several.
+  /// A note on a process, as one on several.
   private static func plural(_ rest: String) -> String {
     let verbs = [
       (" was not checked: it was ", " were not checked: they were "),
@@ -41,7 +41,7 @@ enum NoteFolding {
     var text: String
     /// Number and name of the process that it is about; nil if it is about none.
     var process: String?
-    /// What is said of the process.
+    /// The note on the process.
     var rest: String
     /// The same for all notes of one kind.
     var kind: String

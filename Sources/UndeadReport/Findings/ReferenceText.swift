@@ -7,7 +7,7 @@ extension Finding {
     case (.leak, Leak.Kind.abandoned.rawValue), (.suspect, _):
       if references.total == 1, references.found == 1 { return nil }
     case (_, Leak.Kind.unreferenced.rawValue):
-      // That it was retained once too often is said anyway.
+      // That it was retained once too often is reported anyway.
       if references.total == 1 { return nil }
     default:
       // The drawn references are some. Where none was found, the fields are not all understood.

@@ -92,7 +92,7 @@ extension LeakReport {
       revived.addSaturating(UInt64(clamping: other.revived))
     }
 
-    /// What is to be said of them in notes.
+    /// The notes on them.
     var notes: [String] {
       var notes: [String] = []
       if refuted > 0 {

@@ -1,6 +1,6 @@
 import UndeadSystem
 
-/// Leaks that turned out to be none, as text: what was said of each, and what became of it.
+/// Leaks that turned out to be none, as text: why each was called a leak, and what became of it.
 enum RefutedText {
   private static let limit = 5
 

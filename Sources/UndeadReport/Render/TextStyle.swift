@@ -14,7 +14,7 @@ public struct TextOptions: Sendable {
   public var top = 20
   /// False: a block for each group, even where several have one culprit.
   public var groupsByCulprit = true
-  /// What is said after the number of those that are left out: how to see them.
+  /// The text after the number of those that are left out: how to see them.
   package var hint = ""
   /// Why each leak is certain.
   public var explains = false

@@ -4,7 +4,7 @@
 package struct Baseline: Sendable, Equatable {
   private struct Entry: Hashable, Sendable {
     var signature: String
-    /// What it was, for whoever reads the file.
+    /// What it was, for readers of the file.
     var title: String
   }
 

@@ -86,7 +86,7 @@ struct SuppressionFilter {
     }
   }
 
-  /// What each rule did, in the order of the files; rules that did nothing are said to be unused.
+  /// What each rule did, in the order of the files; rules that did nothing are reported as unused.
   var notes: [String] {
     zip(suppressions.rules, uses).compactMap { rule, count in
       guard count > 0 || rule.isToldUnused else { return nil }

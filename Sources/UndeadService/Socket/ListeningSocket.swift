@@ -172,7 +172,7 @@ final class ListeningSocket: Sendable {
   func close() {
     if FileIdentity(name, in: folder) == file { unlinkat(folder, name, 0) }
     descriptor.withLock { descriptor in
-      // Closed by whoever waits for connections: the number may be another file's by then.
+      // Closed by the thread that waits for connections: the number may be another file's by then.
       if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
   }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What is said to a first word that is no command: most often a program, or a slip of the keyboard.
+/// The answer to a first word that is no command: most often a program, or a slip of the keyboard.
 enum UnknownCommand {
   /// - Parameters:
   ///   - arguments: of the tool.

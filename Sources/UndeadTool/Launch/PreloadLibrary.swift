@@ -29,7 +29,7 @@ struct PreloadLibrary: Equatable {
   }
 
   /// The environment for the program: `environment`, with this library after the user's own preloaded ones, but before an
-  /// allocator among them: whoever comes first is called first.
+  /// allocator among them: the first one is called first.
   ///
   /// - Parameters:
   ///   - settings: variables that replace those of the same name.

@@ -64,7 +64,7 @@ final class Supervisor {
     self.session = session
     let pid = try Launcher.start(
       executable: executable, arguments: arguments, environment: environment, mask: original)
-    // Whoever started the tool may ignore SIGCHLD, which the program inherits; but then no status would be kept for us.
+    // The tool's parent may ignore SIGCHLD, which the program inherits; but then no status would be kept for us.
     signal(SIGCHLD, SIG_DFL)
     return pid
   }

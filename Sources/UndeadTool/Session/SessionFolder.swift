@@ -153,7 +153,7 @@ final class SessionFile {
 
   deinit { close(descriptor) }
 
-  /// A name under which this process can read it, as long as this lives: whoever uses it keeps this in a property, or takes
+  /// A name under which this process can read it, as long as this lives: its user keeps this in a property, or takes
   /// ``withPath(_:)``.
   var path: String { "/proc/self/fd/\(descriptor)" }
 

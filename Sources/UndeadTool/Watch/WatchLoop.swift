@@ -11,7 +11,7 @@ protocol WatchedWorld {
   ///
   /// - Throws: `ToolError` if that cannot be done now, or not at all.
   func census() throws(ToolError) -> TypeCounts
-  /// Tells whoever looks on.
+  /// Reports the progress.
   func show(_ text: String)
 }
 

@@ -50,7 +50,7 @@ final class RunningProgram: WatchedWorld {
     var set = sigset_t()
     sigemptyset(&set)
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
-    // Whoever stops the watch wants to know what it has seen.
+    // A watch that is stopped reports what it has seen.
     pthread_sigmask(SIG_BLOCK, &set, nil)
     interrupts = set
   }

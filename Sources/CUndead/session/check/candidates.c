@@ -27,7 +27,7 @@ static uint8_t find_kind(const undead_module *module) {
   uint8_t kind = KNOWN;
   if (!module->toolchain) return kind;
   if (strstr(module->path, "/libXCTest.so")) kind |= TEST_LIBRARY;
-  // Functions of these return memory that then belongs to whoever called them (scan/paths/decide.c has their names).
+  // Functions of these return memory that then belongs to their caller (scan/paths/decide.c has their names).
   if (strstr(module->path, "/libswiftCore.so") || strstr(module->path, "/libc.so")) kind |= HAS_ALLOCATORS;
   if (strstr(module->path, "/libdispatch.so") || strstr(module->path, "/libBlocksRuntime.so")) kind |= HAS_CLOSURES_OF_C;
   return kind;

@@ -255,7 +255,7 @@ static void *run(void *argument) {
   int signal = __atomic_load_n(&check->final_signal, __ATOMIC_SEQ_CST);
   if (signal) undead_die_of(signal);
   set_phase(unattended ? IDLE : DONE);
-  // Last of all: whoever then asks for another one gets it.
+  // Last of all: from here on another one can be asked for.
   if (answers) __atomic_add_fetch(&undead_state_get()->answers, 1, __ATOMIC_RELEASE);
   undead_thread.ignored--;
   return NULL;

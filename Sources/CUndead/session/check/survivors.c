@@ -66,7 +66,7 @@ bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *hold
   undead_proof proof = {.wanted = search.list, .wanted_count = search.count, .holder = (uintptr_t)holder, .first_id = mark};
   bool may_have = search.count != 0;
   if (may_have && search.list && search.count < MOST_SURVIVORS) may_have = !are_held(&proof);
-  // They would be references to whoever scans later.
+  // A later scan would take them for references.
   if (search.list) memset(search.list, 0, search.count * sizeof *search.list);
   undead_unlock_checks();
   undead_clear_stack();

@@ -115,7 +115,7 @@ void undead_facts_add_diagnostic(undead_facts *facts, const undead_diagnostic *e
 void undead_facts_set_run_loops(undead_facts *facts, const char *json) { (void)facts, (void)json; }
 void undead_facts_add_note(undead_facts *facts, const char *note) { (void)facts, (void)note; }
 
-// Run loops work without the instrument, and whoever waits runs them all the same.
+// Run loops work without the instrument, and a thread that waits runs them all the same.
 
 static undead_run_loop_runner runner;
 

@@ -206,7 +206,7 @@ void undead_session_prepare(void) {
   note_start_time();
   const undead_settings *settings = undead_settings_get();
   if (undead_is_preload && !settings->directory[0] && undead_hooks_are_passed_by()) {
-    // Opened in a program that runs already, or in a copy of one: whoever did it calls what it wants.
+    // Opened in a program that runs already, or in a copy of one: the caller asks for what it wants.
     undead_session_set_reason("the library was not preloaded");
     undead_record_stop();
   } else if (undead_record_is_sandboxed()) {

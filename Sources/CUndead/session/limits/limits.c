@@ -71,8 +71,8 @@ static bool are_equal(const struct rlimit *a, const struct rlimit *b) {
   return a->rlim_cur == b->rlim_cur && a->rlim_max == b->rlim_max;
 }
 
-// Another process may have set limits of this one since they were `set`, and these are wanted then: whoever starts a
-// program by posix_spawn does so when it runs already.
+// Another process may have set limits of this one since they were `set`, and these are wanted then: a caller of
+// posix_spawn sets them when the program runs already.
 static int apply_unless_changed(int resource, program_limit *limit, rlim_t more) {
   struct rlimit now, was;
   if (ask_kernel(resource, NULL, &now) != 0) return -EPERM;

@@ -16,7 +16,7 @@ void undead_signal_restore_default(int signal);
 typedef struct {
   bool (*is_managed)(int signal);
   void (*manage)(int signal);                 // makes its handler the action of a managed signal
-  bool (*is_handler)(const void *handler);    // the program must be told SIG_DFL instead
+  bool (*is_handler)(const void *handler);    // the program gets SIG_DFL instead
   void (*survived)(int signal);               // the process was to end by it, and goes on
 } undead_signal_manager;
 void undead_signal_manage_by(const undead_signal_manager *manager);

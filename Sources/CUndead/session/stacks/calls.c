@@ -130,7 +130,7 @@ void undead_lock_checks(void) {
 }
 
 void undead_unlock_checks(void) {
-  // In this order: whoever is not counted yet sees that it is free, and does not wait.
+  // In this order: a thread that is not counted yet sees that it is free, and does not wait.
   __atomic_store_n(&checking_process, 0, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&waiting_threads, __ATOMIC_SEQ_CST) == 0) return;
   syscall(SYS_futex, &checking_process, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

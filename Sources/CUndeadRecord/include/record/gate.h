@@ -1,11 +1,11 @@
-// Entering and leaving the allocator's hooks, and a gate behind them. While it is closed, whoever comes out of a hook
+// Entering and leaving the allocator's hooks, and a gate behind them. While it is closed, a thread that leaves a hook
 // waits there: a thread that must not be stopped inside only has to be given time, however little it gets to run.
 #pragma once
 #include "platform/memory/thread_state.h"
 #include "record/abandoned.h"
 #include <stdbool.h>
 
-// Whoever enters hooks has its code in a section of its own, to distinguish its frames from those of the program.
+// Code that enters hooks is in a section of its own, to distinguish its frames from those of the program.
 #ifdef __clang__
 #pragma clang section text = "undead_code"
 #endif

@@ -26,7 +26,7 @@ void undead_other_memory_has_gaps(void);
 void undead_other_memory_set_image(const void *base);
 bool undead_other_memory_image(size_t index, uintptr_t *low, uintptr_t *high);
 
-// True if all blocks are known: then what lies between them is nobody's.
+// True if all blocks are known: then what lies between them belongs to no block.
 bool undead_other_memory_is_known(void);
 // Mappings and their ends are seen from now on.
 void undead_other_memory_is_traced(void);

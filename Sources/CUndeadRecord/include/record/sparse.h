@@ -32,7 +32,7 @@ static inline bool undead_sparse_holds(const undead_leaf *leaf, uintptr_t block)
   return (*undead_sparse_at((undead_leaf *)leaf, block) & UNDEAD_SPARSE_PLACE) == undead_sparse_place(block);
 }
 
-// Calls `visit` for each block of a leaf, with a word that is nobody's, until it returns false.
+// Calls `visit` for each block of a leaf, with a word that belongs to no other block, until it returns false.
 bool undead_sparse_visit(const undead_leaf *leaf, uintptr_t base, undead_block_visitor visit, void *context);
 
 // True if a block begins in these 512 granules.

@@ -17,7 +17,7 @@ static uint64_t group_of(uint64_t number) { return (number - FIRST_NUMBER) % GRO
 void undead_registry_touch(undead_leaf *leaf, uintptr_t address) {
   uint64_t number = (address >> GROUP_SHIFT) + FIRST_NUMBER, group = group_of(number), none = NOT_LISTED;
   __atomic_store_n(&leaf->touched[group], UNDEAD_TOUCHED_LATELY, __ATOMIC_SEQ_CST);
-  // Whoever is first puts it there.
+  // The first thread puts it there.
   uint64_t *link = &leaf->lately[group];
   if (!__atomic_compare_exchange_n(link, &none, LAST_OF_LIST, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
   uint64_t next = __atomic_load_n(&newest, __ATOMIC_RELAXED);

@@ -20,7 +20,7 @@ UNDEAD_INLINE void set_word(void *block, uint32_t word) {
   uintptr_t granule = (uintptr_t)block >> 4 & (UNDEAD_LEAF_GRANULES - 1);
   if (UNLIKELY(leaf->touched[granule >> UNDEAD_TOUCH_SHIFT] != UNDEAD_TOUCHED_LATELY))
     undead_registry_touch(leaf, (uintptr_t)block);
-  // The word belongs to whoever owns the block, so there is nobody to race with but a scan.
+  // The word belongs to the owner of the block, so there is nobody to race with but a scan.
   __atomic_store_n(&leaf->word[granule], word, __ATOMIC_RELEASE);
 }
 

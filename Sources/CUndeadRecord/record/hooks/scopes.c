@@ -49,7 +49,7 @@ static int32_t opening_process;
 // allocates would be old.
 static void count_open_scope(void) {
   int32_t self = undead_process_id(), holder = 0;
-  // A lock that a forked child has from its parent is nobody's.
+  // No thread of a forked child holds a lock that it has from its parent.
   while (!__atomic_compare_exchange_n(&opening_process, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
     if (holder != self) continue;
     sched_yield();

@@ -20,7 +20,7 @@ void undead_record_forget_all(void) {
 #endif
   undead_store_clear();
   undead_pc_table_clear();
-  // Whoever kept a copy of a rule or of a node's id lets it go.
+  // All copies of rules and of ids of nodes become void.
   undead_backtrace_forget_images();
 }
 #endif

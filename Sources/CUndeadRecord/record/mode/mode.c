@@ -61,7 +61,7 @@ int32_t undead_record_decide(void) {
   bool session = is_preload() || undead_setting("UNDEAD_SESSION");
   bool on = !is_zero(wanted);
   if (session) on = on && !undead_record_is_sandboxed() && undead_record_is_meant_here();
-  // Whoever links Undead into a test program wants its assertions to know all allocations.
+  // Assertions in a test program that links Undead have to know all allocations.
   else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;

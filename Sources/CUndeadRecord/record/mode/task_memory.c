@@ -27,7 +27,7 @@ static alloc_function find_next(void) {
   }
   undead_thread.ignored--;
   errno = saved_errno;
-  if (!found) __builtin_trap();   // whoever called this was linked with it
+  if (!found) __builtin_trap();   // the caller was linked with it
   __atomic_store_n(&next, found, __ATOMIC_RELEASE);
   return found;
 }

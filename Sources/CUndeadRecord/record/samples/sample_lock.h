@@ -13,7 +13,7 @@ typedef struct {
 // Before the first sample.
 void undead_sample_lock_prepare(void);
 
-// False if it could not be had in time: whoever holds it is stuck. In the child of a fork what another thread was changing is
+// False if it could not be had in time: its holder is stuck. In the child of a fork what another thread was changing is
 // forgotten first (undead_sample_forget_tables), even if no handler of fork was called.
 bool undead_sample_lock_take(undead_sample_lock *lock);
 void undead_sample_lock_release(const undead_sample_lock *lock);

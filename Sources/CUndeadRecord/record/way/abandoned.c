@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-// The code of whoever may be abandoned (gate.h).
+// The code that may be abandoned (gate.h).
 #ifdef __clang__
 #pragma GCC visibility push(hidden)
 extern const char __start_undead_code[], __stop_undead_code[];

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Longer than any scan: whoever closed the gate is gone.
+// Longer than any scan: the thread that closed the gate has ended.
 enum { MORE_SECONDS = 30 };
 
 volatile int32_t undead_gate;

@@ -55,7 +55,7 @@ static uint32_t choose(void) {
 
 void undead_way_choose(void) {
   if (!undead_cache.place) undead_cache.place = (const char *)&undead_thread.no_cache - (const char *)__builtin_thread_pointer();
-  // Whoever writes has looked at everything since the writer before: a change is made before it is looked at.
+  // A writer has looked at everything since the writer before: a change is made before it is looked at.
   uint32_t before = __atomic_load_n(&undead_way, __ATOMIC_SEQ_CST), way;
   do way = choose() | ((before & UNDEAD_WAY_COUNT) + UNDEAD_WAY_ONE);
   while (!__atomic_compare_exchange_n(&undead_way, &before, way, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));

@@ -82,7 +82,7 @@ typedef struct {
   uint32_t id;
   undead_walked_function use;   // of what is not stored
   void *context;
-  uintptr_t place;   // on the stack of whoever captures, if `cache` is the thread's own and of the current epoch, else 0
+  uintptr_t place;   // on the captured stack, if `cache` is the thread's own and of the current epoch, else 0
 } capture;
 
 static undead_walk_end walk_by_rules(const capture *wanted, undead_walk_words *words, uint32_t *frames) {

@@ -180,7 +180,7 @@ typedef struct {
   _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/capture/room_x86_64.h); the last, so that its end is far from here
 } undead_unwind_cache;
 
-// The words that a walk read, for whoever wants to know whether another one would find the same.
+// The words that a walk read, to know whether another one would find the same.
 typedef struct {
   undead_check *next, *end;   // they are written from here to there
   bool uses_bp;               // something depended on the rbp at the start, too

@@ -118,7 +118,7 @@ static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const
     undead_memo_forget(cache);
     return NULL;
   }
-  // Innermost first, but for the site's frames, which whoever looks for the stack has seen already.
+  // Innermost first, but for the site's frames, which the caller has compared already.
   undead_check *end = memo->checks;
   for (uint32_t index = outer_count; index > shared; index--) *end++ = cache->checks[index - 1];
   uintptr_t mask = cache->frames[joined].bp_mask;

@@ -223,7 +223,7 @@ INLINE undead_walk_end walk_all(walk *w, uint32_t *indices, uint32_t max, uint32
   return UNDEAD_WALK_DEEP;
 }
 
-// The state of whoever calls it, after the return.
+// The state of its caller, after the return.
 typedef struct {
   uintptr_t pc, sp, bp, kept[UNDEAD_KEPT_COUNT];
 } here;

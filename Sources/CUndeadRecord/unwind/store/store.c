@@ -123,8 +123,8 @@ static uint32_t make_path(uint32_t parent, const uint32_t *keys, uint32_t count,
   }
 }
 
-// What is new comes in place of the end of a list, in one step. Lists only grow at the end, so whoever fails finds what the
-// other thread added, and no child is ever there twice.
+// What is new comes in place of the end of a list, in one step. Lists only grow at the end, so a thread that fails finds
+// what the other thread added, and no child is ever there twice.
 uint32_t undead_store_path(uint32_t parent, const uint32_t *keys, uint32_t count, uint32_t *nodes) {
   uint32_t *link = &undead_trie_at(parent)->child;
   uint32_t bits = hash(keys[0]), length = 0, shift = 0;

@@ -203,7 +203,7 @@ static void choose(undead_evidence_map *map, const payload_choices *choices, siz
     for (uint32_t i = 0; i < choices->count && count < UNDEAD_MOST_CHOICES; i++)
       if (choices->guards[i].word == word) {
         guards[count] = choices->guards[i];
-        // What has many cases in few words does not get all its numbers told apart further out.
+        // What has many cases in few words does not get all its numbers distinguished further out.
         guards[count].choice = count && choices->guards[i].choice == choices->guards[i - 1].choice ? guards[count - 1].choice : count;
         count++;
       }

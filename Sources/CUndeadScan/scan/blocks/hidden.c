@@ -17,7 +17,7 @@ static void hide(undead_hidden *hidden, const undead_heap *heap, uintptr_t block
   }
   // A scan that was given up may have left marks.
   hidden->blocks[hidden->count] = (undead_hidden_block){slot, *slot & ~UNDEAD_WORD_SCAN_BITS};
-  // Whoever ends this process in between finds the word in one of both.
+  // What ends this process in between leaves the word in one of both.
   hidden->count++;
   // From here on it is memory that nobody knows, even where another allocator keeps it.
   undead_other_memory_has_gaps();

@@ -12,7 +12,7 @@ static void add_elements(undead_elements *elements, uint64_t from, uint64_t to, 
     (undead_element_range){elements->tail + from * stride, elements->tail + to * stride, stride};
 }
 
-// Behind the count is what was never stored, or moved away: whoever stores there before he counts, or counts before he
+// Behind the count is what was never stored, or moved away: code that stores there before it counts, or counts before it
 // destroys, does so in a frame that refers to the storage (scan/bodies/held.h). There the counts of what is named decide.
 static void elements_of_array(undead_elements *elements, const undead_layout *layout, uintptr_t block, size_t size) {
   uint64_t count = word_at(block + ABI_ARRAY_COUNT);

@@ -70,7 +70,7 @@ static __attribute__((noinline)) void mark_closely(undead_marker *marker, uintpt
     return;
   }
   if (marker->cut && before & UNDEAD_WORD_SPECIAL && is_cut(marker, origin, block)) return;
-  // Of the threads that reach a block, one marks it and looks at it. Nothing else is said by the order in which words change:
+  // Of the threads that reach a block, one marks it and looks at it. Nothing else follows from the order in which words change:
   // what blocks hold does not, and lists change hands under a lock.
   if (!change_word(word, marker->bit, marker->listed_by_place, marker->bit)) return;
   if (marker->only_threads) note_scope(marker, undead_scope_of_backtrace(before & UNDEAD_WORD_BACKTRACE));

@@ -26,7 +26,7 @@ void undead_spin_lock(uint32_t *lock) {
 static uint64_t guess(const uint64_t *count) { return __atomic_load_n(count, __ATOMIC_RELAXED); }
 static void set(uint64_t *count, uint64_t value) { __atomic_store_n(count, value, __ATOMIC_RELAXED); }
 
-// Whoever is about to sleep has counted himself before he compares the event: one of both sees the other.
+// A thread that is about to sleep has counted itself before it compares the event: one of both sees the other.
 static void unlock_and_wake(undead_pool *pool) {
   __atomic_add_fetch(&pool->event, 1, __ATOMIC_SEQ_CST);
   undead_spin_unlock(&pool->lock);

@@ -140,7 +140,7 @@ static void decide_raw(undead_scan_result *result, owners *known) {
   }
 }
 
-// The references from undecided blocks: the rest, mostly all, can change nobody's state.
+// The references from undecided blocks: the rest, mostly all, can change no state.
 typedef struct {
   uint32_t *edges, count;
 } open_edges;

@@ -60,7 +60,7 @@ static void exclude(undead_root_search *search, uintptr_t tp, bool cached) {
   undead_interval stack = undead_stack_block(tp);
   if (stack.low >= stack.high || !has_ended(search->world, tp)) return;
   undead_intervals_add(&search->excluded, stack.low, stack.high);
-  // Whoever joins the thread gets its result from there.
+  // The thread that joins this one gets the result from there.
   uintptr_t descriptor = undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes);
   if (!cached) undead_root_add(search, descriptor, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
 }

@@ -63,7 +63,7 @@ static code_kind kind_of(uintptr_t pc) {
   if (module->toolchain) return strstr(module->path, "Foundation") ? CODE_SERVICE : CODE_RUNTIME;
   uintptr_t start;
   const char *name = undead_symbol_name(pc, &start);
-  // Functions of ours and what they call: nothing is said of them.
+  // Functions of ours and what they call: nothing is known of them.
   if (!name[0] || has_prefix(name, "undead_")) return CODE_UNKNOWN;
   if (has_prefix(name, "$ss")) return CODE_RUNTIME;
   if (has_prefix(name, "$s")) return CODE_SWIFT;

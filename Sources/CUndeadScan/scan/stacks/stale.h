@@ -29,7 +29,7 @@ uintptr_t undead_stale_dispatch_data(const undead_stopped_thread *thread);
 void undead_stale_find_cached(undead_stale *stale, const undead_heap *heap, const undead_world *world);
 
 // Whether `thread` waits for work of libdispatch, with the live part of its stack from `low` to `high`: such a thread runs
-// nobody's code, and what stands on its stack and in its registers is libdispatch's own, or what earlier work left.
+// no code of the program, and its stack and registers have what is libdispatch's own, or what earlier work left.
 bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high);
 
 bool undead_stale_is_cached(const undead_stale *stale, uintptr_t block);

@@ -265,7 +265,7 @@ undead_stop_result undead_signals_stop(undead_world *world) {
     if (result == UNDEAD_STOP_OK) return result;
     undead_signals_resume(world);
     if (result != UNDEAD_STOP_STUCK || !wait_until_outside() || world->blocks_again) return result;
-    // Whoever waits in the allocator for a parked thread gets its chance when all run.
+    // A thread that waits in the allocator for a parked one gets its chance when all run.
     world->restarts++;
     undead_pause(1000000);
     wait_while_blocked(world);

@@ -122,7 +122,7 @@ static bool is_our_own(const ucontext_t *context) {
 
 // True if the program can go on.
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
-  // Sent by somebody; a fault of our own; or one of whoever tells the story of the crash, who reads all memory.
+  // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);

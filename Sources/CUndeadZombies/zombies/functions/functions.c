@@ -76,7 +76,7 @@ static bool resolve(uint32_t index) {
 // Called by the stub that an entry point jumps to the first time; returns where to go on.
 __attribute__((visibility("hidden"))) uintptr_t undead_swift_function_called(uint32_t index);
 uintptr_t undead_swift_function_called(uint32_t index) {
-  // Whoever called this was linked with it, so it is there.
+  // The caller was linked with it, so it is there.
   if (!resolve(index)) __builtin_trap();
   return set_target(index);
 }

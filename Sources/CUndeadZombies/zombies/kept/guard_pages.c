@@ -38,7 +38,7 @@ size_t undead_guard_bytes;
 static undead_bounded_lock lock;
 static uint8_t *states;             // slot_state of each slot
 // For each group of slots, those that are free; their fields are protected. Objects go without the lock, also in a signal
-// handler that interrupted whoever has it.
+// handler that interrupted its holder.
 static uint32_t *free_slots, free_count;
 static uint32_t group_count, groups_used;
 static uint32_t open_group, open_slots;   // free slots that can be used as they are: from where the next objects come

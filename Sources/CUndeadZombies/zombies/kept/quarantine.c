@@ -76,7 +76,7 @@ static bool free_next(undead_lane *lane, undead_evicted *evicted) {
   undead_dead *dead = undead_entry(number);
   bool is_simple = dead->flags & (UNDEAD_DEAD_REFCOUNT_REPLACED | UNDEAD_DEAD_IS_FREED);
   if (!is_simple && evicted->count == UNDEAD_EVICTED_AT_ONCE) return false;
-  // Those that come next are in nobody's cache by now.
+  // Those that come next are in no cache by now.
   if (number + FAR < undead_ring.next) {
     __builtin_prefetch((const void *)undead_entry(number + NEAR)->object, 1);
     __builtin_prefetch(undead_entry(number + FAR), 1);
@@ -88,7 +88,7 @@ static bool free_next(undead_lane *lane, undead_evicted *evicted) {
   lane->evicted[lane->reason]++;
   bool is_guarded = dead->flags & UNDEAD_DEAD_IS_GUARDED;
   dead->flags |= UNDEAD_DEAD_IS_GONE;
-  // Before it is freed: whoever finds the lane in a forked child does not free it again.
+  // Before it is freed: a forked child that finds the lane does not free it again.
   __atomic_store_n(&lane->going, number + 1, __ATOMIC_RELEASE);
   if (!is_simple) {
     evicted->list[evicted->count].object = object;

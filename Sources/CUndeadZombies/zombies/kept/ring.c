@@ -96,7 +96,7 @@ bool undead_ring_begin_run(undead_lane *lane) {
   return true;
 }
 
-// Another lane's run is ended, so that its objects can go. Whoever adds to it does that in no time, or waits for us.
+// Another lane's run is ended, so that its objects can go. A thread that adds to it does that in no time, or waits for us.
 static bool end_run_of(undead_lane *lane) {
   enum { SPINS = 200, YIELDS = 50 };
   for (int i = 0; i < SPINS + YIELDS; i++) {

@@ -21,7 +21,7 @@ static __attribute__((noinline)) bool was_left(uintptr_t holder, uintptr_t taker
   const uintptr_t *own = __builtin_frame_address(0);
   if (holder <= UNDEAD_LOCK_HELD || !undead_is_on_own_stack(holder)) return false;
   undead_frame caller = {own[1], (uintptr_t)(own + 2), own[0]};
-  // Whoever stands at the very place of the holder has replaced it.
+  // A frame at the very place of the holder has replaced it.
   return holder == taker || !undead_is_under_way(&undead_thread, holder, caller);
 }
 

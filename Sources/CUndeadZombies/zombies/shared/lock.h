@@ -1,4 +1,4 @@
-// A lock that is never waited for without end: whoever cannot get it does without.
+// A lock that is never waited for without end: a thread that cannot get it does without.
 #pragma once
 #include "platform/images/c_library.h"
 #include "record/gate.h"

@@ -40,7 +40,7 @@ static inline uint64_t undead_ticks(void) {
 #define UNDEAD_DESCRIPTOR_IS_ABOVE 0
 #define UNDEAD_THREAD_VECTOR_OFFSET 0
 
-// Nothing in a descriptor tells that it is one: whoever asks knows the list that it is in.
+// Nothing in a descriptor marks it as one: the caller knows the list that it is in.
 #define UNDEAD_DESCRIPTOR_HEAD 0
 static inline bool undead_is_descriptor_head(const uintptr_t *head) {
   (void)head;

@@ -1,4 +1,4 @@
-// How long a scan may take until it is given up: whoever waits for one, or stands still during one, waits longer.
+// How long a scan may take until it is given up: a thread that waits for one, or stands still, waits longer.
 #pragma once
 #include <stdint.h>
 
