@@ -27,7 +27,7 @@ extension UndeadDebugService {
       return labels.filter { !$0.value.isEmpty }
     }
 
-    /// What is the same in all samples of a process, and of use to tell processes apart.
+    /// What is the same in all samples of a process, and of use to distinguish processes.
     private static let known: Set<String> = [
       "service.name", "service.namespace", "service.version", "service.instance.id", "deployment.environment.name",
       "host.name", "k8s.pod.name", "k8s.namespace.name", "k8s.container.name", "k8s.deployment.name", "k8s.node.name",

@@ -1,6 +1,6 @@
 import UndeadSystem
 
-/// What tells one ELF file from another: its headers and its build id.
+/// What distinguishes one ELF file from another: its headers and its build id.
 struct ElfImage {
   private let start: [UInt8]
   let segments: [ELFSegment]

@@ -62,7 +62,7 @@ struct SliceSearch {
     for entry in interior where holders.contains([entry.holder, entry.buffer]) { understood.insert(entry.edge) }
   }
 
-  /// Without the bits that tell representations apart.
+  /// Without the bits that distinguish representations.
   private static let addressMask: UInt64 = 0x0FFF_FFFF_FFFF_FFF8
 
   /// How many elements, or bytes, a slice shows; nil if it is none.

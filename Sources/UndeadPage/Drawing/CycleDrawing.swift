@@ -91,7 +91,7 @@ struct CycleDrawing {
 
   // MARK: Writing
 
-  /// Adds the drawing; `id` tells its parts from those of other drawings of the page.
+  /// Adds the drawing; `id` distinguishes its parts from those of other drawings of the page.
   func write(to html: inout HTML, id: String) {
     guard !places.isEmpty else { return }
     html.element(

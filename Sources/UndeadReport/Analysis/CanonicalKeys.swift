@@ -1,4 +1,4 @@
-/// What tells the blocks and references of a snapshot apart in the same way in every run: by names alone, never by
+/// What distinguishes the blocks and references of a snapshot, alike in every run: by names alone, never by
 /// addresses, nor by the order in which they were found.
 ///
 /// Two blocks of one type that other functions allocated have other keys, and so have two closures of one function.

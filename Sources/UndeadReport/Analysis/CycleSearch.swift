@@ -2,7 +2,7 @@
 ///
 /// A class, since the state of a million nodes is neither copied nor made anew for the next search.
 final class CycleSearch {
-  /// What a cycle costs, then what tells equal ones apart in the same way in every run.
+  /// What a cycle costs, then what distinguishes equal ones, alike in every run.
   struct Score: Comparable {
     var cost: Int32
     var hash: StableHash

@@ -138,7 +138,7 @@ package struct FrameNames {
     if frames.isEmpty {
       let offset = address &- (module?.bias ?? 0)
       let symbol = "\(name.isEmpty ? "unknown code" : name)+0x\(String(offset, radix: 16))"
-      // Code outside of every module has another address in every run: it must not tell leaks apart.
+      // Code outside of every module has another address in every run: it must not distinguish leaks.
       frames = [Frame(symbol: symbol, module: name, offset: offset, system: module == nil)]
     }
     for position in frames.indices {

@@ -16,7 +16,7 @@ package struct Blame: Sendable, Hashable {
   package var package: String?
   /// What is to blame, in a few words: "`onEvent` of App.Probe".
   package var title: String
-  /// What a closure to blame leads to, which tells it from others in the same field; nil if no closure is to blame.
+  /// What a closure to blame leads to, which distinguishes it from others in the same field; nil if no closure is.
   package var target: String?
 
   init(kind: String, type: String, field: String? = nil, function: String? = nil, title: String, key: [String]) {
@@ -93,7 +93,7 @@ extension Blame {
     let own = ofUser.isEmpty ? ofProgram : ofUser
 
     if let closure = cycle.culpritClosure(among: own) {
-      // Libraries keep closures of any program in fields of theirs: what is captured tells these apart.
+      // Libraries keep closures of any program in fields of theirs: what is captured distinguishes these.
       let end = cycle[(closure + 1) % cycle.count].type
       let target = end == test?.suite ? "" : TypeName.unspecialized(end)
       var blame = Blame(kind, edges[closure], target)

@@ -105,7 +105,7 @@ package struct Findings: Sendable, Equatable {
 }
 
 extension Findings {
-  /// The groups with titles that tell them apart, where different closures are kept in one field.
+  /// The groups with titles that distinguish them, where different closures are kept in one field.
   private static func distinguished(_ groups: [Group]) -> [Group] {
     let counts = groups.reduce(into: [:]) { $0[$1.culprit.title, default: 0] += 1 }
     return groups.map { group in

@@ -1,7 +1,7 @@
-/// Which functions of a test program are tests, as far as its symbol tables tell.
+/// Which functions of a test program are tests, as far as its symbol tables show.
 ///
-/// The stack of an asynchronous test ends in the runtime, not in the test library, so that only its name tells it from
-/// another asynchronous function.
+/// The stack of an asynchronous test ends in the runtime, not in the test library, so that only its name distinguishes
+/// it from another asynchronous function.
 package struct TestCatalog: Sendable, Equatable {
   /// Functions with `@Test`, qualified, without their arguments.
   var functions: Set<String> = []

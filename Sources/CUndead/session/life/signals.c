@@ -32,7 +32,7 @@ static int dying_of;               // signal that ends the process when the chec
 static int retrying;               // signal that waits for a safe moment, 0: none
 static int64_t retry_deadline;
 static int retry_timer = -1;       // timer of the kernel, made at the first retry
-static char retry_cookie;          // its address tells our timer's signals from others
+static char retry_cookie;          // its address distinguishes our timer's signals from others
 
 static bool is_managed(int signal) {
   if (!managing) return false;

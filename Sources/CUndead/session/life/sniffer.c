@@ -8,7 +8,7 @@
 
 bool undead_zombies_start(const undead_zombie_options *options) {
   int saved = errno;
-  // Allocations tell where a zombie came from; without them the rest works.
+  // Allocations show where a zombie came from; without them the rest works.
   if (!undead_is_active()) undead_start();
   bool started = undead_zombies_turn_on(options);
   errno = saved;

@@ -169,7 +169,7 @@ static void drop_indices(char *label) {
 
 static uint32_t offset_of(const undead_graph_place *place) {
   bool known = place->flags & UNDEAD_PLACE_ELEMENT && place->offset != ELEMENT_UNKNOWN;
-  return known ? place->offset >> 1 : place->offset;   // the lowest bit tells keys from values
+  return known ? place->offset >> 1 : place->offset;   // the lowest bit distinguishes keys and values
 }
 
 // A word behind the last capture is left from before.

@@ -19,7 +19,7 @@ undead_session_state undead_session = {.reason = "recording was not started: sta
 uint64_t undead_recording_since;
 uint32_t undead_exit_stage;
 static const undead_replica_request *replica;
-// One page that a fork wipes and a vfork does not: tells a copy of our memory from our memory itself.
+// One page that a fork wipes and a vfork does not: distinguishes a copy of our memory from our memory itself.
 static volatile uint32_t *fork_mark;
 
 void undead_process_mark(void) {

@@ -7,7 +7,7 @@
 // What blocks of one kind are: a Swift type, or memory that begins with the address of something in an image.
 typedef struct {
   uintptr_t isa;
-  uint64_t key;            // tells types apart that share an isa
+  uint64_t key;            // distinguishes types that share an isa
   uintptr_t sample;        // one of the blocks, and its size
   uint64_t sample_size;
   uint32_t kind;           // undead_kind

@@ -109,7 +109,7 @@ package enum SARIF {
   package struct AutomationDetails: Encodable {
     package var id: String
 
-    /// Systems that keep results tell runs of different programs apart by it.
+    /// Systems that keep results distinguish runs of different programs by it.
     package init(program: String) {
       let name = SymbolText.fileName(program)
       id = name.isEmpty ? "undead/" : "undead/\(name)/"

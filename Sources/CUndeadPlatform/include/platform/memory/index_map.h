@@ -25,7 +25,7 @@ uint32_t undead_index_find(const undead_index_map *map, uint64_t first, uint64_t
 bool undead_index_add(undead_index_map *map, uint64_t first, uint64_t second, uint32_t index);
 void undead_index_free(undead_index_map *map);
 
-// Mixes bytes into a hash that tells texts and stacks apart.
+// Mixes bytes into a hash that distinguishes texts and stacks.
 uint64_t undead_hash(const void *bytes, size_t size, uint64_t seed);
 
 #pragma GCC visibility pop

@@ -25,7 +25,7 @@ static inline const uint8_t *undead_context_vectors(const ucontext_t *context, s
   return record + HEAD_BYTES;
 }
 
-// ptrace tells the thread pointer apart from the others: it stands behind them here.
+// ptrace separates the thread pointer from the others: it stands behind them here.
 typedef struct {
   struct user_regs_struct user;
   uint64_t tp;
