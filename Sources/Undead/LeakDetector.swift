@@ -4,9 +4,9 @@ import UndeadReport
 
 /// Finds Swift objects that leaked, in the process that asks.
 ///
-/// Recorded is from the first allocation on in test programs, under `undead run` and `undead test`, and in a process that
-/// is started with `UNDEAD=1` in its environment; in other programs from ``start()`` on, and with `UNDEAD=0` never. All
-/// functions may be called from any thread.
+/// In test programs, under `undead run` and `undead test`, and with `UNDEAD=1` in the environment, recording starts with
+/// the first allocation; in other programs with ``start()``. With `UNDEAD=0` nothing is recorded. All functions may be
+/// called from any thread.
 public enum LeakDetector {
   /// True while allocations are recorded.
   public static var isActive: Bool { undead_is_active() }
@@ -18,9 +18,8 @@ public enum LeakDetector {
 
   /// Starts recording allocations; does nothing if they are recorded already.
   ///
-  /// Memory that was allocated before is not known: whatever it refers to counts as alive, so no report is false, but
-  /// leaks may be missed, and reports say that they are not complete. `UNDEAD=1` in the environment of the process avoids
-  /// that.
+  /// What was allocated before is not known: all that it refers to counts as reachable. So no report is false, but
+  /// leaks may be missed, and reports are marked as incomplete. `UNDEAD=1` in the environment avoids that.
   ///
   /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
   public static func start() throws(UndeadError) {
