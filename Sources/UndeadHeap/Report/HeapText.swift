@@ -183,7 +183,10 @@ package struct HeapText {
   /// The parts of the resident memory; they add up to it.
   private func parts(_ verdict: MemoryVerdict) -> [(Int, String)] {
     func sum(_ kind: String) -> Int { report.memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.residentBytes } }
-    var parts = [(verdict.leakedBytes, "leaked: nothing leads to them"), (verdict.liveBytes, "in use: live blocks")]
+    var parts = [
+      (verdict.leakedBytes, "unreachable: leaked, or memory of C code that nothing names"),
+      (verdict.liveBytes, "in use: live blocks"),
+    ]
     if let trimmable = verdict.trimmableBytes, let pinned = verdict.pinnedBytes, let unused = verdict.unusedArenaBytes {
       parts += [
         (trimmable, "retained: free, and malloc_trim(0) would give them back"),

@@ -72,7 +72,39 @@ func lose(_ count: Int) {
   }
 }
 
+final class Feed: @unchecked Sendable {
+  let (stream, continuation) = AsyncStream<Int>.makeStream()
+}
+
+final class Model: @unchecked Sendable {
+  var number = 0
+  func follow(_ feed: Feed) {
+    Task.detached { [weak self] in for await number in feed.stream { self?.number += number } }
+  }
+  func count() {
+    Task.detached { [weak self] in
+      while true {
+        try? await Task.sleep(for: .seconds(3600))
+        self?.number += 1
+      }
+    }
+  }
+}
+
+func startTasks(_ count: Int, _ start: (Model) -> Void, keeps: Bool) {
+  for _ in 0..<count {
+    let model = Model()
+    start(model)
+    if keeps { kept.append(model) }
+  }
+}
+
 func work() {
+  func follow(_ model: Model) {
+    let feed = Feed()
+    kept.append(feed)
+    model.follow(feed)
+  }
   switch (CommandLine.arguments[1], CommandLine.arguments[2]) {
   case ("leak", "cycles"): lose(100_000)
   case ("leak", "raw"):
@@ -102,8 +134,13 @@ func work() {
     }
   case ("nothing", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("nothing", "large"): do { _ = (0..<20).map { [UInt8](repeating: UInt8($0), count: 10_000_000) } }
-  case ("nothing", "strings"): strings(300_000, share: 0)
   case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
+  case ("tasks", _):
+    startTasks(50, follow, keeps: false)
+    startTasks(30, { $0.count() }, keeps: false)
+    startTasks(10, follow, keeps: true)
+    startTasks(10, { $0.count() }, keeps: true)
+    sleep(1)
   default: fatalError("no such kind")
   }
 }
