@@ -79,7 +79,12 @@ import UndeadTestSupport
   @Test func tasksWhoseOwnersAreGone() async throws {
     let (outcome, directory) = try await run(
       """
-      start ./app tasks owners; $tool heap $program --format json -o tasks.json || exit 92
+      start ./app tasks owners
+      for look in $(seq 100); do  # until all of them wait
+        $tool heap $program > text
+        grep -q '(50 \u{D7} App.Model' text && grep -q '(30 \u{D7} App.Model' text && break
+      done
+      $tool heap $program --format json -o tasks.json || exit 92
       kill -9 $program; wait $program 2> /dev/null; true
       """)
     try #require(outcome.ending == .exit(0), "\(outcome.errors)")

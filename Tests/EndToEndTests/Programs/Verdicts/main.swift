@@ -140,7 +140,6 @@ func work() {
     startTasks(30, { $0.count() }, keeps: false)
     startTasks(10, follow, keeps: true)
     startTasks(10, { $0.count() }, keeps: true)
-    sleep(1)
   default: fatalError("no such kind")
   }
 }
