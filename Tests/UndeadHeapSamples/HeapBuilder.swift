@@ -52,6 +52,7 @@ package struct HeapBuilder {
   package var roots: [HeapFile.Root] = []
   var rootEdges: [(root: Root, block: Block)] = []
   package var memory: [HeapFile.MemoryLine] = []
+  package var malloc: [HeapFile.MallocPart] = []
   package var generations: [HeapFile.Generation] = []
   package var waits: [HeapFile.Wait] = []
   package var census: [HeapFile.CensusLine] = []

@@ -26,6 +26,7 @@ extension HeapBuilder {
     sections.append((.heapRoots, Self.entries(roots, Self.write)))
     sections.append((.heapRootEdges, streams.rootEdges()))
     sections.append((.heapMemory, Self.entries(memory, Self.write)))
+    sections.append((.heapMalloc, Self.entries(malloc) { $0.u64($1.low, $1.high, $1.kind) }))
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
     sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack) }))
     sections.append((.census, Self.entries(census, Self.write)))

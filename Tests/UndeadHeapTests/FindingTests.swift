@@ -251,6 +251,24 @@ import UndeadReport
     #expect(try texts(recordedFromTheStart: false).isEmpty)
   }
 
+  /// A task that waits, whose closure captured an object weakly.
+  @Test(arguments: [true, false]) func tasksOfDeadOwners(_ ownerIsDead: Bool) throws {
+    var heap = HeapBuilder()
+    let task = heap.object("Task", size: 320, kind: .task, isOfProgram: false)
+    let context = heap.object("box of weak App.Owner", size: 32, kind: .context)
+    heap.link(task, "operation", context, closure: .app("closure #1 in App.Owner.start()"))
+    let owner = heap.object(
+      "App.Owner", size: 48,
+      flags: ownerIsDead ? HeapFile.Shape.isDead | HeapFile.Shape.countUnknown : 0)
+    heap.link(context, "captured App.Owner", owner, strength: HeapFile.Strength.none)
+    heap.global("App.feed", holds: task)
+    if !ownerIsDead { heap.global("App.owner", holds: owner) }
+    let stack = heap.stack([.app("closure #1 in App.Owner.start()")])
+    let graph = try heap.file().graph()
+    heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
+    #expect(try texts(heap) == (ownerIsDead ? ["deadOwner 1 352 App.Owner"] : []))
+  }
+
   @Test func anOrdinaryHeapHasNone() throws {
     #expect(try texts(HeapFileTests.sample()).isEmpty)
     let heap = try GrowthTests.Server(sessions: 100, log: 10_000, requests: 500, framesOfConnection: 50).heap()

@@ -210,4 +210,26 @@ import UndeadReport
           sites: [.init(text: "App.handle(_:) at /app/server.swift:12", count: 5)])
       ])
   }
+
+  /// The process grows, and what is alive does not: malloc keeps what is free.
+  @Test(arguments: [true, false]) func residentMemory(_ blocksGrow: Bool) throws {
+    var series = CountSeries()
+    for second in 0..<60 {
+      let bytes = 1e6 + (blocksGrow ? 1e5 * Double(second) : 0)
+      var counts = TypeCounts(["App.Session": .init(count: 100, bytes: bytes)])
+      counts.amounts[TypeCounts.resident] = .init(bytes: 1e7 + 1e5 * Double(second))
+      series.add(counts, at: Double(second))
+    }
+    let rules = try ["resident>1MB/min", "resident>1GB/min", "resident", "1MB/h"].map { text throws in
+      try GrowthRule(text)
+    }
+    let findings = GrowthFindings(series, rules: rules)
+    #expect(findings.resident?.bytesGrow == true && findings.growsBesideBlocks == !blocksGrow)
+    #expect(!findings.types.contains { $0.name == TypeCounts.resident })
+    let broken = findings.broken.map(\.text)
+    #expect(broken == ["resident>1MB/min", "resident"] + (blocksGrow ? ["1MB/h"] : []))
+    let text = GrowthText.render(findings, GrowthOrigins([:]))
+    #expect(text.contains("Resident memory: +5.7 MB/min"))
+    #expect(text.contains("No block that is alive accounts for it") == !blocksGrow)
+  }
 }

@@ -21,6 +21,11 @@ static bool is_chunk_of_table(uintptr_t chunk, uintptr_t bins) {
   return size >= least && size <= least + 32;
 }
 
+static bool take(undead_glibc_heap *heap, uintptr_t block) {
+  undead_glibc_forget(block);
+  return undead_glibc_add_kept(heap, block);
+}
+
 // The length of a list, or -1 if it is none.
 static int64_t walk_list(cache_walk *walk, uintptr_t block, uintptr_t bin) {
   int64_t length = 0;
@@ -30,7 +35,7 @@ static int64_t walk_list(cache_walk *walk, uintptr_t block, uintptr_t bin) {
     uintptr_t key = undead_glibc_word(block + 8);
     if (!walk->key) walk->key = key;
     if (!key || key != walk->key) return -1;
-    if (walk->take) undead_glibc_forget(block);
+    if (walk->take && !take(walk->heap, block)) return -1;
   }
   return length;
 }
@@ -51,7 +56,7 @@ static bool walk_table(cache_walk *walk, uintptr_t table) {
     off += difference < 0 ? -difference : difference;
     walk->kept += (uint64_t)length;
   }
-  if (walk->take) undead_glibc_forget(table);
+  if (walk->take && !take(walk->heap, table)) return false;
   walk->tables++;
   return off <= 1;
 }

@@ -94,7 +94,7 @@ static bool unsee(void *unused, uintptr_t block, uint32_t *word) {
 void undead_glibc_start_again(undead_glibc_heap *heap) {
   undead_registry_each(unsee, NULL);
   heap->locked = false;
-  heap->area_count = heap->arenas = heap->heaps = heap->mapped = heap->caches = 0;
+  heap->area_count = heap->kept_count = heap->arenas = heap->heaps = heap->mapped = heap->caches = 0;
   heap->blocks = heap->free_chunks = heap->cached = 0;
 }
 #endif

@@ -19,6 +19,7 @@ typedef struct {
 // Says what does not fit and returns `result`.
 undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_result result, const char *what, uintptr_t at);
 bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high);
+bool undead_glibc_add_kept(undead_glibc_heap *heap, uintptr_t block);
 
 // What the registry says of a chunk's memory: it was seen as a block, or noted as free.
 bool undead_glibc_is_block(uintptr_t block);

@@ -10,16 +10,26 @@ undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_resu
   return result;
 }
 
+// Makes room for one entry more.
+static bool make_room(void **entries, uint32_t count, uint32_t *capacity, size_t size) {
+  if (count < *capacity) return true;
+  uint32_t larger = *capacity ? *capacity * 2 : 1024;
+  void *moved = undead_map_larger(*entries, *capacity * size, larger * size);
+  if (!moved) return false;
+  *entries = moved;
+  *capacity = larger;
+  return true;
+}
+
 bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high) {
-  if (heap->area_count == heap->area_capacity) {
-    uint32_t capacity = heap->area_capacity ? heap->area_capacity * 2 : 1024;
-    size_t bytes = heap->area_capacity * sizeof *heap->areas;
-    undead_glibc_area *larger = undead_map_larger(heap->areas, bytes, capacity * sizeof *larger);
-    if (!larger) return false;
-    heap->areas = larger;
-    heap->area_capacity = capacity;
-  }
-  heap->areas[heap->area_count++] = (undead_glibc_area){low, high, 0};
+  if (!make_room((void **)&heap->areas, heap->area_count, &heap->area_capacity, sizeof *heap->areas)) return false;
+  heap->areas[heap->area_count++] = (undead_glibc_area){.low = low, .high = high};
+  return true;
+}
+
+bool undead_glibc_add_kept(undead_glibc_heap *heap, uintptr_t block) {
+  if (!make_room((void **)&heap->kept, heap->kept_count, &heap->kept_capacity, sizeof *heap->kept)) return false;
+  heap->kept[heap->kept_count++] = block;
   return true;
 }
 

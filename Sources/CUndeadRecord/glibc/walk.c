@@ -60,7 +60,11 @@ undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_aren
                                       uintptr_t *end) {
   if (!undead_glibc_walk(heap, arena, low, limit, take_chunk, end))
     return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the chunks of an arena of malloc's do not follow each other", low);
-  return undead_glibc_add_area(heap, low, *end) ? UNDEAD_GLIBC_OK : UNDEAD_GLIBC_NO_MEMORY;
+  if (!undead_glibc_add_area(heap, low, *end)) return UNDEAD_GLIBC_NO_MEMORY;
+  undead_glibc_area *area = &heap->areas[heap->area_count - 1];
+  area->chunks = true;
+  if (arena->top >= low && arena->top < *end) area->top = arena->top;
+  return UNDEAD_GLIBC_OK;
 }
 
 // Others that asked sbrk for memory have some between two parts of ours.

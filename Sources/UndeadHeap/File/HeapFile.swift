@@ -16,6 +16,8 @@ package final class HeapFile {
   package let places: [Place]
   package let roots: [Root]
   package let memory: [MemoryLine]
+  /// How glibc's malloc has cut up its memory; empty for other allocators.
+  package let malloc: [MallocPart]
   package let generations: [Generation]
   package let waits: [Wait]
   /// Empty if allocations were not sampled.
@@ -76,6 +78,7 @@ package final class HeapFile {
       places = try reader.places()
       roots = try reader.roots()
       memory = try reader.memory()
+      malloc = try reader.malloc()
       generations = try reader.generations()
       waits = try reader.waits(shapes: shapes.count)
       allocations = try reader.allocations()
@@ -209,6 +212,16 @@ private struct HeapSectionReader {
     try entries(.heapMemory) { (entry) throws(SnapshotError) in
       HeapFile.MemoryLine(
         name: try string(entry, 0), kind: entry.u32(4), resident: entry.u64(8), reserved: entry.u64(16))
+    }
+  }
+
+  func malloc() throws(SnapshotError) -> [HeapFile.MallocPart] {
+    try entries(.heapMalloc) { (entry) throws(SnapshotError) in
+      let part = HeapFile.MallocPart(low: entry.u64(0), high: entry.u64(8), kind: entry.u64(16))
+      guard part.low < part.high, part.high <= Self.largestBlock << 1 else {
+        throw SnapshotError(.damaged, byte: entry.offset, "memory of malloc from \(part.low) to \(part.high) is meant")
+      }
+      return part
     }
   }
 

@@ -1,7 +1,14 @@
 import UndeadReport
 
-/// Timers and sources whose owners are dead, and those that alone keep the object that has them.
+/// Timers, sources and tasks whose owners are dead, and those that alone keep the object that has them.
 enum DeadOwners {
+  /// What runs the handler.
+  private enum Runner: String {
+    case timer
+    case source = "dispatch source"
+    case task
+  }
+
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
     ofDead(heap) + givenUp(heap)
   }
@@ -13,7 +20,7 @@ enum DeadOwners {
   private static let mostSteps = 8
 
   private struct Key: Hashable {
-    var isTimer: Bool
+    var runner: Runner
     var function: UInt64
     var owner: String
   }
@@ -22,7 +29,12 @@ enum DeadOwners {
   private static func ofDead(_ heap: LoadedHeap) -> [HeapFindingDraft] {
     let graph = heap.graph
     let isContext = heap.types.groups.map { $0.kind == .context }
-    let firing = heap.types.groups.map { timers.contains($0.name) ? 1 : sources.contains($0.name) ? 2 : 0 }
+    var runners = heap.types.groups.map {
+      timers.contains($0.name) ? Runner.timer : sources.contains($0.name) ? .source : nil
+    }
+    for wait in heap.file.waits where wait.stack != Snapshot.none {
+      runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task
+    }
     // The owner of a weak reference may be in memory from before recording, and look like one that is gone.
     let knowsAll = !heap.file.roots.contains { $0.kind == HeapFile.Root.beforeRecording }
     var tally = PlaceTally<Key>()
@@ -31,25 +43,25 @@ enum DeadOwners {
         continue
       }
       var (next, function, steps) = (block, UInt64(0), 0)
-      while heap.paths.edge[next] != HeapPaths.none, firing[heap.group(next)] == 0, steps < mostSteps {
+      while heap.paths.edge[next] != HeapPaths.none, runners[heap.group(next)] == nil, steps < mostSteps {
         if function == 0 { function = graph.place(Int(heap.paths.edge[next])).function }
         next = Int(heap.paths.holder[next])
         steps += 1
       }
-      guard firing[heap.group(next)] != 0 else { continue }
-      let isTimer = firing[heap.group(next)] == 1
-      tally.add(
-        Key(isTimer: isTimer, function: function, owner: owner), block, bytes: heap.dominators.retained[next])
+      guard let runner = runners[heap.group(next)] else { continue }
+      tally.add(Key(runner: runner, function: function, owner: owner), block, bytes: heap.dominators.retained[next])
     }
     return tally.entries.map { key, entry in
-      let what = key.isTimer ? "timer" : "dispatch source"
+      let what = key.runner.rawValue
+      let (one, many) = key.runner == .task ? ("waits", "wait") : ("fires", "fire")
       return HeapFindingDraft(
         kind: .deadOwner,
         title: entry.objects == 1
-          ? "a \(what) fires for an object that is dead" : "\(what)s fire for objects that are dead",
+          ? "a \(what) \(one) for an object that is dead" : "\(what)s \(many) for objects that are dead",
         objects: entry.objects, bytes: entry.bytes, block: entry.block, type: key.owner,
         advice:
-          "call \(key.isTimer ? "invalidate()" : "cancel()") when the owner goes away, in its deinit at the latest")
+          "call \(key.runner == .timer ? "invalidate()" : "cancel()") when the owner goes away, in its deinit at the latest"
+      )
     }
   }
 

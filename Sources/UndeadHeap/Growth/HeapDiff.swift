@@ -116,6 +116,8 @@ package struct HeapDiff: Codable, Sendable, Equatable {
   /// True if both files are of one process.
   package var sameProcess: Bool
   package var turnover: Turnover?
+  /// What the resident memory did; only where both files are of one process and say where it is.
+  package var verdict: MemoryVerdict?
   /// What grew, by container; the worst first.
   package var growth: [Growth]
   /// All types of which there is more or less than before, those that grew most first.

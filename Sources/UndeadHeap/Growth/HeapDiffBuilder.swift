@@ -50,12 +50,23 @@ struct HeapDiffBuilder {
     var diff = HeapDiff(
       tool: tool, process: LeakReport.Process(after), before: Self.moment(old), after: Self.moment(new),
       sameProcess: isSameProcess, growth: [], types: [], notes: Self.notes(before, after))
-    if let pairing { diff.turnover = .init(came: pairing.cameCount, went: pairing.wentCount) }
+    if let pairing {
+      diff.turnover = .init(came: pairing.cameCount, went: pairing.wentCount)
+      diff.verdict = verdict(symbolizer)
+    }
     let growth = GrowthBuilder(old, new, names, groups, byKey, pairing)
     diff.growth = growth.build(&sites)
     diff.types = types(&sites)
     diff.notes += sites.notes
     return diff
+  }
+
+  private func verdict(_ symbolizer: Symbolizer?) -> MemoryVerdict? {
+    func verdict(_ side: GrowthSide) -> MemoryVerdict? {
+      MemoryVerdict(side.heap, symbols: HeapSymbols(side.heap, symbolizer))
+    }
+    guard let before = verdict(old), let after = verdict(new) else { return nil }
+    return after.since(before, resident: (old.heap.file.residentBytes, new.heap.file.residentBytes))
   }
 
   private mutating func tally(_ side: GrowthSide, isAfter: Bool) {

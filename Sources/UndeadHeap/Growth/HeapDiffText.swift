@@ -59,6 +59,10 @@ package enum HeapDiffText {
     } else {
       lines.append("Two runs: types and sites are matched by their names.")
     }
+    if let verdict = diff.verdict {
+      lines.append("\(verdict.sentence)")
+      lines.append("  advice: \(verdict.advice)")
+    }
     if diff.growth.isEmpty { lines.append("Nothing grew.") }
     return lines
   }

@@ -18,6 +18,8 @@ package struct HeapReport: Codable, Sendable, Equatable {
   package var generations: [GenerationRow]
   /// The parts of the process's memory; their resident bytes add up to those of the summary.
   package var memory: [MemoryRow]
+  /// Where the resident memory is, and what to do; nil where that is not known, or a type or address was asked for.
+  package var verdict: MemoryVerdict?
   /// What is worth a look, the most bytes first; none where a type or address was asked for.
   package var findings: [HeapFinding] = []
   /// Of the type or address that was asked for.

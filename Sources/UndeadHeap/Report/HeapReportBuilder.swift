@@ -72,7 +72,10 @@ extension HeapReport {
     if options.includesSites {
       sites = HeapSites.rows(heap, &tables, symbols, least: least, top: options.top ?? 200)
     }
-    if options.subject == nil { findings = HeapFinding.findings(in: heap, symbols) }
+    if options.subject == nil {
+      verdict = MemoryVerdict(heap, symbols: symbols)
+      findings = HeapFinding.findings(in: heap, symbols)
+    }
     summary.notes += symbols.notes
   }
 

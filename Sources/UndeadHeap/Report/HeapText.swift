@@ -32,9 +32,9 @@ package struct HeapText {
       text.add(detail)
     } else {
       text.addHeading()
+      text.addVerdict()
       text.addTable(view, rows)
       text.lines += FindingsText.lines(report.findings, options)
-      text.addMemory()
       text.addNotes()
       text.lines.append(text.summary)
     }
@@ -162,22 +162,58 @@ package struct HeapText {
 
   // MARK: Memory
 
-  private mutating func addMemory() {
-    guard report.summary.residentBytes > 0, !report.memory.isEmpty else { return }
+  private static let wrap = 100
+  private static let pinRows = 5
+
+  private mutating func addVerdict() {
+    guard let verdict = report.verdict else { return }
+    lines.append(PathText.heading("\(verdict.sentence)"))
+    for (number, row) in StackText.wrapped(verdict.advice, width: Self.wrap).enumerated() {
+      lines.append("  \(number == 0 ? "advice: " : "        ")\(TextLine(row))")
+    }
+    lines.append("")
     lines.append("  \(HeapNumber.right(Quantity.bytes(report.summary.residentBytes), 10))  resident memory, of which")
-    for (kind, words) in Self.memoryWords {
-      let rows = report.memory.filter { $0.kind == kind }
-      let bytes = rows.reduce(0) { $0 &+ $1.residentBytes }
-      guard bytes > 0 else { continue }
-      var text = words
-      if kind == "files", rows.count > 1 { text = "\(rows.count) files: \(words)" }
-      lines.append("  \(HeapNumber.right(Quantity.bytes(bytes), 10))  \(text)")
+    for (bytes, words) in parts(verdict) where bytes > 0 {
+      lines.append("  \(HeapNumber.right(Quantity.bytes(bytes), 10))  \(words)")
+    }
+    lines.append("")
+    addPins(verdict)
+  }
+
+  /// The parts of the resident memory; they add up to it.
+  private func parts(_ verdict: MemoryVerdict) -> [(Int, String)] {
+    func sum(_ kind: String) -> Int { report.memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.residentBytes } }
+    var parts = [
+      (verdict.leakedBytes, "unreachable: leaked, or memory of C code that nothing names"),
+      (verdict.liveBytes, "in use: live blocks"),
+    ]
+    if let trimmable = verdict.trimmableBytes, let pinned = verdict.pinnedBytes, let unused = verdict.unusedArenaBytes {
+      parts += [
+        (trimmable, "retained: free, and malloc_trim(0) would give them back"),
+        (unused, "retained: the free ends of threads' arenas, which malloc gives back to nobody"),
+        (pinned, "pinned: free, but on pages that living blocks keep"),
+        (verdict.mallocFreeBytes - trimmable - unused - pinned, "other free memory and overhead of malloc"),
+      ]
+    } else {
+      parts.append((verdict.mallocFreeBytes, "free in malloc, and its overhead"))
+    }
+    return parts + Self.memoryWords.map { (sum($0.kind), $0.words) }
+  }
+
+  private mutating func addPins(_ verdict: MemoryVerdict) {
+    guard verdict.kind == .pinned || verdict.kind == .retained, (verdict.pinnedBytes ?? 0) >= 1 << 20 else { return }
+    lines.append(PathText.heading("pinned by"))
+    for pin in verdict.pinnedBy.prefix(Self.pinRows) {
+      let site =
+        ReportText.site(pin.allocation).map { " allocated in \(PathText.place($0, options))" as TextLine } ?? ""
+      lines.append(
+        "  \(HeapNumber.right(Quantity.bytes(pin.pinnedBytes), 10))  \(Quantity.grouped(pin.count)) \u{D7} \(type(pin.type)) on "
+          + "\(Quantity.grouped(pin.pages)) pages\(site)")
     }
     lines.append("")
   }
 
   private static let memoryWords: [(kind: String, words: String)] = [
-    ("liveBlocks", "live blocks"), ("mallocFree", "free in malloc, and its overhead"),
     ("files", "code and data of the program and its libraries"), ("mapped", "memory that the program mapped itself"),
     ("stacks", "stacks of threads"), ("other", "other"), ("undead", "Undead's own"),
   ]

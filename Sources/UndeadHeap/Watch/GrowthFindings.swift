@@ -25,6 +25,8 @@ package struct GrowthFindings: Sendable, Equatable {
   package var types: [TypeGrowth] = []
   /// All memory together; nil if too little was seen.
   package var all: TypeGrowth?
+  /// Resident memory; nil if too little was seen, or it is not known.
+  package var resident: TypeGrowth?
   /// Seconds between the first and the last census.
   package var watched: Double
   /// Seconds at the start that were not judged.
@@ -69,7 +71,7 @@ package struct GrowthFindings: Sendable, Equatable {
     for name in series.names {
       let amounts = Array(series.amounts(of: name)[from...])
       let changes = amounts.contains { $0 != amounts[0] }
-      if changes || name == TypeCounts.all { candidates.append((name, amounts)) }
+      if changes || Self.totals.contains(name) { candidates.append((name, amounts)) }
     }
     // A name stands for two questions.
     let growths = candidates.compactMap { candidate in
@@ -78,17 +80,23 @@ package struct GrowthFindings: Sendable, Equatable {
         now: series.newest?.amounts[candidate.name] ?? TypeCounts.Amount())
     }
     all = growths.first { $0.name == TypeCounts.all }
+    resident = growths.first { $0.name == TypeCounts.resident }
     let own = series.newest?.programTypes ?? []
     func rank(_ growth: TypeGrowth) -> (Int, Double, Double) {
       (own.contains(growth.name) ? 1 : 0, growth.bytes.slope, growth.count.slope)
     }
-    types = growths.filter { $0.grows && $0.name != TypeCounts.all }
+    types = growths.filter { $0.grows && !Self.totals.contains($0.name) }
       .sorted { a, b in rank(a) == rank(b) ? a.name < b.name : rank(a) > rank(b) }
     broken = rules.compactMap { rule in
-      let names = (types + [all].compactMap(\.self)).filter(rule.isBroken).map(\.name)
+      let names = (types + [all, resident].compactMap(\.self)).filter(rule.isBroken).map(\.name)
       return names.isEmpty ? nil : BrokenRule(text: rule.text, types: names)
     }
   }
+
+  private static let totals: Set = [TypeCounts.all, TypeCounts.resident]
+
+  /// True if the process grows, and its blocks do not.
+  package var growsBesideBlocks: Bool { resident?.bytesGrow == true && all?.bytesGrow == false }
 
   private static func growth(
     of name: String, _ amounts: [TypeCounts.Amount], _ times: [Double], questions: Int, now: TypeCounts.Amount

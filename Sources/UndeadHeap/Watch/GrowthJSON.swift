@@ -32,6 +32,8 @@ package enum GrowthJSON {
     var judged: Bool
     var types: [Growth]
     var all: Growth?
+    /// Its counts are 0.
+    var resident: Growth?
     var brokenRules: [Rule]
     var notes: [String]
 
@@ -44,6 +46,7 @@ package enum GrowthJSON {
       judged = findings.isJudged
       types = findings.types.map { Growth($0, origins.origins[$0.name]) }
       all = findings.all.map { Growth($0, nil) }
+      resident = findings.resident.map { Growth($0, nil) }
       brokenRules = findings.broken.map { Rule(rule: $0.text, types: $0.types) }
       self.notes = notes
     }

@@ -3,7 +3,8 @@
 /// - `any`: anything that grows;
 /// - `10MB/h`, `1000/min`: all memory grows by more than that, in bytes or in blocks;
 /// - `App.Session>100/min`, `App.*>1MB/h`: a type whose name is matched grows by more than that;
-/// - `App.Session`: it grows at all.
+/// - `App.Session`: it grows at all;
+/// - `resident>10MB/h`: the resident memory of the process grows by more than that.
 ///
 /// `*` stands for any characters; the module may be left out. Units are B, KB, MB and GB (1 KB is 1024 bytes), or none for
 /// objects; times are s, min, h and d. Growth is more than a rate if all of its interval is.
@@ -35,6 +36,8 @@ package struct GrowthRule: Sendable, Equatable {
           "'\(text)' is no rule for growth; write for example 'any', '10MB/h', 'App.Session>100/min' or 'App.*>0/h'")
     }
   }
+
+  private static let resident = "resident"
 
   private typealias Rate = (most: Double, isBytes: Bool)
 
@@ -70,7 +73,9 @@ package struct GrowthRule: Sendable, Equatable {
 
   /// True if the growth breaks the rule.
   func isBroken(by growth: TypeGrowth) -> Bool {
-    if let pattern {
+    if pattern == Self.resident || growth.name == TypeCounts.resident {
+      guard pattern == Self.resident, growth.name == TypeCounts.resident else { return false }
+    } else if let pattern {
       guard growth.name != TypeCounts.all || pattern == "*" else { return false }
       guard pattern == "*" || Glob.matches(pattern, growth.name) else { return false }
     } else if growth.name != TypeCounts.all {

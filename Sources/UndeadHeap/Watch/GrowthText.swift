@@ -18,7 +18,16 @@ package enum GrowthText {
       lines += origin.sites.map { "    allocated at \($0.text): \(Quantity.grouped($0.count))" }
       lines.append("")
     }
-    if let all = findings.all { lines += [TextLine(summary(of: all)), ""] }
+    if let all = findings.all {
+      lines.append(TextLine(summary(of: all)))
+      if let resident = findings.resident { lines.append(TextLine(summary(ofResident: resident))) }
+      if findings.growsBesideBlocks {
+        lines.append(
+          "  No block that is alive accounts for it: 'undead heap PID' says what does (free memory that malloc keeps, stacks, files)"
+        )
+      }
+      lines.append("")
+    }
     lines += findings.broken.map { "rule '\($0.text)' is broken: \($0.types.joined(separator: ", "))" }
     lines += notes.map { "note: \($0)" }
     if !findings.broken.isEmpty || !notes.isEmpty { lines.append("") }
@@ -47,6 +56,11 @@ package enum GrowthText {
     guard all.grows else { return "All memory: no certain growth; now \(now(all))" }
     let rate = all.bytesGrow ? Rate.bytes.text(all.bytes) : "\(Rate.objects.text(all.count)) blocks"
     return "All memory: \(rate); now \(now(all))"
+  }
+
+  private static func summary(ofResident resident: TypeGrowth) -> String {
+    let rate = resident.bytesGrow ? Rate.bytes.text(resident.bytes) : "no certain growth"
+    return "Resident memory: \(rate); now \(Quantity.bytes(resident.now.bytes))"
   }
 
   private static func now(_ type: TypeGrowth) -> String {

@@ -23,6 +23,8 @@ package struct TypeCounts: Sendable, Equatable {
 
   /// The line for all that is alive.
   package static let all = "all memory"
+  /// The line for the resident memory of the process, where it is known; it has no count.
+  package static let resident = "resident memory"
   /// The line for what has no type: memory of C code, and raw memory of Swift code.
   package static let untyped = "memory without a type"
 

@@ -6,10 +6,12 @@ import UndeadSystem
 struct HeapOverview {
   private let heap: LoadedHeap
   private let report: LeakReport
+  private let verdict: MemoryVerdict?
 
-  init(_ heap: LoadedHeap, _ report: LeakReport) {
+  init(_ heap: LoadedHeap, _ report: LeakReport, _ verdict: MemoryVerdict?) {
     self.heap = heap
     self.report = report
+    self.verdict = verdict
   }
 
   func write(to html: inout HTML) {
@@ -108,6 +110,7 @@ struct HeapOverview {
             ])
         }
       }
+      if let verdict { html.element("p", text: "\(verdict.sentence). \(verdict.advice).") }
       html.element("ul", ["class": "legend"]) { html in
         for part in parts {
           html.element("li") { html in

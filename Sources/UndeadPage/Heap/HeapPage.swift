@@ -36,7 +36,7 @@ package enum HeapPage {
     return page.document { html in
       html.element("main", ["class": "heap"]) { html in
         html.line()
-        HeapOverview(heap, report).write(to: &html)
+        HeapOverview(heap, report, MemoryVerdict(heap, symbols: symbols)).write(to: &html)
         HeapFindingsView(findings, plain).write(to: &html)
         HeapTablesView(heap, tables, names, plain).write(types: folded, tree: tree, to: &html)
         leaks(report, plain, &html)

@@ -16,6 +16,7 @@ package enum SnapshotFormat {
     case heapGraph, heapShapes, heapSites, heapPlaces, heapRoots, heapRootEdges, heapMemory, heapGenerations, census
     case heapWaits, allocations
     case refuted = 36
+    case heapMalloc
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -25,7 +26,7 @@ package enum SnapshotFormat {
       case .metadata, .stacks, .frames, .heapWaits: 8
       case .counters, .suspects, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations, .heapSites:
         16
-      case .types, .watched, .heapRoots, .heapMemory, .census: 24
+      case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
       case .refuted: 64
       case .modules, .nodes, .edges, .paths, .allocations: 40

@@ -36,7 +36,10 @@ struct MemoryGauge {
   }
 
   /// What the process itself has in memory; 0 if it has ended.
-  func resident() -> UInt64 { Self.field("VmRSS", in: "/proc/\(pid)/status") ?? 0 }
+  func resident() -> UInt64 { Self.resident(of: pid) }
+
+  /// What a process itself has in memory; 0 if it has ended.
+  static func resident(of pid: pid_t) -> UInt64 { field("VmRSS", in: "/proc/\(pid)/status") ?? 0 }
 
   /// The fullest of all that limit the process; nil if nothing can be read.
   func use() -> MemoryUse? {

@@ -19,7 +19,10 @@ struct ProcessCounter {
     let file = try ask(.census)
     defer { file.remove() }
     do {
-      return try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
+      var counts = try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
+      let resident = MemoryGauge.resident(of: pid)
+      if resident > 0 { counts.amounts[TypeCounts.resident] = TypeCounts.Amount(bytes: Double(resident)) }
+      return counts
     } catch {
       throw .failure("the census of process \(pid) cannot be read: \(error)")
     }

@@ -129,6 +129,13 @@ static void note_blocks(memory_map *map) {
   }
 }
 
+// Parts of arenas without a block are malloc's, too.
+static void note_part(void *context, undead_glibc_area part, bool main) {
+  (void)main;
+  mapping *entry = mapping_of(context, part.low);
+  if (entry && !entry->file) entry->malloc = true;
+}
+
 static void note_stacks(memory_map *map) {
   for (uint32_t i = 0; i < map->graph->root_count; i++) {
     const undead_graph_root *root = &map->graph->roots[i];
@@ -204,6 +211,7 @@ void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) 
   if (undead_smaps_each_line(visit_line, &map)) {
     note_own(&map);
     note_blocks(&map);
+    undead_malloc_parts_each(note_part, &map);
     note_stacks(&map);
     tell_all(&map);
   }

@@ -259,6 +259,7 @@ static void write_all(heap_names *names) {
   write_roots(names);
   write_generations(names);
   undead_heap_memory_write(names->writer, names->graph);
+  undead_heap_malloc_write(names->writer);
 }
 
 void undead_heap_sections_write(undead_writer *writer, const undead_check *check) {

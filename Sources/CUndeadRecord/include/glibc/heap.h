@@ -18,6 +18,8 @@ typedef enum {
 typedef struct {
   uintptr_t low, high;
   uintptr_t chunk;    // the one that has this mapping for itself; 0 if there is none
+  uintptr_t top;      // the arena's, if it lies here: what was never handed out, or came back to its end; 0 otherwise
+  bool chunks;        // all of it are chunks of an arena, up to the top or a fence
 } undead_glibc_area;
 
 typedef struct {
@@ -32,6 +34,8 @@ typedef struct {
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables
   uint32_t area_count, area_capacity;
   uint32_t main_areas;               // the first ones, of the main arena
+  uintptr_t *kept;                   // blocks that threads keep for themselves: free, but in use for their neighbours
+  uint32_t kept_count, kept_capacity;
   bool locked;                       // an arena was
   bool without_fast_bins;            // glibc 2.43 or newer
   uint32_t arenas, heaps, mapped, caches;

@@ -8,6 +8,7 @@
 #include "platform/system/read_text.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
+#include "scan/arenas.h"
 #include "scan/blocks/arenas_internal.h"
 #include "world/images.h"
 #include "platform/processor/processor.h"
@@ -140,6 +141,17 @@ static uintptr_t find_main_bins(void) {
       if (are_bins(at)) return at;
   }
   return 0;
+}
+
+void undead_arenas_each(undead_arena_visitor visit, void *context) {
+  uintptr_t bins = find_main_bins(), head = bins ? find_head(bins) : 0;
+  if (!head) return;
+  visit(context, bins - head, word_at(bins - BINS_TO_TOP), true);
+  uintptr_t at = word_at(bins + BINS_TO_NEXT);
+  for (uint32_t count = 0; at != bins - head && count < MOST_ARENAS && is_arena(at, head); count++) {
+    visit(context, at, word_at(at + head - BINS_TO_TOP), false);
+    at = word_at(at + head + BINS_TO_NEXT);
+  }
 }
 
 static uintptr_t bins_of_cache(void) { return layout.lists == CACHE_BINS_SINCE_2_42 * 2 ? CACHE_BINS_SINCE_2_42 : CACHE_BINS; }

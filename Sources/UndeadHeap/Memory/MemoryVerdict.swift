@@ -1,0 +1,179 @@
+import UndeadReport
+import UndeadSystem
+
+/// Where the resident memory of a process is, and what to do about the largest part that somebody can do something about.
+package struct MemoryVerdict: Codable, Sendable, Equatable {
+  /// What the largest part is that is worth a look.
+  package enum Kind: String, Codable, Sendable, CaseIterable {
+    /// Nothing leads to it.
+    case leak
+    /// It is reachable, and grows: only known from two moments.
+    case growth
+    /// Free, and malloc keeps it.
+    case retained
+    /// Free, but on pages that living blocks keep.
+    case pinned
+    case nothing
+  }
+
+  /// A type whose blocks keep pages that are free but for them.
+  package struct Pin: Codable, Sendable, Hashable {
+    package var type: String
+    package var count: Int
+    package var pages: Int
+    /// Free bytes on these pages.
+    package var pinnedBytes: Int
+    package var allocation: LeakReport.Backtrace
+  }
+
+  package var kind: Kind
+  /// What was found, in one sentence.
+  package var sentence: String
+  /// What can be done, in one sentence.
+  package var advice: String
+  /// Resident bytes of blocks that something leads to.
+  package var liveBytes: Int
+  package var leakedBytes: Int
+  /// What is free in malloc, and its overhead.
+  package var mallocFreeBytes: Int
+  /// What `malloc_trim(0)` would give back; nil if the allocator's own tables are not known.
+  package var trimmableBytes: Int?
+  /// The unused ends of threads' arenas, which nothing gives back; nil likewise.
+  package var unusedArenaBytes: Int?
+  /// Free bytes on pages that blocks keep; nil likewise.
+  package var pinnedBytes: Int?
+  /// The worst first.
+  package var pinnedBy: [Pin]
+}
+
+extension MemoryVerdict {
+  /// Below this nothing is worth a word.
+  private static let leastBytes = 1 << 20
+  private static let mostPins = 10
+
+  /// The verdict on a heap; nil if the resident size is not known.
+  package init?(_ heap: LoadedHeap, symbols: HeapSymbols) {
+    let file = heap.file
+    let unreachable = Int(clamping: heap.dominators.retained[heap.dominators.nodes.unreachable])
+    let resident = file.residentBytes
+    guard resident > 0, !file.memory.isEmpty else { return nil }
+    func sum(_ kind: UInt32) -> Int {
+      Int(clamping: file.memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.resident })
+    }
+    let free = sum(HeapFile.MemoryLine.mallocFree)
+    let live = sum(HeapFile.MemoryLine.liveBlocks)
+    let leaked = min(unreachable, live)
+    let pages = file.malloc.isEmpty ? nil : MallocPages(heap)
+    let trimmable = pages.map { min(Int(clamping: $0.trimmableBytes), free) }
+    let unused = pages.map { min(Int(clamping: $0.topBytes), free - trimmable!) }
+    let pinned = pages.map { min(Int(clamping: $0.pinnedBytes), free - trimmable! - unused!) }
+
+    let least = max(Self.leastBytes, resident / 20)
+    var candidates: [(kind: Kind, bytes: Int)] = [
+      (.retained, trimmable.map { $0 + unused! } ?? free), (.pinned, pinned ?? 0),
+    ]
+    candidates = candidates.filter { $0.bytes >= least }
+    if leaked >= least || Self.hasUnreachableObjects(heap) { candidates.append((.leak, leaked)) }
+    let kind = candidates.max { $0.bytes < $1.bytes }?.kind ?? .nothing
+
+    self.init(
+      kind: kind, sentence: "", advice: "", liveBytes: live - leaked, leakedBytes: leaked, mallocFreeBytes: free,
+      trimmableBytes: trimmable, unusedArenaBytes: unused, pinnedBytes: pinned,
+      pinnedBy: pages.map { Self.pins($0, heap, symbols) } ?? [])
+    sentence = sentence(of: resident)
+    advice = advice(arenas: pages?.arenas ?? 0)
+  }
+
+  /// True if objects of the program's types are lost, however few bytes they have.
+  private static func hasUnreachableObjects(_ heap: LoadedHeap) -> Bool {
+    (0..<heap.graph.count).contains { block in
+      !heap.graph.shape(block).has(HeapFile.Shape.reached) && heap.types.groups[heap.group(block)].role == .program
+    }
+  }
+
+  private static func pins(_ pages: MallocPages, _ heap: LoadedHeap, _ symbols: HeapSymbols) -> [Pin] {
+    let worst = pages.pins.sorted { a, b in
+      (b.value.bytes, a.value.block) < (a.value.bytes, b.value.block)
+    }.prefix { $0.value.bytes >= pages.pinnedBytes / 100 }.prefix(mostPins)
+    symbols.prepare(stacks: worst.map { heap.graph.stack($0.value.block) }, functions: [])
+    return worst.map { pin, pinned in
+      Pin(
+        type: heap.types.groups[pin.group].name, count: pinned.blocks, pages: pinned.pages,
+        pinnedBytes: Int(clamping: pinned.bytes), allocation: symbols.backtrace(heap.graph.stack(pinned.block)))
+    }
+  }
+
+  private func sentence(of resident: Int) -> String {
+    let (all, free) = (Quantity.bytes(resident), Quantity.bytes(mallocFreeBytes))
+    switch kind {
+    case .leak: return "\(Quantity.bytes(leakedBytes)) of \(all) are leaked: nothing leads to them"
+    case .growth: return "\(Quantity.bytes(liveBytes)) of \(all) are in use, and grow"
+    case .retained:
+      guard let trimmableBytes, let unusedArenaBytes else {
+        return "\(free) of \(all) are free, but the allocator keeps them"
+      }
+      let kept = Quantity.bytes(trimmableBytes + unusedArenaBytes)
+      let trim =
+        unusedArenaBytes < Self.leastBytes
+        ? "would give them back"
+        : trimmableBytes < Self.leastBytes
+          ? "would not give them back" : "would give \(Quantity.bytes(trimmableBytes)) back"
+      return "\(kept) of \(all) are free, but malloc keeps them: malloc_trim(0) \(trim)"
+    case .pinned:
+      return "\(Quantity.bytes(pinnedBytes ?? 0)) of \(all) are free, but lie on pages that living blocks keep"
+    case .nothing:
+      return "\(Quantity.bytes(liveBytes)) of \(all) are in use, \(free) are free in malloc: neither leaked nor wasted"
+    }
+  }
+
+  private func advice(arenas: Int) -> String {
+    switch kind {
+    case .leak: return "'undead leaks' shows the types, and the field or cycle of each"
+    case .growth: return "what grows is listed below, by field: limit it, or remove what is no longer needed"
+    case .retained:
+      guard let trimmableBytes, let unusedArenaBytes else { return "its own statistics tell when it gives memory back" }
+      var ways: [String] = []
+      if trimmableBytes >= Self.leastBytes { ways.append("call malloc_trim(0) after a burst") }
+      if arenas > 2 || unusedArenaBytes >= Self.leastBytes {
+        ways.append(
+          "start the program with MALLOC_ARENA_MAX=2 (\(arenas) arenas are in use, and each keeps its free end)")
+      }
+      return "\(ways.joined(separator: ", or ")); if the next burst needs the memory again, leave it"
+    case .pinned:
+      let what = pinnedBy.first.map { Number.readable($0.type) } ?? "what survives"
+      return "allocate \(what) before the burst or copy it after it, so that survivors lie together; fewer arenas "
+        + "(MALLOC_ARENA_MAX=2), or an allocator that groups by size, keep fewer pages"
+    case .nothing: return "nothing has to be done"
+    }
+  }
+
+  /// What the resident memory did between two moments.
+  ///
+  /// - Parameters:
+  ///   - old: the verdict on the first moment.
+  ///   - resident: bytes at each of the two.
+  func since(_ old: MemoryVerdict, resident: (before: Int, after: Int)) -> MemoryVerdict {
+    func retained(_ verdict: MemoryVerdict) -> Int {
+      verdict.trimmableBytes.map { $0 + (verdict.unusedArenaBytes ?? 0) } ?? verdict.mallocFreeBytes
+    }
+    let parts: [(kind: Kind, bytes: Int, words: String)] = [
+      (.growth, liveBytes - old.liveBytes, "in use"), (.leak, leakedBytes - old.leakedBytes, "leaked"),
+      (.retained, retained(self) - retained(old), "free, but kept by malloc"),
+      (.pinned, (pinnedBytes ?? 0) - (old.pinnedBytes ?? 0), "free, but on pages that living blocks keep"),
+    ]
+    let least = max(Self.leastBytes / 4, resident.after / 100)
+    let worst = parts.max { $0.bytes < $1.bytes }!
+    var change = self
+    change.kind = worst.bytes >= least || (worst.kind == .leak && worst.bytes > 0) ? worst.kind : .nothing
+    change.advice = change.advice(arenas: 0)
+    let grown = resident.after - resident.before
+    let sizes = "\(Quantity.bytes(resident.before)) -> \(Quantity.bytes(resident.after))"
+    let total = "\(grown < 0 ? "shrank" : "grew") by \(Quantity.bytes(abs(grown))) (\(sizes))"
+    let told = parts.filter { abs($0.bytes) >= least || ($0.kind == change.kind && $0.bytes > 0) }.sorted {
+      $0.bytes > $1.bytes
+    }
+    .map { "\($0.bytes < 0 ? "-" : "+")\(Quantity.bytes(abs($0.bytes))) \($0.words)" }
+    change.sentence = "resident memory \(total)" + (told.isEmpty ? "" : ": \(told.joined(separator: ", "))")
+    return change
+  }
+}

@@ -1,0 +1,165 @@
+// A program whose memory is of one kind: `app KIND FORM`. Each line "trim" on standard input asks malloc to give memory back;
+// the answer is how many bytes the process became smaller by. "more" does all of it once more.
+import Glibc
+
+@_silgen_name("malloc_trim") func trimMalloc(_ pad: Int) -> Int32
+
+final class Session {
+  let number: Int
+  let pad = (0, 0, 0, 0, 0, 0)
+  init(_ number: Int) { self.number = number }
+}
+
+final class Node {
+  var other: Node?
+  let name: String
+  init(_ name: String) { self.name = name }
+}
+
+nonisolated(unsafe) var kept: [AnyObject] = []
+nonisolated(unsafe) var lines: [String] = []
+nonisolated(unsafe) var table: [Int: [UInt8]] = [:]
+nonisolated(unsafe) var finished = 0
+nonisolated(unsafe) var mutex = pthread_mutex_t()
+
+/// Makes many objects of which one in `share` survives.
+func burst(_ count: Int, share: Int) {
+  var gone: [AnyObject] = []
+  var survivors: [AnyObject] = []
+  for number in 0..<count {
+    let session = Session(number)
+    if share > 0 && number % share == 0 { survivors.append(session) } else { gone.append(session) }
+  }
+  pthread_mutex_lock(&mutex)
+  kept += survivors
+  pthread_mutex_unlock(&mutex)
+}
+
+/// Runs the work on so many threads, which then wait for ever.
+func onThreads(_ count: Int, _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) {
+  finished = 0
+  for _ in 0..<count {
+    var thread = pthread_t()
+    pthread_create(&thread, nil, work, nil)
+  }
+  while finished < count { usleep(1000) }
+}
+
+func finishThread() {
+  pthread_mutex_lock(&mutex)
+  finished += 1
+  pthread_mutex_unlock(&mutex)
+  while true { sleep(1000) }
+}
+
+func text(_ number: Int) -> String { "a text that is too long to be inline, and its number is \(number)" }
+
+func strings(_ count: Int, share: Int) {
+  let all = (0..<count).map(text)
+  lines += all.enumerated().filter { share > 0 && $0.offset % share == 0 }.map(\.element)
+}
+
+func buffers(_ count: Int, share: Int) {
+  var all: [Int: [UInt8]] = [:]
+  for number in 0..<count { all[number] = [UInt8](repeating: 1, count: 1000 + number % 3000) }
+  for number in 0..<count where share > 0 && number % share == 0 { table[table.count] = all[number] }
+}
+
+func lose(_ count: Int) {
+  for number in 0..<count {
+    let (a, b) = (Node(text(number)), Node(""))
+    (a.other, b.other) = (b, a)
+  }
+}
+
+final class Feed: @unchecked Sendable {
+  let (stream, continuation) = AsyncStream<Int>.makeStream()
+}
+
+final class Model: @unchecked Sendable {
+  var number = 0
+  func follow(_ feed: Feed) {
+    Task.detached { [weak self] in for await number in feed.stream { self?.number += number } }
+  }
+  func count() {
+    Task.detached { [weak self] in
+      while true {
+        try? await Task.sleep(for: .seconds(3600))
+        self?.number += 1
+      }
+    }
+  }
+}
+
+func startTasks(_ count: Int, _ start: (Model) -> Void, keeps: Bool) {
+  for _ in 0..<count {
+    let model = Model()
+    start(model)
+    if keeps { kept.append(model) }
+  }
+}
+
+func work() {
+  func follow(_ model: Model) {
+    let feed = Feed()
+    kept.append(feed)
+    model.follow(feed)
+  }
+  switch (CommandLine.arguments[1], CommandLine.arguments[2]) {
+  case ("leak", "cycles"): lose(100_000)
+  case ("leak", "raw"):
+    for _ in 0..<20_000 {
+      UnsafeMutableRawPointer.allocate(byteCount: 1000, alignment: 8).storeBytes(of: 1, as: Int.self)
+    }
+  case ("retained", "objects"):
+    burst(400_000, share: 0)
+    burst(1000, share: 1)
+  case ("retained", "buffers"):
+    buffers(10_000, share: 0)
+    buffers(100, share: 1)
+  case ("retained", "threads"):
+    onThreads(8) { _ in
+      burst(80_000, share: 0)
+      finishThread()
+      return nil
+    }
+  case ("pinned", "objects"): burst(600_000, share: 60)
+  case ("pinned", "strings"): strings(400_000, share: 40)
+  case ("pinned", "buffers"): buffers(20_000, share: 2)
+  case ("pinned", "threads"):
+    onThreads(8) { _ in
+      burst(80_000, share: 50)
+      finishThread()
+      return nil
+    }
+  case ("nothing", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
+  case ("nothing", "large"): do { _ = (0..<20).map { [UInt8](repeating: UInt8($0), count: 10_000_000) } }
+  case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
+  case ("tasks", _):
+    startTasks(50, follow, keeps: false)
+    startTasks(30, { $0.count() }, keeps: false)
+    startTasks(10, follow, keeps: true)
+    startTasks(10, { $0.count() }, keeps: true)
+  default: fatalError("no such kind")
+  }
+}
+
+func resident() -> Int {
+  let file = fopen("/proc/self/statm", "r")!
+  defer { fclose(file) }
+  var (size, pages) = (0, 0)
+  withUnsafeMutablePointer(to: &size) { size in
+    withUnsafeMutablePointer(to: &pages) { pages in _ = withVaList([size, pages]) { vfscanf(file, "%ld %ld", $0) } }
+  }
+  return pages * 4096
+}
+
+work()
+print("ready")
+fflush(stdout)
+while let line = readLine() {
+  let before = resident()
+  if line == "trim" { _ = trimMalloc(0) } else { work() }
+  print(before - resident())
+  fflush(stdout)
+}

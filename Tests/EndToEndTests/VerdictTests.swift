@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+import UndeadHeap
+import UndeadTestSupport
+
+/// Where the memory of real programs is, by the look at a process that was not recorded; malloc itself says what is true.
+@Suite struct VerdictTests {
+  private static let forms = [
+    "leak cycles", "leak raw", "retained objects", "retained buffers", "retained threads", "pinned objects",
+    "pinned strings",
+    "pinned buffers", "pinned threads", "nothing table", "nothing large",
+  ]
+
+  private static let source = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "Programs/Verdicts/main.swift"
+  ).path
+
+  private func run(_ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
+    try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      let outcome = try await runShell(
+        """
+        cd \(quoted(directory.url.path)); tool=\(quoted(Tool.path))
+        swiftc -O -module-name App \(quoted(Self.source)) -o app || exit 91
+        \(AttachedProgram.words)
+        \(script)
+        """)
+      return (outcome, directory)
+    }
+  }
+
+  @Test func theKindAndWhatTrimGivesBack() async throws {
+    let (outcome, directory) = try await run(
+      """
+      for form in \(Self.forms.map { quoted($0) }.joined(separator: " ")); do
+        rm -f in; start ./app $form
+        $tool heap $program --format json -o "$form.json" || exit 92
+        echo "$form $(ask trim)"; kill -9 $program; wait $program 2> /dev/null; exec 7>&-
+      done; true
+      """)
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let answers = outcome.output.split(separator: "\n").map { $0.split(separator: " ") }
+    #expect(answers.count == Self.forms.count)
+    for answer in answers {
+      let form = answer.dropLast().joined(separator: " ")
+      let given = try #require(answer.last.flatMap { Int($0) })
+      let report = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("\(form).json").utf8))
+      let verdict = try #require(report.verdict)
+      #expect(verdict.kind.rawValue == answer[0], "\(form): \(verdict.sentence)")
+      let difference = abs(verdict.trimmableBytes! - given)
+      #expect(difference <= max(2 << 20, given / 20), "\(form): \(verdict.trimmableBytes!) foretold, \(given) given")
+      #expect(report.memory.reduce(0) { $0 + $1.residentBytes } == report.summary.residentBytes)
+      guard verdict.kind == .pinned else { continue }
+      let explained = verdict.pinnedBy.reduce(0) { $0 + $1.pinnedBytes }
+      #expect(explained >= verdict.pinnedBytes! * 9 / 10, "\(form): \(verdict.pinnedBy)")
+    }
+  }
+
+  @Test func whatGrowsBetweenTwoMoments() async throws {
+    let (outcome, directory) = try await run(
+      """
+      for form in 'growth table' 'leak cycles'; do
+        rm -f in; start ./app $form
+        $tool heap $program --save old.undead > /dev/null || exit 92
+        ask more > /dev/null
+        $tool heap $program --save new.undead > /dev/null || exit 93
+        $tool diff old.undead new.undead --format json -o "$form.json"; kill -9 $program; wait $program 2> /dev/null; exec 7>&-
+      done; true
+      """)
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    for kind in ["growth table", "leak cycles"] {
+      let diff = try JSONDecoder().decode(HeapDiff.self, from: Data(directory.contents("\(kind).json").utf8))
+      let verdict = try #require(diff.verdict)
+      #expect(kind.hasPrefix("\(verdict.kind.rawValue) "), "\(kind): \(verdict.sentence)")
+    }
+  }
+
+  /// Tasks that wait in a stream or sleep, whose closures captured objects weakly: 80 of those are gone, 20 live.
+  @Test func tasksWhoseOwnersAreGone() async throws {
+    let (outcome, directory) = try await run(
+      """
+      start ./app tasks owners
+      for look in $(seq 100); do  # until all of them wait
+        $tool heap $program > text
+        grep -q '(50 \u{D7} App.Model' text && grep -q '(30 \u{D7} App.Model' text && break
+      done
+      $tool heap $program --format json -o tasks.json || exit 92
+      kill -9 $program; wait $program 2> /dev/null; true
+      """)
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let report = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("tasks.json").utf8))
+    let dead = report.findings.filter { $0.kind == .deadOwner }
+    #expect(dead.map(\.objects).sorted() == [30, 50] && dead.allSatisfy { $0.type == "App.Model" }, "\(dead)")
+  }
+}
