@@ -122,21 +122,22 @@ static bool is_known_parameter(const char *text, const substitution *generic) {
 }
 
 // The runtime aborts, or makes types of nothing, if it is asked for a name with parameters that it does not know, with
-// a member type or a pack of one ("Q"), with an accessor that expects arguments, or for any P<X> of a parameter. An
+// a member type or a pack of a parameter ("Q"), with an accessor that expects arguments, or for any P<X> of a parameter. An
 // identifier that looks like one of these costs the name of a type, nothing else.
 static bool can_be_asked(const undead_mangled *name, const substitution *generic, bool *has_parameter) {
   const char *text = (const char *)name->address;
-  bool has_shape = false;
+  bool has_shape = false, has_pack = false;
   *has_parameter = false;
   for (size_t i = 0; i < name->length;) {
     size_t reference = undead_reference_bytes((uint8_t)text[i]);
-    if (text[i] == 'Q' || text[i] == ABI_SYMBOLIC_ACCESSOR) return false;
+    if ((text[i] == 'Q' && text[i + 1] != 'P') || text[i] == ABI_SYMBOLIC_ACCESSOR) return false;
+    has_pack |= text[i] == 'Q';
     if ((text[i] == 'x' || text[i] == 'q') && !is_known_parameter(text + i, generic)) return false;
     *has_parameter |= text[i] == 'x' || text[i] == 'q';
     has_shape |= text[i] == ABI_SYMBOLIC_EXISTENTIAL_SHAPE || text[i] == ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE;
     i += reference ? reference : 1;
   }
-  return !has_shape || !*has_parameter;
+  return !(has_shape || has_pack) || !*has_parameter;
 }
 
 static uintptr_t type_of_capture(const undead_mangled *name, const substitution *generic) {
