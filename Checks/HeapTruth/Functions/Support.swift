@@ -157,7 +157,7 @@ struct Failure: Error, @unchecked Sendable { var leaf: Leaf }
 @inline(never) @_optimize(none) func function<T>(_ value: T, _ leaf: Leaf) -> () -> Int {
   { use(value) &+ leaf.touch() }
 }
-@inline(never) func pieces<each Part>(_ part: repeat each Part) -> () -> Int {
+@inline(never) func packed<each Part>(_ part: repeat each Part) -> () -> Int {
   opaque({
     var sum = 0
     for piece in repeat each part { sum &+= use(piece) }

@@ -250,7 +250,7 @@ struct FunctionWriter {
       ("unique", "lost.ring = HeldOnce(Unique(leaf: lost, extra: 3))"),
       ("uniqueChoice", "lost.ring = HeldOnce(Choice.leaf(lost, 3))"),
       ("lock", "let lock = Locked(); lock.state.withLock { $0 = .talker(lost, 3) }; lost.ring = lock"),
-      ("pack", "lost.callback = pieces(lost, 3, \"text\")"),
+      ("pack", "lost.callback = packed(lost, 3, \"text\")"),
       ("parts", "lost.ring = Held(Parts(3, lost) as Any)"),
       ("keyPath", "lost.ring = \\Table.[lost, 3]"),
       ("workItem", "lost.ring = DispatchWorkItem { _ = lost.touch() }"),
