@@ -9,6 +9,7 @@
 // EXPECT leak types=App.Outcome count=1
 // EXPECT leak types=App.Twice count=1
 // EXPECT leak types=App.Packed count=1
+// EXPECT leak types=App.Variadic count=1
 // EXPECT leak types=App.Working count=1
 // EXPECT leak types=App.Notified count=1
 import Dispatch
@@ -28,7 +29,7 @@ struct Token<Owner>: ~Copyable {
   var owner: Owner?
   var number = 3
 }
-enum Choice: ~Copyable {
+private enum Choice: ~Copyable {
   case none
   case two(Int, OnceInCase)
 }
@@ -41,11 +42,12 @@ final class Locked: Sendable { let state = Mutex(State()) }
 final class LockedCase: Sendable { let state = Mutex(Progress.idle) }
 final class Lazily: Sendable { let first = AtomicLazyReference<Lazily>() }
 final class Once { var token = Token<Once>() }
-final class OnceInCase { var choice = Choice.none }
+final class OnceInCase { fileprivate var choice = Choice.none }
 final class OnceOrNever { var token: Token<OnceOrNever>? }
 final class Outcome { var last: Any? }
 final class Twice { var value: Any? }
 final class Packed { var value: Any? }
+final class Variadic { var call: (() -> Void)? }
 final class Working: @unchecked Sendable {
   var item: DispatchWorkItem?
   var calls = 0
@@ -74,12 +76,16 @@ nonisolated(unsafe) var seen: Set<ObjectIdentifier> = []
   orNever.token = Token(owner: orNever)
   for object in [once, inCase, orNever] as [AnyObject] { seen.insert(ObjectIdentifier(object)) }
 }
+@inline(never) @_optimize(none) func printer<each Value>(_ value: repeat each Value) -> () -> Void {
+  { for one in repeat each value { print(one) } }
+}
 @inline(never) @_optimize(none) func values() {
-  let (outcome, twice, packed) = (Outcome(), Twice(), Packed())
+  let (outcome, twice, packed, variadic) = (Outcome(), Twice(), Packed(), Variadic())
+  variadic.call = printer(variadic, 5, "text")
   outcome.last = Result<Outcome, any Error>.success(outcome)
   twice.value = Optional<Twice?>.some(twice) as Any
   packed.value = Parts(packed, 5, "text")
-  for object in [outcome, twice, packed] as [AnyObject] { seen.insert(ObjectIdentifier(object)) }
+  for object in [outcome, twice, packed, variadic] as [AnyObject] { seen.insert(ObjectIdentifier(object)) }
 }
 @inline(never) @_optimize(none) func blocks() {
   let (working, notified) = (Working(), Notified())
