@@ -78,6 +78,15 @@ void undead_test_scan(bool copy, bool suspects, const void *watched, undead_test
   undead_thread.ignored--;
 }
 
+static void learn_variant(uintptr_t address, uintptr_t isa) {
+  undead_variant variant = {.isa = isa};
+  const undead_layout *layout = undead_layout_of(isa);
+  if (!layout) return;
+  variant.count = layout->deciding.count;
+  memcpy(variant.words, (const void *)(address + layout->deciding.offset), variant.count * sizeof variant.words[0]);
+  if (variant.count) undead_layouts_add_variants(&variant, 1);
+}
+
 size_t undead_test_evidence(const void *object, char *text, size_t text_size) {
   static undead_bodies bodies;
   static const undead_heap heap;
@@ -86,6 +95,7 @@ size_t undead_test_evidence(const void *object, char *text, size_t text_size) {
   undead_modules_refresh();
   uintptr_t address = (uintptr_t)object, isa = *(const uintptr_t *)object;
   undead_layouts_add(&isa, 1);
+  learn_variant(address, isa);
   bodies = (undead_bodies){.heap = &heap, .stale = &stale, .exact = true};
   undead_body body;
   undead_body_of(&bodies, address, malloc_usable_size((void *)object), &body);

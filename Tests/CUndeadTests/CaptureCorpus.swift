@@ -478,14 +478,14 @@ private func elementCaptures<Elements: Collection>(_ elements: Elements, _ colle
 private func packCaptures<each Value>(_ values: repeat each Value, collect: CaptureCollector) {
   let target = CaptureTarget()
   let number = unseen(7 as Int8)
-  collect("? pack", target) {
+  collect("pack", target) {
     repeat keep(each values)
     keep(number)
     keep(target)
   }
   let another = CaptureTarget()
   let odd = (repeat each values)
-  collect("? tuple of a pack", another) {
+  collect("tuple of a pack", another) {
     keep(odd)
     keep(number)
     keep(another)

@@ -18,7 +18,7 @@ import Testing
       }
     }
 
-    /// Whether its size is known: not of tuples with functions or thin metatypes, of associated types, of packs.
+    /// Whether its size is known: not of tuples with functions or thin metatypes, of associated types.
     var isSized: Bool { !name.hasPrefix("?") }
     /// Whether it captures its target at all.
     var hasTarget: Bool { !name.hasPrefix("!") }

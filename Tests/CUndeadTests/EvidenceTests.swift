@@ -96,6 +96,42 @@ private final class ToolchainValues {
   var path: KeyPath<Pair, Int> = \Pair.count
 }
 
+struct UncopyableToken: ~Copyable {
+  var item: Item
+  var number = 3
+}
+private enum UncopyableChoice: ~Copyable {
+  case one(Item)
+  case two(Int, Item)
+  case none
+}
+private final class Uncopyable {
+  var token: UncopyableToken
+  var maybe: UncopyableToken?
+  var choice: UncopyableChoice
+  let lock: Mutex<[Item]>
+  let lazily = AtomicLazyReference<Item>()
+  init(_ item: Item) {
+    token = UncopyableToken(item: item)
+    choice = .two(1, item)
+    lock = Mutex([item])
+  }
+}
+private final class DynamicEnums {
+  let outcome: Any
+  let twice: Any
+  let failed: Any
+  init(_ item: Item) {
+    outcome = Result<Item, any Error>.success(item)
+    twice = Optional<Item?>.some(item) as Any
+    failed = Result<Int, any Error>.success(5)
+  }
+}
+@inline(never) @_optimize(none)
+private func closureOverPack<each Value>(_ value: repeat each Value) -> () -> Void {
+  { for one in repeat each value { _ = opaque(one) } }
+}
+
 @Suite struct EvidenceTests {
   private let item = Item()
 
@@ -150,6 +186,21 @@ private final class ToolchainValues {
     #expect(words.hasPrefix("cnnrrcnnrrcnnrrncnrcnnrr"))
     // Two protocols of classes, an error, an optional.
     #expect(String(words.dropFirst(24)) == "crcccnnrr")
+  }
+
+  @Test func enumsByTheirDynamicType() {
+    //                                                     a result, an optional of one, numbers and errors
+    #expect(evidence(of: opaque(DynamicEnums(item))) == "cnnrcnnrrrnr")
+  }
+
+  /// By the names that the compiler gives to their records.
+  @Test func whatCannotBeCopied() {
+    #expect(evidence(of: opaque(Uncopyable(item))) == "")
+  }
+
+  @Test func closuresOverPacks() {
+    #expect(evidenceOfContext(closureOverPack(item, 3 as Int8, item)) == "")
+    #expect(evidenceOfContext(closureOverPack(item)) == "")
   }
 
   @Test func closures() {

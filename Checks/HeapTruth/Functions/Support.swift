@@ -24,16 +24,29 @@ class Object: @unchecked Sendable {
 
 extension Object {
   /// Called before it leaks: nothing will release the object, nor what it holds.
-  @inline(never) func lost() -> Self {
-    Oracle.leaks(entry)
+  @inline(never) func lost(_ way: String) -> Self {
+    Oracle.leaks(entry, way)
     return self
   }
+}
+extension Object: Hashable {
+  static func == (one: Object, other: Object) -> Bool { one === other }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// Has a value of any layout as its only field.
 final class Held<Content>: @unchecked Sendable {
   var content: Content
   init(_ content: Content) { self.content = content }
+}
+
+/// The same of what cannot be copied.
+final class HeldOnce<Content: ~Copyable>: @unchecked Sendable {
+  let content: Content
+  init(_ content: consuming Content) { self.content = content }
+}
+final class Locked: @unchecked Sendable {
+  let state = Mutex<Several>(.nothing)
 }
 
 class Base<Extra>: Object, @unchecked Sendable {
@@ -70,9 +83,35 @@ struct Pair<One, Other>: @unchecked Sendable {
   var one: One
   var other: Other
 }
-struct Unique: ~Copyable {
+protocol Touchable: ~Copyable { borrowing func touch() -> Int }
+struct Unique: ~Copyable, Touchable {
   let leaf: Leaf
   let extra: Int?
+  borrowing func touch() -> Int { leaf.touch() }
+}
+struct Only<Content: Touchable & ~Copyable>: ~Copyable, Touchable {
+  let content: Content
+  let leaf: Leaf
+  borrowing func touch() -> Int { leaf.touch() &+ content.touch() }
+}
+enum Choice: ~Copyable, Touchable {
+  case leaf(Leaf, Int)
+  case unique(Unique)
+  case nothing
+  borrowing func touch() -> Int {
+    switch self {
+    case .leaf(let leaf, let number): leaf.touch() &+ number
+    case .unique(let unique): unique.touch()
+    case .nothing: 0
+    }
+  }
+}
+struct Parts<each Part>: @unchecked Sendable {
+  var all: (repeat each Part)
+  init(_ part: repeat each Part) { all = (repeat each part) }
+}
+struct Table {
+  subscript(_ leaf: Leaf, _ number: Int) -> Int { number }
 }
 enum Single: @unchecked Sendable {
   case nothing
@@ -107,7 +146,8 @@ struct Failure: Error, @unchecked Sendable { var leaf: Leaf }
   }
   return count(value)
 }
-@inline(never) @_optimize(none) func use(_ value: borrowing Unique) -> Int { value.leaf.touch() }
+@inline(never) @_optimize(none) func use<U: Touchable & ~Copyable>(_ value: borrowing U) -> Int { value.touch() }
+@inline(never) @_optimize(none) func use(_ value: borrowing Mutex<Leaf?>) -> Int { value.withLock { $0?.touch() ?? 0 } }
 /// Keeps the optimiser from knowing which closure it is: it would do without a context, and Swift 6.3.1 passes weak captures wrongly then.
 @inline(never) @_optimize(none) func opaque(_ function: @escaping () -> Int) -> () -> Int { function }
 @inline(never) @_optimize(none) func callC(_ number: Int) -> Int { number &+ 1 }
@@ -116,6 +156,13 @@ struct Failure: Error, @unchecked Sendable { var leaf: Leaf }
 @inline(never) @_optimize(none) func function(_ leaf: Leaf) -> () -> Int { { leaf.touch() } }
 @inline(never) @_optimize(none) func function<T>(_ value: T, _ leaf: Leaf) -> () -> Int {
   { use(value) &+ leaf.touch() }
+}
+@inline(never) func packed<each Part>(_ part: repeat each Part) -> () -> Int {
+  opaque({
+    var sum = 0
+    for piece in repeat each part { sum &+= use(piece) }
+    return sum
+  })
 }
 
 // MARK: Waiting
@@ -226,6 +273,7 @@ enum Oracle {
     var fate = Fate.alive
     var listedBy = 0
     var maker: String
+    var way = ""
   }
   private static let key = UInt64.random(in: 1 << 60 ... .max) | 0x5555_0000_0000_5550
   private static let table = Mutex([Entry]())
@@ -243,7 +291,12 @@ enum Oracle {
     }
   }
 
-  static func leaks(_ number: Int) { table.withLock { $0[number].fate = .leaked } }
+  static func leaks(_ number: Int, _ way: String) {
+    table.withLock {
+      $0[number].fate = .leaked
+      $0[number].way = way
+    }
+  }
 
   static func died(_ number: Int) {
     let (entry, was) = table.withLock { table in
@@ -297,6 +350,7 @@ enum Oracle {
     var explained: Set<Int> = []
     var known: Set<UInt64> = []
     var (missed, leaked) = (0, 0)
+    var missedBy: [String: Int] = [:]
     table.withLock { table in
       for index in table.indices where table[index].fate != .ended {
         let component = byAddress[table[index].scrambled]
@@ -304,7 +358,12 @@ enum Oracle {
         if component != nil { known.insert(table[index].scrambled) }
         if table[index].fate == .leaked {
           leaked += 1
-          if let component { explained.insert(component) } else if isLast { missed += 1 }
+          if let component {
+            explained.insert(component)
+          } else if isLast {
+            missed += 1
+            missedBy[table[index].way, default: 0] += 1
+          }
         }
       }
       for index in table.indices where table[index].fate == .alive {
@@ -321,6 +380,7 @@ enum Oracle {
     for maker in Set(rest.filter { $0.listedBy != 0 }.map(\.maker)).sorted() {
       note("GENERATOR: an object of \(maker) has leaked, and nobody said that it would")
     }
+    for (way, count) in missedBy.sorted(by: { $0.key < $1.key }) { note("MISSED: \(way): \(count)") }
     let unexpected = rest.filter { !known.contains($0.scrambled) }.count
     let (made, objects) = checks.withLock { ($0.made, $0.objects) }
     note(

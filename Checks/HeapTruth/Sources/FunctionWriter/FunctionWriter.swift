@@ -8,12 +8,35 @@ struct FunctionWriter {
     var index: Int
     var isAsync: Bool
     var isGeneric: Bool
+    /// What the type parameter is known to be, so that it can be captured weakly.
+    var bound: String?
     /// The last parameter is a pack.
     var isVariadic = false
+    /// `each` element of the pack is an object.
+    var hasObjects = false
+    /// A parameter `once` of a generic type that cannot be copied, and who owns its argument.
+    var once: String?
+    /// `throws`, `throws(Failure)`, or nothing.
+    var effect = ""
     var host: Host
     var parameters: [(kind: ValueKind, ownership: String)]
     /// A call may stand in a child task: nothing is `inout`, and all can be copied.
-    var isForChildren: Bool { parameters.allSatisfy { $0.ownership != "inout " && $0.kind.isCopyable } }
+    var isForChildren: Bool {
+      once == nil && parameters.allSatisfy { $0.ownership != "inout " && $0.kind.isCopyable }
+    }
+    var typeParameters: String {
+      var names: [String] = []
+      if isGeneric { names.append("T: \(bound.map { "\($0) & " } ?? "")Sendable") }
+      if isVariadic { names.append(hasObjects ? "each V: AnyObject & Sendable" : "each V: Sendable") }
+      if once != nil { names.append("U: Touchable & ~Copyable") }
+      return names.isEmpty ? "" : "<\(names.joined(separator: ", "))>"
+    }
+    /// The kinds of values with which a call gives its type parameter.
+    var tags: [(made: String, type: String)] {
+      let objects = [("made()", "Leaf"), ("keeper(\"tag\" as String)", "Keeper<String>")]
+      return bound == nil
+        ? [("made()", "Leaf"), ("callC(3)", "Int"), ("\"tag\"", "String"), ("Small(leaf: made())", "Small")] : objects
+    }
   }
 
   private enum Host: CaseIterable { case free, type, genericType, actor, enumeration }
@@ -32,6 +55,7 @@ struct FunctionWriter {
   /// - Parameter count: of functions; a third of them is synchronous.
   mutating func program(count: Int) -> String {
     add("import Foundation")
+    add("import Synchronization")
     for index in stride(from: count - 1, through: 0, by: -1) { write(index) }
     add("")
     add("Driver.run(")
@@ -64,8 +88,14 @@ struct FunctionWriter {
       index: index, isAsync: isAsync, isGeneric: random.percent(40), host: .free, parameters: [])
     signature.host = random.percent(50) ? .free : random.choose(Host.allCases.filter { isAsync || $0 != .actor })
     signature.isVariadic = !signature.isGeneric && random.percent(20)
+    signature.hasObjects = signature.isVariadic && random.percent(40)
+    if signature.isGeneric, random.percent(40) { signature.bound = random.choose(["AnyObject", "Object", "Talker"]) }
+    if signature.host != .actor, !signature.isVariadic, random.percent(20) {
+      signature.once = random.choose(["borrowing", "consuming"])
+    }
+    if random.percent(30) { signature.effect = random.choose([" throws", " throws(Failure)"]) }
     for _ in 0..<random.below(4) {
-      let kind = choose(isGeneric: signature.isGeneric)
+      let kind = choose(for: signature)
       signature.parameters.append((kind, ownership(of: kind, isAsync, signature.host)))
     }
     add("")
@@ -82,8 +112,10 @@ struct FunctionWriter {
     return random.choose(["", "", "", isAsync ? "" : "inout ", "consuming ", "borrowing "])
   }
 
-  private mutating func choose(isGeneric: Bool) -> ValueKind {
-    random.choose(kinds.filter { isGeneric || !$0.isGeneric })
+  private mutating func choose(for signature: Signature) -> ValueKind {
+    var kind = random.choose(kinds.filter { signature.isGeneric || !$0.isGeneric })
+    if kind.name == "parameter", signature.bound != nil { kind.isReference = true }
+    return kind
   }
 
   private mutating func open(_ signature: Signature) {
@@ -106,11 +138,12 @@ struct FunctionWriter {
       parameters.append("_ p\(number): \(parameter.ownership)\(escaping)\(parameter.kind.type)")
     }
     if signature.isVariadic { parameters.append("_ rest: repeat each V") }
+    if let ownership = signature.once { parameters.append("_ once: \(ownership) U") }
     add(
       "\(signature.host == .enumeration ? "static " : "")func f\(signature.index)"
-        + (signature.isGeneric ? "<T: Sendable>" : signature.isVariadic ? "<each V: Sendable>" : "")
+        + signature.typeParameters
         + "(\(parameters.joined(separator: ", ")))"
-        + "\(signature.isAsync ? " async" : "") -> Int {")
+        + "\(signature.isAsync ? " async" : "")\(signature.effect) -> Int {")
     level += 1
   }
 
@@ -127,19 +160,31 @@ struct FunctionWriter {
     add("var sum = depth")
     var locals: [(name: String, kind: ValueKind)] = []
     for number in 0..<random.below(5) + 1 {
-      let kind = choose(isGeneric: signature.isGeneric)
+      let kind = choose(for: signature)
       add("\(random.percent(30) && kind.isCopyable ? "var" : "let") l\(number): \(kind.type) = \(kind.made)")
       locals.append(("l\(number)", kind))
     }
     for (number, parameter) in signature.parameters.enumerated() where parameter.ownership == "" {
       locals.append(("p\(number)", parameter.kind))
     }
-    var closures: [String] = []
+    var consumed: Set<Int> = []
+    for (number, parameter) in signature.parameters.enumerated()
+    where parameter.ownership == "consuming " && !parameter.kind.type.hasPrefix("() ->") && random.percent(40) {
+      add("let m\(number) = consume p\(number)")
+      locals.append(("m\(number)", parameter.kind))
+      consumed.insert(number)
+    }
+    if signature.once == "consuming" {
+      add("let kept = consume once")
+      if random.percent(60) { add("let keeps = opaque({ use(kept) })") } else { add("let keeps = { 1 }") }
+    }
+    var closures: [String] = signature.once == "consuming" ? ["keeps"] : []
     for number in 0..<random.below(3) { if capture(number, locals) { closures.append("c\(number)") } }
     if signature.isVariadic {
       let each = "for part in repeat each rest { total &+= use(part) }"
       add("let all = opaque({ var total = 0; \(each); return total })")
       closures.append("all")
+      piecewise(signature)
     }
     let hasSelf = signature.host == .type || signature.host == .genericType
     if hasSelf, random.percent(60) {
@@ -151,36 +196,69 @@ struct FunctionWriter {
       add("defer { sum &+= use(\(name)) }")
     }
     wait(signature, locals.filter(\.kind.isCopyable))
+    if signature.isVariadic { add("for piece in pieces { sum &+= piece() }") }
+    if !signature.effect.isEmpty, random.percent(50) {
+      add("if sum & \(random.choose([1, 3, 7])) == 0 { throw Failure(leaf: made()) }")
+    }
     for name in closures { add("sum &+= \(name)()") }
     // In an order of its own: what a closure does not own is used after the closure.
     for (name, _) in locals.shuffled(using: &random) { add("sum &+= use(\(name))") }
-    for number in signature.parameters.indices where signature.parameters[number].ownership != "" {
+    for number in signature.parameters.indices
+    where signature.parameters[number].ownership != "" && !consumed.contains(number) {
       if random.percent(70) { add("sum &+= use(p\(number))") }
     }
     if signature.isVariadic { add("for part in repeat each rest { sum &+= use(part) }") }
+    if signature.once != nil { add("sum &+= use(\(signature.once == "consuming" ? "kept" : "once"))") }
     if hasSelf { add("sum &+= touch()") }
     if random.percent(25) { lose(signature.isAsync) }
     add("return sum")
   }
 
+  /// Closures of single elements of the pack, kept while the function waits, or made for each wait.
+  private mutating func piecewise(_ signature: Signature) {
+    let way = signature.hasObjects ? random.choose(["weak part", "unowned part", "unowned(unsafe) part", "part"]) : "part"
+    let captures = way == "part" ? "" : "[\(way)] in "
+    add("var pieces: [() -> Int] = []")
+    add("for part in repeat each rest {")
+    level += 1
+    add("let piece = opaque({ \(captures)use(part) })")
+    add("pieces.append(piece)")
+    if random.percent(40) {
+      pause(signature.isAsync)
+      add("sum &+= piece() &+ use(part)")
+    }
+    level -= 1
+    add("}")
+  }
+
   /// Leaks an object, and says so before.
   private mutating func lose(_ isAsync: Bool) {
     var ways = [
-      "lost.ring = lost",
-      "lost.callback = { lost.touch() }",
-      "lost.callback = opaque({ [lost] in use(lost) })",
-      "let other = made().lost(); lost.ring = other; other.ring = lost",
-      "lost.ring = Held(Several.leaf(lost))",
-      "lost.ring = Held(Several.talker(lost, 1))",
-      "lost.ring = Held(lost as any Delegate<Int>)",
-      "lost.ring = Held((1, lost as any Value))",
-      "lost.ring = Held([opaque({ lost.touch() })])",
-      "lost.ring = Held([1: lost])",
-      "lost.ring = Held(Failure(leaf: lost) as any Error)",
-      "_ = Unmanaged.passRetained(lost)",
+      ("ring", "lost.ring = lost"),
+      ("closure", "lost.callback = { lost.touch() }"),
+      ("captured", "lost.callback = opaque({ [lost] in use(lost) })"),
+      ("twoRings", "let other = made().lost(\"twoRings\"); lost.ring = other; other.ring = lost"),
+      ("enumLeaf", "lost.ring = Held(Several.leaf(lost))"),
+      ("enumTalker", "lost.ring = Held(Several.talker(lost, 1))"),
+      ("constrained", "lost.ring = Held(lost as any Delegate<Int>)"),
+      ("tuple", "lost.ring = Held((1, lost as any Value))"),
+      ("functions", "lost.ring = Held([opaque({ lost.touch() })])"),
+      ("dictionary", "lost.ring = Held([1: lost])"),
+      ("error", "lost.ring = Held(Failure(leaf: lost) as any Error)"),
+      ("thrown", "do { throw Failure(leaf: lost) } catch { lost.ring = Held(error) }"),
+      ("result", "lost.ring = Held(Result<Leaf, any Error>.success(lost) as Any)"),
+      ("unique", "lost.ring = HeldOnce(Unique(leaf: lost, extra: 3))"),
+      ("uniqueChoice", "lost.ring = HeldOnce(Choice.leaf(lost, 3))"),
+      ("lock", "let lock = Locked(); lock.state.withLock { $0 = .talker(lost, 3) }; lost.ring = lock"),
+      ("pack", "lost.callback = packed(lost, 3, \"text\")"),
+      ("parts", "lost.ring = Held(Parts(3, lost) as Any)"),
+      ("keyPath", "lost.ring = \\Table.[lost, 3]"),
+      ("workItem", "lost.ring = DispatchWorkItem { _ = lost.touch() }"),
+      ("retained", "_ = Unmanaged.passRetained(lost)"),
     ]
-    if isAsync { ways.append("Task { await Pause.forever(); _ = use(lost) }") }
-    add("do { let lost = made().lost(); \(random.choose(ways)) }")
+    if isAsync { ways.append(("task", "Task { await Pause.forever(); _ = use(lost) }")) }
+    let (name, way) = random.choose(ways)
+    add("do { let lost = made().lost(\"\(name)\"); \(way) }")
   }
 
   private mutating func capture(_ number: Int, _ locals: [(name: String, kind: ValueKind)]) -> Bool {
@@ -204,16 +282,19 @@ struct FunctionWriter {
 
   private mutating func wait(_ signature: Signature, _ locals: [(name: String, kind: ValueKind)]) {
     if random.percent(30) {
-      guard signature.parameters.allSatisfy({ $0.ownership == "" }) else { return pause(signature.isAsync) }
+      guard signature.once == nil, signature.parameters.allSatisfy({ $0.ownership == "" }) else {
+        return pause(signature.isAsync)
+      }
       let generic = signature.isGeneric ? ["tag"] : []
       let arguments =
         ["depth - 1"] + generic + signature.parameters.indices.map { "p\($0)" }
         + (signature.isVariadic ? ["repeat each rest"] : [])
       add("if depth > 0 {")
       level += 1
-      let call = "\(signature.isAsync ? "await " : "")f\(signature.index)(\(arguments.joined(separator: ", ")))"
+      let bare = "\(signature.isAsync ? "await " : "")f\(signature.index)(\(arguments.joined(separator: ", ")))"
+      let call = signature.effect.isEmpty ? bare : "try \(bare)"
       if signature.isAsync, random.percent(40) {
-        add("async let next = \(call.dropFirst(6))")
+        add("async let next = \(signature.effect.isEmpty ? String(bare.dropFirst(6)) : "(try? \(bare)) ?? 1")")
         add("sum &+= await next")
       } else {
         add("sum &+= \(call)")
@@ -231,9 +312,22 @@ struct FunctionWriter {
     let callee = random.choose(callees)
     let call = call(callee, depth: "\(random.below(3))", locals: locals)
     if !call.before.isEmpty { add(call.before) }
+    if !callee.effect.isEmpty, random.percent(60) { return waitForError(call.plain, signature) }
     guard signature.isAsync else { return waitSynchronously(call.text) }
     guard callee.isForChildren, call.before.isEmpty else { return add("sum &+= \(call.text)") }
     waitAsynchronously(call.text, callee, locals)
+  }
+
+  /// A call that may throw: what it throws is kept while the function waits again, or goes to its caller.
+  private mutating func waitForError(_ call: String, _ signature: Signature) {
+    if signature.effect == " throws", random.percent(40) { return add("sum &+= try \(call)") }
+    add("do { sum &+= try \(call) } catch {")
+    level += 1
+    if random.percent(50) { add("sum &+= use(error)") }
+    pause(signature.isAsync)
+    add("sum &+= use(error)")
+    level -= 1
+    add("}")
   }
 
   private mutating func waitSynchronously(_ call: String) {
@@ -284,10 +378,9 @@ struct FunctionWriter {
   /// A call, and what has to stand before it.
   private mutating func call(
     _ signature: Signature, depth: String, locals: [(name: String, kind: ValueKind)]
-  ) -> (before: String, text: String) {
+  ) -> (before: String, text: String, plain: String) {
     // What depends on a type parameter is made for this type.
-    let tag = random.choose(["made()", "callC(3)", "\"tag\"", "Small(leaf: made())"])
-    let type = ["made()": "Leaf", "callC(3)": "Int", "\"tag\"": "String", "Small(leaf: made())": "Small"][tag]!
+    let (tag, type) = random.choose(signature.tags)
     var arguments = [depth]
     var before: [String] = []
     if signature.isGeneric { arguments.append(tag) }
@@ -311,8 +404,14 @@ struct FunctionWriter {
       arguments.append(made)
     }
     if signature.isVariadic {
-      let plain = kinds.filter { $0.isCopyable && !$0.isGeneric }
-      for _ in 0..<random.below(4) { arguments.append(random.choose(plain).made) }
+      let plain = kinds.filter {
+        $0.isCopyable && !$0.isGeneric && (!signature.hasObjects || ["Leaf", "Object"].contains($0.type))
+      }
+      for _ in 0..<random.below(4) where !plain.isEmpty { arguments.append(random.choose(plain).made) }
+    }
+    if signature.once != nil {
+      let once = kinds.filter { !$0.isCopyable && $0.name != "lock" }
+      arguments.append(once.isEmpty ? "Unique(leaf: made(), extra: 1)" : random.choose(once).made)
     }
     let list = arguments.joined(separator: ", ")
     let name = "Host\(signature.index)"
@@ -324,8 +423,10 @@ struct FunctionWriter {
     case .actor: target = "\(name)()."
     case .enumeration: target = "\(name)."
     }
-    let text = "\(signature.isAsync ? "await " : "")\(target)f\(signature.index)(\(list))"
-    return (before.joined(separator: "; "), text)
+    let plain = "\(signature.isAsync ? "await " : "")\(target)f\(signature.index)(\(list))"
+    let caught = "((try? \(plain)) ?? 1)"
+    let text = signature.effect.isEmpty ? plain : signature.isAsync ? "await \(caught)" : caught
+    return (before.joined(separator: "; "), text, plain)
   }
 }
 

@@ -49,6 +49,14 @@ struct ValueKind: Sendable {
     .init(name: "text", type: "String", made: "String(repeating: \"text\", count: 9)"),
     .init(name: "number", type: "Int", made: "callC(5)"),
     .init(name: "unique", type: "Unique", made: "Unique(leaf: made(), extra: 4)", isCopyable: false),
+    .init(
+      name: "uniqueChoice", type: "Choice", made: "Choice.unique(Unique(leaf: made(), extra: nil))", isCopyable: false),
+    .init(name: "uniqueLeaf", type: "Choice", made: "Choice.leaf(made(), 3)", isCopyable: false),
+    .init(
+      name: "uniqueGeneric", type: "Only<Unique>", made: "Only(content: Unique(leaf: made(), extra: 4), leaf: made())",
+      isCopyable: false),
+    .init(name: "lock", type: "Mutex<Leaf?>", made: "Mutex<Leaf?>(made())", isCopyable: false),
+    .init(name: "parts", type: "Parts<Leaf, Int8, any Talker>", made: "Parts(made(), Int8(3), made() as any Talker)"),
     .init(name: "parameter", type: "T", made: "tag", isGeneric: true),
     .init(name: "genericClass", type: "Keeper<T>", made: "keeper(tag)", isReference: true, isGeneric: true),
     .init(

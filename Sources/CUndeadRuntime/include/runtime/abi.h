@@ -245,6 +245,23 @@ typedef struct {
 #define ABI_BLOCK_FLAGS offsetof(undead_c_block, flags)
 #define ABI_BLOCK_HEADER sizeof(undead_c_block)
 #define ABI_BLOCK_COUNT_MASK 0xFFFE   // BLOCK_REFCOUNT_MASK: each reference is 2
+#define ABI_BLOCK_HAS_HELPERS 0x02000000u   // BLOCK_HAS_COPY_DISPOSE
+
+// Block_private.h: Block_descriptor_1 and Block_descriptor_2.
+typedef struct {
+  uintptr_t reserved, size;
+  void *copy, *dispose;
+} undead_c_block_descriptor;
+
+// queue_internal.h (libdispatch): dispatch_block_private_data_s, what a block of dispatch_block_create has behind its header.
+typedef struct {
+  unsigned long magic, flags;
+  unsigned int atomic_flags;
+  int performed;
+  unsigned long priority;
+  void *voucher, *block;   // a copy of the block, and counted
+} undead_dispatch_block_data;
+#define ABI_DISPATCH_BLOCK_MAGIC 0xD159B10Cu
 
 // MetadataValues.h: TargetValueWitnessFlags.
 #define ABI_WITNESS_NON_INLINE 0x00020000u

@@ -16,6 +16,8 @@ typedef struct {
   // NULL in runtimes that do not have it.
   const void *(*type_in_environment)(const char *name, size_t length, const void *environment,
                                      const void *const *arguments);
+  // NULL in runtimes that do not have it. What it returns has a second word, of no interest here.
+  const void *(*tuple_type)(size_t request, size_t count, const void *const *elements, const char *labels, const void *witnesses);
   undead_type_name_pair (*type_name)(const void *type, bool qualified);
   uintptr_t slab_isa;      // first word of a task's memory slab, 0 if unknown
   uintptr_t uint64_type;   // metadata of Swift.UInt64

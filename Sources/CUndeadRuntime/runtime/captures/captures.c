@@ -12,6 +12,7 @@
 #include "platform/memory/spread.h"
 #include "runtime/abi.h"
 #include "runtime/captures/capture_form.h"
+#include "runtime/captures/pack_captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
@@ -58,6 +59,9 @@ typedef struct {
 typedef struct {
   generic_environment environment;
   const void *arguments[MAX_PARAMETERS];
+  uint32_t count;              // of them
+  const undead_capture_list *captures;
+  const uintptr_t *bindings;   // as they are in the context
 } substitution;
 
 static void describe_parameters(generic_environment *environment, uint32_t levels, uint32_t total) {
@@ -83,7 +87,8 @@ static const char *parse_parameter(const char *text, uint32_t *depth, uint32_t *
   return text && *depth < MAX_LEVELS && *index < MAX_PARAMETERS ? text + 1 : NULL;
 }
 
-// Fills in the generic arguments from the bindings at the head of a context. False if it has none that are needed.
+// Fills in the generic arguments from the bindings at the head of a context, of which `bindings` are those that are types. False if the
+// runtime could not be asked for a type with some of them.
 static bool read_substitution(substitution *result, const undead_capture_list *captures, const uintptr_t *bindings) {
   const void *argument[MAX_LEVELS][MAX_PARAMETERS] = {{0}};
   uint32_t counts[MAX_LEVELS] = {0}, levels = 0, total = 0;
@@ -112,7 +117,8 @@ static bool read_substitution(substitution *result, const undead_capture_list *c
     result->environment.data[depth] = (uint16_t)total;
   }
   describe_parameters(&result->environment, levels, total);
-  return total > 0;
+  result->count = total;
+  return true;
 }
 
 static bool is_known_parameter(const char *text, const substitution *generic) {
@@ -122,26 +128,29 @@ static bool is_known_parameter(const char *text, const substitution *generic) {
 }
 
 // The runtime aborts, or makes types of nothing, if it is asked for a name with parameters that it does not know, with
-// a member type or a pack of one ("Q"), with an accessor that expects arguments, or for any P<X> of a parameter. An
+// a member type or a pack of a parameter ("Q"), with an accessor that expects arguments, or for any P<X> of a parameter. An
 // identifier that looks like one of these costs the name of a type, nothing else.
 static bool can_be_asked(const undead_mangled *name, const substitution *generic, bool *has_parameter) {
   const char *text = (const char *)name->address;
-  bool has_shape = false;
+  bool has_shape = false, has_pack = false;
   *has_parameter = false;
   for (size_t i = 0; i < name->length;) {
     size_t reference = undead_reference_bytes((uint8_t)text[i]);
-    if (text[i] == 'Q' || text[i] == ABI_SYMBOLIC_ACCESSOR) return false;
+    if ((text[i] == 'Q' && text[i + 1] != 'P') || text[i] == ABI_SYMBOLIC_ACCESSOR) return false;
+    has_pack |= text[i] == 'Q';
     if ((text[i] == 'x' || text[i] == 'q') && !is_known_parameter(text + i, generic)) return false;
     *has_parameter |= text[i] == 'x' || text[i] == 'q';
     has_shape |= text[i] == ABI_SYMBOLIC_EXISTENTIAL_SHAPE || text[i] == ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE;
     i += reference ? reference : 1;
   }
-  return !has_shape || !*has_parameter;
+  return !(has_shape || has_pack) || !*has_parameter;
 }
 
 static uintptr_t type_of_capture(const undead_mangled *name, const substitution *generic) {
   bool has_parameter;
-  if (!can_be_asked(name, generic, &has_parameter)) return 0;
+  uintptr_t pack = generic && generic->bindings ? undead_tuple_of_pack(generic->captures, name, generic->bindings) : 0;
+  if (pack) return pack;
+  if (!can_be_asked(name, generic && generic->count ? generic : NULL, &has_parameter)) return 0;
   if (!has_parameter) return undead_type_of_name(name, 0, 0);
   if (!undead_runtime.type_in_environment) return 0;
   uintptr_t type = (uintptr_t)undead_runtime.type_in_environment(
@@ -237,6 +246,8 @@ const undead_fields *undead_captures_with(uintptr_t isa, const uintptr_t *bindin
   substitution generic;
   if (captures.bindings > UNDEAD_MOST_DECIDING || !read_substitution(&generic, &captures, certain))
     return undead_captures_lazily(isa);
+  generic.captures = &captures;
+  generic.bindings = bindings;
   return read_captures(&captures, &generic, true);
 }
 
@@ -253,7 +264,11 @@ const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
   for (uint32_t i = 0; i < captures.bindings; i++) key = undead_spread(key ^ bindings[i]);
   if (undead_word_map_get(&known, key | 1, &found)) return (const undead_fields *)found;
   substitution generic;
-  if (read_substitution(&generic, &captures, bindings)) fields = read_captures(&captures, &generic, false);
+  if (read_substitution(&generic, &captures, bindings)) {
+    generic.captures = &captures;
+    generic.bindings = bindings;
+    fields = read_captures(&captures, &generic, false);
+  }
   undead_word_map_set(&known, key | 1, (uintptr_t)fields);
   return fields;
 }

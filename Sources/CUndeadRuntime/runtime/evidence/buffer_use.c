@@ -8,7 +8,7 @@
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/types.h"
 
-enum { CACHE = 64, MOST_CASES = 4096, MOST_NESTING = 4, MOST_ELEMENTS = 24 };
+enum { CACHE = 64, MOST_CASES = 4096, MOST_NESTING = 4, MOST_ELEMENTS = 24, MOST_EMPTY_CASES = 64 };
 
 // Bit i of each: what the word at 8 * i certainly is.
 typedef struct {
@@ -40,9 +40,12 @@ static word_kinds kinds_of_field(uintptr_t type, const undead_mangled *name, int
   const char *text = (const char *)name->address;
   uint32_t size = 0;
   if (!name->length || undead_mangled_ownership(name) != UNDEAD_STRONG) return nothing;
-  // The first generic argument: AnyHashable keeps a value in a struct of one such field.
-  if (name->length == 1) return text[0] == 'x' ? kinds_of(read_word(type + ABI_VALUE_GENERIC_ARGUMENTS), depth + 1) : nothing;
+  // The first two generic arguments: AnyHashable keeps a value in a struct of one such field.
+  uintptr_t arguments = type + ABI_VALUE_GENERIC_ARGUMENTS;
+  if (name->length == 1) return text[0] == 'x' ? kinds_of(read_word(arguments), depth + 1) : nothing;
+  if (name->length == 2 && !memcmp(text, "q_", 2)) return kinds_of(read_word(arguments + 8), depth + 1);
   if (name->length == 2 && !memcmp(text, "SO", 2)) return one_number;   // ObjectIdentifier
+  if (name->length == 9 && !memcmp(text, "s5Error_p", 9)) return one_object;
   switch (undead_mangled_simple(name, &size)) {
   case UNDEAD_SIMPLE_OBJECT: return one_object;
   case UNDEAD_SIMPLE_NUMBER: return size == 8 ? one_number : nothing;
@@ -90,8 +93,28 @@ static word_kinds kinds_of_function(uintptr_t type) {
   return swift ? (word_kinds){.counted = 2} : nothing;
 }
 
-static word_kinds kinds_of_optional(uintptr_t payload) {
-  return undead_type_kind(payload) == ABI_KIND_CLASS ? one_object : nothing;
+static bool is_one_object(word_kinds kinds) { return kinds.counted == 1 && !kinds.numbers; }
+
+// Of an enum each of whose payloads is one object: numbers of cases lie in bits that no object has, or are no address of any.
+static word_kinds kinds_of_enum(uintptr_t type, int depth) {
+  uintptr_t descriptor = undead_type_descriptor(type);
+  undead_records records = undead_records_of(descriptor);
+  uint32_t payloads = read_u32(descriptor + ABI_ENUM_DESCRIPTOR_PAYLOAD_CASES) & ABI_ENUM_PAYLOAD_CASES_MASK, objects = 0;
+  uint32_t empty = read_u32(descriptor + ABI_ENUM_DESCRIPTOR_EMPTY_CASES);
+  if (!payloads || records.count != payloads + empty || empty > MOST_EMPTY_CASES) return nothing;
+  for (uint32_t i = 0; i < payloads; i++) {
+    uintptr_t record = records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES;
+    undead_mangled name = undead_mangled_at(read_relative(record + ABI_FIELD_RECORD_TYPE));
+    bool indirect = read_u32(record + ABI_FIELD_RECORD_FLAGS) & ABI_FIELD_INDIRECT_CASE;
+    objects += indirect || is_one_object(kinds_of_field(type, &name, depth));
+  }
+  return objects == payloads ? one_object : nothing;
+}
+
+// `any Error` is one box.
+static word_kinds kinds_of_existential(uintptr_t type) {
+  uint32_t special = read_u32(type + ABI_EXISTENTIAL_FLAGS) & ABI_EXISTENTIAL_SPECIAL_MASK;
+  return special == ABI_EXISTENTIAL_ERROR ? one_object : nothing;
 }
 
 static word_kinds kinds_of(uintptr_t type, int depth) {
@@ -101,8 +124,8 @@ static word_kinds kinds_of(uintptr_t type, int depth) {
   case ABI_KIND_STRUCT: return kinds_of_struct(type, depth);
   case ABI_KIND_TUPLE: return kinds_of_tuple(type, depth);
   case ABI_KIND_FUNCTION: return kinds_of_function(type);
-  // Without an object it is 0, which names no block.
-  case ABI_KIND_OPTIONAL: return kinds_of_optional(read_word(type + ABI_VALUE_GENERIC_ARGUMENTS));
+  case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: return kinds_of_enum(type, depth);
+  case ABI_KIND_EXISTENTIAL: return kinds_of_existential(type);
   default: return nothing;
   }
 }

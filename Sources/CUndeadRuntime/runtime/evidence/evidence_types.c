@@ -75,6 +75,15 @@ static void add_fields(undead_evidence_map *map, const undead_fields *fields, si
   for (uint32_t i = 0; i < fields->count; i++) add_field(map, &fields->field[i], base, depth);
 }
 
+// Mutex<Value> keeps the value in raw storage, of a type that cannot be copied.
+static void add_mutex(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
+  const undead_fields *fields = undead_fields_lazily(type);
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const undead_field *field = &fields->field[i];
+    if (!strcmp(field->name, "value")) add_type(map, read_word(type + ABI_VALUE_GENERIC_ARGUMENTS), base + field->offset, depth + 1);
+  }
+}
+
 // Types of the toolchain whose fields do not tell what they are.
 static bool add_known_struct(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
   uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
@@ -92,9 +101,12 @@ static bool add_known_struct(undead_evidence_map *map, uintptr_t type, size_t ba
     return true;
   }
   if (strcmp(module, "Synchronization")) return false;
-  // Mutex<Value> keeps the value in raw storage; what atomics keep may be a reference, whatever its type.
+  // It owns the object from the first store to its end.
+  if (!strcmp(name, "AtomicLazyReference")) undead_evidence_reference(map, base, BYTE_COUNTED);
+  // What atomics keep may be a reference, whatever its type.
   if (!strcmp(name, "_Cell")) add_type(map, read_word(type + ABI_VALUE_GENERIC_ARGUMENTS), base, depth + 1);
-  return strcmp(name, "Mutex") != 0;
+  if (!strcmp(name, "Mutex")) add_mutex(map, type, base, depth);
+  return true;
 }
 
 // The address of a slice's first element: its owner is in the word before.

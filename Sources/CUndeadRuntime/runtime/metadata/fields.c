@@ -41,8 +41,8 @@ static void read_record(undead_field *field, uintptr_t record, uintptr_t descrip
     if (lazily && !field->indirect) field->simple = (uint8_t)undead_mangled_simple(&field->mangled, &field->size);
     if (field->simple) return;
     field->type = undead_type_of_name(&field->mangled, descriptor, generic ? arguments : 0);
-    // For names only: what the scan takes for a reference does not depend on whether the program was stripped.
-    if (!field->type && !lazily) field->type = undead_type_of_noncopyable(&field->mangled);
+    // In a program that was stripped the words of such a field stay raw.
+    if (!field->type) field->type = undead_type_of_noncopyable(&field->mangled);
   }
   field->size = field->indirect ? 8 : type ? (uint32_t)size_of_field(field) : 0;
 }

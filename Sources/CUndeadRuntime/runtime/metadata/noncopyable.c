@@ -15,10 +15,16 @@ enum { DEEPEST = 4 };
 
 static uintptr_t type_of_text(const char *text, size_t length, const undead_module *image, int depth);
 
+// The end of a name of a declaration. One that is private to a file has a second identifier, for the file.
+static const char *end_of_declared(const char *text, const char *end) {
+  const char *at = undead_end_of_identifier(text, end), *file = at ? undead_end_of_identifier(at, end) : NULL;
+  return file && end - file > 2 && !memcmp(file, "LL", 2) ? file + 2 : at;
+}
+
 // The end of the name of a struct or enum at `text`: its module, then names, each with a letter. NULL for any other type.
 static const char *end_of_nominal(const char *text, const char *end, const char **module_end) {
   const char *at = *module_end = undead_end_of_identifier(text, end), *found = NULL;
-  while (at && at < end && (at = undead_end_of_identifier(at, end)) && at < end && strchr("CVO", *at)) found = ++at;
+  while (at && at < end && (at = end_of_declared(at, end)) && at < end && strchr("CVO", *at)) found = ++at;
   return found && found[-1] != 'C' ? found : NULL;
 }
 

@@ -107,6 +107,8 @@ bool undead_runtime_find(void) {
   undead_runtime.type_in_environment =
     (const void *(*)(const char *, size_t, const void *, const void *const *))undead_runtime_symbol(
       "libswiftCore.", "swift_getTypeByMangledNameInEnvironment");
+  undead_runtime.tuple_type = (const void *(*)(size_t, size_t, const void *const *, const char *, const void *))undead_runtime_symbol(
+    "libswiftCore.", "swift_getTupleTypeMetadata");
   undead_runtime.cf_class =
     (const void *(*)(uintptr_t))undead_runtime_symbol("libFoundation.", "_CFRuntimeGetClassWithTypeID");
   undead_runtime.type_name = (undead_type_name_pair(*)(const void *, bool))name;

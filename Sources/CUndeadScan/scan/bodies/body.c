@@ -280,10 +280,17 @@ static void skip_unused(undead_bodies *bodies, uintptr_t block, undead_body *bod
 
 // A thread that only waits in such a frame may have left behind the count what it stored there long ago.
 static void body_of_changing(undead_body *body, const undead_layout *layout, size_t size) {
+  body->changing = true;
   undead_elements_of_changing(&body->elements, layout, body->block, size);
   if (body->elements.range_count) return;
   uintptr_t loose = (undead_elements_loose_from(layout, body->block, size) + 7) & ~(uintptr_t)7;
   if (loose < body->high) body->frames = loose;
+}
+
+void undead_body_settle(undead_body *body, size_t size) {
+  if (!body->changing || (body->layout->storage != UNDEAD_STORAGE_ARRAY && body->layout->storage != UNDEAD_STORAGE_RING)) return;
+  undead_elements_of(&body->elements, body->layout, body->block, size);
+  body->frames = body->high;
 }
 
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {

@@ -26,6 +26,7 @@ typedef struct {
   uintptr_t frames;         // from here on what may be out of use, as in frames of a suspended task, or in an array that is being
                             // changed (UNDEAD_EVIDENCE_PERHAPS); `high` if there is nothing
   uintptr_t loose_low, loose_high;   // the same in front of it, of memory without a type; 0 if there is nothing
+  bool changing;            // storage that a thread may be changing, so that `elements` says less than the type does
   undead_elements elements; // in use, if that is known for certain
 } undead_body;
 
@@ -73,6 +74,9 @@ typedef struct undead_bodies {
 
 // `body` is valid until the next call.
 void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body);
+// Takes an array or ring that a thread may be changing for what it says that it is. True of garbage: who changes a variable keeps what
+// the variable belongs to.
+void undead_body_settle(undead_body *body, size_t size);
 // What is known of the word at `at` of the body (an address from `low` on), never one of the grades that are only for tables.
 // That a word counts, or does not, is true while no thread changes the object; raw is always true.
 undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at);

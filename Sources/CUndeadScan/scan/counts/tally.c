@@ -6,6 +6,8 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
+#include "world/images.h"
+#include <string.h>
 
 static bool is_listed(const undead_tally *tally, uint32_t word) { return word & tally->bit && !(word & tally->without); }
 
@@ -72,20 +74,39 @@ bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body,
   return undead_body_evidence(body, at) == UNDEAD_EVIDENCE_COUNTED;
 }
 
+// The compiler gives blocks that it makes of Swift closures a helper of this name, which retains the word behind the code (IRGen, GenFunc.cpp).
+static bool is_block_of_swift(uintptr_t block) {
+  const undead_c_block *header = (const undead_c_block *)block;
+  const undead_c_block_descriptor *descriptor = header->descriptor;
+  if (!(header->flags & ABI_BLOCK_HAS_HELPERS) || !undead_is_readable((uintptr_t)descriptor, sizeof *descriptor)) return false;
+  if (descriptor->size != ABI_BLOCK_HEADER + 16 || !undead_is_executable((uintptr_t)descriptor->copy)) return false;
+  static const char helper[] = "block_copy_helper";
+  return !strncmp(undead_symbol_name((uintptr_t)descriptor->copy, NULL), helper, sizeof helper - 1);
+}
+
 // A block in the sense of C that was made of a Swift closure: its code for that, then the closure's context, which its helper
-// counts. C code never has a context by itself.
+// counts. C code never has a context by itself. A closure that captures one object has that for its context.
 static bool is_context_in_block(const undead_tally *tally, const undead_reference *reference) {
   const undead_body *body = tally->body;
   if (body->layout || reference->at != body->block + ABI_BLOCK_HEADER + 8 || reference->value != reference->address) return false;
   if (!undead_is_closure_of_c(tally->bodies, body->block) || !undead_heap_starts(tally->heap, reference->address)) return false;
-  size_t size = undead_block_size(reference->address);
-  return undead_is_executable(word_at(reference->at - 8))
-    && undead_body_kind(tally->bodies, reference->address, size) == UNDEAD_KIND_CONTEXT;
+  if (!undead_is_executable(word_at(reference->at - 8))) return false;
+  undead_kind kind = undead_body_kind(tally->bodies, reference->address, undead_block_size(reference->address));
+  return kind == UNDEAD_KIND_CONTEXT || (kind && is_block_of_swift(body->block));
+}
+
+// The block that one of dispatch_block_create's runs.
+static bool is_block_in_work_item(const undead_tally *tally, const undead_reference *reference) {
+  const undead_body *body = tally->body;
+  const undead_dispatch_block_data *data = (const undead_dispatch_block_data *)(body->block + ABI_BLOCK_HEADER);
+  if (body->layout || reference->at != (uintptr_t)&data->block || reference->value != reference->address) return false;
+  if (!undead_is_closure_of_c(tally->bodies, body->block) || undead_block_size(body->block) < ABI_BLOCK_HEADER + sizeof *data) return false;
+  return data->magic == ABI_DISPATCH_BLOCK_MAGIC && undead_is_closure_of_c(tally->bodies, reference->address);
 }
 
 static void add_reference(void *context, const undead_reference *reference) {
   undead_tally *tally = context;
-  if (is_context_in_block(tally, reference)) {
+  if (is_context_in_block(tally, reference) || is_block_in_work_item(tally, reference)) {
     undead_tallied *closure = undead_tally_find(tally, reference->address);
     if (closure) closure->counted++;
     return;
@@ -109,7 +130,9 @@ static bool is_dead(const undead_tally *tally, uintptr_t block) {
 void undead_tally_add(undead_tally *tally, uintptr_t block) {
   if (is_dead(tally, block)) return;
   undead_body body;
-  undead_body_of(tally->bodies, block, undead_block_size(block), &body);
+  size_t size = undead_block_size(block);
+  undead_body_of(tally->bodies, block, size, &body);
+  undead_body_settle(&body, size);
   tally->body = &body;
   undead_walk_body(tally->heap, block, &body, false, add_reference, tally);
 }
