@@ -2,7 +2,7 @@
 /// The main thread's loop for code that lives there: blocks and targets need not be `Sendable`, and actions may be given
 /// as method references, `target: self, selector: Owner.tick`.
 ///
-/// Timers that it makes are called and released on the main thread only.
+/// Timers that it makes are called and released on the main thread only. Their times are seconds, as those of `Timer`.
 @MainActor
 public struct MainRunLoop {
   /// The main thread's loop.
@@ -20,7 +20,7 @@ public struct MainRunLoop {
     timeInterval interval: Double, repeats: Bool, block: @escaping @MainActor (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     TrackedTimer(
-      interval: try Instants.interval(interval), repeats: repeats, confined: true,
+      interval: try Instants.nanoseconds(of: try Instants.interval(interval)), repeats: repeats, confined: true,
       action: .block { timer in try MainActor.assumeIsolated { try block(timer) } })
   }
 
@@ -41,7 +41,8 @@ public struct MainRunLoop {
     userInfo: (any Sendable)? = nil, repeats: Bool, name: String = ""
   ) throws(RunLoopError) -> TrackedTimer {
     let timer = try TrackedTimer(
-      timeInterval: interval, repeats: repeats, confined: true, target: target, holding: holding, selector: name,
+      after: try Instants.interval(interval), repeats: repeats, confined: true, target: target, holding: holding,
+      selector: name,
       userInfo: userInfo
     ) { target, timer in
       // A confined timer is called on the main thread only: nothing crosses threads here.
@@ -77,6 +78,22 @@ public struct MainRunLoop {
       try timer(
         timeInterval: interval, target: target, holding: holding, selector: selector, userInfo: userInfo,
         repeats: repeats, name: name), mode)
+  }
+
+  /// A timer that calls a method of the object that a weak proxy stands for, added to the main loop; the proxy is held,
+  /// the object is not.
+  ///
+  /// - Throws: `RunLoopError.invalidInterval`.
+  @discardableResult
+  public func scheduledTimer<Proxy: WeakProxying>(
+    timeInterval interval: Double, proxy: Proxy,
+    selector: @escaping @MainActor (Proxy.Target) -> (TrackedTimer) throws -> Void, userInfo: (any Sendable)? = nil,
+    repeats: Bool, name: String = "", forMode mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> TrackedTimer {
+    try scheduledTimer(
+      timeInterval: interval, target: proxy,
+      selector: { proxy in { timer in if let target = proxy.target { try selector(target)(timer) } } },
+      userInfo: userInfo, repeats: repeats, name: name, forMode: mode)
   }
 
   /// Runs a block on the main thread, after those that were added before.

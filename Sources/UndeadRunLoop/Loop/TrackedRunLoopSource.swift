@@ -31,7 +31,7 @@ public final class TrackedRunLoopSource: Sendable {
 
   let kind: Kind
   /// Signalled sources are called from the lowest order to the highest.
-  public let order: Int
+  let order: Int
   let membership = Membership()
   // Guarded by `membership`.
   nonisolated(unsafe) var isSignalled = false
@@ -176,7 +176,7 @@ extension TrackedRunLoop {
   /// - Throws: `RunLoopError.unusableDescriptor` for a closed descriptor or a regular file, `.unusableSignal`,
   ///   `.invalidated`, `.belongsToAnotherLoop`, or `.loopFinished`.
   @discardableResult
-  public func add(_ source: TrackedRunLoopSource, forMode mode: Mode) throws(RunLoopError) -> Bool {
+  public func add(_ source: TrackedRunLoopSource, forMode mode: Mode = .default) throws(RunLoopError) -> Bool {
     let descriptor = try source.openDescriptor()
     let outcome = core.withLock { core.add(source, descriptor: descriptor, mode: mode.index) }
     if case .added = outcome { return true }
@@ -207,7 +207,7 @@ extension TrackedRunLoop {
   }
 
   /// Whether a source is in a mode of this loop.
-  public func contains(_ source: TrackedRunLoopSource, forMode mode: Mode) -> Bool {
+  package func contains(_ source: TrackedRunLoopSource, forMode mode: Mode) -> Bool {
     core.withLock {
       source.membership.isMember(of: core) && core.state.pointee.sources.contains(source.number, in: mode.index)
     }

@@ -12,30 +12,12 @@ public struct RunLoopConfinement: ~Copyable {
   ///
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   @discardableResult
-  public func scheduledTimer(
-    withTimeInterval interval: Double, repeats: Bool, forMode mode: TrackedRunLoop.Mode = .default,
-    block: @escaping (TrackedTimer) throws -> Void
+  public func schedule(
+    after interval: Duration, repeats: Bool = false, mode: TrackedRunLoop.Mode = .default,
+    _ block: @escaping (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     let timer = TrackedTimer(
-      interval: try Instants.interval(interval), repeats: repeats, confined: true, action: .block(block))
-    return try loop.start(timer, mode)
-  }
-
-  /// A timer that calls a method of a target, added to the loop. The target is held strongly until the timer is
-  /// invalidated, unless `holding` says otherwise.
-  ///
-  /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
-  @discardableResult
-  public func scheduledTimer<Target: AnyObject>(
-    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong,
-    selector: @escaping (Target) -> (TrackedTimer) throws -> Void,
-    userInfo: (any Sendable)? = nil, repeats: Bool, name: String = "", forMode mode: TrackedRunLoop.Mode = .default
-  ) throws(RunLoopError) -> TrackedTimer {
-    let timer = try TrackedTimer(
-      timeInterval: interval, repeats: repeats, confined: true, target: target, holding: holding, selector: name,
-      userInfo: userInfo
-    ) { target, timer in try selector(target)(timer) }
-    if !name.isEmpty { timer.name = name }
+      interval: try Instants.nanoseconds(of: interval), repeats: repeats, confined: true, action: .block(block))
     return try loop.start(timer, mode)
   }
 

@@ -26,9 +26,10 @@ extension TrackedRunLoop {
 
   /// Adds an observer to a mode. An observer can be in one loop only, and is not something that the loop would wait for.
   ///
-  /// - Returns: whether the mode is new to the observer, or why it was refused.
+  /// - Returns: whether the mode is new to the observer.
+  /// - Throws: `RunLoopError.invalidated`, `.belongsToAnotherLoop`, or `.loopFinished`.
   @discardableResult
-  public func add(_ observer: TrackedRunLoopObserver, forMode mode: Mode) -> Result<Bool, RunLoopError> {
+  public func add(_ observer: TrackedRunLoopObserver, forMode mode: Mode = .default) throws(RunLoopError) -> Bool {
     var other: LoopCore?
     let outcome = core.withLock { () -> Result<Bool, RunLoopError> in
       if core.state.pointee.isFinished { return .failure(.loopFinished(loop: name)) }
@@ -45,8 +46,8 @@ extension TrackedRunLoop {
       }
     }
     // Its name is asked for without the lock of this one.
-    if let other { return .failure(.belongsToAnotherLoop(item: "observer", loop: other.name)) }
-    return outcome
+    if let other { throw .belongsToAnotherLoop(item: "observer", loop: other.name) }
+    return try outcome.get()
   }
 
   /// Takes an observer out of a mode.
@@ -62,7 +63,7 @@ extension TrackedRunLoop {
   }
 
   /// Whether an observer is in a mode of this loop.
-  public func contains(_ observer: TrackedRunLoopObserver, forMode mode: Mode) -> Bool {
+  package func contains(_ observer: TrackedRunLoopObserver, forMode mode: Mode) -> Bool {
     core.withLock {
       observer.membership.isMember(of: core) && core.state.pointee.observers.contains(observer.number, in: mode.index)
     }
@@ -83,11 +84,11 @@ public final class TrackedRunLoopObserver: Sendable {
   public typealias Handler = @Sendable (TrackedRunLoopObserver, TrackedRunLoop.Activity) -> Void
 
   /// The moments that the observer wants to see.
-  public let activities: TrackedRunLoop.Activity
+  let activities: TrackedRunLoop.Activity
   /// Whether it stays after the first call.
-  public let repeats: Bool
+  private let repeats: Bool
   /// Observers are called from the lowest order to the highest.
-  public let order: Int
+  let order: Int
   private let handler: Handler
   let membership = Membership()
   /// By which its loop finds it; guarded by `membership`.

@@ -8,18 +8,19 @@ extension TrackedRunLoop {
   /// Adding it to the same mode again changes nothing. In two modes it still fires once for each due date. Added to
   /// `.common` it is in every mode that is common, now or later.
   ///
-  /// - Returns: whether the mode is new to the timer, or why the timer was refused: it was invalidated, it is in another
-  ///   loop, this loop's thread has ended, or the loop is full. Diagnostics report refusals.
+  /// - Returns: whether the mode is new to the timer.
+  /// - Throws: `RunLoopError.invalidated`, `.belongsToAnotherLoop`, `.loopFinished`, or `.tooManyTimers`. Diagnostics report
+  ///   refusals.
   @discardableResult
-  public func add(_ timer: TrackedTimer, forMode mode: Mode) -> Result<Bool, RunLoopError> {
+  public func add(_ timer: TrackedTimer, forMode mode: Mode = .default) throws(RunLoopError) -> Bool {
     if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
     switch core.add(timer, mode: mode.index) {
-    case .added: return .success(true)
-    case .alreadyThere: return .success(false)
+    case .added: return true
+    case .alreadyThere: return false
     case .refused(let refusal):
       let error = error(for: refusal, timer)
       Diagnostics.report(.timerRefused, "\(error)", loop: name, timer: timer)
-      return .failure(error)
+      throw error
     }
   }
 
@@ -39,7 +40,7 @@ extension TrackedRunLoop {
   public func remove(_ timer: TrackedTimer, forMode mode: Mode) { core.remove(timer, mode: mode.index)?.release() }
 
   /// Whether a timer is in a mode of this loop.
-  public func contains(_ timer: TrackedTimer, forMode mode: Mode) -> Bool {
+  package func contains(_ timer: TrackedTimer, forMode mode: Mode) -> Bool {
     timer.withHome { home in
       guard let home, home.bits == core.bits, timer.slot >= 0 else { return false }
       return core.state.pointee.timers.modes(of: timer).contains(mode.index)
@@ -50,19 +51,19 @@ extension TrackedRunLoop {
   public func addCommonMode(_ mode: Mode) { core.withLock { core.addCommonMode(mode.index) } }
 
   /// The modes that `.common` stands for: the default and the tracking mode, and those declared since.
-  public var commonModes: Set<Mode> {
+  var commonModes: Set<Mode> {
     core.withLock { Set(core.state.pointee.commonModes.map(Mode.init(index:))) }
   }
 
-  /// Calls a block once, after a number of seconds.
+  /// Calls a block once, after a duration.
   ///
   /// - Returns: the timer, to cancel it or to change its date.
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   @discardableResult
   public func schedule(
-    after seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
+    after delay: Duration, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
-    let interval = try Instants.interval(seconds)
+    let interval = try Instants.nanoseconds(of: delay)
     let timer = TrackedTimer(interval: interval, repeats: false, action: .block(consume block))
     try start(new: timer, mode)
     return timer
@@ -74,10 +75,11 @@ extension TrackedRunLoop {
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   @discardableResult
   public func schedule(
-    every seconds: Double, mode: Mode = .default, _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
+    every interval: Duration, mode: Mode = .default,
+    _ block: consuming @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
-    let interval = try Instants.interval(seconds)
-    let timer = TrackedTimer(interval: interval, repeats: true, action: .block(consume block))
+    let period = try Instants.nanoseconds(of: interval)
+    let timer = TrackedTimer(interval: period, repeats: true, action: .block(consume block))
     try start(new: timer, mode)
     return timer
   }
@@ -88,10 +90,10 @@ extension TrackedRunLoop {
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   @discardableResult
   public func schedule<Owner: AnyObject & Sendable>(
-    every seconds: Double, weak owner: Owner, mode: Mode = .default,
+    every interval: Duration, weak owner: Owner, mode: Mode = .default,
     _ action: @escaping @Sendable (Owner, TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
-    let timer = try TrackedTimer(timeInterval: seconds, target: owner, holding: .weak, repeats: true, action: action)
+    let timer = try TrackedTimer(after: interval, target: owner, holding: .weak, repeats: true, action: action)
     timer.endsWithTarget = true
     return try start(timer, mode)
   }
@@ -103,11 +105,11 @@ extension TrackedRunLoop {
   private func start(new timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) {
     if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
     if case .added = core.add(new: timer, mode: mode.index, isForeign: !isRunningHere) { return }
-    _ = try add(timer, forMode: mode).get()
+    try add(timer, forMode: mode)
   }
 
   func start(_ timer: TrackedTimer, _ mode: Mode) throws(RunLoopError) -> TrackedTimer {
-    _ = try add(timer, forMode: mode).get()
+    try add(timer, forMode: mode)
     return timer
   }
 }
