@@ -1,5 +1,8 @@
-// The program limits its address space to little more than it needs: it gets all of that, and no more.
+// The program limits its address space, or its data, to little more than it needs: it gets all of that, and no more.
 // EXPECT leak kind=retainCycle types=App.Node fields=next count=4
+// CASE limits-its-addresses
+// FLAGS -D ADDRESSES
+// CASE limits-its-data
 import Glibc
 
 final class Node {
@@ -13,7 +16,11 @@ final class Node {
 }
 @_silgen_name("fork") func makeCopy() -> pid_t
 
-let kind: Int32 = 9  // RLIMIT_AS
+#if ADDRESSES
+  let (kind, letter): (Int32, String) = (9, "v")  // RLIMIT_AS
+#else
+  let (kind, letter): (Int32, String) = (2, "d")  // RLIMIT_DATA
+#endif
 func run(_ command: String, spawned: Bool) {
   let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
   fflush(stdout)
@@ -60,5 +67,5 @@ func map(_ size: Int) -> Bool {
 }
 print(nodes.count, map(30 << 20), map(110 << 20), errno == ENOMEM)
 for _ in 0..<2 { make() }
-run("ulimit -v; ulimit -Hv", spawned: false)
-run("read line; ulimit -v", spawned: true)
+run("ulimit -\(letter); ulimit -H\(letter)", spawned: false)
+run("read line; ulimit -\(letter)", spawned: true)

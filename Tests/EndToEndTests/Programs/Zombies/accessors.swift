@@ -1,7 +1,12 @@
-// The setter of a property of a dead object of an open hierarchy.
+// The accessors of a property of a dead object of an open hierarchy.
 // EXPECT zombie in=debug kind=method type=App.Special member=level allocated=make freed=drop used=access
 // EXPECT zombie in=release kind=method|field type=App.Special member=level allocated=make freed=drop used=access
 // EXPECT crash
+// CASE accessor-getter
+// CASE accessor-setter
+// FLAGS -D SETTER
+// CASE accessor-modify
+// FLAGS -D MODIFY
 class Model {
   var level = 1
 }
@@ -20,7 +25,13 @@ class Special: Model {
   done()
 }
 @inline(never) @_optimize(none) func access(_ model: Unmanaged<Model>) {
-  model._withUnsafeGuaranteedRef { $0.level = 9 }
+  #if SETTER
+    model._withUnsafeGuaranteedRef { $0.level = 9 }
+  #elseif MODIFY
+    model._withUnsafeGuaranteedRef { $0.level += 1 }
+  #else
+    print(model._withUnsafeGuaranteedRef { $0.level })
+  #endif
   done()
 }
 
